@@ -1,0 +1,71 @@
+# The everyday commands of paceline; `make` lists them. The builds themselves are in CMakePresets.json.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+jobs := $(shell nproc 2>/dev/null || echo 2)
+folders := sim|topologies|models|algorithms|analysis|app|tests|bench
+sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp'))
+
+# $(call build,PRESET,TARGET)
+build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
+
+.PHONY: help demo test bench deps format check \
+        check-format check-layers check-lint check-sanitizers check-profiles
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: deps ## build paceline and run the study of DGC's speedup
+	@echo "demo: builds paceline and runs scenarios/dgc-speedup.json"
+	@$(call build,release,paceline)
+	@build/release/paceline run scenarios/dgc-speedup.json
+	@test -t 1 || cat results/dgc-speedup/table.txt
+	@echo "every point: results/dgc-speedup/results.csv"
+	@echo "this table:  results/dgc-speedup/table.txt"
+	@echo "what ran:    results/dgc-speedup/manifest.json"
+
+test: deps ## build everything and run every test
+	@echo "test: builds preset release and runs every test"
+	@$(call build,release,all)
+	@ctest --preset release --parallel $(jobs)
+
+bench: ## measure paceline, and other simulators where they are installed
+	@echo "bench: builds preset release and runs tools/bench.sh"
+	@tools/deps.sh --bench
+	@$(call build,release,all)
+	@tools/bench.sh
+
+deps: ## install the Debian packages that are missing
+	@echo "deps: looks for the Debian packages that the build needs"
+	@tools/deps.sh
+
+format: ## lay out every C++ file as .clang-format says
+	@echo "format: rewrites the C++ files that differ from .clang-format"
+	@clang-format-19 -i $(sources)
+
+check: check-format check-layers check-profiles check-lint check-sanitizers ## everything below
+
+check-format: ## is every C++ file laid out as .clang-format says?
+	@echo "check-format: compares the C++ files with .clang-format"
+	@clang-format-19 --dry-run -Werror $(sources)
+
+check-layers: ## do the includes go the way of the layers?
+	@echo "check-layers: reads the includes of every C++ file"
+	@python3 tools/check_layers.py --self-test
+	@python3 tools/check_layers.py
+
+check-profiles: ## are the profiles what tools/make_profiles.py makes?
+	@echo "check-profiles: makes the profiles again and compares"
+	@python3 tools/make_profiles.py --check
+
+check-lint: deps ## has clang-tidy nothing to say?
+	@echo "check-lint: runs clang-tidy over every .cpp file of preset release"
+	@$(call build,release,all)
+	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) '/($(folders))/.*\.cpp$$'
+
+check-sanitizers: deps ## do the tests pass under address and undefined-behavior sanitizers?
+	@echo "check-sanitizers: builds preset asan and runs every test"
+	@$(call build,asan,all)
+	@ctest --preset asan --parallel $(jobs)

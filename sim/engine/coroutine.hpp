@@ -1,0 +1,114 @@
+// What the engine knows of every coroutine, whatever it returns: where it waits, for what, and who is told at its end.
+//
+// A suspended coroutine is in at most one waiting list (the ready list, a channel's, a barrier's); destroying its
+// frame takes it out. Nothing ever resumes a coroutine but the simulation's loop and the start of a child in its
+// parent's co_await, so the stack stays flat and the order of resumption is first-in first-out.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "sim/engine/intrusive_list.hpp"
+
+namespace paceline {
+
+class Simulation;
+class Coroutine;
+
+/// What a suspended coroutine waits for, in words, with one number ("a message from node" 3); for reports.
+struct WaitReason {
+    const char* what = nullptr;  // a string literal; nullptr: it waits for its own child
+    std::int64_t subject = -1;   // not printed when negative
+};
+
+/// Counts arrivals down and wakes one coroutine when the last has come. Lives in the frame of the one that waits.
+class Join {
+  public:
+    explicit Join(std::uint32_t needed) : needed_(needed) {}
+    Join(const Join&) = delete;
+    Join& operator=(const Join&) = delete;
+
+    [[nodiscard]] bool complete() const { return needed_ == 0; }
+    void wake(Coroutine& waiter) { waiter_ = &waiter; }
+
+    /// One of the awaited has come.
+    void arrive();
+    /// One of the awaited has failed: the waiter need not wait for the others.
+    void fail() {
+        if (needed_ > 1) needed_ = 1;
+        arrive();
+    }
+
+  private:
+    std::uint32_t needed_;
+    Coroutine* waiter_ = nullptr;
+};
+
+struct WaitingTag;
+struct AliveTag;
+
+/// Base of all promises.
+class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
+  public:
+    /// Starts the lazy coroutine inside `simulation`, on behalf of the process with this name.
+    void begin(Simulation& simulation, const std::string* process, Join* join);
+
+    /// Puts the suspended coroutine on the ready list.
+    void wake();
+
+    /// Says what the coroutine is about to wait for. Cleared when it is woken.
+    void waits_for(WaitReason reason) { reason_ = reason; }
+
+    [[nodiscard]] Simulation& simulation() const { return *simulation_; }
+    [[nodiscard]] const std::string* process() const { return process_; }
+    [[nodiscard]] const WaitReason& reason() const { return reason_; }
+    [[nodiscard]] bool started() const { return simulation_ != nullptr; }
+    [[nodiscard]] bool finished() const { return finished_; }
+
+    void resume() { handle_.resume(); }
+    /// Names who is to be told of the end. Requires started() and !finished().
+    void tell(Join* join) { join_ = join; }
+    void rethrow_failure() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+    // What the compiler calls.
+    static std::suspend_always initial_suspend() noexcept { return {}; }
+    auto final_suspend() noexcept {
+        struct Finish {
+            Coroutine& self;
+            static bool await_ready() noexcept { return false; }
+            void await_suspend(std::coroutine_handle<>) const noexcept { self.finish(); }
+            void await_resume() const noexcept {}
+        };
+        return Finish{*this};
+    }
+    void unhandled_exception() { error_ = std::current_exception(); }
+
+  protected:
+    explicit Coroutine(std::coroutine_handle<> handle) : handle_(handle) {}
+    ~Coroutine() = default;
+
+  private:
+    void finish() noexcept;
+
+    std::coroutine_handle<> handle_;
+    Simulation* simulation_ = nullptr;
+    const std::string* process_ = nullptr;
+    Join* join_ = nullptr;
+    std::exception_ptr error_;
+    WaitReason reason_;
+    bool finished_ = false;
+};
+
+inline void Join::arrive() {
+    if (needed_ == 0) return;
+    if (--needed_ == 0 && waiter_ != nullptr) waiter_->wake();
+}
+
+using WaitingList = IntrusiveList<Coroutine, WaitingTag>;
+using AliveList = IntrusiveList<Coroutine, AliveTag>;
+
+}  // namespace paceline

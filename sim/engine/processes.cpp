@@ -1,0 +1,28 @@
+#include "sim/engine/processes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paceline {
+
+namespace {
+
+// A frame around the work, so that its beginning can wait in the ready list.
+Task<> begin_later(Simulation& simulation, Task<> work) {
+    co_await simulation.sleep(Duration::zero());
+    co_await std::move(work);
+}
+
+}  // namespace
+
+void Processes::spawn(std::string name, Task<> work) {
+    Root& root = roots_.emplace_back(std::move(name), begin_later(simulation_, std::move(work)));
+    root.work.promise().begin(simulation_, &root.name, nullptr);
+}
+
+bool Processes::finished() const {
+    return std::ranges::all_of(roots_,
+                               [](const Root& root) { return root.work.promise().finished(); });
+}
+
+}  // namespace paceline

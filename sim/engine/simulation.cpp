@@ -1,0 +1,93 @@
+#include "sim/engine/simulation.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paceline {
+
+void Coroutine::begin(Simulation& simulation, const std::string* process, Join* join) {
+    PACELINE_CHECK(!started(), "a task is started once");
+    simulation_ = &simulation;
+    process_ = process;
+    join_ = join;
+    simulation.alive_.push_back(*this);
+    handle_.resume();
+}
+
+void Coroutine::finish() noexcept {
+    finished_ = true;
+    static_cast<ListHook<AliveTag>&>(*this).unlink();
+    if (!error_) {
+        if (join_ != nullptr) join_->arrive();
+        return;
+    }
+    if (join_ != nullptr) return join_->fail();
+    simulation_->failure_ = error_;  // nobody listens: the run ends with it
+}
+
+// Returns false when something ended the run.
+bool Simulation::resume_ready() {
+    while (!ready_.empty()) {
+        if (interrupted()) return false;
+        Coroutine& next = ready_.pop_front();
+        running_process_ = next.process();
+        if (++resumptions_ > resumption_limit_) return false;
+        next.resume();
+    }
+    return !interrupted();
+}
+
+void Simulation::close_instant() {
+    closing_now_.swap(closing_);
+    for (const Action& close : closing_now_) close();
+    closing_now_.clear();
+}
+
+RunEnd Simulation::run(Time limit) {
+    stopped_ = false;
+    const auto ended = [this](RunEnd how) {
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+        return how;
+    };
+    while (true) {
+        if (!resume_ready())
+            return ended(resumptions_ > resumption_limit_ ? RunEnd::spinning : RunEnd::stopped);
+        const bool more_now = !events_.empty() && events_.next_time() == now_;
+        if (!more_now && !closing_.empty()) {
+            close_instant();
+            continue;
+        }
+        if (!more_now) {
+            if (!events_.has_foreground()) return ended(RunEnd::idle);
+            if (events_.next_time() == never) return ended(RunEnd::out_of_range);
+            if (events_.next_time() > limit) {
+                now_ = limit;
+                return ended(RunEnd::time_limit);
+            }
+            now_ = events_.next_time();
+            resumptions_ = 0;
+        }
+        const Event event = events_.pop();
+        ++events_fired_;
+        event.action();
+    }
+}
+
+std::vector<Waiting> Simulation::waiting() const {
+    std::vector<Waiting> all;
+    alive_.for_each([&all](const Coroutine& coroutine) {
+        const WaitReason& reason = coroutine.reason();
+        if (reason.what == nullptr) return;
+        const std::string who = coroutine.process() == nullptr ? "?" : *coroutine.process();
+        all.push_back({who, reason.subject < 0 ? std::string(reason.what)
+                                               : fmt::format("{} {}", reason.what, reason.subject)});
+    });
+    return all;
+}
+
+std::string Simulation::spinner() const {
+    return running_process_ == nullptr ? "?" : *running_process_;
+}
+
+}  // namespace paceline

@@ -1,0 +1,154 @@
+// One simulated world: its clock, its future events, and the coroutines that live in it.
+//
+// The loop (one instant after another):
+//   1. resume what is ready, first in first out, until nothing is;
+//   2. fire the next event of this instant, and go to 1;
+//   3. when the instant has no more events, run its closing actions (the network solves its rates there); they may
+//      make more work for the same instant: go to 1;
+//   4. move the clock to the next event, if a foreground event is left.
+//
+// A run is an object without globals: two simulations run side by side, on two threads. After run() has thrown, the
+// simulation is spent and can only be destroyed.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "sim/engine/action.hpp"
+#include "sim/engine/coroutine.hpp"
+#include "sim/engine/event_queue.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+/// Why run() returned.
+enum class RunEnd : std::uint8_t {
+    idle,          // no foreground event is left; who still waits then is deadlocked
+    stopped,       // stop() was called
+    time_limit,    // the next event lies beyond the limit given; the clock stands at the limit
+    out_of_range,  // the next event lies at `never`
+    spinning,      // too many resumptions in one instant; spinner() names who
+};
+
+/// A process that waits, and for what.
+struct Waiting {
+    std::string process;
+    std::string what;
+};
+
+class Simulation {
+  public:
+    /// More resumptions than this within one instant end the run.
+    static constexpr std::uint64_t default_resumption_limit = 20'000'000;
+
+    Simulation() = default;
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    [[nodiscard]] Time now() const { return now_; }
+
+    /// Fires `action` at that time, or after that wait. Requires that it does not lie in the past.
+    EventId at(Time time, Action action, EventKind kind = EventKind::foreground) {
+        return events_.push(time, action, kind);
+    }
+    EventId after(Duration wait, Action action, EventKind kind = EventKind::foreground) {
+        return events_.push(later(now_, wait), action, kind);
+    }
+    bool cancel(EventId event) { return events_.cancel(event); }
+
+    /// Runs `action` once when this instant has neither ready work nor events left.
+    void at_end_of_instant(Action action) { closing_.push_back(action); }
+
+    class Sleep;
+    /// co_await simulation.sleep(1us). A wait of zero or less still lets the others of this instant go first.
+    [[nodiscard]] Sleep sleep(Duration wait);
+
+    /// Starts the task now, beside the caller, in the name of the process that runs.
+    template <class T>
+    Pending<T> start(Task<T> task) {
+        task.promise().begin(*this, running_process_, nullptr);
+        return Pending<T>(std::move(task));
+    }
+
+    /// Runs until nothing is left to do, the clock would pass `limit`, or something ends it. Rethrows what a process
+    /// threw, at that instant.
+    RunEnd run(Time limit = never);
+
+    /// Ends run() before the next resumption or event.
+    void stop() { stopped_ = true; }
+
+    /// Who waits, and for what: after an idle end, the deadlocked.
+    [[nodiscard]] std::vector<Waiting> waiting() const;
+    /// Name of the process that was resumed last when the run ended as `spinning`.
+    [[nodiscard]] std::string spinner() const;
+
+    void limit_resumptions(std::uint64_t per_instant) { resumption_limit_ = per_instant; }
+    [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
+
+  private:
+    friend class Coroutine;
+
+    bool resume_ready();
+    void close_instant();
+    bool interrupted() const { return stopped_ || failure_ != nullptr; }
+
+    // Lists first: frames that die later than this object would refer to it (declare Processes after it).
+    WaitingList ready_;
+    AliveList alive_;
+    EventQueue events_;
+    std::vector<Action> closing_;
+    std::vector<Action> closing_now_;
+    Time now_{};
+    const std::string* running_process_ = nullptr;
+    std::exception_ptr failure_;
+    std::uint64_t resumption_limit_ = default_resumption_limit;
+    std::uint64_t resumptions_ = 0;  // in this instant
+    std::uint64_t events_fired_ = 0;
+    bool stopped_ = false;
+};
+
+/// Awaiter of sleep(). Its end, whether by time or by cancelling, leaves no event behind.
+class [[nodiscard]] Simulation::Sleep {
+  public:
+    Sleep(Simulation& simulation, Duration wait) : simulation_(simulation), wait_(wait) {}
+    Sleep(const Sleep&) = delete;
+    Sleep& operator=(const Sleep&) = delete;
+    ~Sleep() {
+        if (sleeper_ != nullptr) simulation_.cancel(event_);
+    }
+
+    static bool await_ready() noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> handle) {
+        Coroutine& sleeper = handle.promise();
+        if (wait_ <= Duration::zero()) return sleeper.wake();
+        sleeper.waits_for({"its own computation or timer"});
+        sleeper_ = &sleeper;
+        event_ = simulation_.after(wait_, action<&Sleep::over>(*this));
+    }
+    static void await_resume() noexcept {}
+
+  private:
+    void over(std::uint32_t /*unused*/) {
+        sleeper_->wake();
+        sleeper_ = nullptr;
+    }
+
+    Simulation& simulation_;
+    Duration wait_;
+    Coroutine* sleeper_ = nullptr;  // while the event is pending
+    EventId event_;
+};
+
+inline Simulation::Sleep Simulation::sleep(Duration wait) { return {*this, wait}; }
+
+inline void Coroutine::wake() {
+    reason_ = {};
+    simulation_->ready_.push_back(*this);
+}
+
+}  // namespace paceline

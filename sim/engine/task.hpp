@@ -1,0 +1,142 @@
+// Task<T>: a piece of simulated work that can wait. Pending<T>: one that was started and is awaited later.
+//
+//   Task<int> f(Simulation& s) { co_await s.sleep(1us); co_return 7; }
+//   const int seven = co_await f(s);                    // runs now, as part of the caller
+//   Pending<int> later = s.start(f(s));                 // runs beside the caller
+//   const int value = co_await std::move(later);        // once
+//
+// A Task is lazy, owns its frame, and is awaited once, as a temporary, so what it takes by reference is alive.
+// A Pending that is dropped cancels the work: its frame dies, and with it every wait in it.
+// No symmetric transfer: a child that finishes later puts its parent on the ready list.
+#pragma once
+
+#include <coroutine>
+#include <optional>
+#include <utility>
+
+#include "sim/engine/check.hpp"
+#include "sim/engine/coroutine.hpp"
+
+namespace paceline {
+
+template <class T>
+class TaskResult : public Coroutine {
+  public:
+    using Coroutine::Coroutine;
+    template <class U>
+    void return_value(U&& value) {
+        value_.emplace(std::forward<U>(value));
+    }
+    T take() {
+        rethrow_failure();
+        return std::move(*value_);
+    }
+
+  private:
+    std::optional<T> value_;
+};
+
+template <>
+class TaskResult<void> : public Coroutine {
+  public:
+    using Coroutine::Coroutine;
+    void return_void() {}
+    void take() const { rethrow_failure(); }
+};
+
+template <class T = void>
+class [[nodiscard]] Task {
+  public:
+    struct promise_type : TaskResult<T> {
+        promise_type()
+            : TaskResult<T>(std::coroutine_handle<promise_type>::from_promise(*this)) {}
+        Task get_return_object() { return Task(*this); }
+    };
+
+    Task() = default;
+    Task(Task&& other) noexcept : promise_(std::exchange(other.promise_, nullptr)) {}
+    Task& operator=(Task&& other) noexcept {
+        if (this != &other) destroy();
+        promise_ = std::exchange(other.promise_, nullptr);
+        return *this;
+    }
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
+    ~Task() { destroy(); }
+
+    class Awaiter {
+      public:
+        explicit Awaiter(promise_type& child) : child_(child) {}
+        Awaiter(const Awaiter&) = delete;
+        Awaiter& operator=(const Awaiter&) = delete;
+
+        static bool await_ready() noexcept { return false; }
+        template <class Parent>
+        bool await_suspend(std::coroutine_handle<Parent> handle) {
+            Coroutine& parent = handle.promise();
+            child_.begin(parent.simulation(), parent.process(), &join_);
+            if (child_.finished()) return false;  // it did not wait: carry on in place
+            join_.wake(parent);
+            return true;
+        }
+        T await_resume() { return child_.take(); }
+
+      private:
+        promise_type& child_;
+        Join join_{1};
+    };
+
+    /// Only a temporary can be awaited: co_await f(x).
+    Awaiter operator co_await() && { return Awaiter(promise()); }
+
+    [[nodiscard]] promise_type& promise() const {
+        PACELINE_CHECK(promise_ != nullptr, "a task that was moved from cannot be used");
+        return *promise_;
+    }
+
+  private:
+    explicit Task(promise_type& promise) : promise_(&promise) {}
+
+    void destroy() noexcept {
+        if (promise_ == nullptr) return;
+        std::coroutine_handle<promise_type>::from_promise(*std::exchange(promise_, nullptr))
+            .destroy();
+    }
+
+    promise_type* promise_ = nullptr;
+};
+
+/// A started task. Made by Simulation::start. Awaited once, as an rvalue; dropped, it is cancelled.
+template <class T = void>
+class [[nodiscard]] Pending {
+  public:
+    explicit Pending(Task<T> task) : task_(std::move(task)) {}
+
+    [[nodiscard]] bool finished() const { return task_.promise().finished(); }
+
+    class Awaiter {
+      public:
+        explicit Awaiter(Task<T> task) : task_(std::move(task)) {}
+        Awaiter(const Awaiter&) = delete;
+        Awaiter& operator=(const Awaiter&) = delete;
+
+        [[nodiscard]] bool await_ready() const { return task_.promise().finished(); }
+        template <class Parent>
+        void await_suspend(std::coroutine_handle<Parent> handle) {
+            join_.wake(handle.promise());
+            task_.promise().tell(&join_);
+        }
+        T await_resume() { return task_.promise().take(); }
+
+      private:
+        Join join_{1};
+        Task<T> task_;  // after join_, which its end refers to
+    };
+
+    Awaiter operator co_await() && { return Awaiter(std::move(task_)); }
+
+  private:
+    Task<T> task_;
+};
+
+}  // namespace paceline

@@ -1,0 +1,125 @@
+// Quantities of the simulated world as types of their own: time, bytes, bandwidth.
+//
+//   Duration, Time   64-bit picoseconds (chrono); the range is 106 days, beyond it lies `never`
+//   Bytes            64-bit count of bytes
+//   Bandwidth        64-bit bits per second
+//   Bytes / Bandwidth -> Duration, rounded up to the next picosecond: a transfer never ends early
+//
+// Arithmetic that would leave the range saturates (Time to `never`, Bytes to Bytes::max()) instead of wrapping.
+// Text form: a number and its unit without ambiguity. "bps" is bits, "B" is bytes; decimal prefixes are powers of
+// ten, "KiB" and friends powers of two. parse_* throws UnitError on anything else, a bare number included, and
+// to_string is its inverse.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace paceline {
+
+using Duration = std::chrono::duration<std::int64_t, std::pico>;
+
+struct SimClock {
+    using rep = Duration::rep;
+    using period = Duration::period;
+    using duration = Duration;
+    using time_point = std::chrono::time_point<SimClock>;
+    static constexpr bool is_steady = true;
+};
+
+using Time = SimClock::time_point;
+
+/// The time that is not reached: the end of the representable range.
+inline constexpr Time never = Time::max();
+
+/// at + wait, or `never` where that leaves the range. Requires wait >= 0.
+constexpr Time later(Time at, Duration wait) {
+    std::int64_t sum = 0;
+    const bool over =
+        __builtin_add_overflow(at.time_since_epoch().count(), wait.count(), &sum);
+    return over ? never : Time{Duration{sum}};
+}
+
+struct Bytes {
+    std::int64_t count = 0;
+
+    static constexpr Bytes max() { return {std::numeric_limits<std::int64_t>::max()}; }
+
+    constexpr auto operator<=>(const Bytes&) const = default;
+    constexpr Bytes& operator+=(Bytes other) { return *this = *this + other; }
+
+    friend constexpr Bytes operator+(Bytes a, Bytes b) {
+        std::int64_t sum = 0;
+        return __builtin_add_overflow(a.count, b.count, &sum) ? max() : Bytes{sum};
+    }
+    friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
+    friend constexpr Bytes operator*(std::int64_t n, Bytes size) {
+        std::int64_t product = 0;
+        return __builtin_mul_overflow(n, size.count, &product) ? max() : Bytes{product};
+    }
+};
+
+struct Bandwidth {
+    std::int64_t bits_per_second = 0;
+
+    constexpr auto operator<=>(const Bandwidth&) const = default;
+};
+
+/// The share of a bandwidth that carries payload, to the nearest bit per second. Requires 0 <= share <= 1.
+constexpr Bandwidth operator*(double share, Bandwidth rate) {
+    return {static_cast<std::int64_t>(share * static_cast<double>(rate.bits_per_second) + 0.5)};
+}
+
+/// Time to put `size` on a wire of rate `rate`, rounded up. Requires size >= 0 and rate > 0.
+constexpr Duration operator/(Bytes size, Bandwidth rate) {
+    constexpr std::int64_t bit_ps = 8 * Duration::period::den;
+    std::int64_t narrow = 0;
+    if (!__builtin_mul_overflow(size.count, bit_ps, &narrow)) [[likely]]
+        return Duration{narrow / rate.bits_per_second + (narrow % rate.bits_per_second != 0)};
+    __extension__ using Wide = __int128;
+    const Wide wide = Wide{size.count} * bit_ps;
+    const Wide ticks = (wide + rate.bits_per_second - 1) / rate.bits_per_second;
+    return ticks > Duration::max().count() ? Duration::max()
+                                           : Duration{static_cast<std::int64_t>(ticks)};
+}
+
+constexpr double to_seconds(Duration span) {
+    return static_cast<double>(span.count()) / static_cast<double>(Duration::period::den);
+}
+
+/// A number of seconds as picoseconds, to the nearest; beyond the range, Duration::max(). Requires seconds >= 0.
+Duration from_seconds(double seconds);
+
+/// What is wrong with a quantity's text and what would be right; the reader of a file adds where it stands.
+struct UnitError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+Duration parse_duration(std::string_view text);
+Bytes parse_bytes(std::string_view text);
+Bandwidth parse_bandwidth(std::string_view text);
+
+std::string to_string(Duration span);
+std::string to_string(Bytes size);
+std::string to_string(Bandwidth rate);
+
+namespace literals {
+
+constexpr Bytes operator""_B(unsigned long long n) { return {static_cast<std::int64_t>(n)}; }
+constexpr Bytes operator""_MB(unsigned long long n) {
+    return {static_cast<std::int64_t>(n) * 1'000'000};
+}
+constexpr Bandwidth operator""_Mbps(unsigned long long n) {
+    return {static_cast<std::int64_t>(n) * 1'000'000};
+}
+constexpr Bandwidth operator""_Gbps(unsigned long long n) {
+    return {static_cast<std::int64_t>(n) * 1'000'000'000};
+}
+
+}  // namespace literals
+
+}  // namespace paceline
