@@ -1,6 +1,7 @@
 // What an event does: a member function, the object it is called on, and one number.
 //
-// A plain struct of 24 bytes, so that an event allocates nothing. The object must outlive the event, or cancel it.
+// A plain struct of 24 bytes, so that an event allocates nothing. The object must outlive the
+// event, or cancel it.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A meeting point of a fixed number of coroutines, used again and again.
 //
-// Who comes waits until all have come; the last one wakes the others, in the order of their coming, and goes on
-// itself without waiting. One that is cancelled while it waits has not come.
+// Who comes waits until all have come; the last one wakes the others, in the order of their coming,
+// and goes on itself without waiting. One that is cancelled while it waits has not come.
 #pragma once
 
 #include <coroutine>

@@ -1,7 +1,8 @@
 // An unbounded first-in first-out queue between coroutines.
 //
-// put() never waits; get() waits for a value. Values go to getters in the order in which they began to wait. A getter
-// that was handed a value and is cancelled before it runs gives the value back to the front of the channel.
+// put() never waits; get() waits for a value. Values go to getters in the order in which they began
+// to wait. A getter that was handed a value and is cancelled before it runs gives the value back to
+// the front of the channel.
 #pragma once
 
 #include <coroutine>

@@ -1,6 +1,8 @@
-// Two things at once: when_all waits for every task, first_of for the first, which destroys the loser.
+// Two things at once: when_all waits for every task, first_of for the first, which destroys the
+// loser.
 //
-// Both start the tasks in the order given. A task that throws ends the wait at once; the others are destroyed.
+// Both start the tasks in the order given. A task that throws ends the wait at once; the others are
+// destroyed.
 #pragma once
 
 #include <coroutine>
@@ -88,7 +90,8 @@ class [[nodiscard]] FirstOf {
         join_.wake(parent);
         return true;
     }
-    /// Index 0: the first won (or both ended in the same instant before this resumed); 1: the second.
+    /// Index 0: the first won (or both ended in the same instant before this resumed); 1: the
+    /// second.
     Result await_resume() {
         if (a_.promise().finished()) {
             b_ = {};

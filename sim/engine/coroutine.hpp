@@ -1,8 +1,10 @@
-// What the engine knows of every coroutine, whatever it returns: where it waits, for what, and who is told at its end.
+// What the engine knows of every coroutine, whatever it returns: where it waits, for what, and who
+// is told at its end.
 //
-// A suspended coroutine is in at most one waiting list (the ready list, a channel's, a barrier's); destroying its
-// frame takes it out. Nothing ever resumes a coroutine but the simulation's loop and the start of a child in its
-// parent's co_await, so the stack stays flat and the order of resumption is first-in first-out.
+// A suspended coroutine is in at most one waiting list (the ready list, a channel's, a barrier's);
+// destroying its frame takes it out. Nothing ever resumes a coroutine but the simulation's loop and
+// the start of a child in its parent's co_await, so the stack stays flat and the order of
+// resumption is first-in first-out.
 #pragma once
 
 #include <coroutine>
@@ -17,13 +19,15 @@ namespace paceline {
 class Simulation;
 class Coroutine;
 
-/// What a suspended coroutine waits for, in words, with one number ("a message from node" 3); for reports.
+/// What a suspended coroutine waits for, in words, with one number ("a message from node" 3); for
+/// reports.
 struct WaitReason {
     const char* what = nullptr;  // a string literal; nullptr: it waits for its own child
     std::int64_t subject = -1;   // not printed when negative
 };
 
-/// Counts arrivals down and wakes one coroutine when the last has come. Lives in the frame of the one that waits.
+/// Counts arrivals down and wakes one coroutine when the last has come. Lives in the frame of the
+/// one that waits.
 class Join {
   public:
     explicit Join(std::uint32_t needed) : needed_(needed) {}

@@ -1,15 +1,18 @@
 // The future event list: what is to happen, and when.
 //
-// Events of one instant form a list, and a heap orders the instants. Simulated clusters are full of ties (a thousand
-// ranks whose messages drain together), so most pushes append to a list they find by a small cache, and the heap
-// sees each instant once: about constant time per event in lock step, O(log instants) when nothing coincides.
+// Events of one instant form a list, and a heap orders the instants. Simulated clusters are full of
+// ties (a thousand ranks whose messages drain together), so most pushes append to a list they find
+// by a small cache, and the heap sees each instant once: about constant time per event in lock
+// step, O(log instants) when nothing coincides.
 //
 // Invariants
-//   (1) Events leave in order of (time, push number). An instant is closed for good when the cache forgets it; a later
-//       event of the same time opens a new instant, which the heap orders behind the older one. No address or hash
-//       decides an order.
+//   (1) Events leave in order of (time, push number). An instant is closed for good when the cache
+//   forgets it; a later
+//       event of the same time opens a new instant, which the heap orders behind the older one. No
+//       address or hash decides an order.
 //   (2) The time of popped events never decreases.
-//   (3) A cancelled event never leaves, and its slot is free at once. Emptied instants are swept out when they
+//   (3) A cancelled event never leaves, and its slot is free at once. Emptied instants are swept
+//   out when they
 //       are more than half of the heap, so memory is O(live events).
 #pragma once
 

@@ -1,4 +1,5 @@
-// A doubly linked list through its elements: linking allocates nothing, and an element that dies leaves its list.
+// A doubly linked list through its elements: linking allocates nothing, and an element that dies
+// leaves its list.
 //
 // T derives from ListHook<Tag>; an element is in at most one list per tag.
 #pragma once

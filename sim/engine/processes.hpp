@@ -1,7 +1,8 @@
 // The owner of root tasks: what is simulated, by name.
 //
-// Declare it last, after everything its tasks refer to, so that frames die first. Tasks begin when the simulation
-// runs, in the order in which they were spawned. An exception in one leaves Simulation::run().
+// Declare it last, after everything its tasks refer to, so that frames die first. Tasks begin when
+// the simulation runs, in the order in which they were spawned. An exception in one leaves
+// Simulation::run().
 #pragma once
 
 #include <cstddef>

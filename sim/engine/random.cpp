@@ -26,9 +26,9 @@ std::uint64_t fnv1a(std::string_view text) {
 
 RandomStream RandomStreams::stream(std::string_view name, std::uint64_t index) const {
     const std::uint64_t key = mix(mix(seed_ ^ mix(fnv1a(name))) + index);
-    const std::array<std::uint32_t, 3> words{
-        static_cast<std::uint32_t>(mix(key)), static_cast<std::uint32_t>(mix(key) >> 32U),
-        static_cast<std::uint32_t>(mix(key + 1))};
+    const std::array<std::uint32_t, 3> words{static_cast<std::uint32_t>(mix(key)),
+                                             static_cast<std::uint32_t>(mix(key) >> 32U),
+                                             static_cast<std::uint32_t>(mix(key + 1))};
     const auto* first = words.data();
     return {first, first + words.size()};
 }

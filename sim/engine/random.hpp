@@ -1,12 +1,13 @@
 // Named random streams: one seed of a run, any number of independent streams drawn from it.
 //
-// stream("batch", rank) depends on (seed, name, index) and on nothing else, so a new consumer shifts no other, and two
-// simulations share nothing. Generator and seeding are portable, and so are Boost's distributions on top of it
-// (the standard library's differ between vendors).
+// stream("batch", rank) depends on (seed, name, index) and on nothing else, so a new consumer
+// shifts no other, and two simulations share nothing. Generator and seeding are portable, and so
+// are Boost's distributions on top of it (the standard library's differ between vendors).
 //
-// The generator is L'Ecuyer's combined Tausworthe taus88 (Math. Comp. 65, 1996): period 2^88, 12 bytes of state, so that
-// thousands of nodes can own several streams each. Its seed is the output of SplitMix64 (Steele, Lea, Flood, OOPSLA
-// 2014) over an FNV-1a hash of the name. Not for cryptography.
+// The generator is L'Ecuyer's combined Tausworthe taus88 (Math. Comp. 65, 1996): period 2^88, 12
+// bytes of state, so that thousands of nodes can own several streams each. Its seed is the output
+// of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) over an FNV-1a hash of the name. Not for
+// cryptography.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
-// Something of which a limited number of units is to be had: a device, a copy engine, a server slot.
+// Something of which a limited number of units is to be had: a device, a copy engine, a server
+// slot.
 //
 //   const Lease lease = co_await gpu.acquire();   // given back when `lease` dies
 //
-// Units are granted in the order of asking, one at a time. One that is cancelled after it was granted a unit, and
-// before it runs, gives the unit back.
+// Units are granted in the order of asking, one at a time. One that is cancelled after it was
+// granted a unit, and before it runs, gives the unit back.
 #pragma once
 
 #include <coroutine>

@@ -15,6 +15,11 @@ void Coroutine::begin(Simulation& simulation, const std::string* process, Join* 
     handle_.resume();
 }
 
+void Coroutine::wake() {
+    reason_ = {};
+    simulation_->ready_.push_back(*this);
+}
+
 void Coroutine::finish() noexcept {
     finished_ = true;
     static_cast<ListHook<AliveTag>&>(*this).unlink();
@@ -80,8 +85,9 @@ std::vector<Waiting> Simulation::waiting() const {
         const WaitReason& reason = coroutine.reason();
         if (reason.what == nullptr) return;
         const std::string who = coroutine.process() == nullptr ? "?" : *coroutine.process();
-        all.push_back({who, reason.subject < 0 ? std::string(reason.what)
-                                               : fmt::format("{} {}", reason.what, reason.subject)});
+        all.push_back({who, reason.subject < 0
+                                ? std::string(reason.what)
+                                : fmt::format("{} {}", reason.what, reason.subject)});
     });
     return all;
 }

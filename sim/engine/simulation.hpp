@@ -3,12 +3,13 @@
 // The loop (one instant after another):
 //   1. resume what is ready, first in first out, until nothing is;
 //   2. fire the next event of this instant, and go to 1;
-//   3. when the instant has no more events, run its closing actions (the network solves its rates there); they may
+//   3. when the instant has no more events, run its closing actions (the network solves its rates
+//   there); they may
 //      make more work for the same instant: go to 1;
 //   4. move the clock to the next event, if a foreground event is left.
 //
-// A run is an object without globals: two simulations run side by side, on two threads. After run() has thrown, the
-// simulation is spent and can only be destroyed.
+// A run is an object without globals: two simulations run side by side, on two threads. After run()
+// has thrown, the simulation is spent and can only be destroyed.
 #pragma once
 
 #include <coroutine>
@@ -64,7 +65,8 @@ class Simulation {
     void at_end_of_instant(Action action) { closing_.push_back(action); }
 
     class Sleep;
-    /// co_await simulation.sleep(1us). A wait of zero or less still lets the others of this instant go first.
+    /// co_await simulation.sleep(1us). A wait of zero or less still lets the others of this instant
+    /// go first.
     [[nodiscard]] Sleep sleep(Duration wait);
 
     /// Starts the task now, beside the caller, in the name of the process that runs.
@@ -74,8 +76,8 @@ class Simulation {
         return Pending<T>(std::move(task));
     }
 
-    /// Runs until nothing is left to do, the clock would pass `limit`, or something ends it. Rethrows what a process
-    /// threw, at that instant.
+    /// Runs until nothing is left to do, the clock would pass `limit`, or something ends it.
+    /// Rethrows what a process threw, at that instant.
     RunEnd run(Time limit = never);
 
     /// Ends run() before the next resumption or event.
@@ -96,7 +98,8 @@ class Simulation {
     void close_instant();
     bool interrupted() const { return stopped_ || failure_ != nullptr; }
 
-    // Lists first: frames that die later than this object would refer to it (declare Processes after it).
+    // Lists first: frames that die later than this object would refer to it (declare Processes
+    // after it).
     WaitingList ready_;
     AliveList alive_;
     EventQueue events_;
@@ -144,11 +147,8 @@ class [[nodiscard]] Simulation::Sleep {
     EventId event_;
 };
 
-inline Simulation::Sleep Simulation::sleep(Duration wait) { return {*this, wait}; }
-
-inline void Coroutine::wake() {
-    reason_ = {};
-    simulation_->ready_.push_back(*this);
+inline Simulation::Sleep Simulation::sleep(Duration wait) {
+    return {*this, wait};
 }
 
 }  // namespace paceline

@@ -1,13 +1,14 @@
-// Task<T>: a piece of simulated work that can wait. Pending<T>: one that was started and is awaited later.
+// Task<T>: a piece of simulated work that can wait. Pending<T>: one that was started and is awaited
+// later.
 //
 //   Task<int> f(Simulation& s) { co_await s.sleep(1us); co_return 7; }
 //   const int seven = co_await f(s);                    // runs now, as part of the caller
 //   Pending<int> later = s.start(f(s));                 // runs beside the caller
 //   const int value = co_await std::move(later);        // once
 //
-// A Task is lazy, owns its frame, and is awaited once, as a temporary, so what it takes by reference is alive.
-// A Pending that is dropped cancels the work: its frame dies, and with it every wait in it.
-// No symmetric transfer: a child that finishes later puts its parent on the ready list.
+// A Task is lazy, owns its frame, and is awaited once, as a temporary, so what it takes by
+// reference is alive. A Pending that is dropped cancels the work: its frame dies, and with it every
+// wait in it. No symmetric transfer: a child that finishes later puts its parent on the ready list.
 #pragma once
 
 #include <coroutine>
@@ -48,8 +49,7 @@ template <class T = void>
 class [[nodiscard]] Task {
   public:
     struct promise_type : TaskResult<T> {
-        promise_type()
-            : TaskResult<T>(std::coroutine_handle<promise_type>::from_promise(*this)) {}
+        promise_type() : TaskResult<T>(std::coroutine_handle<promise_type>::from_promise(*this)) {}
         Task get_return_object() { return Task(*this); }
     };
 

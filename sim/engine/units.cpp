@@ -116,12 +116,24 @@ Duration from_seconds(double seconds) {
     return Duration{static_cast<std::int64_t>(ticks)};
 }
 
-Duration parse_duration(std::string_view text) { return Duration{parse(durations, text)}; }
-Bytes parse_bytes(std::string_view text) { return {parse(sizes, text)}; }
-Bandwidth parse_bandwidth(std::string_view text) { return {parse(bandwidths, text)}; }
+Duration parse_duration(std::string_view text) {
+    return Duration{parse(durations, text)};
+}
+Bytes parse_bytes(std::string_view text) {
+    return {parse(sizes, text)};
+}
+Bandwidth parse_bandwidth(std::string_view text) {
+    return {parse(bandwidths, text)};
+}
 
-std::string to_string(Duration span) { return print(durations, span.count()); }
-std::string to_string(Bytes size) { return print(sizes, size.count); }
-std::string to_string(Bandwidth rate) { return print(bandwidths, rate.bits_per_second); }
+std::string to_string(Duration span) {
+    return print(durations, span.count());
+}
+std::string to_string(Bytes size) {
+    return print(sizes, size.count);
+}
+std::string to_string(Bandwidth rate) {
+    return print(bandwidths, rate.bits_per_second);
+}
 
 }  // namespace paceline

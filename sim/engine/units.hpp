@@ -5,10 +5,10 @@
 //   Bandwidth        64-bit bits per second
 //   Bytes / Bandwidth -> Duration, rounded up to the next picosecond: a transfer never ends early
 //
-// Arithmetic that would leave the range saturates (Time to `never`, Bytes to Bytes::max()) instead of wrapping.
-// Text form: a number and its unit without ambiguity. "bps" is bits, "B" is bytes; decimal prefixes are powers of
-// ten, "KiB" and friends powers of two. parse_* throws UnitError on anything else, a bare number included, and
-// to_string is its inverse.
+// Arithmetic that would leave the range saturates (Time to `never`, Bytes to Bytes::max()) instead
+// of wrapping. Text form: a number and its unit without ambiguity. "bps" is bits, "B" is bytes;
+// decimal prefixes are powers of ten, "KiB" and friends powers of two. parse_* throws UnitError on
+// anything else, a bare number included, and to_string is its inverse.
 #pragma once
 
 #include <chrono>
@@ -39,8 +39,7 @@ inline constexpr Time never = Time::max();
 /// at + wait, or `never` where that leaves the range. Requires wait >= 0.
 constexpr Time later(Time at, Duration wait) {
     std::int64_t sum = 0;
-    const bool over =
-        __builtin_add_overflow(at.time_since_epoch().count(), wait.count(), &sum);
+    const bool over = __builtin_add_overflow(at.time_since_epoch().count(), wait.count(), &sum);
     return over ? never : Time{Duration{sum}};
 }
 
@@ -69,7 +68,8 @@ struct Bandwidth {
     constexpr auto operator<=>(const Bandwidth&) const = default;
 };
 
-/// The share of a bandwidth that carries payload, to the nearest bit per second. Requires 0 <= share <= 1.
+/// The share of a bandwidth that carries payload, to the nearest bit per second. Requires 0 <=
+/// share <= 1.
 constexpr Bandwidth operator*(double share, Bandwidth rate) {
     return {static_cast<std::int64_t>(share * static_cast<double>(rate.bits_per_second) + 0.5)};
 }
@@ -91,10 +91,12 @@ constexpr double to_seconds(Duration span) {
     return static_cast<double>(span.count()) / static_cast<double>(Duration::period::den);
 }
 
-/// A number of seconds as picoseconds, to the nearest; beyond the range, Duration::max(). Requires seconds >= 0.
+/// A number of seconds as picoseconds, to the nearest; beyond the range, Duration::max(). Requires
+/// seconds >= 0.
 Duration from_seconds(double seconds);
 
-/// What is wrong with a quantity's text and what would be right; the reader of a file adds where it stands.
+/// What is wrong with a quantity's text and what would be right; the reader of a file adds where it
+/// stands.
 struct UnitError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -109,7 +111,9 @@ std::string to_string(Bandwidth rate);
 
 namespace literals {
 
-constexpr Bytes operator""_B(unsigned long long n) { return {static_cast<std::int64_t>(n)}; }
+constexpr Bytes operator""_B(unsigned long long n) {
+    return {static_cast<std::int64_t>(n)};
+}
 constexpr Bytes operator""_MB(unsigned long long n) {
     return {static_cast<std::int64_t>(n) * 1'000'000};
 }

@@ -1,0 +1,47 @@
+// What collectives cost on an idle star, in closed form: predictions that the simulation is held
+// against.
+//
+// n members begin together; a message of S bytes takes t(S) = S/B to drain and L more to be
+// delivered; every t is rounded up to the tick, as the network rounds it, so that simulated and
+// predicted times agree to the picosecond. Chunk sizes and the fold of a group that is not a power
+// of two are those of sim/collectives/schedule.hpp. All are 0 for n = 1. Derivations:
+// docs/models.md, the normative table. Limits: equal links, no overhead, no other traffic.
+#pragma once
+
+#include <functional>
+
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+struct IdleStar {
+    Bandwidth bandwidth;  // payload capacity of every link
+    Duration latency{};   // one way, from host to host
+};
+
+/// 2(n-1) (L + t(ceil(S/n)))
+Duration ring_all_reduce_time(int n, Bytes size, const IdleStar& star);
+
+/// With m = floor(log2 n):  m (L + t(S)), and 2 (L + t(S)) more where n is not 2^m
+Duration recursive_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star);
+
+/// n = 2^m: 2 sum over i = 1..m of (L + t(h_i)), h_i the last n/2^i chunks of n. Otherwise the same
+/// for 2^m chunks, plus 2 (L + t(S)).
+Duration halving_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star);
+
+/// (n-1) (L + t(V))
+Duration ring_all_gather_time(int n, Bytes block, const IdleStar& star);
+
+/// sum over i < ceil(log2 n) of (L + t(min(2^i, n - 2^i) V))
+Duration bruck_all_gather_time(int n, Bytes block, const IdleStar& star);
+
+/// `weight(c)`: what the union of c contributions weighs; must not fall with c. n = 2^m: sum over i
+/// < m of (L + t(weight(2^i))). Otherwise by recurrence over the survivors x, x' = x xor 2^i, with
+/// w_i(x) = t(weight(c_i(x))) and c_i(x) the contributions that x's block of 2^i has merged:
+///   T_0(x)     = L + t(weight(1)) where x stands for two, else 0
+///   T_i+1(x)   = max(T_i(x), T_i(x')) + max(w_i(x), w_i(x') + L)
+///   T          = the greatest T_m(x), and T_m(x) + L + t(weight(n)) where x stands for two
+Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
+                                const IdleStar& star);
+
+}  // namespace paceline

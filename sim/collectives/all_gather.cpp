@@ -1,0 +1,27 @@
+#include "sim/collectives/all_gather.hpp"
+
+#include <algorithm>
+
+#include "sim/collectives/schedule.hpp"
+
+namespace paceline {
+
+Task<> ring_all_gather(Rank self, Bytes block) {
+    const int n = self.size();
+    const int next = wrapped(self.place() + 1, n);
+    const int prev = wrapped(self.place() + n - 1, n);
+
+    for (int step = 0; step < n - 1; ++step) co_await self.exchange(next, block, prev);
+}
+
+Task<> bruck_all_gather(Rank self, Bytes block) {
+    const int n = self.size();
+
+    for (int held = 1; held < n; held *= 2) {
+        const int to = wrapped(self.place() + n - held, n);
+        const int from = wrapped(self.place() + held, n);
+        co_await self.exchange(to, std::min(held, n - held) * block, from);
+    }
+}
+
+}  // namespace paceline

@@ -1,0 +1,64 @@
+// A member's view of one collective: who takes part, which place it has, and how to reach the
+// others by place.
+//
+// A group names its members and its membership epoch: after a failure or a return there is a new
+// group, and a message of the old one can never be taken for one of the new. Each collective runs
+// on a stream of its own, so that several may be under way between the same nodes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "sim/messages/transfer.hpp"
+
+namespace paceline {
+
+struct Group {
+    std::vector<int> members;  // nodes, by place; each once
+    std::uint32_t epoch = 0;
+};
+
+/// The group of nodes 0 .. nodes-1.
+inline std::shared_ptr<const Group> whole_group(int nodes) {
+    Group group;
+    group.members.resize(static_cast<std::size_t>(nodes));
+    std::iota(group.members.begin(), group.members.end(), 0);
+    return std::make_shared<const Group>(std::move(group));
+}
+
+class Rank {
+  public:
+    /// The member at `place`. `network` must outlive the rank.
+    Rank(Network& network, std::shared_ptr<const Group> group, int place, Stream stream)
+        : network_(&network), group_(std::move(group)), stream_(stream), place_(place) {}
+
+    [[nodiscard]] int place() const { return place_; }
+    [[nodiscard]] int size() const { return static_cast<int>(group_->members.size()); }
+
+    /// These await as their namesakes of sim/messages/transfer.hpp do, by rendezvous; they take
+    /// places, not nodes.
+    [[nodiscard]] Send send(int to, Bytes size) const {
+        return {*network_, node(place_), node(to), stream_, size, Protocol::rendezvous};
+    }
+    [[nodiscard]] Receive receive(int from) const {
+        return {*network_, node(place_), node(from), stream_};
+    }
+    [[nodiscard]] Exchange exchange(int to, Bytes size, int from) const {
+        return {*network_, node(place_), node(to), size, node(from), stream_, Protocol::rendezvous};
+    }
+
+  private:
+    [[nodiscard]] int node(int place) const {
+        return group_->members[static_cast<std::size_t>(place)];
+    }
+
+    Network* network_;
+    std::shared_ptr<const Group> group_;
+    Stream stream_;
+    int place_;
+};
+
+}  // namespace paceline

@@ -1,0 +1,64 @@
+// The arithmetic that collectives and their closed forms share: how a vector is cut, and how a
+// group that is not a power of two is folded onto one that is.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+/// Bytes of chunks first .. first+count-1 when `size` is cut into n chunks: floor(size / n) each,
+/// and one byte more for each of the last size mod n. Requires 0 <= first, 0 <= count, first +
+/// count <= n.
+constexpr Bytes chunks(Bytes size, int n, int first, int count) {
+    const auto longer = static_cast<int>(size.count % n);
+    const int from = first > n - longer ? first : n - longer;
+    const int longer_here = first + count > from ? first + count - from : 0;
+    return {size.count / n * count + longer_here};
+}
+
+constexpr Bytes chunk(Bytes size, int n, int index) {
+    return chunks(size, n, index, 1);
+}
+
+/// Requires 0 <= a < 2n.
+constexpr int wrapped(int a, int n) {
+    return a < n ? a : a - n;
+}
+
+/// A group of n places folded onto the largest power of two: among the first 2 `extra` places the
+/// even ones hand their vector to the odd ones and drop out until the result comes back.
+struct Fold {
+    int survivors;  // 2^floor(log2 n)
+    int extra;      // n - survivors
+    int steps;      // log2(survivors)
+
+    explicit constexpr Fold(int n)
+        : survivors(static_cast<int>(std::bit_floor(static_cast<unsigned>(n)))),
+          extra(n - survivors),
+          steps(std::countr_zero(static_cast<unsigned>(survivors))) {}
+
+    [[nodiscard]] constexpr bool drops_out(int place) const {
+        return place < 2 * extra && place % 2 == 0;
+    }
+    /// Whether this survivor stands for a place that dropped out, too.
+    [[nodiscard]] constexpr bool stands_for_two(int survivor) const { return survivor < extra; }
+    /// Number of a place among the survivors. Requires !drops_out(place).
+    [[nodiscard]] constexpr int survivor(int place) const {
+        return place < 2 * extra ? place / 2 : place - extra;
+    }
+    [[nodiscard]] constexpr int place(int survivor) const {
+        return survivor < extra ? 2 * survivor + 1 : survivor + extra;
+    }
+    /// How many of the n contributions the survivor's aligned block of 2^step survivors holds.
+    [[nodiscard]] constexpr int contributions(int survivor, int step) const {
+        const int width = 1 << step;
+        const int first = survivor & ~(width - 1);
+        const int doubled = extra <= first ? 0 : (extra - first < width ? extra - first : width);
+        return width + doubled;
+    }
+};
+
+}  // namespace paceline

@@ -1,0 +1,134 @@
+// What a coroutine awaits of the network: to send, to receive, or both at once.
+//
+//   Send       until the message has drained
+//   Receive    until the lane's next message is delivered
+//   Exchange   both: what a step of a collective awaits
+//
+// These are awaiters, not tasks: they live in the frame that waits, and a message allocates
+// nothing. One that is destroyed early no longer listens; a message once sent goes on to its
+// destination.
+#pragma once
+
+#include <coroutine>
+
+#include "sim/engine/coroutine.hpp"
+#include "sim/engine/units.hpp"
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+class [[nodiscard]] Send {
+  public:
+    Send(Network& network, int from, int to, Stream stream, Bytes size, Protocol protocol)
+        : network_(network),
+          stream_(stream),
+          size_(size),
+          from_(from),
+          to_(to),
+          protocol_(protocol) {}
+    Send(const Send&) = delete;
+    Send& operator=(const Send&) = delete;
+    ~Send() {
+        if (sent_ && !join_.complete()) network_.forget(message_);
+    }
+
+    static bool await_ready() noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> handle) {
+        Coroutine& sender = handle.promise();
+        message_ = network_.send(from_, to_, stream_, size_, protocol_, join_);
+        sent_ = true;
+        sender.waits_for({"room on the way to node", to_});
+        join_.wake(sender);
+    }
+    static void await_resume() noexcept {}
+
+  private:
+    Network& network_;
+    Join join_{1};
+    MessageId message_;
+    Stream stream_;
+    Bytes size_;
+    int from_;
+    int to_;
+    Protocol protocol_;
+    bool sent_ = false;
+};
+
+class [[nodiscard]] Receive {
+  public:
+    Receive(Network& network, int to, int from, Stream stream)
+        : network_(network), stream_(stream), to_(to), from_(from) {}
+    Receive(const Receive&) = delete;
+    Receive& operator=(const Receive&) = delete;
+    ~Receive() {
+        if (asked_ && !join_.complete()) network_.withdraw(to_, from_, stream_, join_);
+    }
+
+    static bool await_ready() noexcept { return false; }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> handle) {
+        network_.receive(to_, from_, stream_, join_);
+        asked_ = true;
+        if (join_.complete()) return false;  // it was here already
+        Coroutine& receiver = handle.promise();
+        receiver.waits_for({"a message from node", from_});
+        join_.wake(receiver);
+        return true;
+    }
+    static void await_resume() noexcept {}
+
+  private:
+    Network& network_;
+    Join join_{1};
+    Stream stream_;
+    int to_;
+    int from_;
+    bool asked_ = false;
+};
+
+class [[nodiscard]] Exchange {
+  public:
+    Exchange(Network& network, int self, int to, Bytes size, int from, Stream stream,
+             Protocol protocol)
+        : network_(network),
+          stream_(stream),
+          size_(size),
+          self_(self),
+          to_(to),
+          from_(from),
+          protocol_(protocol) {}
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    ~Exchange() {
+        if (!started_ || join_.complete()) return;
+        network_.forget(message_);
+        network_.withdraw(self_, from_, stream_, join_);
+    }
+
+    static bool await_ready() noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> handle) {
+        Coroutine& waiter = handle.promise();
+        message_ = network_.send(self_, to_, stream_, size_, protocol_, join_);
+        network_.receive(self_, from_, stream_, join_);
+        started_ = true;
+        waiter.waits_for({"an exchange with node", from_});
+        join_.wake(waiter);
+    }
+    static void await_resume() noexcept {}
+
+  private:
+    Network& network_;
+    Join join_{2};
+    MessageId message_;
+    Stream stream_;
+    Bytes size_;
+    int self_;
+    int to_;
+    int from_;
+    Protocol protocol_;
+    bool started_ = false;
+};
+
+}  // namespace paceline

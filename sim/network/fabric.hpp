@@ -1,0 +1,38 @@
+// The wires: hosts, directed links, and the way from one host to another.
+//
+// A plain value that topologies/fabrics build and the network reads. A link has a bandwidth, a
+// one-way latency and an efficiency: the share of the bandwidth left for payload after headers
+// (1448/1538 for TCP over Ethernet with 1500-byte frames). Full duplex is two links, one each way.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <boost/container/small_vector.hpp>
+
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+using LinkId = std::uint32_t;
+using Route = boost::container::small_vector<LinkId, 4>;
+
+struct Link {
+    Bandwidth bandwidth;
+    Duration latency{};  // one way
+    double efficiency = 1;
+
+    /// What payload can have of it.
+    [[nodiscard]] Bandwidth capacity() const { return efficiency * bandwidth; }
+};
+
+struct Fabric {
+    int hosts = 0;
+    std::vector<Link> links;
+    /// Replaces `route` by the links from one host to another, in order. Pure. Called for from !=
+    /// to only.
+    std::function<void(int from, int to, Route& route)> find_route;
+};
+
+}  // namespace paceline

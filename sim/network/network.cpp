@@ -1,0 +1,292 @@
+#include "sim/network/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+double bytes_per_tick(Bandwidth rate) {
+    return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
+}
+
+}  // namespace
+
+Network::Network(Simulation& simulation, Fabric fabric, Duration overhead)
+    : simulation_(simulation),
+      mailboxes_(fabric.hosts),
+      find_route_(std::move(fabric.find_route)),
+      lane_ends_(static_cast<std::size_t>(fabric.hosts), none),
+      sender_free_(overhead > Duration::zero() ? static_cast<std::size_t>(fabric.hosts) : 0),
+      traffic_(static_cast<std::size_t>(fabric.hosts)),
+      hosts_(fabric.hosts),
+      overhead_(overhead),
+      local_link_(fabric.links.size()) {
+    links_.reserve(fabric.links.size());
+    for (const Link& link : fabric.links) links_.push_back({link, {}});
+}
+
+MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol protocol,
+                        Join& drained) {
+    PACELINE_CHECK(from != to && from >= 0 && to >= 0 && from < hosts_ && to < hosts_,
+                   "a message goes from one host to another");
+    PACELINE_CHECK(size >= Bytes{0}, "a message has a size of 0 or more");
+    const Index index = take_flow();
+    Flow& flow = flows_[index];
+    flow.from = from;
+    flow.to = to;
+    flow.stream = stream;
+    flow.size = size;
+    flow.protocol = protocol;
+    flow.drained = &drained;
+    const MessageId id{index, flow.generation};
+    if (join_lane(index)) offer(index);
+    return id;
+}
+
+void Network::receive(int to, int from, Stream stream, Join& delivered) {
+    const std::optional<Index> held = mailboxes_.receive(to, from, stream, delivered);
+    if (held) prepare(*held);
+}
+
+void Network::forget(MessageId message) {
+    Flow& flow = flows_[message.index];
+    if (flow.generation == message.generation) flow.drained = nullptr;
+}
+
+void Network::set_bandwidth(LinkId link, Bandwidth bandwidth) {
+    links_[link].link.bandwidth = bandwidth;
+    if (!links_[link].flows.empty()) touch(links_[link]);
+}
+
+double Network::rate(MessageId message) const {
+    const Flow& flow = flows_[message.index];
+    return flow.generation == message.generation ? flow.rate : 0;
+}
+
+Network::Index Network::take_flow() {
+    if (free_flow_ == none) {
+        flows_.emplace_back();
+        return static_cast<Index>(flows_.size() - 1);
+    }
+    const Index index = free_flow_;
+    free_flow_ = std::exchange(flows_[index].behind, none);
+    return index;
+}
+
+// Puts a message at the end of its lane. Returns whether nothing is before it.
+bool Network::join_lane(Index index) {
+    Flow& flow = flows_[index];
+    Index& first = lane_ends_[static_cast<std::size_t>(flow.from)];
+    Index end = first;
+    while (end != none && (flows_[end].to != flow.to || flows_[end].stream != flow.stream))
+        end = flows_[end].tail_next;
+    const bool first_of_lane = end == none;
+    if (!first_of_lane) {
+        flows_[end].behind = index;
+        leave_lane(end);
+    }
+    flow.tail_prev = none;
+    flow.tail_next = first;
+    if (first != none) flows_[first].tail_prev = index;
+    first = index;
+    return first_of_lane;
+}
+
+void Network::leave_lane(Index index) {
+    const Flow& flow = flows_[index];
+    (flow.tail_prev == none ? lane_ends_[static_cast<std::size_t>(flow.from)]
+                            : flows_[flow.tail_prev].tail_next) = flow.tail_next;
+    if (flow.tail_next != none) flows_[flow.tail_next].tail_prev = flow.tail_prev;
+}
+
+// The message is first of its lane: it sets out once its protocol allows.
+void Network::offer(Index index) {
+    const Flow& flow = flows_[index];
+    if (flow.protocol == Protocol::eager || mailboxes_.meet(flow.to, flow.from, flow.stream, index))
+        prepare(index);
+}
+
+// The message may flow once its sender has spent the overhead on it.
+void Network::prepare(Index index) {
+    if (overhead_ == Duration::zero()) return start(index);
+    Time& free = sender_free_[static_cast<std::size_t>(flows_[index].from)];
+    free = later(std::max(free, simulation_.now()), overhead_);
+    simulation_.at(free, action<&Network::start>(*this, index));
+}
+
+void Network::start(Index index) {
+    Flow& flow = flows_[index];
+    flow.since = simulation_.now();
+    flow.remaining = static_cast<double>(flow.size.count);
+    flow.rate = 0;
+    find_route_(flow.from, flow.to, flow.route);
+    flow.latency = Duration::zero();
+    for (const LinkId link : flow.route) flow.latency += links_[link].link.latency;
+    if (flow.size == Bytes{0}) {
+        flow.route.clear();
+        simulation_.at(flow.since, action<&Network::drain>(*this, index));
+        return;
+    }
+    enter_links(index);
+    started_.push_back(index);
+    close_soon();
+}
+
+void Network::drain(Index index) {
+    if (flows_[index].size > Bytes{0}) leave_links(index);
+    Flow& flow = flows_[index];
+    flow.scheduled = false;
+    flow.rate = 0;
+    traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
+    if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
+    simulation_.after(flow.latency, action<&Network::deliver>(*this, index));
+    if (flow.behind == none)
+        leave_lane(index);
+    else
+        offer(std::exchange(flow.behind, none));
+}
+
+void Network::deliver(Index index) {
+    Flow& flow = flows_[index];
+    ++delivered_;
+    traffic_[static_cast<std::size_t>(flow.to)].received += flow.size;
+    mailboxes_.deliver(flow.to, flow.from, flow.stream);
+    ++flow.generation;
+    flow.behind = std::exchange(free_flow_, index);
+}
+
+void Network::enter_links(Index index) {
+    Flow& flow = flows_[index];
+    flow.places.clear();
+    for (const LinkId link : flow.route) {
+        flow.places.push_back(static_cast<Index>(links_[link].flows.size()));
+        links_[link].flows.push_back(index);
+    }
+    ++flowing_;
+}
+
+// Takes a flow off its links: the last of each link's list moves into its place.
+void Network::leave_links(Index index) {
+    const Flow& flow = flows_[index];
+    for (std::size_t hop = 0; hop < flow.route.size(); ++hop) {
+        LinkState& link = links_[flow.route[hop]];
+        const Index place = flow.places[hop];
+        const Index moved = link.flows.back();
+        link.flows[place] = moved;
+        link.flows.pop_back();
+        if (link.flows.empty()) continue;
+        touch(link);
+        if (moved == index) continue;
+        Flow& other = flows_[moved];
+        const auto at = std::ranges::find(other.route, flow.route[hop]) - other.route.begin();
+        other.places[static_cast<std::size_t>(at)] = place;
+    }
+    --flowing_;
+}
+
+void Network::touch(LinkState& link) {
+    if (link.dirty) return;
+    link.dirty = true;
+    dirty_.push_back(static_cast<LinkId>(&link - links_.data()));
+    close_soon();
+}
+
+void Network::close_soon() {
+    if (std::exchange(closing_, true)) return;
+    simulation_.at_end_of_instant(action<&Network::set_rates>(*this));
+}
+
+// The end of an instant: whatever has changed in it gets its rates.
+void Network::set_rates(Index /*unused*/) {
+    for (const Index index : started_)
+        if (!start_alone(index))
+            for (const LinkId link : flows_[index].route) touch(links_[link]);
+    started_.clear();
+
+    ++mark_;
+    for (const LinkId link : dirty_) {
+        links_[link].dirty = false;
+        if (links_[link].mark != mark_ && !links_[link].flows.empty()) solve_component(link);
+    }
+    dirty_.clear();
+    closing_ = false;  // only now: what was touched on the way has its rates already
+}
+
+// A flow that shares no link has the smallest capacity of its route, in integers.
+bool Network::start_alone(Index index) {
+    Flow& flow = flows_[index];
+    Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
+    for (const LinkId link : flow.route) {
+        if (links_[link].flows.size() != 1) return false;
+        slowest = std::min(slowest, links_[link].link.capacity());
+    }
+    if (slowest.bits_per_second == 0) return true;
+    flow.rate = bytes_per_tick(slowest);
+    flow.drain = simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index));
+    flow.scheduled = true;
+    return true;
+}
+
+void Network::solve_component(LinkId seed) {
+    gather_component(seed);
+    const std::span<const double> rates = max_min_.solve(capacity_, first_hop_, hops_);
+    for (std::size_t i = 0; i < component_flows_.size(); ++i)
+        apply_rate(component_flows_[i], rates[i]);
+}
+
+// The links and flows reachable from one link, renumbered for the solver.
+void Network::gather_component(LinkId seed) {
+    component_links_.assign(1, seed);
+    component_flows_.clear();
+    capacity_.clear();
+    first_hop_.assign(1, 0);
+    hops_.clear();
+    const auto visit = [this](LinkId link) {
+        links_[link].mark = mark_;
+        local_link_[link] = static_cast<Index>(capacity_.size());
+        capacity_.push_back(bytes_per_tick(links_[link].link.capacity()));
+    };
+    visit(seed);
+    for (std::size_t next = 0; next < component_links_.size(); ++next)
+        for (const Index index : links_[component_links_[next]].flows) {
+            Flow& flow = flows_[index];
+            if (flow.mark == mark_) continue;
+            flow.mark = mark_;
+            component_flows_.push_back(index);
+            for (const LinkId link : flow.route) {
+                if (links_[link].mark != mark_) {
+                    component_links_.push_back(link);
+                    visit(link);
+                }
+                hops_.push_back(local_link_[link]);
+            }
+            first_hop_.push_back(static_cast<Index>(hops_.size()));
+        }
+}
+
+// Books what has flowed at the old rate and foresees the drain at the new one.
+void Network::apply_rate(Index index, double rate) {
+    Flow& flow = flows_[index];
+    if (flow.rate == rate) return;
+    const Time now = simulation_.now();
+    const auto elapsed = static_cast<double>((now - flow.since).count());
+    flow.remaining = std::max(0.0, flow.remaining - flow.rate * elapsed);
+    flow.since = now;
+    flow.rate = rate;
+    if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.drain);
+    if (rate == 0) return;
+    const double ticks = std::ceil(flow.remaining / rate);
+    const Duration left = ticks < static_cast<double>(Duration::max().count())
+                              ? Duration{static_cast<std::int64_t>(ticks)}
+                              : Duration::max();
+    flow.drain = simulation_.after(left, action<&Network::drain>(*this, index));
+    flow.scheduled = true;
+}
+
+}  // namespace paceline

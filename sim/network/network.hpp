@@ -1,0 +1,172 @@
+// Messages on the wires: a fluid model in which flows share links max-min fairly.
+//
+// A message of S bytes over route R, alone, drains after   S / min over R of (bandwidth x
+// efficiency) and is delivered after a further                         sum over R of latency
+// (cut-through, paid once). Among others its rate is its max-min share (sim/network/max_min.hpp),
+// which changes whenever a flow of its connected component starts or drains or a link of it
+// changes.
+//
+//   - Draining frees the links and tells the sender; delivery tells the receiver. A message that
+//   drains before the one
+//     behind it starts is never overtaken: messages of one lane (source, destination, stream) are
+//     one flow at a time.
+//   - A message sets out when it is sent (eager) or when someone waits for it at its destination,
+//   too (rendezvous, as MPI
+//     does with large messages). Collectives use rendezvous, so that a rank takes in one message at
+//     a time.
+//   - `overhead` occupies the sender before each message's flow starts; its messages take turns.
+//   - Rates are set once per instant, when its events and ready coroutines are exhausted, and only
+//   on the components that
+//     were touched. A flow that shares no link costs O(route) and no solve, and is timed in
+//     integers.
+//   - A flow of rate 0 (a link that is down) has no event; the other end of a deadlock, therefore,
+//   is named.
+//   - Rates are doubles in bytes per picosecond; a flow crosses back to the clock once, rounded up
+//   to the tick.
+//
+// Memory: O(hosts + links + messages in flight); nothing is allocated per message once pools are
+// warm. Limits: no loss, no slow start, no reaction time: a share is had at once. Source of the
+// model: the fluid "CM02" family (Casanova, Marchal, 2002), held against SimGrid in bench/ and
+// against closed forms in the tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/engine/simulation.hpp"
+#include "sim/engine/units.hpp"
+#include "sim/network/fabric.hpp"
+#include "sim/network/mailboxes.hpp"
+#include "sim/network/max_min.hpp"
+
+namespace paceline {
+
+/// Names a message until it is delivered.
+struct MessageId {
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;
+};
+
+/// What has gone through a host's links.
+struct Traffic {
+    Bytes sent;
+    Bytes received;
+};
+
+/// When a message sets out: at once, or once its receiver waits for it. The handshake itself costs
+/// nothing.
+enum class Protocol : std::uint8_t { eager, rendezvous };
+
+class Network {
+  public:
+    Network(Simulation& simulation, Fabric fabric, Duration overhead = Duration::zero());
+    Network(const Network&) = delete;
+    Network& operator=(const Network&) = delete;
+
+    /// Sends `size` bytes. `drained` arrives when the links are free of it. Requires from != to,
+    /// and that `drained` lives until then or is forgotten.
+    MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
+
+    /// The sender no longer listens; the message goes on.
+    void forget(MessageId message);
+
+    /// `delivered` arrives with the next message of the lane.
+    void receive(int to, int from, Stream stream, Join& delivered);
+    void withdraw(int to, int from, Stream stream, const Join& delivered) {
+        mailboxes_.withdraw(to, from, stream, delivered);
+    }
+
+    /// Changes a link under the flows it carries. A bandwidth of 0 takes it down.
+    void set_bandwidth(LinkId link, Bandwidth bandwidth);
+
+    [[nodiscard]] Simulation& simulation() const { return simulation_; }
+    [[nodiscard]] int hosts() const { return hosts_; }
+    [[nodiscard]] const Traffic& traffic(int host) const {
+        return traffic_[static_cast<std::size_t>(host)];
+    }
+    [[nodiscard]] std::size_t flows_in_flight() const { return flowing_; }
+    [[nodiscard]] std::uint64_t messages_delivered() const { return delivered_; }
+    /// Current rate in bytes per picosecond; 0 for one that waits, has drained or is unknown.
+    [[nodiscard]] double rate(MessageId message) const;
+
+  private:
+    using Index = std::uint32_t;
+    static constexpr Index none = ~Index{0};
+
+    struct Flow {
+        Route route;
+        boost::container::small_vector<Index, 4> places;  // of this flow in each link's list
+        Bytes size;
+        double remaining = 0;  // bytes, at `since`
+        double rate = 0;
+        Time since;
+        Duration latency{};
+        EventId drain;
+        Join* drained = nullptr;
+        Stream stream = 0;
+        int from = 0;
+        int to = 0;
+        Index generation = 0;
+        Index behind = none;  // the next message of the lane; in a free flow, the next free one
+        Index tail_prev = none, tail_next = none;  // among the lane ends of the sender
+        Index mark = 0;                            // the solve that visited it last
+        Protocol protocol = Protocol::eager;
+        bool scheduled = false;  // has a drain event
+    };
+    struct LinkState {
+        Link link;
+        std::vector<Index> flows;
+        Index mark = 0;
+        bool dirty = false;
+    };
+
+    Index take_flow();
+    bool join_lane(Index index);
+    void leave_lane(Index index);
+    void offer(Index index);
+    void prepare(Index index);
+    void start(Index index);
+    void drain(Index index);
+    void deliver(Index index);
+    void enter_links(Index index);
+    void leave_links(Index index);
+    void touch(LinkState& link);
+    void close_soon();
+
+    void set_rates(Index unused);
+    bool start_alone(Index index);
+    void solve_component(LinkId seed);
+    void gather_component(LinkId seed);
+    void apply_rate(Index index, double rate);
+
+    Simulation& simulation_;
+    Mailboxes mailboxes_;
+    std::function<void(int, int, Route&)> find_route_;
+    std::vector<LinkState> links_;
+    std::vector<Flow> flows_;
+    std::vector<Index> lane_ends_;   // [host]: first of the last undrained messages of its lanes
+    std::vector<Time> sender_free_;  // [host], when there is an overhead
+    std::vector<Traffic> traffic_;
+    std::vector<Index> started_;  // this instant, without a rate yet
+    std::vector<LinkId> dirty_;   // touched this instant
+    Index free_flow_ = none;
+    int hosts_;
+    Duration overhead_;
+    std::size_t flowing_ = 0;
+    std::uint64_t delivered_ = 0;
+    bool closing_ = false;  // set_rates is due at the end of this instant
+
+    // Scratch of the solver: one component, renumbered.
+    MaxMin max_min_;
+    Index mark_ = 0;
+    std::vector<LinkId> component_links_;
+    std::vector<Index> component_flows_;
+    std::vector<double> capacity_;
+    std::vector<Index> first_hop_;
+    std::vector<Index> hops_;
+    std::vector<Index> local_link_;  // [link]: its number within the component
+};
+
+}  // namespace paceline

@@ -1,0 +1,19 @@
+#include "topologies/fabrics/star.hpp"
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+Fabric make_star(int hosts, const Link& up, const Link& down) {
+    PACELINE_CHECK(hosts >= 1, "a star has a host or more");
+    Fabric star;
+    star.hosts = hosts;
+    star.links.assign(static_cast<std::size_t>(hosts), up);
+    star.links.insert(star.links.end(), static_cast<std::size_t>(hosts), down);
+    star.find_route = [hosts](int from, int to, Route& route) {
+        route.assign({star_up(from), star_down(to, hosts)});
+    };
+    return star;
+}
+
+}  // namespace paceline
