@@ -1,6 +1,7 @@
 #include "sim/collectives/all_gather.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/collectives/schedule.hpp"
 
@@ -22,6 +23,11 @@ Task<> bruck_all_gather(Rank self, Bytes block) {
         const int from = wrapped(self.place() + held, n);
         co_await self.exchange(to, std::min(held, n - held) * block, from);
     }
+}
+
+Task<> all_gather(AllGather how, Rank self, Bytes block) {
+    return how == AllGather::ring ? ring_all_gather(std::move(self), block)
+                                  : bruck_all_gather(std::move(self), block);
 }
 
 }  // namespace paceline

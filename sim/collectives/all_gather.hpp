@@ -10,6 +10,8 @@
 // Weathersby, IEEE Trans. Parallel Distrib. Syst. 8, 1997.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -18,5 +20,8 @@ namespace paceline {
 
 Task<> ring_all_gather(Rank self, Bytes block);
 Task<> bruck_all_gather(Rank self, Bytes block);
+
+enum class AllGather : std::uint8_t { ring, bruck };
+Task<> all_gather(AllGather how, Rank self, Bytes block);
 
 }  // namespace paceline

@@ -18,6 +18,8 @@
 // all three.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -27,5 +29,8 @@ namespace paceline {
 Task<> ring_all_reduce(Rank self, Bytes size);
 Task<> recursive_doubling_all_reduce(Rank self, Bytes size);
 Task<> halving_doubling_all_reduce(Rank self, Bytes size);
+
+enum class AllReduce : std::uint8_t { ring, recursive_doubling, halving_doubling };
+Task<> all_reduce(AllReduce how, Rank self, Bytes size);
 
 }  // namespace paceline

@@ -37,6 +37,8 @@ class Rank {
 
     [[nodiscard]] int place() const { return place_; }
     [[nodiscard]] int size() const { return static_cast<int>(group_->members.size()); }
+    /// The stream of this collective, the same on every member.
+    [[nodiscard]] Stream stream() const { return stream_; }
 
     /// These await as their namesakes of sim/messages/transfer.hpp do, by rendezvous; they take
     /// places, not nodes.

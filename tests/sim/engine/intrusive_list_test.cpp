@@ -24,7 +24,9 @@ struct Cell : ListHook<RowTag>, ListHook<ColumnTag> {
 using Row = IntrusiveList<Cell, RowTag>;
 using Column = IntrusiveList<Cell, ColumnTag>;
 
-ListHook<RowTag>& row_hook(Cell& cell) { return cell; }
+ListHook<RowTag>& row_hook(Cell& cell) {
+    return cell;
+}
 
 template <class List>
 std::string names(const List& list) {

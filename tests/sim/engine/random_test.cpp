@@ -21,7 +21,9 @@ std::vector<std::uint32_t> first_outputs(RandomStream stream, std::size_t count)
     return outputs;
 }
 
-double unit_interval(std::uint32_t output) { return (output + 0.5) / 4294967296.0; }
+double unit_interval(std::uint32_t output) {
+    return (output + 0.5) / 4294967296.0;
+}
 
 TEST_CASE("random: the same seed, name and index give the same stream") {
     const RandomStreams once(42);
@@ -49,7 +51,8 @@ TEST_CASE("random: another seed, another name or another index give another stre
 TEST_CASE("random: an index that is left out is zero") {
     const RandomStreams streams(7);
 
-    CHECK(first_outputs(streams.stream("init"), 10) == first_outputs(streams.stream("init", 0), 10));
+    CHECK(first_outputs(streams.stream("init"), 10) ==
+          first_outputs(streams.stream("init", 0), 10));
 }
 
 TEST_CASE("random: a new consumer shifts no other stream") {
@@ -67,9 +70,11 @@ TEST_CASE("random: a new consumer shifts no other stream") {
     CHECK(beside == alone);
 }
 
-// Computed apart from this code, by tools of another language, from the papers that the header names.
+// Computed apart from this code, by tools of another language, from the papers that the header
+// names.
 TEST_CASE("random: streams are those of SplitMix64, FNV-1a and taus88, on every machine") {
-    const std::vector<std::uint32_t> batch_of_rank_3{1720563592U, 2630265294U, 2092912134U, 1364909858U};
+    const std::vector<std::uint32_t> batch_of_rank_3{1720563592U, 2630265294U, 2092912134U,
+                                                     1364909858U};
     const std::vector<std::uint32_t> init{119701442U, 2810704885U, 1443946649U, 2914632822U};
 
     CHECK(first_outputs(RandomStreams(42).stream("batch", 3), 4) == batch_of_rank_3);

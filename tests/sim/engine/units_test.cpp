@@ -64,7 +64,8 @@ TEST_CASE("units: a transfer that ends between two ticks takes the later one") {
     CHECK(1_B / Bandwidth{std::numeric_limits<std::int64_t>::max()} == Duration{1});
 }
 
-TEST_CASE("units, property: a transfer takes the smallest time in which the rate carries the size") {
+TEST_CASE(
+    "units, property: a transfer takes the smallest time in which the rate carries the size") {
     __extension__ using Wide = __int128;
     for (unsigned seed = 0; seed < 20'000; ++seed) {
         CAPTURE(seed);

@@ -1,0 +1,33 @@
+#include "algorithms/cluster.hpp"
+
+#include "algorithms/worker.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+Cluster::Cluster(Network& network, Job job)
+    : network_(network),
+      job_(std::move(job)),
+      streams_(job_.seed),
+      everybody_(whole_group(network.hosts())) {
+    PACELINE_CHECK(job_.takes_step != nullptr, "a job has a stop rule");
+    PACELINE_CHECK(!job_.timing.buckets.empty(), "a job has a step timing");
+    PACELINE_CHECK(job_.start.has_values() == (job_.objective != nullptr),
+                   "a model with values has an objective, and one without has none");
+    PACELINE_CHECK(job_.mixing == nullptr || job_.mixing->nodes() == nodes(),
+                   "a mixing has a row for each node");
+    for (int rank = 0; rank < nodes(); ++rank) workers_.emplace_back(*this, rank);
+}
+
+Cluster::~Cluster() = default;
+
+bool Cluster::takes_step(std::int64_t k) {
+    if (k < steps_decided_) return true;
+    if (stop_decided_) return false;
+    PACELINE_CHECK(k == steps_decided_, "steps are taken one after the other");
+    stop_decided_ = !job_.takes_step(k);
+    steps_decided_ += stop_decided_ ? 0 : 1;
+    return !stop_decided_;
+}
+
+}  // namespace paceline

@@ -1,0 +1,84 @@
+// A training job on a simulated network: what its workers share.
+//
+// The cluster owns the workers and everything that exists once: the stop rule, replicas that are kept equal, and the
+// data plane of collectives. It is declared before the Processes that run the workers.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "algorithms/rounds.hpp"
+#include "algorithms/step_timing.hpp"
+#include "algorithms/wire_format.hpp"
+#include "models/vector.hpp"
+#include "sim/collectives/rank.hpp"
+#include "sim/engine/random.hpp"
+#include "sim/network/network.hpp"
+#include "topologies/mixing/mixing.hpp"
+
+namespace paceline {
+
+class Worker;
+
+/// The stochastic gradient of worker `rank` at `x` in its k-th step, k = 0, 1, ...; null in timing-only runs.
+using Objective =
+    std::function<Eigen::VectorXd(const Eigen::VectorXd& x, int rank, std::int64_t k)>;
+
+/// Whether step k is to be taken; asked once for each k, in order, and for none after the first no.
+using StopRule = std::function<bool(std::int64_t k)>;
+
+struct Job {
+    Vector start;                     // the first model, with values if the run trains
+    StepTiming timing;                // of one gradient, alike on all nodes
+    WireFormat wire = fp32;           // of dense vectors
+    StopRule takes_step;              // required
+    Objective objective;              // required exactly if `start` has values
+    std::shared_ptr<const Mixing> mixing;  // for decentralized algorithms
+    std::function<double(std::int64_t k)> learning_rate = [](std::int64_t) { return 0.1; };
+    double steps_per_epoch = 0;       // 0: epochs are not known
+    std::uint64_t seed = 1;
+};
+
+class Cluster {
+  public:
+    /// One worker per host of the network. Requires that the job is complete.
+    Cluster(Network& network, Job job);
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
+    ~Cluster();
+
+    [[nodiscard]] int nodes() const { return network_.hosts(); }
+    [[nodiscard]] Worker& worker(int rank) { return workers_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const Worker& worker(int rank) const {
+        return workers_[static_cast<std::size_t>(rank)];
+    }
+
+  private:
+    friend class Worker;
+    friend class Backward;
+
+    [[nodiscard]] bool takes_step(std::int64_t k);
+
+    Network& network_;
+    Job job_;
+    RandomStreams streams_;
+    std::shared_ptr<const Group> everybody_;
+    std::deque<Worker> workers_;
+    std::map<std::string, Vector, std::less<>> replicated_;
+    Rounds<Vector> rounds_;
+    std::map<std::pair<int, int>, std::deque<Vector>> mail_;  // values under way, by (from, to)
+    std::int64_t steps_decided_ = 0;
+    bool stop_decided_ = false;
+    std::int64_t updates_done_ = 0;
+};
+
+}  // namespace paceline

@@ -1,0 +1,56 @@
+#include "algorithms/compression/sparse.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+std::int64_t kept_entries(std::int64_t entries, double density) {
+    PACELINE_CHECK(density > 0 && density <= 1, "a density lies in (0, 1]");
+    // A product such as 0.001 * 4096000 may come out a hair above the integer it stands for.
+    const double exact = density * static_cast<double>(entries);
+    const double tolerance = 1e-12 * exact;
+    return std::min(entries, static_cast<std::int64_t>(std::ceil(exact - tolerance)));
+}
+
+std::int64_t merged_entries(std::int64_t entries, std::int64_t kept, int contributions,
+                            DensityLaw law) {
+    if (contributions == 1) return kept;
+    if (law == DensityLaw::worst_case) return std::min(entries, contributions * kept);
+    const auto n = static_cast<double>(entries);
+    const double share = -std::expm1(contributions * std::log1p(-static_cast<double>(kept) / n));
+    return std::min(entries, static_cast<std::int64_t>(std::ceil(n * share)));
+}
+
+Bytes sparse_bytes(const Layout& layout, double density, int contributions, DensityLaw law,
+                   const SparseFormat& format) {
+    Bytes sum;
+    for (const Tensor& tensor : layout.tensors()) {
+        if (!tensor.compressible()) continue;
+        const std::int64_t n = tensor.entries();
+        const std::int64_t nonzeros =
+            merged_entries(n, kept_entries(n, density), contributions, law);
+        sum += std::min(nonzeros * Bytes{format.bytes_per_entry},
+                        n * Bytes{format.bytes_per_dense_entry});
+    }
+    return sum;
+}
+
+Bytes uncompressed_bytes(const Layout& layout, const SparseFormat& format) {
+    return layout.incompressible_entries() * Bytes{format.bytes_per_dense_entry};
+}
+
+Bytes message_bytes(const Layout& layout, double density, const SparseFormat& format) {
+    return sparse_bytes(layout, density, 1, DensityLaw::worst_case, format) +
+           uncompressed_bytes(layout, format);
+}
+
+Bytes nominal_bytes(const Layout& layout, double density) {
+    const auto dense = static_cast<double>(layout.incompressible_entries());
+    const auto compressible = static_cast<double>(layout.entries()) - dense;
+    return {std::llround(6 * density * compressible + 4 * dense)};
+}
+
+}  // namespace paceline

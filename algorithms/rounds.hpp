@@ -1,0 +1,71 @@
+// The data plane of collectives: who has entered a round with what, and the value formed from it once.
+//
+// A round of a collective has one contribution per member, captured when the member enters. What is asked of it is formed
+// from contributions that are all there, in the order of members, whoever asks first, so that every member sees the
+// same bits and the arithmetic is done once. The timing plane makes sure that what a rank depends on has entered before
+// it asks: messages have come from there. A round is forgotten when every member has left it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+template <class Value>
+class Round {
+  public:
+    explicit Round(std::size_t members) : entered_(members) {}
+
+    void enter(std::size_t member, Value value) {
+        PACELINE_CHECK(!entered_[member], "a member enters a round once");
+        entered_[member] = std::move(value);
+    }
+
+    /// Requires that the member has entered.
+    [[nodiscard]] const Value& of(std::size_t member) const {
+        PACELINE_CHECK(entered_[member].has_value(), "a value is asked for after it has entered");
+        return *entered_[member];
+    }
+
+    /// form(*this), called by the first who asks.
+    template <class Form>
+    const Value& once(Form form) {
+        if (!formed_) formed_ = form(std::as_const(*this));
+        return *formed_;
+    }
+
+    [[nodiscard]] std::size_t members() const { return entered_.size(); }
+
+  private:
+    template <class>
+    friend class Rounds;
+
+    std::vector<std::optional<Value>> entered_;
+    std::optional<Value> formed_;
+    std::size_t left_ = 0;
+};
+
+/// The rounds under way, by key (a stream, which names a collective of a group).
+template <class Value>
+class Rounds {
+  public:
+    Round<Value>& at(std::uint64_t key, std::size_t members) {
+        return rounds_.try_emplace(key, members).first->second;
+    }
+    void leave(std::uint64_t key) {
+        const auto round = rounds_.find(key);
+        if (++round->second.left_ == round->second.members()) rounds_.erase(round);
+    }
+    [[nodiscard]] bool empty() const { return rounds_.empty(); }
+
+  private:
+    std::map<std::uint64_t, Round<Value>> rounds_;
+};
+
+}  // namespace paceline

@@ -1,0 +1,150 @@
+// A worker: the training process of one node, as an algorithm sees it.
+//
+// An algorithm is a coroutine over a Worker, written once and run on every node:
+//
+//   Task<> decentralized_sgd(Worker& self) {
+//       Vector& x = self.model();
+//       while (self.keeps_training()) {
+//           const double gamma = self.learning_rate();
+//           const Vector g = co_await self.gradient(x);
+//           x = co_await self.neighbor_average(x - gamma * g);
+//       }
+//   }
+//
+// Time and values go together: each operation takes the simulated time of its computation or messages, and its value
+// depends only on what the messages it waited for could have brought. In timing-only runs vectors have no values and the
+// same code costs the same time.
+//
+// The k-th call of a collective on one worker answers the k-th call on every other member of the group (its round);
+// a blocking call is `co_await self.all_reduce(g)`, a non-blocking one `self.start(self.all_reduce(g))`, awaited later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/cluster.hpp"
+#include "models/vector.hpp"
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/engine/random.hpp"
+#include "sim/engine/task.hpp"
+
+namespace paceline {
+
+/// The backward pass of one step: its buckets become complete one after the other, last layer first.
+class Backward {
+  public:
+    [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
+
+    /// Waits until bucket i is complete and returns its part of the gradient, with a layout of its own.
+    /// The last bucket ends the step.
+    Task<Vector> bucket(std::size_t i);
+
+  private:
+    friend class Worker;
+    Backward(Worker& worker, Vector x, std::int64_t k, Time begin);
+
+    Worker* worker_;
+    const std::vector<Bucket>* buckets_;
+    Vector x_;  // snapshot
+    std::int64_t k_;
+    Time begin_;
+    std::shared_ptr<Vector> gradient_;  // formed when the first bucket is complete
+};
+
+class Worker {
+  public:
+    Worker(Cluster& cluster, int rank);
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int nodes() const { return cluster_.nodes(); }
+    [[nodiscard]] Simulation& simulation() const { return cluster_.network_.simulation(); }
+    [[nodiscard]] WireFormat wire() const { return cluster_.job_.wire; }
+    [[nodiscard]] bool timing_only() const { return !cluster_.job_.start.has_values(); }
+
+    // --- steps ---
+
+    /// Begins the next step if there is one. Whether step k is taken is decided once, for all workers.
+    [[nodiscard]] bool keeps_training();
+    /// Number of the current step: 0, 1, ...
+    [[nodiscard]] std::int64_t step() const { return step_; }
+    /// Epochs that have passed at the beginning of this step; 0 when the size of the data set is not known.
+    [[nodiscard]] double epoch() const;
+    [[nodiscard]] double learning_rate() const { return cluster_.job_.learning_rate(step_); }
+
+    // --- state ---
+
+    /// This worker's own model.
+    [[nodiscard]] Vector& model() { return model_; }
+    /// The model of a synchronous method: equal on all workers, so it exists once.
+    [[nodiscard]] Vector& replicated_model() { return replicated("model", cluster_.job_.start); }
+    /// State that is equal on all workers and exists once; zero at first.
+    [[nodiscard]] Vector& replicated(std::string_view name);
+    /// Runs the k-th update of what is replicated, on the first worker that gets there; nothing on the others. Updates are
+    /// numbered 0, 1, ... without gaps.
+    template <class Update>
+    void once(std::int64_t k, Update update) {
+        if (begins_update(k)) update();
+    }
+    [[nodiscard]] RandomStream stream(std::string_view name) const;
+
+    // --- computation ---
+
+    /// The stochastic gradient at x as it is now; takes the time of a step.
+    Task<Vector> gradient(Vector x);
+    /// The same, bucket by bucket. Await its buckets in order, the last one before the next computation.
+    [[nodiscard]] Backward backward(Vector x);
+    /// Any other work of this node's device.
+    Task<> compute(Duration work);
+
+    // --- communication ---
+
+    /// The mean of everyone's v.
+    Task<Vector> all_reduce(Vector v, AllReduce how = AllReduce::ring);
+    /// Timing of a block of these bytes from everyone to everyone.
+    Task<> all_gather(Bytes block, AllGather how);
+    /// Timing of an all-reduce whose messages weigh what the unions they carry do.
+    Task<> sparse_all_reduce(UnionWeight weight);
+    /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th call if this is the
+    /// k-th here. Requires a mixing.
+    Task<Vector> neighbor_average(Vector v);
+    /// Sends v, eager: done when it has drained. Messages between two workers are received in the order of sending.
+    Task<> send(int to, Vector v);
+    Task<Vector> receive(int from);
+
+    /// Runs a task beside this one; await the result once, or drop it to cancel it.
+    template <class T>
+    Pending<T> start(Task<T> task) {
+        return simulation().start(std::move(task));
+    }
+
+    // --- what metrics ask ---
+
+    [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
+    [[nodiscard]] Duration compute_time() const { return compute_time_; }
+
+  private:
+    friend class Backward;
+
+    [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
+    [[nodiscard]] bool begins_update(std::int64_t k);
+    [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
+    [[nodiscard]] Stream next_stream();
+    [[nodiscard]] Rank next_collective();
+
+    Cluster& cluster_;
+    int rank_;
+    Vector model_;
+    std::int64_t step_ = -1;
+    std::int64_t gradients_ = 0;
+    Duration compute_time_{};
+    Stream rounds_ = 0;  // collectives begun
+};
+
+}  // namespace paceline

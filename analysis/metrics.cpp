@@ -1,0 +1,79 @@
+#include "analysis/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include "algorithms/worker.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::string outcome_name(RunEnd end, bool all_finished) {
+    switch (end) {
+        case RunEnd::idle: return all_finished ? "finished" : "deadlock";
+        case RunEnd::stopped: return "stopped";
+        case RunEnd::time_limit: return "time-limit";
+        case RunEnd::out_of_range: return "out-of-range";
+        case RunEnd::spinning: return "spinning";
+    }
+    return "?";
+}
+
+std::string describe(const Simulation& simulation, const std::string& outcome) {
+    if (outcome == "spinning")
+        return fmt::format("{} does not let time pass", simulation.spinner());
+    if (outcome == "out-of-range") return "an event lies beyond the 106 days that a clock can tell";
+    if (outcome != "deadlock") return {};
+    std::string text;
+    const std::vector<Waiting> all = simulation.waiting();
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < all.size() && i < most; ++i)
+        text += fmt::format("{}{} waits for {}", i == 0 ? "" : "; ", all[i].process, all[i].what);
+    if (all.size() > most) text += fmt::format("; and {} more", all.size() - most);
+    return text;
+}
+
+}  // namespace
+
+Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
+                RunEnd end, bool all_finished, const RunFacts& facts) {
+    Metrics m;
+    m.nodes = cluster.nodes();
+    m.outcome = outcome_name(end, all_finished);
+    m.outcome_details = describe(simulation, m.outcome);
+    m.events = simulation.events_fired();
+    m.sim_time_s = to_seconds(simulation.now().time_since_epoch());
+
+    const double n = m.nodes;
+    double gradients = 0;
+    double compute_s = 0;
+    double sent = 0;
+    double received = 0;
+    for (int rank = 0; rank < m.nodes; ++rank) {
+        gradients += static_cast<double>(cluster.worker(rank).gradients_computed());
+        compute_s += to_seconds(cluster.worker(rank).compute_time());
+        sent += static_cast<double>(network.traffic(rank).sent.count);
+        received += static_cast<double>(network.traffic(rank).received.count);
+    }
+    m.iterations = gradients / n;
+    if (gradients == 0) return m;
+
+    m.step_time_s = m.sim_time_s / m.iterations;
+    m.compute_s = compute_s / gradients;
+    m.exposed_comm_s = *m.step_time_s - *m.compute_s;
+    m.bytes_sent_per_node_per_step = sent / gradients;
+    m.bytes_received_per_node_per_step = received / gradients;
+    if (facts.batch && facts.dataset)
+        m.epochs = gradients * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
+    if (m.sim_time_s > 0) {
+        if (facts.batch)
+            m.samples_per_s = gradients * static_cast<double>(*facts.batch) / m.sim_time_s;
+        if (facts.node_step > Duration::zero()) {
+            m.speedup = n * to_seconds(facts.node_step) / *m.step_time_s;
+            m.efficiency = *m.speedup / n;
+        }
+    }
+    return m;
+}
+
+}  // namespace paceline

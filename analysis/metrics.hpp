@@ -1,0 +1,53 @@
+// What a finished run amounts to: the figures of results.csv.
+//
+//   speedup      samples per simulated second / those of plain sequential SGD on one such node (same batch per node, no
+//                network, no compression); with equal batches: nodes x node step time / simulated step time
+//   efficiency   speedup / nodes
+//   exposed      step time less the time the compute device was busy, mean over workers
+// Bytes are counted at the nodes' own links, mean over nodes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/cluster.hpp"
+#include "sim/engine/simulation.hpp"
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+struct Metrics {
+    int nodes = 0;
+    std::string outcome;          // finished, time-limit, deadlock, out-of-range, spinning
+    std::string outcome_details;  // who waits for what; not a column
+    double iterations = 0;        // mean over workers
+    std::optional<double> epochs;
+    double sim_time_s = 0;
+    std::optional<double> step_time_s;  // this and the following are empty before the first step has ended
+    std::optional<double> compute_s;
+    std::optional<double> exposed_comm_s;
+    std::optional<double> model_step_time_s;
+    std::optional<double> bytes_sent_per_node_per_step;
+    std::optional<double> bytes_received_per_node_per_step;
+    std::optional<double> compression_ratio;
+    std::optional<double> samples_per_s;
+    std::optional<double> speedup;
+    std::optional<double> efficiency;
+    std::uint64_t events = 0;  // of the engine; not a column
+
+    [[nodiscard]] bool failed() const { return outcome != "finished" && outcome != "time-limit"; }
+};
+
+/// What metrics need beside the run itself.
+struct RunFacts {
+    Duration node_step;                   // one gradient on one node
+    std::optional<std::int64_t> batch;    // samples per node and step
+    std::optional<std::int64_t> dataset;  // samples per epoch
+};
+
+Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
+                RunEnd end, bool all_finished, const RunFacts& facts);
+
+}  // namespace paceline

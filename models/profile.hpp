@@ -1,0 +1,43 @@
+// A published network as the clock sees it: tensors, multiply-accumulates, measured throughputs, each with its source.
+//
+// The facts live in models/profiles/*.json, read by app/profiles.hpp. `macs` are forward multiply-accumulates per sample;
+// backward costs about twice as much again (measured ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/layout.hpp"
+
+namespace paceline {
+
+struct ProfileLayer {
+    std::string name;
+    double macs = 0;
+    std::vector<Tensor> tensors;
+};
+
+struct MeasuredThroughput {
+    std::string device;
+    std::optional<std::int64_t> batch;
+    double samples_per_s = 0;
+    std::string source;
+};
+
+struct Profile {
+    std::string name;
+    std::string title;
+    std::string source;
+    std::string sample;  // what a sample is: "image", "token"
+    std::optional<std::int64_t> dataset_samples;
+    std::vector<ProfileLayer> layers;  // in forward order
+    std::vector<MeasuredThroughput> throughput;
+
+    /// All tensors in forward order, named "layer.tensor".
+    [[nodiscard]] LayoutPtr layout() const;
+    [[nodiscard]] double macs() const;
+};
+
+}  // namespace paceline
