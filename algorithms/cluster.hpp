@@ -1,7 +1,8 @@
 // A training job on a simulated network: what its workers share.
 //
-// The cluster owns the workers and everything that exists once: the stop rule, replicas that are kept equal, and the
-// data plane of collectives. It is declared before the Processes that run the workers.
+// The cluster owns the workers and everything that exists once: the stop rule, replicas that are
+// kept equal, and the data plane of collectives. It is declared before the Processes that run the
+// workers.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ namespace paceline {
 
 class Worker;
 
-/// The stochastic gradient of worker `rank` at `x` in its k-th step, k = 0, 1, ...; null in timing-only runs.
+/// The stochastic gradient of worker `rank` at `x` in its k-th step, k = 0, 1, ...; null in
+/// timing-only runs.
 using Objective =
     std::function<Eigen::VectorXd(const Eigen::VectorXd& x, int rank, std::int64_t k)>;
 
@@ -37,14 +39,14 @@ using Objective =
 using StopRule = std::function<bool(std::int64_t k)>;
 
 struct Job {
-    Vector start;                     // the first model, with values if the run trains
-    StepTiming timing;                // of one gradient, alike on all nodes
-    WireFormat wire = fp32;           // of dense vectors
-    StopRule takes_step;              // required
-    Objective objective;              // required exactly if `start` has values
-    std::shared_ptr<const Mixing> mixing;  // for decentralized algorithms
+    Vector start;                            // the first model, with values if the run trains
+    StepTiming timing{};                     // of one gradient, alike on all nodes
+    WireFormat wire = fp32;                  // of dense vectors
+    StopRule takes_step{};                   // required
+    Objective objective{};                   // required exactly if `start` has values
+    std::shared_ptr<const Mixing> mixing{};  // for decentralized algorithms
     std::function<double(std::int64_t k)> learning_rate = [](std::int64_t) { return 0.1; };
-    double steps_per_epoch = 0;       // 0: epochs are not known
+    double steps_per_epoch = 0;  // 0: epochs are not known
     std::uint64_t seed = 1;
 };
 

@@ -4,8 +4,8 @@
 //   m    <-  beta m + (1/n) sum over i of g_i           heavy-ball momentum; beta = 0: plain SGD
 //   x    <-  x - gamma m
 //
-// The baseline of every comparison. x and m are equal on all workers and exist once. Bytes per step and worker: those of
-// an all-reduce of the model. Computation and communication do not overlap.
+// The baseline of every comparison. x and m are equal on all workers and exist once. Bytes per step
+// and worker: those of an all-reduce of the model. Computation and communication do not overlap.
 #pragma once
 
 #include "algorithms/worker.hpp"

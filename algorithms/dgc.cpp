@@ -9,17 +9,15 @@ namespace paceline {
 
 double density_at(const DgcOptions& options, std::int64_t step, double epoch) {
     const WarmUp& warm_up = options.warm_up;
-    const double stage = warm_up.steps_each > 0
-                             ? static_cast<double>(step / warm_up.steps_each)
-                             : epoch / warm_up.epochs_each;
+    const double stage = warm_up.steps_each > 0 ? static_cast<double>(step / warm_up.steps_each)
+                                                : epoch / warm_up.epochs_each;
     if (stage >= static_cast<double>(warm_up.densities.size())) return options.density;
     return warm_up.densities[static_cast<std::size_t>(stage)];
 }
 
 Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
                   int contributions) {
-    const Bytes sparse =
-        sparse_bytes(layout, density, contributions, options.law, options.format);
+    const Bytes sparse = sparse_bytes(layout, density, contributions, options.law, options.format);
     if (options.uncompressed == Uncompressed::all_reduced) return sparse;
     return sparse + contributions * uncompressed_bytes(layout, options.format);
 }

@@ -1,12 +1,14 @@
 // Gradient dropping: one global threshold over the whole gradient, and what is below it waits.
 //
-// Aji, Heafield. "Sparse Communication for Distributed Gradient Descent." EMNLP 2017. The 99 % of entries that are
-// smallest by absolute value are kept back and added to the next gradient. Differences from DGC: one selection over the
-// whole vector, biases included, so nothing travels uncompressed; no momentum correction, clipping or masking.
+// Aji, Heafield. "Sparse Communication for Distributed Gradient Descent." EMNLP 2017. The 99 % of
+// entries that are smallest by absolute value are kept back and added to the next gradient.
+// Differences from DGC: one selection over the whole vector, biases included, so nothing travels
+// uncompressed; no momentum correction, clipping or masking.
 //
-// The first `dense_steps` updates are exchanged dense (Marian's implementation: 100). The threshold is estimated from
-// regular samples, at most 100,000 of them (Marian); `sampled` charges the sort of the sample, `exact` that of all entries.
-// The original exchanges through a parameter server; here the sum is formed by the same exchanges as DGC's.
+// The first `dense_steps` updates are exchanged dense (Marian's implementation: 100). The threshold
+// is estimated from regular samples, at most 100,000 of them (Marian); `sampled` charges the sort
+// of the sample, `exact` that of all entries. The original exchanges through a parameter server;
+// here the sum is formed by the same exchanges as DGC's.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
-// The data plane of collectives: who has entered a round with what, and the value formed from it once.
+// The data plane of collectives: who has entered a round with what, and the value formed from it
+// once.
 //
-// A round of a collective has one contribution per member, captured when the member enters. What is asked of it is formed
-// from contributions that are all there, in the order of members, whoever asks first, so that every member sees the
-// same bits and the arithmetic is done once. The timing plane makes sure that what a rank depends on has entered before
-// it asks: messages have come from there. A round is forgotten when every member has left it.
+// A round of a collective has one contribution per member, captured when the member enters. What is
+// asked of it is formed from contributions that are all there, in the order of members, whoever
+// asks first, so that every member sees the same bits and the arithmetic is done once. The timing
+// plane makes sure that what a rank depends on has entered before it asks: messages have come from
+// there. A round is forgotten when every member has left it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// How a number travels: what a message of n entries weighs. State in memory is double whatever the wire says.
+// How a number travels: what a message of n entries weighs. State in memory is double whatever the
+// wire says.
 #pragma once
 
 #include <cstdint>

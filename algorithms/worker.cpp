@@ -88,7 +88,9 @@ Task<> Worker::compute(Duration work) {
 }
 
 // Every collective of the group has the next stream number on each of its members: their rounds.
-Stream Worker::next_stream() { return ++rounds_; }
+Stream Worker::next_stream() {
+    return ++rounds_;
+}
 
 Rank Worker::next_collective() {
     return {cluster_.network_, cluster_.everybody_, rank_, next_stream()};

@@ -11,12 +11,13 @@
 //       }
 //   }
 //
-// Time and values go together: each operation takes the simulated time of its computation or messages, and its value
-// depends only on what the messages it waited for could have brought. In timing-only runs vectors have no values and the
-// same code costs the same time.
+// Time and values go together: each operation takes the simulated time of its computation or
+// messages, and its value depends only on what the messages it waited for could have brought. In
+// timing-only runs vectors have no values and the same code costs the same time.
 //
-// The k-th call of a collective on one worker answers the k-th call on every other member of the group (its round);
-// a blocking call is `co_await self.all_reduce(g)`, a non-blocking one `self.start(self.all_reduce(g))`, awaited later.
+// The k-th call of a collective on one worker answers the k-th call on every other member of the
+// group (its round); a blocking call is `co_await self.all_reduce(g)`, a non-blocking one
+// `self.start(self.all_reduce(g))`, awaited later.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +36,14 @@
 
 namespace paceline {
 
-/// The backward pass of one step: its buckets become complete one after the other, last layer first.
+/// The backward pass of one step: its buckets become complete one after the other, last layer
+/// first.
 class Backward {
   public:
     [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
 
-    /// Waits until bucket i is complete and returns its part of the gradient, with a layout of its own.
-    /// The last bucket ends the step.
+    /// Waits until bucket i is complete and returns its part of the gradient, with a layout of its
+    /// own. The last bucket ends the step.
     Task<Vector> bucket(std::size_t i);
 
   private:
@@ -70,11 +72,13 @@ class Worker {
 
     // --- steps ---
 
-    /// Begins the next step if there is one. Whether step k is taken is decided once, for all workers.
+    /// Begins the next step if there is one. Whether step k is taken is decided once, for all
+    /// workers.
     [[nodiscard]] bool keeps_training();
     /// Number of the current step: 0, 1, ...
     [[nodiscard]] std::int64_t step() const { return step_; }
-    /// Epochs that have passed at the beginning of this step; 0 when the size of the data set is not known.
+    /// Epochs that have passed at the beginning of this step; 0 when the size of the data set is
+    /// not known.
     [[nodiscard]] double epoch() const;
     [[nodiscard]] double learning_rate() const { return cluster_.job_.learning_rate(step_); }
 
@@ -86,8 +90,8 @@ class Worker {
     [[nodiscard]] Vector& replicated_model() { return replicated("model", cluster_.job_.start); }
     /// State that is equal on all workers and exists once; zero at first.
     [[nodiscard]] Vector& replicated(std::string_view name);
-    /// Runs the k-th update of what is replicated, on the first worker that gets there; nothing on the others. Updates are
-    /// numbered 0, 1, ... without gaps.
+    /// Runs the k-th update of what is replicated, on the first worker that gets there; nothing on
+    /// the others. Updates are numbered 0, 1, ... without gaps.
     template <class Update>
     void once(std::int64_t k, Update update) {
         if (begins_update(k)) update();
@@ -98,7 +102,8 @@ class Worker {
 
     /// The stochastic gradient at x as it is now; takes the time of a step.
     Task<Vector> gradient(Vector x);
-    /// The same, bucket by bucket. Await its buckets in order, the last one before the next computation.
+    /// The same, bucket by bucket. Await its buckets in order, the last one before the next
+    /// computation.
     [[nodiscard]] Backward backward(Vector x);
     /// Any other work of this node's device.
     Task<> compute(Duration work);
@@ -111,10 +116,11 @@ class Worker {
     Task<> all_gather(Bytes block, AllGather how);
     /// Timing of an all-reduce whose messages weigh what the unions they carry do.
     Task<> sparse_all_reduce(UnionWeight weight);
-    /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th call if this is the
-    /// k-th here. Requires a mixing.
+    /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th
+    /// call if this is the k-th here. Requires a mixing.
     Task<Vector> neighbor_average(Vector v);
-    /// Sends v, eager: done when it has drained. Messages between two workers are received in the order of sending.
+    /// Sends v, eager: done when it has drained. Messages between two workers are received in the
+    /// order of sending.
     Task<> send(int to, Vector v);
     Task<Vector> receive(int from);
 

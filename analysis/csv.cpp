@@ -15,7 +15,9 @@ std::string csv_field(std::string_view text) {
     return quoted + '"';
 }
 
-std::string csv_field(double number) { return fmt::format("{}", number); }
+std::string csv_field(double number) {
+    return fmt::format("{}", number);
+}
 
 std::string csv_field(const std::optional<double>& number) {
     return number ? csv_field(*number) : std::string();

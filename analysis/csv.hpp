@@ -1,4 +1,5 @@
-// CSV as RFC 4180 has it, with "\n" line ends; numbers in the shortest form that reads back to the same double.
+// CSV as RFC 4180 has it, with "\n" line ends; numbers in the shortest form that reads back to the
+// same double.
 #pragma once
 
 #include <optional>

@@ -10,11 +10,16 @@ namespace {
 
 std::string outcome_name(RunEnd end, bool all_finished) {
     switch (end) {
-        case RunEnd::idle: return all_finished ? "finished" : "deadlock";
-        case RunEnd::stopped: return "stopped";
-        case RunEnd::time_limit: return "time-limit";
-        case RunEnd::out_of_range: return "out-of-range";
-        case RunEnd::spinning: return "spinning";
+        case RunEnd::idle:
+            return all_finished ? "finished" : "deadlock";
+        case RunEnd::stopped:
+            return "stopped";
+        case RunEnd::time_limit:
+            return "time-limit";
+        case RunEnd::out_of_range:
+            return "out-of-range";
+        case RunEnd::spinning:
+            return "spinning";
     }
     return "?";
 }
@@ -64,7 +69,8 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
     m.bytes_sent_per_node_per_step = sent / gradients;
     m.bytes_received_per_node_per_step = received / gradients;
     if (facts.batch && facts.dataset)
-        m.epochs = gradients * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
+        m.epochs =
+            gradients * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
     if (m.sim_time_s > 0) {
         if (facts.batch)
             m.samples_per_s = gradients * static_cast<double>(*facts.batch) / m.sim_time_s;

@@ -1,7 +1,9 @@
 // What a finished run amounts to: the figures of results.csv.
 //
-//   speedup      samples per simulated second / those of plain sequential SGD on one such node (same batch per node, no
-//                network, no compression); with equal batches: nodes x node step time / simulated step time
+//   speedup      samples per simulated second / those of plain sequential SGD on one such node
+//   (same batch per node, no
+//                network, no compression); with equal batches: nodes x node step time / simulated
+//                step time
 //   efficiency   speedup / nodes
 //   exposed      step time less the time the compute device was busy, mean over workers
 // Bytes are counted at the nodes' own links, mean over nodes.
@@ -25,7 +27,8 @@ struct Metrics {
     double iterations = 0;        // mean over workers
     std::optional<double> epochs;
     double sim_time_s = 0;
-    std::optional<double> step_time_s;  // this and the following are empty before the first step has ended
+    std::optional<double>
+        step_time_s;  // this and the following are empty before the first step has ended
     std::optional<double> compute_s;
     std::optional<double> exposed_comm_s;
     std::optional<double> model_step_time_s;

@@ -31,9 +31,12 @@ Duration sparse_exchange_time(const DgcOptions& options, double density, const L
 
 Duration all_reduce_time(AllReduce how, int n, Bytes size, const IdleStar& star) {
     switch (how) {
-        case AllReduce::ring: return ring_all_reduce_time(n, size, star);
-        case AllReduce::recursive_doubling: return recursive_doubling_all_reduce_time(n, size, star);
-        case AllReduce::halving_doubling: return halving_doubling_all_reduce_time(n, size, star);
+        case AllReduce::ring:
+            return ring_all_reduce_time(n, size, star);
+        case AllReduce::recursive_doubling:
+            return recursive_doubling_all_reduce_time(n, size, star);
+        case AllReduce::halving_doubling:
+            return halving_doubling_all_reduce_time(n, size, star);
     }
     PACELINE_CHECK(false, "every all-reduce has its closed form");
 }

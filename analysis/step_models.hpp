@@ -1,8 +1,9 @@
-// Closed forms of one training step on an idle star: computation, then the exchange of its algorithm.
+// Closed forms of one training step on an idle star: computation, then the exchange of its
+// algorithm.
 //
-// Predictions to stand beside simulated step times. They assume that all nodes begin the step together; where nodes leave a
-// collective at different times (groups that are not a power of two) consecutive steps overlap a little, and the simulated
-// step can be shorter.
+// Predictions to stand beside simulated step times. They assume that all nodes begin the step
+// together; where nodes leave a collective at different times (groups that are not a power of two)
+// consecutive steps overlap a little, and the simulated step can be shorter.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
-// The layout of a model's parameters: named tensors with shapes, one behind the other in a flat vector.
+// The layout of a model's parameters: named tensors with shapes, one behind the other in a flat
+// vector.
 //
-// What a message weighs comes from the layout and a wire format, never from how values are stored here. A tensor of two
-// dimensions or more is what compressors compress; biases and normalization parameters (one dimension) are sent as they
-// are (Lin et al., ICLR 2018, released code).
+// What a message weighs comes from the layout and a wire format, never from how values are stored
+// here. A tensor of two dimensions or more is what compressors compress; biases and normalization
+// parameters (one dimension) are sent as they are (Lin et al., ICLR 2018, released code).
 #pragma once
 
 #include <cstddef>

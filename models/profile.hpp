@@ -1,7 +1,9 @@
-// A published network as the clock sees it: tensors, multiply-accumulates, measured throughputs, each with its source.
+// A published network as the clock sees it: tensors, multiply-accumulates, measured throughputs,
+// each with its source.
 //
-// The facts live in models/profiles/*.json, read by app/profiles.hpp. `macs` are forward multiply-accumulates per sample;
-// backward costs about twice as much again (measured ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks).
+// The facts live in models/profiles/*.json, read by app/profiles.hpp. `macs` are forward
+// multiply-accumulates per sample; backward costs about twice as much again (measured ratios 1.9
+// to 2.2: jcjohnson/cnn-benchmarks).
 #pragma once
 
 #include <cstdint>

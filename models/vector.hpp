@@ -1,9 +1,9 @@
 // A vector of parameters: always a layout, and values only in runs that train.
 //
-// In a timing-only run a Vector has no values and arithmetic on it does nothing, so that an algorithm is written once
-// for all modes. Values are doubles (exact identities, no drift). Copies share the values until one of them is changed;
-// a copy is therefore a snapshot, and costs nothing. Operands of one expression have the same layout and either both have
-// values or neither.
+// In a timing-only run a Vector has no values and arithmetic on it does nothing, so that an
+// algorithm is written once for all modes. Values are doubles (exact identities, no drift). Copies
+// share the values until one of them is changed; a copy is therefore a snapshot, and costs nothing.
+// Operands of one expression have the same layout and either both have values or neither.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,9 @@ namespace paceline {
 
 namespace {
 
-double comparisons(double n) { return n > 1 ? n * std::log2(n) : 0; }
+double comparisons(double n) {
+    return n > 1 ? n * std::log2(n) : 0;
+}
 
 }  // namespace
 

@@ -1,16 +1,18 @@
 // What a sparse gradient weighs on the wire, and how its support grows as contributions merge.
 //
-// A worker keeps k_j = ceil(density n_j) entries of each compressible tensor j of n_j entries; an entry is sent as value and
-// position. Other tensors (one-dimensional ones) travel uncompressed.
+// A worker keeps k_j = ceil(density n_j) entries of each compressible tensor j of n_j entries; an
+// entry is sent as value and position. Other tensors (one-dimensional ones) travel uncompressed.
 //
 //   law          nonzeros of tensor j after c contributions have merged
-//   worst-case   min(n_j, c k_j)                          supports are disjoint (Lin et al., ICLR 2018, Fig. 6)
-//   independent  ceil(n_j (1 - (1 - k_j/n_j)^c))          supports are drawn independently
+//   worst-case   min(n_j, c k_j)                          supports are disjoint (Lin et al., ICLR
+//   2018, Fig. 6) independent  ceil(n_j (1 - (1 - k_j/n_j)^c))          supports are drawn
+//   independently
 //
 // Where the sparse form of a tensor would weigh more than the dense one, it is sent dense.
 //
-// Two ways to count one worker's bytes: nominal, as papers do (6 bytes per kept entry: a 32-bit value and a 16-bit run
-// length, fractions of entries included), and those of the message that is really sent.
+// Two ways to count one worker's bytes: nominal, as papers do (6 bytes per kept entry: a 32-bit
+// value and a 16-bit run length, fractions of entries included), and those of the message that is
+// really sent.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,8 @@ namespace paceline {
 
 enum class DensityLaw : std::uint8_t { worst_case, independent };
 
-/// Bytes per entry of the usual encodings: 6 (fp32 + 16-bit run length, or fp16 + int32), 8 (fp32 + int32), 12 (fp32 + int64).
+/// Bytes per entry of the usual encodings: 6 (fp32 + 16-bit run length, or fp16 + int32), 8 (fp32 +
+/// int32), 12 (fp32 + int64).
 struct SparseFormat {
     std::int64_t bytes_per_entry = 6;
     std::int64_t bytes_per_dense_entry = 4;
@@ -45,7 +48,8 @@ Bytes uncompressed_bytes(const Layout& layout, const SparseFormat& format);
 /// One worker's message before any merging: sparse_bytes + uncompressed_bytes.
 Bytes message_bytes(const Layout& layout, double density, const SparseFormat& format);
 
-/// The published way of counting: 6 density (entries of compressible tensors) + 4 (other entries), to the nearest byte.
+/// The published way of counting: 6 density (entries of compressible tensors) + 4 (other entries),
+/// to the nearest byte.
 Bytes nominal_bytes(const Layout& layout, double density);
 
 }  // namespace paceline

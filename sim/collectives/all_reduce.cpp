@@ -69,10 +69,12 @@ Task<> halving_doubling_all_reduce(Rank self, Bytes size) {
 
 Task<> all_reduce(AllReduce how, Rank self, Bytes size) {
     switch (how) {
-        case AllReduce::ring: return ring_all_reduce(std::move(self), size);
+        case AllReduce::ring:
+            return ring_all_reduce(std::move(self), size);
         case AllReduce::recursive_doubling:
             return recursive_doubling_all_reduce(std::move(self), size);
-        case AllReduce::halving_doubling: return halving_doubling_all_reduce(std::move(self), size);
+        case AllReduce::halving_doubling:
+            return halving_doubling_all_reduce(std::move(self), size);
     }
     PACELINE_CHECK(false, "every all-reduce has its case");
 }

@@ -1,8 +1,9 @@
-// Neighbor exchange: send one vector to each of some nodes and take one from each of some, all at the same time.
+// Neighbor exchange: send one vector to each of some nodes and take one from each of some, all at
+// the same time.
 //
-// Ends when all own messages have drained and all awaited ones are delivered. Messages are eager: a slow neighbor does not
-// hold up what is sent to it. On an idle star with degree d both ways: L + d S/B (the node's link is the bottleneck).
-// Timing plane only.
+// Ends when all own messages have drained and all awaited ones are delivered. Messages are eager: a
+// slow neighbor does not hold up what is sent to it. On an idle star with degree d both ways: L + d
+// S/B (the node's link is the bottleneck). Timing plane only.
 #pragma once
 
 #include <vector>

@@ -49,6 +49,14 @@ void Simulation::close_instant() {
     closing_now_.clear();
 }
 
+void Simulation::advance_to(Time time) {
+    now_ = time;
+    resumptions_ = 0;
+    if (progress_ == nullptr) return;
+    progress_->events.store(events_fired_, std::memory_order_relaxed);
+    progress_->now_ps.store(time.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
 RunEnd Simulation::run(Time limit) {
     stopped_ = false;
     const auto ended = [this](RunEnd how) {
@@ -70,8 +78,7 @@ RunEnd Simulation::run(Time limit) {
                 now_ = limit;
                 return ended(RunEnd::time_limit);
             }
-            now_ = events_.next_time();
-            resumptions_ = 0;
+            advance_to(events_.next_time());
         }
         const Event event = events_.pop();
         ++events_fired_;

@@ -12,6 +12,7 @@
 // has thrown, the simulation is spent and can only be destroyed.
 #pragma once
 
+#include <atomic>
 #include <coroutine>
 #include <cstdint>
 #include <exception>
@@ -39,6 +40,12 @@ enum class RunEnd : std::uint8_t {
 struct Waiting {
     std::string process;
     std::string what;
+};
+
+/// How far a run is, for another thread to read while it goes on.
+struct Progress {
+    std::atomic<std::uint64_t> events = 0;
+    std::atomic<std::int64_t> now_ps = 0;
 };
 
 class Simulation {
@@ -90,12 +97,15 @@ class Simulation {
 
     void limit_resumptions(std::uint64_t per_instant) { resumption_limit_ = per_instant; }
     [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
+    /// Writes there once per instant; nullptr: nowhere. Requires that it outlives the run.
+    void report_to(Progress* progress) { progress_ = progress; }
 
   private:
     friend class Coroutine;
 
     bool resume_ready();
     void close_instant();
+    void advance_to(Time time);
     bool interrupted() const { return stopped_ || failure_ != nullptr; }
 
     // Lists first: frames that die later than this object would refer to it (declare Processes
@@ -111,6 +121,7 @@ class Simulation {
     std::uint64_t resumption_limit_ = default_resumption_limit;
     std::uint64_t resumptions_ = 0;  // in this instant
     std::uint64_t events_fired_ = 0;
+    Progress* progress_ = nullptr;
     bool stopped_ = false;
 };
 

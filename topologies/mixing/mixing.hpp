@@ -1,6 +1,7 @@
 // Who averages with whom: the weights W of decentralized averaging, as sparse rows.
 //
-//   x_i  <-  sum over j of w_ij x_j        rows of W sum to 1; for averaging to keep the mean, columns do, too
+//   x_i  <-  sum over j of w_ij x_j        rows of W sum to 1; for averaging to keep the mean,
+//   columns do, too
 //
 // Nothing to do with wires. Memory O(nodes + edges).
 #pragma once
@@ -16,7 +17,8 @@ struct MixingWeight {
 
 class Mixing {
   public:
-    /// rows[i]: the nonzero w_ij in increasing j, w_ii included. Requires each row to sum to 1 within 1e-12.
+    /// rows[i]: the nonzero w_ij in increasing j, w_ii included. Requires each row to sum to 1
+    /// within 1e-12.
     explicit Mixing(std::vector<std::vector<MixingWeight>> rows);
 
     [[nodiscard]] int nodes() const { return static_cast<int>(rows_.size()); }

@@ -102,6 +102,7 @@ Task<> hold_unit(World& world, Live /*frame*/) {
 Task<> fork(World& world, int depth, Live /*frame*/) {
     std::vector<Task<int>> children;
     const std::uint64_t count = world.dice(4);
+    children.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) children.push_back(begin(world, depth - 1));
     const std::vector<int> results = co_await when_all(std::move(children));
     co_await world.simulation.sleep(Duration{static_cast<std::int64_t>(results.size())});
@@ -135,7 +136,7 @@ Task<> recover(World& world, int depth, Live frame) {
 
 /// A random program: some steps, each with all that can wait; deeper levels are its own kind again.
 Task<int> work(World& world, int depth, Live frame) {
-    const Live local(frame);
+    const Live local(world.census.frames);
     const std::uint64_t steps = 1 + world.dice(4);
     for (std::uint64_t step = 0; step < steps; ++step) {
         const std::uint64_t kind = world.dice(depth > 0 ? 11 : 6);

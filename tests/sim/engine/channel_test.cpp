@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -167,6 +168,7 @@ TEST_CASE("channel: a value that is given back goes to the next one that waits")
 TEST_CASE("channel: a value passes on through any number of cancelled getters") {
     Run run;
     std::vector<Pending<>> cancelled;
+    cancelled.reserve(10);
     for (int i = 0; i < 10; ++i) cancelled.push_back(start_getter(run, 'x'));
     const Pending<> last = start_getter(run, 'p');
     run.channel.put(1);

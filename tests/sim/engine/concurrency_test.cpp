@@ -1,6 +1,7 @@
 #include "sim/engine/concurrency.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -84,6 +85,7 @@ std::string listed(const std::vector<int>& values) {
 
 Task<> all_values(Run& run, std::vector<Duration> waits) {
     std::vector<Task<int>> tasks;
+    tasks.reserve(waits.size());
     int value = 0;
     for (const Duration wait : waits) tasks.push_back(value_after(run, wait, ++value));
     const std::vector<int> values = co_await when_all(std::move(tasks));
@@ -199,9 +201,10 @@ TEST_CASE("when_all: a failure that nobody catches leaves the run") {
     CHECK(run.log == "died@5us ");
 }
 
-Task<> all_of_many(Run& run, int count) {
+Task<> all_of_many(Run& run, std::size_t count) {
     std::vector<Task<>> tasks;
-    for (int i = 0; i < count; ++i) tasks.push_back(note_after(run, 1us, "x"));
+    tasks.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) tasks.push_back(note_after(run, 1us, "x"));
     co_await when_all(std::move(tasks));
     run.log = "all";
 }

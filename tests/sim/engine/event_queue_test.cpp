@@ -260,7 +260,7 @@ struct Twin {
     std::map<Key, EventKind> model;
     std::vector<std::pair<EventId, Key>> pushed;
     std::size_t foreground = 0;
-    Time now{};
+    Time now;
     std::mt19937_64 rng;
 
     explicit Twin(std::uint64_t seed) : rng(seed) {}

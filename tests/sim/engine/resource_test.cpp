@@ -142,6 +142,7 @@ TEST_CASE("resource: a unit passes on through any number of cancelled askers") {
     Run run(1);
     Pending<> holder = start_holder(run, "p");
     std::vector<Pending<>> cancelled;
+    cancelled.reserve(10);
     for (int i = 0; i < 10; ++i) cancelled.push_back(start_holder(run, "x"));
     const Pending<> last = start_holder(run, "q");
     cancel(std::move(holder));

@@ -602,5 +602,46 @@ TEST_CASE("simulation: every event that fired is counted, and no cancelled one")
     CHECK(run.simulation.events_fired() == 3);
 }
 
+/// Looks, in an event, at what another thread would see.
+struct Watcher {
+    const Progress& progress;
+    std::uint64_t events = 0;
+    Time now;
+
+    void look(std::uint32_t /*unused*/) {
+        events = progress.events;
+        now = Time{Duration{progress.now_ps}};
+    }
+};
+
+TEST_CASE("simulation: how far the run is can be read from outside, as of the last instant begun") {
+    Run run;
+    Progress progress;
+    Watcher watcher{progress};
+    run.simulation.report_to(&progress);
+    run.simulation.at(Time{1us}, run.writes('a'));
+    run.simulation.at(Time{1us}, run.writes('b'));
+    run.simulation.at(Time{5us}, run.writes('c'));
+    run.simulation.at(Time{5us}, action<&Watcher::look>(watcher));
+
+    run.simulation.run();
+
+    CHECK(watcher.now == Time{5us});
+    CHECK(watcher.events == 2);
+}
+
+TEST_CASE("simulation: a run that is no longer told to report leaves the report as it is") {
+    Run run;
+    Progress progress;
+    run.simulation.report_to(&progress);
+    run.simulation.report_to(nullptr);
+    run.simulation.at(Time{1us}, run.writes('a'));
+
+    run.simulation.run();
+
+    CHECK(progress.now_ps == 0);
+    CHECK(progress.events == 0);
+}
+
 }  // namespace
 }  // namespace paceline

@@ -8,7 +8,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include <doctest/doctest.h>
 
@@ -228,36 +227,42 @@ TEST_CASE("units, property: reading what was printed gives the same quantity") {
     }
 }
 
+std::string not_a_duration(std::string_view text, std::string_view why) {
+    return '"' + std::string(text) + R"(" is not a duration: )" + std::string(why) +
+           R"(; write for example "50us", "344ms", "1.5s")";
+}
+
+std::string not_a_size(std::string_view text, std::string_view why) {
+    return '"' + std::string(text) + R"(" is not a size: )" + std::string(why) +
+           R"(; write for example "408kB", "97MB", "64MiB")";
+}
+
+std::string not_a_bandwidth(std::string_view text, std::string_view why) {
+    return '"' + std::string(text) + R"(" is not a bandwidth: )" + std::string(why) +
+           R"(; write for example "10Gbps" (bits), "125MBps" (bytes))";
+}
+
 TEST_CASE("units: a bare number is refused, with examples of what is right") {
-    CHECK(refusal(parse_duration, "50") ==
-          "\"50\" is not a duration: the unit is missing; write for example \"50us\", "
-          "\"344ms\", \"1.5s\"");
-    CHECK(refusal(parse_bytes, "1e6") ==
-          "\"1e6\" is not a size: the unit is missing; write for example \"408kB\", \"97MB\", "
-          "\"64MiB\"");
-    CHECK(refusal(parse_bandwidth, "10") ==
-          "\"10\" is not a bandwidth: the unit is missing; write for example \"10Gbps\" (bits), "
-          "\"125MBps\" (bytes)");
+    CHECK(refusal(parse_duration, "50") == R"("50" is not a duration: the unit is missing; )"
+                                           R"(write for example "50us", "344ms", "1.5s")");
+    CHECK(refusal(parse_duration, "0") == not_a_duration("0", "the unit is missing"));
+    CHECK(refusal(parse_bytes, "1e6") == not_a_size("1e6", "the unit is missing"));
+    CHECK(refusal(parse_bandwidth, "10") == not_a_bandwidth("10", "the unit is missing"));
 }
 
 TEST_CASE("units: an unknown unit is refused, with the list of the known ones") {
-    const auto refused = [](std::string_view text, std::string_view unit) {
-        return "\"" + std::string(text) + "\" is not a duration: the unit \"" + std::string(unit) +
-               "\" is unknown; known: ps, ns, us, ms, s, min, h, d; write for example \"50us\", "
-               "\"344ms\", \"1.5s\"";
-    };
-
-    for (const std::string_view unit : {"m", "US", "sec", " us", "us ", "B", "Gbps", "e", "s5"}) {
-        const std::string text = "5" + std::string(unit);
-        CHECK(refusal(parse_duration, text) == refused(text, unit));
+    for (const std::string unit : {"m", "US", "sec", " us", "us ", "B", "Gbps", "e", "s5"}) {
+        const std::string why =
+            "the unit \"" + unit + "\" is unknown; known: ps, ns, us, ms, s, min, h, d";
+        CHECK(refusal(parse_duration, "5" + unit) == not_a_duration("5" + unit, why));
     }
     CHECK(refusal(parse_bytes, "5Mb") ==
-          "\"5Mb\" is not a size: the unit \"Mb\" is unknown; known: B, kB, MB, GB, TB, KiB, "
-          "MiB, GiB, TiB; write for example \"408kB\", \"97MB\", \"64MiB\"");
+          not_a_size("5Mb",
+                     R"(the unit "Mb" is unknown; known: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)"));
     CHECK(refusal(parse_bandwidth, "10Gb") ==
-          "\"10Gb\" is not a bandwidth: the unit \"Gb\" is unknown; known: bps, kbps, Mbps, Gbps, "
-          "Tbps, Bps, kBps, MBps, GBps, TBps; write for example \"10Gbps\" (bits), \"125MBps\" "
-          "(bytes)");
+          not_a_bandwidth("10Gb",
+                          R"(the unit "Gb" is unknown; known: bps, kbps, Mbps, Gbps, Tbps, )"
+                          R"(Bps, kBps, MBps, GBps, TBps)"));
 }
 
 struct Refusal {
@@ -287,33 +292,24 @@ TEST_CASE("units: a duration that is no sensible number is refused, and the refu
         Refusal{"1e-13s", "it is below the resolution of 1 ps"},
     };
 
-    for (const Refusal& refused : refusals) {
-        const std::string expected = "\"" + std::string(refused.text) +
-                                     "\" is not a duration: " + std::string(refused.why) +
-                                     "; write for example \"50us\", \"344ms\", \"1.5s\"";
-        CHECK(refusal(parse_duration, refused.text) == expected);
-    }
+    for (const Refusal& refused : refusals)
+        CHECK(refusal(parse_duration, refused.text) == not_a_duration(refused.text, refused.why));
 }
 
 TEST_CASE("units: a number too small for a floating-point number is below the resolution") {
     CHECK(refusal(parse_duration, "1e-99999s") ==
-          "\"1e-99999s\" is not a duration: it is below the resolution of 1 ps; write for example "
-          "\"50us\", \"344ms\", \"1.5s\"");
+          not_a_duration("1e-99999s", "it is below the resolution of 1 ps"));
 }
 
 TEST_CASE("units: sizes and bandwidths refuse what is below their resolution or beyond the range") {
-    CHECK(refusal(parse_bytes, "0.4B") ==
-          "\"0.4B\" is not a size: it is below the resolution of 1 B; write for example "
-          "\"408kB\", \"97MB\", \"64MiB\"");
+    CHECK(refusal(parse_bytes, "0.4B") == not_a_size("0.4B", "it is below the resolution of 1 B"));
     CHECK(refusal(parse_bytes, "9.3e6TB") ==
-          "\"9.3e6TB\" is not a size: it is beyond the range of the simulator; write for example "
-          "\"408kB\", \"97MB\", \"64MiB\"");
+          not_a_size("9.3e6TB", "it is beyond the range of the simulator"));
     CHECK(refusal(parse_bandwidth, "0.4bps") ==
-          "\"0.4bps\" is not a bandwidth: it is below the resolution of 1 bps; write for example "
-          "\"10Gbps\" (bits), \"125MBps\" (bytes)");
-    CHECK(refusal(parse_bandwidth, "-1Gbps") ==
-          "\"-1Gbps\" is not a bandwidth: it is negative; write for example \"10Gbps\" (bits), "
-          "\"125MBps\" (bytes)");
+          not_a_bandwidth("0.4bps", "it is below the resolution of 1 bps"));
+    CHECK(refusal(parse_bandwidth, "1.2e6TBps") ==
+          not_a_bandwidth("1.2e6TBps", "it is beyond the range of the simulator"));
+    CHECK(refusal(parse_bandwidth, "-1Gbps") == not_a_bandwidth("-1Gbps", "it is negative"));
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+#include "app/algorithms.hpp"
+
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/dense_sgd.hpp"
+#include "algorithms/dgc.hpp"
+#include "algorithms/gradient_dropping.hpp"
+#include "app/names.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::int64_t most_steps = std::int64_t{1} << 40;
+
+constexpr Spelling<AllReduce> all_reduces[] = {
+    {"ring", AllReduce::ring},
+    {"recursive-doubling", AllReduce::recursive_doubling},
+    {"halving-doubling", AllReduce::halving_doubling},
+};
+constexpr Spelling<WireFormat> wires[] = {{"fp32", fp32}, {"fp16", fp16}};
+constexpr Spelling<DensityLaw> laws[] = {{"worst-case", DensityLaw::worst_case},
+                                         {"independent", DensityLaw::independent}};
+constexpr Spelling<SparseFormat> encodings[] = {{"run-length-16", {6, 4}},
+                                                {"fp16-int32", {6, 4}},
+                                                {"fp32-int32", {8, 4}},
+                                                {"fp32-int64", {12, 4}}};
+constexpr Spelling<SparseExchange> exchanges[] = {
+    {"recursive-doubling", SparseExchange::recursive_doubling},
+    {"all-gather-ring", SparseExchange::all_gather_ring},
+    {"all-gather-bruck", SparseExchange::all_gather_bruck},
+};
+constexpr Spelling<Uncompressed> uncompresseds[] = {{"gathered", Uncompressed::gathered},
+                                                    {"all-reduced", Uncompressed::all_reduced}};
+constexpr Spelling<Selection> selections[] = {
+    {"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}};
+
+constexpr std::array<std::string_view, 4> dense_keys{"kind", "label", "all_reduce", "wire"};
+constexpr std::array<std::string_view, 11> dgc_keys{
+    "kind",         "label",      "density",   "density_law",    "encoding", "exchange",
+    "uncompressed", "all_reduce", "selection", "selection_step", "warm_up"};
+constexpr std::array<std::string_view, 10> dropping_keys{
+    "kind",     "label",      "density",   "density_law",    "encoding",
+    "exchange", "all_reduce", "selection", "selection_step", "dense_steps"};
+constexpr std::array<std::string_view, 3> warm_up_key_table{"densities", "steps_each",
+                                                            "epochs_each"};
+
+double as_density(const Place& place) {
+    return as_number_above(place, 0, 1);
+}
+
+// The options that DGC and gradient dropping share, by the same names.
+template <class Options>
+void read_sparse_options(const ObjectReader& read, Options& options) {
+    if (const auto p = read.optional("density")) options.density = as_density(*p);
+    if (const auto p = read.optional("density_law"))
+        options.law = as_choice(*p, "a density law", laws);
+    if (const auto p = read.optional("encoding"))
+        options.format = as_choice(*p, "an encoding", encodings);
+    if (const auto p = read.optional("exchange"))
+        options.exchange = as_choice(*p, "a sparse exchange", exchanges);
+    if (const auto p = read.optional("all_reduce"))
+        options.all_reduce = as_choice(*p, "an all-reduce", all_reduces);
+    if (const auto p = read.optional("selection"))
+        options.selection.method = as_choice(*p, "a way to select", selections);
+    if (const auto p = read.optional("selection_step"))
+        options.selection.per_comparison = as_duration(*p);
+}
+
+WarmUp read_warm_up(const Place& place) {
+    if (place.json->is_string()) {
+        const std::array<std::string_view, 1> none{"none"};
+        as_name(place, "a warm-up; write \"none\" or an object", none);
+        return {};
+    }
+    const ObjectReader read(place, warm_up_key_table);
+    read.not_both("steps_each", "epochs_each");
+    WarmUp warm_up;
+    const Place densities =
+        read.required("densities", "those of the stages, such as [0.25, 0.0625]");
+    if (!densities.json->is_array() || densities.json->empty())
+        densities.refuse("is not a list with one density or more, such as [0.25, 0.0625]");
+    for (std::size_t i = 0; i < densities.json->size(); ++i)
+        warm_up.densities.push_back(as_density(
+            {&(*densities.json)[i], densities.file, fmt::format("{}[{}]", densities.path, i)}));
+    if (const auto p = read.optional("steps_each"))
+        warm_up.steps_each = as_integer(*p, 1, most_steps);
+    if (const auto p = read.optional("epochs_each"))
+        warm_up.epochs_each = as_number_above(*p, 0, 1e6);
+    return warm_up;
+}
+
+AlgorithmChoice read_dense(const ObjectReader& read) {
+    AlgorithmChoice choice;
+    DenseSgdOptions options;
+    if (const auto p = read.optional("all_reduce"))
+        options.all_reduce = as_choice(*p, "an all-reduce", all_reduces);
+    if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
+
+    choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.stage = [](std::int64_t, double) { return 0.0; };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
+        return dense_sgd_step_time(options, in);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_dgc(const ObjectReader& read) {
+    AlgorithmChoice choice;
+    DgcOptions options;
+    read_sparse_options(read, options);
+    if (const auto p = read.optional("uncompressed"))
+        options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
+    if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
+
+    choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
+    choice.run = [options](Worker& worker) { return dgc(worker, options); };
+    choice.contribution = [options](const Layout& layout) {
+        return message_bytes(layout, options.density, options.format);
+    };
+    choice.stage = [options](std::int64_t k, double epoch) {
+        return density_at(options, k, epoch);
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double epoch) {
+        return dgc_step_time(options, density_at(options, k, epoch), in);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_gradient_dropping(const ObjectReader& read) {
+    AlgorithmChoice choice;
+    GradientDroppingOptions options;
+    read_sparse_options(read, options);
+    if (const auto p = read.optional("dense_steps"))
+        options.dense_steps = as_integer(*p, 0, most_steps);
+
+    choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
+    choice.contribution = [options](const Layout& layout) {
+        return message_bytes(*as_one_tensor(layout), options.density, options.format);
+    };
+    choice.stage = [options](std::int64_t k, double) {
+        return k < options.dense_steps ? 1.0 : options.density;
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return gradient_dropping_step_time(options, k, in);
+    };
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 3> table{{
+    {"dense", "synchronous SGD, gradients all-reduced whole", dense_keys, &read_dense},
+    {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
+    {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
+     &read_gradient_dropping},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> algorithm_table() {
+    return table;
+}
+
+Keys warm_up_keys() {
+    return warm_up_key_table;
+}
+
+AlgorithmChoice read_algorithm(const Place& place) {
+    const std::vector<std::string_view> names = names_of(table);
+    const Place kind = kind_of(place, "an algorithm", names);
+    const AlgorithmEntry& entry = table[as_name(kind, "an algorithm", names)];
+    const ObjectReader read(place, entry.keys);
+    AlgorithmChoice choice = entry.read(read);
+    const auto label = read.optional("label");
+    choice.label = label ? as_string(*label) : std::string(entry.name);
+    return choice;
+}
+
+}  // namespace paceline

@@ -1,0 +1,41 @@
+// Algorithms by name: what a scenario's "algorithm" can be.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "algorithms/worker.hpp"
+#include "analysis/step_models.hpp"
+#include "app/object_reader.hpp"
+
+namespace paceline {
+
+/// An algorithm whose options have been read and checked.
+struct AlgorithmChoice {
+    std::string label;
+    std::function<Task<>(Worker&)> run;
+    WireFormat wire = fp32;
+    bool needs_epochs = false;  // its options are stated in epochs
+    /// Bytes of one worker's contribution to a (final) step, before aggregation.
+    std::function<Bytes(const Layout&)> contribution;
+    /// Closed form of step k on an idle star.
+    std::function<Duration(const StepModelInput&, std::int64_t k, double epoch)> model_step;
+    /// Steps of equal closed form have equal stages.
+    std::function<double(std::int64_t k, double epoch)> stage;
+};
+
+struct AlgorithmEntry {
+    std::string_view name;
+    std::string_view summary;
+    Keys keys;
+    AlgorithmChoice (*read)(const ObjectReader& read);
+};
+
+std::span<const AlgorithmEntry> algorithm_table();
+Keys warm_up_keys();
+
+AlgorithmChoice read_algorithm(const Place& place);
+
+}  // namespace paceline

@@ -1,0 +1,45 @@
+#include "app/fabrics.hpp"
+
+#include <array>
+
+#include <nlohmann/json.hpp>
+
+#include "app/links.hpp"
+#include "app/names.hpp"
+#include "topologies/fabrics/star.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> star_keys{"kind", "link", "overhead"};
+
+FabricChoice read_star(const ObjectReader& read) {
+    const Link link = read_link(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
+    FabricChoice choice;
+    choice.make = [link](int hosts) { return make_star(hosts, link, link); };
+    if (const auto overhead = read.optional("overhead")) choice.overhead = as_duration(*overhead);
+    if (choice.overhead == Duration::zero())
+        choice.as_idle_star = IdleStar{link.capacity(), 2 * link.latency};
+    return choice;
+}
+
+// To add a fabric: topologies/fabrics/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<FabricEntry, 1> table{{
+    {"star", "every node on one non-blocking switch, full duplex", star_keys, &read_star},
+}};
+
+}  // namespace
+
+std::span<const FabricEntry> fabric_table() {
+    return table;
+}
+
+FabricChoice read_fabric(const Place& place) {
+    const std::vector<std::string_view> names = names_of(table);
+    const Place kind = kind_of(place, "a fabric", names);
+    const FabricEntry& entry = table[as_name(kind, "a fabric", names)];
+    return entry.read(ObjectReader(place, entry.keys));
+}
+
+}  // namespace paceline

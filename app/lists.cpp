@@ -1,0 +1,158 @@
+#include "app/lists.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/compression/sparse.hpp"
+#include "app/links.hpp"
+#include "app/profiles.hpp"
+#include "app/resources.hpp"
+#include "app/run_point.hpp"
+
+namespace paceline {
+
+namespace {
+
+Profile built_in(std::string_view name) {
+    const std::string file = fmt::format("models/profiles/{}.json", name);
+    return read_profile(parse_json(resource(file), file), file);
+}
+
+std::string list_algorithms() {
+    std::string text;
+    for (const AlgorithmEntry& entry : algorithm_table())
+        text += fmt::format("  {:<20} {}\n  {:<20} keys: {}\n", entry.name, entry.summary, "",
+                            fmt::join(entry.keys, ", "));
+    return text;
+}
+
+std::string list_fabrics() {
+    std::string text;
+    for (const FabricEntry& entry : fabric_table())
+        text += fmt::format("  {:<20} {}\n  {:<20} keys: {}\n", entry.name, entry.summary, "",
+                            fmt::join(entry.keys, ", "));
+    return text;
+}
+
+std::string list_mixings() {
+    return "  ring                 a node and its two neighbors, 1/3 each\n"
+           "  complete             everybody with everybody, 1/n\n"
+           "  (for decentralized algorithms over the Worker interface; no algorithm of a scenario "
+           "uses "
+           "them yet)\n";
+}
+
+std::string list_profiles() {
+    std::string text =
+        fmt::format("  {:<12} {:>12} {:>12} {:>14} {:>16}  {}\n", "name", "parameters", "fp32 MiB",
+                    "forward MACs", "DGC bytes@0.001", "title");
+    for (const std::string_view name : profile_names()) {
+        const Profile profile = built_in(name);
+        const LayoutPtr layout = profile.layout();
+        text +=
+            fmt::format("  {:<12} {:>12} {:>12.2f} {:>14.4g} {:>16}  {}\n", name, layout->entries(),
+                        static_cast<double>(layout->entries()) * 4 / (1 << 20), profile.macs(),
+                        nominal_bytes(*layout, 0.001).count, profile.title);
+    }
+    return text;
+}
+
+std::string list_devices() {
+    std::string text = fmt::format("  {:<14} {:<10} {:>6} {:>12}  {}\n", "device", "profile",
+                                   "batch", "samples/s", "source");
+    for (const std::string_view name : profile_names())
+        for (const MeasuredThroughput& row : built_in(name).throughput)
+            text += fmt::format("  {:<14} {:<10} {:>6} {:>12.6g}  {}\n", row.device, name,
+                                row.batch ? fmt::format("{}", *row.batch) : "-", row.samples_per_s,
+                                row.source);
+    return text;
+}
+
+std::string list_links() {
+    std::string text = fmt::format("  {:<15} {:>13} {:>13} {:>10} {:>10}  {}\n", "preset",
+                                   "line rate", "payload rate", "one way", "round trip", "source");
+    for (const LinkPreset& preset : link_presets()) {
+        const Bandwidth payload = preset.efficiency * preset.bandwidth;
+        text += fmt::format("  {:<15} {:>13} {:>8.3f} Gbps {:>10} {:>10}  {}\n", preset.name,
+                            to_string(preset.bandwidth),
+                            static_cast<double>(payload.bits_per_second) * 1e-9,
+                            to_string(preset.one_way_latency),
+                            to_string(2 * preset.one_way_latency), preset.source);
+    }
+    return text;
+}
+
+std::string list_collectives() {
+    return "  n members, S bytes, B payload bandwidth, L one-way latency between hosts "
+           "(docs/models.md)\n"
+           "  all_reduce  ring                2(n-1) (L + ceil(S/n)/B)\n"
+           "  all_reduce  recursive-doubling  log2 n (L + S/B), and 2 (L + S/B) more if n is no "
+           "power of 2\n"
+           "  all_reduce  halving-doubling    2 log2 n L + 2 (n-1)/n S/B, and 2 (L + S/B) more "
+           "likewise\n"
+           "  exchange    recursive-doubling  sparse: sum over steps of (L + merged bytes/B)\n"
+           "  exchange    all-gather-ring     (n-1) (L + bytes/B)\n"
+           "  exchange    all-gather-bruck    ceil(log2 n) L + (n-1) bytes/B\n";
+}
+
+struct List {
+    std::string_view name;
+    std::string (*text)();
+};
+
+constexpr std::array<List, 7> lists{{{"algorithms", &list_algorithms},
+                                     {"fabrics", &list_fabrics},
+                                     {"mixings", &list_mixings},
+                                     {"profiles", &list_profiles},
+                                     {"devices", &list_devices},
+                                     {"links", &list_links},
+                                     {"collectives", &list_collectives}}};
+
+constexpr auto names = [] {
+    std::array<std::string_view, lists.size()> all{};
+    std::ranges::transform(lists, all.begin(), &List::name);
+    return all;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> list_names() {
+    return names;
+}
+
+std::string list_text(std::string_view name) {
+    std::string text;
+    for (const List& list : lists)
+        if (name.empty() || list.name == name)
+            text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", list.name, list.text());
+    return text;
+}
+
+std::string check_text(const Study& study) {
+    std::string text = fmt::format("{}: well-formed\n", study.file);
+    if (!study.title.empty()) text += fmt::format("title   {}\n", study.title);
+    text += fmt::format("points  {}\n", study.points.size());
+    for (const Axis& axis : study.axes)
+        text += fmt::format("axis    {}: {}\n", axis.path, fmt::join(axis.names, ", "));
+    text += "\nclosed form of a step on an idle network:\n";
+    constexpr std::size_t most = 40;
+    for (std::size_t i = 0; i < study.points.size() && i < most; ++i) {
+        const Point& point = study.points[i];
+        const std::int64_t steps = point.scenario.steps().value_or(1);
+        const auto model = model_step_time(point.scenario, steps);
+        text += fmt::format("  point {:>3}: {:<18} {:>6} nodes  {:<12} {}\n", i,
+                            point.scenario.algorithm.label, point.scenario.nodes,
+                            point.scenario.workload.name,
+                            model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known");
+    }
+    if (study.points.size() > most)
+        text += fmt::format("  ... and {} points more\n", study.points.size() - most);
+    return text;
+}
+
+}  // namespace paceline

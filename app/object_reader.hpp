@@ -1,0 +1,86 @@
+// Reads one JSON object by name, and refuses what it does not know.
+//
+// The list of known keys is a table that the reader is made with: unknown keys are refused at once,
+// with the nearest known one, and a test holds the tables against scenario.schema.json. Every error
+// names file and path.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/config_error.hpp"
+#include "app/json_file.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+using Keys = std::span<const std::string_view>;
+
+/// A value of JSON and where it stands.
+struct Place {
+    const Json* json;
+    const std::string* file;
+    std::string path;
+
+    [[nodiscard]] Place child(std::string_view key, const Json& value) const;
+    [[noreturn]] void refuse(std::string problem) const;
+};
+
+/// One spelling of an enumerated value.
+template <class T>
+struct Spelling {
+    std::string_view name;
+    T value;
+};
+
+class ObjectReader {
+  public:
+    /// Throws ConfigError unless `place` is an object all of whose keys are known.
+    ObjectReader(Place place, Keys known);
+
+    [[nodiscard]] bool has(std::string_view key) const;
+    /// Throws when the key is missing, saying what it is for.
+    [[nodiscard]] Place required(std::string_view key, std::string_view what) const;
+    [[nodiscard]] std::optional<Place> optional(std::string_view key) const;
+    [[nodiscard]] const Place& place() const { return place_; }
+
+    /// `first` and `second` exclude one another.
+    void not_both(std::string_view first, std::string_view second) const;
+
+  private:
+    Place place_;
+    Keys known_;
+};
+
+// A value as what it should be; each throws ConfigError otherwise.
+std::string as_string(const Place& place);
+bool as_bool(const Place& place);
+/// A whole number in [least, most].
+std::int64_t as_integer(const Place& place, std::int64_t least, std::int64_t most);
+/// A finite number in (above, most].
+double as_number_above(const Place& place, double above, double most);
+Duration as_duration(const Place& place);
+Bytes as_bytes(const Place& place);
+/// Above zero.
+Bandwidth as_bandwidth(const Place& place);
+
+/// The index of the string among the names. `what` says what is named ("a fabric").
+std::size_t as_name(const Place& place, std::string_view what,
+                    std::span<const std::string_view> names);
+
+/// The "kind" of an object that comes in several.
+Place kind_of(const Place& place, std::string_view what, std::span<const std::string_view> names);
+
+template <class T, std::size_t N>
+T as_choice(const Place& place, std::string_view what, const Spelling<T> (&spellings)[N]) {
+    std::vector<std::string_view> names;
+    for (const auto& spelling : spellings) names.push_back(spelling.name);
+    return spellings[as_name(place, what, names)].value;
+}
+
+}  // namespace paceline

@@ -1,0 +1,33 @@
+// What a study leaves: results.csv, a table for people, and the manifest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/metrics.hpp"
+#include "app/study.hpp"
+
+namespace paceline {
+
+struct PointResult {
+    Metrics metrics;
+    double wall_clock_s = 0;
+};
+
+/// One row per point, in the study's order. The same study gives the same bytes.
+std::string results_csv(const Study& study, const std::vector<PointResult>& results);
+
+/// Speedups: a line per combination of the other axes, a column per number of nodes; without a
+/// sweep over nodes, a line per point with its step time, closed form and speedup.
+std::string speedup_table(const Study& study, const std::vector<PointResult>& results);
+
+struct RunInfo {
+    int jobs;
+    double wall_clock_s;
+};
+
+/// What was run, by what, and what it cost: the only file in which two runs of a study may differ.
+std::string manifest_json(const Study& study, const std::vector<PointResult>& results,
+                          const RunInfo& info);
+
+}  // namespace paceline

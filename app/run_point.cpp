@@ -1,0 +1,75 @@
+#include "app/run_point.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "sim/engine/processes.hpp"
+
+namespace paceline {
+
+namespace {
+
+Job make_job(const Scenario& scenario) {
+    Job job{Vector(scenario.workload.layout)};
+    job.timing = make_step_timing(scenario.workload.step, *scenario.workload.layout);
+    job.wire = scenario.algorithm.wire;
+    job.seed = scenario.seed;
+    job.steps_per_epoch = scenario.steps_per_epoch();
+    const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
+    job.takes_step = [steps](std::int64_t k) { return k < steps; };
+    return job;
+}
+
+}  // namespace
+
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
+    if (!scenario.fabric.as_idle_star || steps < 1) return std::nullopt;
+    const StepModelInput in{scenario.nodes, *scenario.fabric.as_idle_star, scenario.workload.step,
+                            scenario.workload.layout, scenario.algorithm.wire};
+    const double per_epoch = scenario.steps_per_epoch();
+    const auto epoch = [per_epoch](std::int64_t k) {
+        return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
+    };
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    const double last_stage = algorithm.stage(steps - 1, epoch(steps - 1));
+
+    // Steps of one stage cost the same; the last stage lasts to the end, so only the others are
+    // walked.
+    double total_s = 0;
+    std::int64_t k = 0;
+    while (algorithm.stage(k, epoch(k)) != last_stage) {
+        const double stage = algorithm.stage(k, epoch(k));
+        const double step_s = to_seconds(algorithm.model_step(in, k, epoch(k)));
+        for (; algorithm.stage(k, epoch(k)) == stage; ++k) total_s += step_s;
+    }
+    const double rest = static_cast<double>(steps - k);
+    total_s += rest * to_seconds(algorithm.model_step(in, k, epoch(k)));
+    return from_seconds(total_s / static_cast<double>(steps));
+}
+
+Metrics run_point(const Scenario& scenario, Progress* progress) {
+    Simulation simulation;
+    simulation.report_to(progress);
+    Network network(simulation, scenario.fabric.make(scenario.nodes), scenario.fabric.overhead);
+    Cluster cluster(network, make_job(scenario));
+    Processes processes(simulation);
+    for (int rank = 0; rank < scenario.nodes; ++rank)
+        processes.spawn(fmt::format("node {}", rank), scenario.algorithm.run(cluster.worker(rank)));
+
+    const Time limit = scenario.stop.time ? Time{*scenario.stop.time} : never;
+    const RunEnd end = simulation.run(limit);
+
+    const Workload& workload = scenario.workload;
+    Metrics metrics = measure(simulation, network, cluster, end, processes.finished(),
+                              {workload.step, workload.batch, workload.dataset});
+    const auto steps = static_cast<std::int64_t>(metrics.iterations);
+    if (const auto model = model_step_time(scenario, steps))
+        metrics.model_step_time_s = to_seconds(*model);
+    const Bytes sent = scenario.algorithm.contribution(*workload.layout);
+    metrics.compression_ratio = static_cast<double>(fp32.weigh(workload.layout->entries()).count) /
+                                static_cast<double>(sent.count);
+    return metrics;
+}
+
+}  // namespace paceline

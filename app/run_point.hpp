@@ -1,0 +1,17 @@
+// One point of a study, run: builds the simulated machine from a scenario, trains on it, measures.
+#pragma once
+
+#include "analysis/metrics.hpp"
+#include "app/scenario.hpp"
+#include "sim/engine/simulation.hpp"
+
+namespace paceline {
+
+/// Runs to the end. `progress` may be null; it is written to while the run goes on.
+Metrics run_point(const Scenario& scenario, Progress* progress);
+
+/// The closed form of a step on an idle network, mean over `steps` steps; empty where none is
+/// known.
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps);
+
+}  // namespace paceline

@@ -1,0 +1,55 @@
+// One point of a study, read and checked: everything a run needs, and nothing of JSON left.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/algorithms.hpp"
+#include "app/fabrics.hpp"
+#include "app/object_reader.hpp"
+
+namespace paceline {
+
+struct Workload {
+    std::string name;
+    LayoutPtr layout;
+    Duration step;                        // one gradient on one node
+    std::optional<std::int64_t> batch;    // samples per node and step
+    std::optional<std::int64_t> dataset;  // samples per epoch
+};
+
+struct StopConditions {
+    std::optional<std::int64_t> iterations;
+    std::optional<double> epochs;
+    std::optional<Duration> time;
+};
+
+struct Scenario {
+    std::string title;
+    std::uint64_t seed = 1;
+    int nodes = 1;
+    FabricChoice fabric;
+    Workload workload;
+    AlgorithmChoice algorithm;
+    StopConditions stop;
+
+    /// 0 when the data set or the batch is not known.
+    [[nodiscard]] double steps_per_epoch() const;
+    /// Steps until iterations or epochs are reached; nothing when only time ends the run.
+    [[nodiscard]] std::optional<std::int64_t> steps() const;
+};
+
+// The tables of known keys, for the test that holds scenario.schema.json against them.
+Keys scenario_keys();
+Keys cluster_keys();
+Keys workload_keys();
+Keys stop_keys();
+
+/// Reads a resolved scenario (no sweep in it). Throws ConfigError.
+Scenario read_scenario(const Json& resolved, const std::string& file);
+
+/// Peak memory that a run of the scenario is estimated to need.
+Bytes estimated_memory(const Scenario& scenario);
+
+}  // namespace paceline

@@ -1,0 +1,204 @@
+#include "app/study.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/config_error.hpp"
+#include "app/schema.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::string_view command_line = "command line";
+
+// An axis with what its names stand for.
+struct Sweep {
+    Axis axis;
+    std::vector<Json> values;
+};
+
+struct Setting {
+    std::string path;
+    Json value;
+};
+
+[[noreturn]] void refuse(std::string_view file, const std::string& path, std::string problem) {
+    throw ConfigError(std::string(file), path, std::move(problem));
+}
+
+std::string sweep_path(const std::string& axis) {
+    return fmt::format("sweep.{}", axis);
+}
+
+Setting read_setting(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        refuse(command_line, "--set",
+               fmt::format("\"{}\" is not path=value, such as cluster.nodes=8", text));
+    Setting setting{text.substr(0, equals), {}};
+    const std::string value = text.substr(equals + 1);
+    setting.value =
+        Json::accept(value) ? parse_json(value, std::string(command_line)) : Json(value);
+    const std::string problem = path_problem(scenario_schema(), setting.path);
+    if (!problem.empty()) refuse(command_line, "--set " + setting.path, problem);
+    return setting;
+}
+
+// Puts a value where a path leads, making objects on the way.
+void put(Json& json, const std::string& path, const Json& value, std::string_view file) {
+    Json* at = &json;
+    for (const std::string& key : split_path(path)) {
+        if (at->is_null()) *at = Json::object();
+        if (!at->is_object())
+            refuse(file, path,
+                   fmt::format("leads through a value that is not an object, above \"{}\"", key));
+        at = &(*at)[key];
+    }
+    *at = value;
+}
+
+std::string name_of(const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_object()) return value.dump();
+    for (const char* key : {"label", "kind", "preset"})
+        if (const auto found = value.find(key); found != value.end() && found->is_string())
+            return found->get<std::string>();
+    return value.dump();
+}
+
+Sweep read_axis(const std::string& path, const Json& values, const std::string& file) {
+    const std::string problem =
+        path == "sweep" ? "a sweep cannot be swept" : path_problem(scenario_schema(), path);
+    if (!problem.empty()) refuse(file, sweep_path(path), problem);
+    if (!values.is_array()) refuse(file, sweep_path(path), "is not a list of values; write [...]");
+    if (values.empty()) refuse(file, sweep_path(path), "is empty; give one value at least");
+    Sweep sweep{{path, {}}, {}};
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::string name = name_of(values[i]);
+        if (!seen.insert(name).second)
+            refuse(
+                file, fmt::format("{}[{}]", sweep_path(path), i),
+                fmt::format("\"{}\" occurs twice on this axis; remove one, or give each object its "
+                            "own \"label\"",
+                            name));
+        sweep.values.push_back(values[i]);
+        sweep.axis.names.push_back(name);
+    }
+    return sweep;
+}
+
+std::vector<Sweep> read_axes(const Json& json, const std::string& file) {
+    std::vector<Sweep> axes;
+    const auto sweep = json.find("sweep");
+    if (sweep == json.end()) return axes;
+    if (!sweep->is_object())
+        refuse(file, "sweep", "is not an object of axes, such as {\"cluster.nodes\": [1, 2, 4]}");
+    for (const auto& [path, values] : sweep->items()) axes.push_back(read_axis(path, values, file));
+    return axes;
+}
+
+std::size_t count_points(const std::vector<Sweep>& axes, const std::string& file) {
+    std::size_t product = 1;
+    for (const Sweep& sweep : axes)
+        if (__builtin_mul_overflow(product, sweep.values.size(), &product) || product > most_points)
+            refuse(file, "sweep",
+                   fmt::format("the axes multiply to more than {} points; split the study",
+                               most_points));
+    return product;
+}
+
+// Shallow axes first, so that "algorithm" does not undo "algorithm.density".
+std::vector<std::size_t> order_of_application(const std::vector<Sweep>& axes) {
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> by_depth;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        by_depth.emplace_back(std::ranges::count(axes[i].axis.path, '.'), i);
+    std::ranges::sort(by_depth);
+    std::vector<std::size_t> order;
+    for (const auto& [depth, index] : by_depth) order.push_back(index);
+    return order;
+}
+
+bool leads_to(const std::string& axis, const std::string& path) {
+    return path == axis || path.starts_with(axis + ".") || path.starts_with(axis + "[");
+}
+
+// Where a fault of a resolved point stands in what the user wrote.
+[[noreturn]] void blame(const ConfigError& error, const Study& study, const Point& point,
+                        const std::vector<Setting>& settings) {
+    if (error.file() != study.file) throw error;
+    for (const Setting& setting : settings)
+        if (leads_to(setting.path, error.path()))
+            refuse(command_line, "--set " + error.path(), error.problem());
+    std::size_t longest = study.axes.size();
+    for (std::size_t i = 0; i < study.axes.size(); ++i)
+        if (leads_to(study.axes[i].path, error.path()) &&
+            (longest == study.axes.size() ||
+             study.axes[i].path.size() > study.axes[longest].path.size()))
+            longest = i;
+    if (longest == study.axes.size()) throw error;
+    const Axis& axis = study.axes[longest];
+    refuse(study.file,
+           fmt::format("{}[{}]{}", sweep_path(axis.path), point.choice[longest],
+                       error.path().substr(axis.path.size())),
+           error.problem());
+}
+
+Json resolve(const std::vector<Sweep>& axes, const std::vector<std::size_t>& choice, Json json,
+             const std::vector<Setting>& settings, const std::string& file) {
+    for (const std::size_t i : order_of_application(axes)) {
+        const std::string& path = axes[i].axis.path;
+        Json value = axes[i].values[choice[i]];
+        if (value.is_object() && path != "algorithm") value.erase("label");
+        put(json, path, value, file);
+    }
+    for (const Setting& setting : settings) put(json, setting.path, setting.value, command_line);
+    return json;
+}
+
+// The values that a point takes on the axes; the last axis varies fastest.
+std::vector<std::size_t> choice_of(std::size_t number, const std::vector<Sweep>& axes) {
+    std::vector<std::size_t> choice(axes.size());
+    for (std::size_t i = axes.size(); i-- > 0; number /= axes[i].values.size())
+        choice[i] = number % axes[i].values.size();
+    return choice;
+}
+
+}  // namespace
+
+Study read_study(const std::string& file, const std::vector<std::string>& settings) {
+    Json json = parse_json(read_text(file), file);
+    if (!json.is_object()) refuse(file, "", "is not a scenario: it is no object; write {...}");
+    std::vector<Setting> changes;
+    for (const std::string& text : settings) changes.push_back(read_setting(text));
+
+    std::vector<Sweep> axes = read_axes(json, file);
+    for (const Setting& change : changes)
+        std::erase_if(axes, [&](const Sweep& s) { return leads_to(change.path, s.axis.path); });
+    json.erase("sweep");
+
+    Study study{file, {}, {}, {}};
+    for (const Sweep& sweep : axes) study.axes.push_back(sweep.axis);
+    const std::size_t count = count_points(axes, file);
+    study.points.reserve(count);
+    for (std::size_t number = 0; number < count; ++number) {
+        Point point{choice_of(number, axes), {}, {}};
+        const Json resolved = resolve(axes, point.choice, json, changes, file);
+        point.resolved = resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
+        try {
+            point.scenario = read_scenario(resolved, file);
+        } catch (const ConfigError& error) {
+            blame(error, study, point, changes);
+        }
+        study.points.push_back(std::move(point));
+    }
+    study.title = study.points.front().scenario.title;
+    return study;
+}
+
+}  // namespace paceline

@@ -1,0 +1,38 @@
+# paceline_embed_resources(<output.cpp> <file>...): a source file that holds the files' text, for app/resources.hpp.
+# Paths are relative to the root of the project. A changed file reconfigures the build.
+function(paceline_embed_resources output)
+    set(entries "")
+    foreach(file IN LISTS ARGN)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${file}")
+        file(READ "${PROJECT_SOURCE_DIR}/${file}" text)
+        string(APPEND entries "    Resource{\"${file}\", R\"~embedded~(${text})~embedded~\"},\n")
+    endforeach()
+    list(LENGTH ARGN count)
+    file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
+"// Made by cmake/EmbedResources.cmake.
+#include \"app/resources.hpp\"
+
+#include <array>
+
+#include \"sim/engine/check.hpp\"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<Resource, @count@> all{{
+@entries@}};
+
+}  // namespace
+
+std::span<const Resource> resources() { return all; }
+
+std::string_view resource(std::string_view name) {
+    for (const Resource& entry : all)
+        if (entry.name == name) return entry.text;
+    PACELINE_CHECK(false, \"a resource is named as in the source tree\");
+}
+
+}  // namespace paceline
+")
+endfunction()

@@ -1,0 +1,111 @@
+// Collectives that are dropped half-way. What matters here is what the address sanitizer says: no
+// frame is left behind, and no wait of a dead one is ever answered.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/sparse_all_reduce.hpp"
+#include "tests/sim/collectives/star_run.hpp"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+
+const UnionWeight growing = [](const Union& merged) { return merged.count * 1000_B; };
+
+Task<> some_collective(Rank self, std::uint64_t kind) {
+    switch (kind % 6) {
+        case 0:
+            return ring_all_reduce(std::move(self), 64'001_B);
+        case 1:
+            return recursive_doubling_all_reduce(std::move(self), 64'001_B);
+        case 2:
+            return halving_doubling_all_reduce(std::move(self), 64'001_B);
+        case 3:
+            return ring_all_gather(std::move(self), 8000_B);
+        case 4:
+            return bruck_all_gather(std::move(self), 8000_B);
+        default:
+            return sparse_all_reduce(std::move(self), growing);
+    }
+}
+
+struct Case {
+    std::mt19937_64 rng;
+    int n;
+    std::uint64_t kind;
+    Time when;
+    StarRun run;
+
+    explicit Case(std::uint64_t seed)
+        : rng(seed),
+          n(static_cast<int>(2 + rng() % 9)),
+          kind(rng()),
+          when(Duration{static_cast<std::int64_t>(rng() % 2'000'000'000)}),
+          run(n, Link{1_Gbps, rng() % 2 == 0 ? Duration{} : Duration{20us}}) {
+        for (const Stream stream : {Stream{1}, Stream{2}})
+            run.spawn_all(
+                [&](Rank self) { return some_collective(std::move(self), kind + stream); }, stream);
+    }
+};
+
+TEST_CASE("collectives, property: dropped at any time, they leave only what is on the wires") {
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+        CAPTURE(seed);
+        Case at(seed);
+        at.run.simulation.run(at.when);
+
+        at.run.processes.drop();
+        const RunEnd end = at.run.simulation.run();
+
+        REQUIRE(end == RunEnd::idle);
+        REQUIRE(at.run.simulation.waiting().empty());
+        REQUIRE(at.run.network.flows_in_flight() == 0);
+    }
+}
+
+TEST_CASE("collectives, property: a run can be destroyed at any time") {
+    int unfinished = 0;
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+        Case at(seed);
+
+        at.run.simulation.run(at.when);
+
+        unfinished += at.run.processes.finished() ? 0 : 1;
+    }
+    CHECK(unfinished > 300);
+}
+
+TEST_CASE(
+    "collectives, property: one member dropped at any time leaves the others waiting or done") {
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+        CAPTURE(seed);
+        Case at(seed);
+        const auto deserter = static_cast<int>(at.rng() % static_cast<unsigned>(at.n));
+        std::vector<std::optional<Pending<>>> members;
+        for (int place = 0; place < at.n; ++place)
+            members.emplace_back(
+                at.run.simulation.start(some_collective(at.run.rank(place, 3), at.kind)));
+        at.run.simulation.run(at.when);
+
+        members[static_cast<std::size_t>(deserter)].reset();
+        const RunEnd end = at.run.simulation.run();
+
+        REQUIRE(end == RunEnd::idle);
+        REQUIRE(at.run.processes.finished());  // the others' collectives, on streams of their own
+        REQUIRE(at.run.network.flows_in_flight() == 0);
+    }
+}
+
+}  // namespace
+}  // namespace paceline
