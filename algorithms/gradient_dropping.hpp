@@ -27,7 +27,7 @@ struct GradientDroppingOptions {
     std::int64_t dense_steps = 100;
 };
 
-/// Simulated time to find the threshold among `entries` and to sort out what is above it.
+/// Simulated time to find the threshold among `entries`: the sort of all of them, or of the sample.
 Duration dropping_time(const SelectionCost& cost, std::int64_t entries);
 
 /// Requires a timing-only worker.

@@ -97,7 +97,10 @@ Rank Worker::next_collective() {
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReduce how) {
-    const Rank rank = next_collective();
+    return all_reduce_in(next_collective(), std::move(v), how);
+}
+
+Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReduce how) {
     const Bytes size = wire().weigh(v.entries());
     if (!v.has_values()) {
         co_await paceline::all_reduce(how, rank, size);
@@ -117,14 +120,20 @@ Task<> Worker::all_gather(Bytes block, AllGather how) {
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight) {
-    const Rank rank = next_collective();
+    return sparse_all_reduce_in(next_collective(), std::move(weight));
+}
+
+Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
     co_await paceline::sparse_all_reduce(rank, weight);
 }
 
 Task<Vector> Worker::neighbor_average(Vector v) {
     PACELINE_CHECK(cluster_.job_.mixing != nullptr, "averaging with neighbors needs a mixing");
+    return neighbor_average_in(next_stream(), std::move(v));
+}
+
+Task<Vector> Worker::neighbor_average_in(Stream key, Vector v) {
     const Mixing& mixing = *cluster_.job_.mixing;
-    const Stream key = next_stream();
     const auto members = static_cast<std::size_t>(nodes());
     const Bytes size = wire().weigh(v.entries());
     std::vector<int> from;

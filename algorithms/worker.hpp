@@ -143,6 +143,9 @@ class Worker {
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Stream next_stream();
     [[nodiscard]] Rank next_collective();
+    Task<Vector> all_reduce_in(Rank rank, Vector v, AllReduce how);
+    Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
+    Task<Vector> neighbor_average_in(Stream key, Vector v);
 
     Cluster& cluster_;
     int rank_;

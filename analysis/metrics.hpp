@@ -24,11 +24,12 @@ struct Metrics {
     int nodes = 0;
     std::string outcome;          // finished, time-limit, deadlock, out-of-range, spinning
     std::string outcome_details;  // who waits for what; not a column
-    double iterations = 0;        // mean over workers
+    double iterations =
+        0;  // gradients computed, mean over workers; a step cut short by a limit counts
     std::optional<double> epochs;
     double sim_time_s = 0;
     std::optional<double>
-        step_time_s;  // this and the following are empty before the first step has ended
+        step_time_s;  // this and the following are empty where no gradient was computed
     std::optional<double> compute_s;
     std::optional<double> exposed_comm_s;
     std::optional<double> model_step_time_s;

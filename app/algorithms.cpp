@@ -17,27 +17,27 @@ namespace {
 
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
-constexpr Spelling<AllReduce> all_reduces[] = {
+constexpr auto all_reduces = std::to_array<Spelling<AllReduce>>({
     {"ring", AllReduce::ring},
     {"recursive-doubling", AllReduce::recursive_doubling},
     {"halving-doubling", AllReduce::halving_doubling},
-};
-constexpr Spelling<WireFormat> wires[] = {{"fp32", fp32}, {"fp16", fp16}};
-constexpr Spelling<DensityLaw> laws[] = {{"worst-case", DensityLaw::worst_case},
-                                         {"independent", DensityLaw::independent}};
-constexpr Spelling<SparseFormat> encodings[] = {{"run-length-16", {6, 4}},
-                                                {"fp16-int32", {6, 4}},
-                                                {"fp32-int32", {8, 4}},
-                                                {"fp32-int64", {12, 4}}};
-constexpr Spelling<SparseExchange> exchanges[] = {
+});
+constexpr auto wires = std::to_array<Spelling<WireFormat>>({{"fp32", fp32}, {"fp16", fp16}});
+constexpr auto laws = std::to_array<Spelling<DensityLaw>>(
+    {{"worst-case", DensityLaw::worst_case}, {"independent", DensityLaw::independent}});
+constexpr auto encodings = std::to_array<Spelling<SparseFormat>>({{"run-length-16", {6, 4}},
+                                                                  {"fp16-int32", {6, 4}},
+                                                                  {"fp32-int32", {8, 4}},
+                                                                  {"fp32-int64", {12, 4}}});
+constexpr auto exchanges = std::to_array<Spelling<SparseExchange>>({
     {"recursive-doubling", SparseExchange::recursive_doubling},
     {"all-gather-ring", SparseExchange::all_gather_ring},
     {"all-gather-bruck", SparseExchange::all_gather_bruck},
-};
-constexpr Spelling<Uncompressed> uncompresseds[] = {{"gathered", Uncompressed::gathered},
-                                                    {"all-reduced", Uncompressed::all_reduced}};
-constexpr Spelling<Selection> selections[] = {
-    {"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}};
+});
+constexpr auto uncompresseds = std::to_array<Spelling<Uncompressed>>(
+    {{"gathered", Uncompressed::gathered}, {"all-reduced", Uncompressed::all_reduced}});
+constexpr auto selections = std::to_array<Spelling<Selection>>(
+    {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
 
 constexpr std::array<std::string_view, 4> dense_keys{"kind", "label", "all_reduce", "wire"};
 constexpr std::array<std::string_view, 11> dgc_keys{

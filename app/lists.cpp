@@ -88,16 +88,15 @@ std::string list_links() {
 }
 
 std::string list_collectives() {
-    return "  n members, S bytes, B payload bandwidth, L one-way latency between hosts "
-           "(docs/models.md)\n"
+    return "  n members, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n"
            "  all_reduce  ring                2(n-1) (L + ceil(S/n)/B)\n"
-           "  all_reduce  recursive-doubling  log2 n (L + S/B), and 2 (L + S/B) more if n is no "
-           "power of 2\n"
-           "  all_reduce  halving-doubling    2 log2 n L + 2 (n-1)/n S/B, and 2 (L + S/B) more "
-           "likewise\n"
+           "  all_reduce  recursive-doubling  log2 p (L + S/B), and 2 (L + S/B) if n > p\n"
+           "  all_reduce  halving-doubling    2 log2 p L + 2 (p-1)/p S/B, and 2 (L + S/B) if n > "
+           "p\n"
            "  exchange    recursive-doubling  sparse: sum over steps of (L + merged bytes/B)\n"
            "  exchange    all-gather-ring     (n-1) (L + bytes/B)\n"
-           "  exchange    all-gather-bruck    ceil(log2 n) L + (n-1) bytes/B\n";
+           "  exchange    all-gather-bruck    ceil(log2 n) L + (n-1) bytes/B\n"
+           "  exact forms, with chunk sizes and groups that are no power of two: docs/models.md\n";
 }
 
 struct List {

@@ -5,6 +5,8 @@
 // names file and path.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -77,9 +79,10 @@ std::size_t as_name(const Place& place, std::string_view what,
 Place kind_of(const Place& place, std::string_view what, std::span<const std::string_view> names);
 
 template <class T, std::size_t N>
-T as_choice(const Place& place, std::string_view what, const Spelling<T> (&spellings)[N]) {
-    std::vector<std::string_view> names;
-    for (const auto& spelling : spellings) names.push_back(spelling.name);
+T as_choice(const Place& place, std::string_view what,
+            const std::array<Spelling<T>, N>& spellings) {
+    std::array<std::string_view, N> names;
+    for (std::size_t i = 0; i < N; ++i) names[i] = spellings[i].name;
     return spellings[as_name(place, what, names)].value;
 }
 

@@ -43,7 +43,7 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
         const double step_s = to_seconds(algorithm.model_step(in, k, epoch(k)));
         for (; algorithm.stage(k, epoch(k)) == stage; ++k) total_s += step_s;
     }
-    const double rest = static_cast<double>(steps - k);
+    const auto rest = static_cast<double>(steps - k);
     total_s += rest * to_seconds(algorithm.model_step(in, k, epoch(k)));
     return from_seconds(total_s / static_cast<double>(steps));
 }

@@ -25,17 +25,20 @@ constexpr std::array<std::string_view, 3> stop_key_table{"iterations", "epochs",
 constexpr std::int64_t most_nodes = 100'000'000;
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
-// Measured batch times of a profile on a device.
+// The first row measured with this batch, else the first whose batch is not stated.
 Duration device_step(const Profile& profile, const Place& place, std::int64_t batch) {
     const std::string device = as_string(place);
     std::vector<std::string_view> devices;
     std::vector<std::string> batches;
+    std::optional<double> of_any_batch;  // measured with a batch that the source does not state
     for (const MeasuredThroughput& row : profile.throughput) {
-        if (row.device == device && (!row.batch || *row.batch == batch))
+        if (row.device == device && row.batch == batch)
             return from_seconds(static_cast<double>(batch) / row.samples_per_s);
-        if (row.device == device) batches.push_back(fmt::format("{}", *row.batch));
+        if (row.device == device && row.batch) batches.push_back(fmt::format("{}", *row.batch));
+        if (row.device == device && !row.batch && !of_any_batch) of_any_batch = row.samples_per_s;
         if (std::ranges::find(devices, row.device) == devices.end()) devices.push_back(row.device);
     }
+    if (of_any_batch) return from_seconds(static_cast<double>(batch) / *of_any_batch);
     if (!batches.empty())
         place.refuse(
             fmt::format("{} was measured with batch {} on {}, not with {}; give \"step_time\"",

@@ -1,7 +1,7 @@
 // All-reduce of a dense vector: every member contributes one and ends with the sum of all.
 //
 // Timing plane only: sizes travel; the sum itself is formed once, by the data plane
-// (algorithms/exchange.hpp). n members, S bytes, one-way latency L, bandwidth B, chunk sizes as
+// (algorithms/rounds.hpp). n members, S bytes, one-way latency L, bandwidth B, chunk sizes as
 // schedule.hpp cuts them. docs/models.md holds the closed forms, analysis/closed_forms.hpp computes
 // them; on an idle star simulated time equals them.
 //

@@ -2,6 +2,7 @@
 // group that is not a power of two is folded onto one that is.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -56,8 +57,7 @@ struct Fold {
     [[nodiscard]] constexpr int contributions(int survivor, int step) const {
         const int width = 1 << step;
         const int first = survivor & ~(width - 1);
-        const int doubled = extra <= first ? 0 : (extra - first < width ? extra - first : width);
-        return width + doubled;
+        return width + std::clamp(extra - first, 0, width);
     }
 };
 

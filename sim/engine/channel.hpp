@@ -7,7 +7,9 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -18,20 +20,19 @@ namespace paceline {
 template <class T>
 class Channel {
     struct GetterTag;
+    struct Item {
+        std::uint64_t number;  // of the put
+        T value;
+    };
 
   public:
     Channel() = default;
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
 
-    void put(T value) {
-        if (getters_.empty())
-            values_.push_back(std::move(value));
-        else
-            getters_.pop_front().hand(std::move(value));
-    }
+    void put(T value) { give({next_number_++, std::move(value)}); }
 
-    [[nodiscard]] std::size_t size() const { return values_.size(); }
+    [[nodiscard]] std::size_t size() const { return items_.size(); }
 
     class [[nodiscard]] Get : private ListHook<GetterTag> {
       public:
@@ -39,13 +40,13 @@ class Channel {
         Get(const Get&) = delete;
         Get& operator=(const Get&) = delete;
         ~Get() {
-            if (value_) channel_.give_back(std::move(*value_));
+            if (item_) channel_.give(std::move(*item_));
         }
 
         bool await_ready() {
-            if (channel_.values_.empty()) return false;
-            value_ = std::move(channel_.values_.front());
-            channel_.values_.pop_front();
+            if (channel_.items_.empty()) return false;
+            item_ = std::move(channel_.items_.front());
+            channel_.items_.pop_front();
             return true;
         }
         template <class Promise>
@@ -55,8 +56,8 @@ class Channel {
             channel_.getters_.push_back(*this);
         }
         T await_resume() {
-            T value = std::move(*value_);
-            value_.reset();
+            T value = std::move(item_->value);
+            item_.reset();
             return value;
         }
 
@@ -64,28 +65,30 @@ class Channel {
         friend class Channel;
         friend class IntrusiveList<Get, GetterTag>;
 
-        void hand(T value) {
-            value_ = std::move(value);
+        void hand(Item item) {
+            item_ = std::move(item);
             waiter_->wake();
         }
 
         Channel& channel_;
         Coroutine* waiter_ = nullptr;
-        std::optional<T> value_;
+        std::optional<Item> item_;
     };
 
     /// co_await channel.get()
     [[nodiscard]] Get get() { return Get(*this); }
 
   private:
-    void give_back(T value) {
-        if (getters_.empty())
-            values_.push_front(std::move(value));
-        else
-            getters_.pop_front().hand(std::move(value));
+    // Hands the item to whoever has waited longest, or puts it where its number belongs.
+    void give(Item item) {
+        if (!getters_.empty()) return getters_.pop_front().hand(std::move(item));
+        auto place = items_.end();
+        while (place != items_.begin() && std::prev(place)->number > item.number) --place;
+        items_.insert(place, std::move(item));
     }
 
-    std::deque<T> values_;  // empty while somebody waits
+    std::deque<Item> items_;  // by number; empty while somebody waits
+    std::uint64_t next_number_ = 0;
     IntrusiveList<Get, GetterTag> getters_;
 };
 

@@ -7,6 +7,7 @@
 // resumption is first-in first-out.
 #pragma once
 
+#include <algorithm>
 #include <coroutine>
 #include <cstdint>
 #include <exception>
@@ -41,9 +42,11 @@ class Join {
     void arrive();
     /// One of the awaited has failed: the waiter need not wait for the others.
     void fail() {
-        if (needed_ > 1) needed_ = 1;
+        needed_ = std::min(needed_, 1U);
         arrive();
     }
+
+    Join* behind = nullptr;  // the next in a queue of joins, for whoever keeps such a queue
 
   private:
     std::uint32_t needed_;

@@ -6,8 +6,45 @@
 
 namespace paceline {
 
-bool EventQueue::later_than(const Entry& a, const Entry& b) {
-    return a.at != b.at ? a.at > b.at : a.order > b.order;
+// Without branches: which of two unrelated times is earlier cannot be predicted.
+bool EventQueue::earlier(const Entry& a, const Entry& b) {
+    return static_cast<bool>(static_cast<int>(a.at < b.at) | (static_cast<int>(a.at == b.at) &
+                                                              static_cast<int>(a.order < b.order)));
+}
+
+// A heap of four children per entry: half as deep as one of two, and siblings share cache lines.
+void EventQueue::heap_push(const Entry& entry) {
+    std::size_t hole = heap_.size();
+    heap_.push_back(entry);
+    while (hole > 0) {
+        const std::size_t parent = (hole - 1) / 4;
+        if (!earlier(entry, heap_[parent])) break;
+        heap_[hole] = heap_[parent];
+        hole = parent;
+    }
+    heap_[hole] = entry;
+}
+
+void EventQueue::heap_pop() {
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sift_down(0, last);
+}
+
+// Puts an entry into the subtree of a hole.
+void EventQueue::sift_down(std::size_t hole, const Entry& entry) {
+    const std::size_t size = heap_.size();
+    while (4 * hole + 1 < size) {
+        const std::size_t first = 4 * hole + 1;
+        const std::size_t end = std::min(first + 4, size);
+        std::size_t best = first;
+        for (std::size_t child = first + 1; child < end; ++child)
+            best = earlier(heap_[child], heap_[best]) ? child : best;
+        if (!earlier(heap_[best], entry)) break;
+        heap_[hole] = heap_[best];
+        hole = best;
+    }
+    heap_[hole] = entry;
 }
 
 std::size_t EventQueue::cache_line(Time at) {
@@ -49,13 +86,13 @@ bool EventQueue::cancel(EventId id) {
 
 Time EventQueue::next_time() {
     PACELINE_CHECK(!empty(), "an empty queue has no next event");
-    drop_empty_instants();
+    settle_top();
     return heap_.front().at;
 }
 
 Event EventQueue::pop() {
     PACELINE_CHECK(!empty(), "an empty queue has no event to pop");
-    drop_empty_instants();
+    settle_top();
     const Entry& top = heap_.front();
     const Index index = instants_[top.instant].head;
     const Event event{top.at, slots_[index].action};
@@ -78,8 +115,7 @@ EventQueue::Index EventQueue::open_instant(Time at) {
         instants_[index] = {};
     }
     open = {at, index};
-    heap_.push_back({at, next_order_++, index});
-    std::push_heap(heap_.begin(), heap_.end(), later_than);
+    heap_push({at, next_order_++, index});
     ++emptied_;
     return index;
 }
@@ -118,11 +154,10 @@ void EventQueue::release(Index index) {
 }
 
 void EventQueue::drop_empty_instants() {
-    while (instants_[heap_.front().instant].head == none) {
+    do {
         close_instant(heap_.front());
-        std::pop_heap(heap_.begin(), heap_.end(), later_than);
-        heap_.pop_back();
-    }
+        heap_pop();
+    } while (instants_[heap_.front().instant].head == none);
 }
 
 void EventQueue::sweep() {
@@ -132,7 +167,10 @@ void EventQueue::sweep() {
     for (const Entry& entry : heap_)
         if (emptied(entry)) close_instant(entry);
     std::erase_if(heap_, emptied);
-    std::make_heap(heap_.begin(), heap_.end(), later_than);
+    for (std::size_t i = heap_.size(); i-- > 0;) {
+        const Entry entry = heap_[i];
+        sift_down(i, entry);
+    }
 }
 
 }  // namespace paceline

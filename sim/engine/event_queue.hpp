@@ -69,8 +69,8 @@ class EventQueue {
         Action action;
         Index next = none;  // within the instant; within the free list when free
         Index prev = none;
-        Index instant = none;  // none when free
-        std::uint32_t generation = 0;
+        Index instant = none;          // none when free
+        std::uint32_t generation = 1;  // EventId{} names no event
         EventKind kind = EventKind::foreground;
     };
     struct Instant {
@@ -88,13 +88,19 @@ class EventQueue {
         Index instant = none;
     };
 
-    static bool later_than(const Entry& a, const Entry& b);
+    static bool earlier(const Entry& a, const Entry& b);
+    void heap_push(const Entry& entry);
+    void heap_pop();
+    void sift_down(std::size_t hole, const Entry& entry);
     static std::size_t cache_line(Time at);
 
     Index open_instant(Time at);
     void close_instant(const Entry& entry);
     Index take_slot();
-    void release(Index slot);
+    void release(Index index);
+    void settle_top() {
+        if (instants_[heap_.front().instant].head == none) drop_empty_instants();
+    }
     void drop_empty_instants();
     void sweep();
 

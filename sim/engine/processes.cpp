@@ -20,6 +20,10 @@ void Processes::spawn(std::string name, Task<> work) {
     root.work.promise().begin(simulation_, &root.name, nullptr);
 }
 
+void Processes::drop() {
+    while (!roots_.empty()) roots_.pop_front();  // clear() promises no order
+}
+
 bool Processes::finished() const {
     return std::ranges::all_of(roots_,
                                [](const Root& root) { return root.work.promise().finished(); });

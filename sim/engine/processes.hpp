@@ -19,6 +19,7 @@ class Processes {
     explicit Processes(Simulation& simulation) : simulation_(simulation) {}
     Processes(const Processes&) = delete;
     Processes& operator=(const Processes&) = delete;
+    ~Processes() { drop(); }
 
     /// Adds a process that begins at the current instant, once the simulation runs.
     void spawn(std::string name, Task<> work);
@@ -27,7 +28,7 @@ class Processes {
     [[nodiscard]] bool finished() const;
 
     /// Cancels all: every frame dies now, in the order of spawning.
-    void drop() { roots_.clear(); }
+    void drop();
 
   private:
     struct Root {

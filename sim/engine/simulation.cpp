@@ -60,25 +60,27 @@ void Simulation::advance_to(Time time) {
 RunEnd Simulation::run(Time limit) {
     stopped_ = false;
     const auto ended = [this](RunEnd how) {
+        if (how == RunEnd::spinning && running_process_ != nullptr) spinner_ = *running_process_;
+        running_process_ = nullptr;
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
         return how;
     };
     while (true) {
         if (!resume_ready())
             return ended(resumptions_ > resumption_limit_ ? RunEnd::spinning : RunEnd::stopped);
-        const bool more_now = !events_.empty() && events_.next_time() == now_;
-        if (!more_now && !closing_.empty()) {
-            close_instant();
-            continue;
-        }
-        if (!more_now) {
+        const Time next = events_.empty() ? never : events_.next_time();
+        if (next != now_) {
+            if (!closing_.empty()) {
+                close_instant();
+                continue;
+            }
             if (!events_.has_foreground()) return ended(RunEnd::idle);
-            if (events_.next_time() == never) return ended(RunEnd::out_of_range);
-            if (events_.next_time() > limit) {
-                now_ = limit;
+            if (next == never) return ended(RunEnd::out_of_range);
+            if (next > limit) {
+                if (limit > now_) advance_to(limit);
                 return ended(RunEnd::time_limit);
             }
-            advance_to(events_.next_time());
+            advance_to(next);
         }
         const Event event = events_.pop();
         ++events_fired_;
@@ -97,10 +99,6 @@ std::vector<Waiting> Simulation::waiting() const {
                                 : fmt::format("{} {}", reason.what, reason.subject)});
     });
     return all;
-}
-
-std::string Simulation::spinner() const {
-    return running_process_ == nullptr ? "?" : *running_process_;
 }
 
 }  // namespace paceline

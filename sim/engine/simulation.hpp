@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sim/engine/action.hpp"
+#include "sim/engine/check.hpp"
 #include "sim/engine/coroutine.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/task.hpp"
@@ -61,10 +62,11 @@ class Simulation {
 
     /// Fires `action` at that time, or after that wait. Requires that it does not lie in the past.
     EventId at(Time time, Action action, EventKind kind = EventKind::foreground) {
+        PACELINE_CHECK(time >= now_, "an event cannot lie in the past");
         return events_.push(time, action, kind);
     }
     EventId after(Duration wait, Action action, EventKind kind = EventKind::foreground) {
-        return events_.push(later(now_, wait), action, kind);
+        return at(later(now_, wait), action, kind);
     }
     bool cancel(EventId event) { return events_.cancel(event); }
 
@@ -93,7 +95,7 @@ class Simulation {
     /// Who waits, and for what: after an idle end, the deadlocked.
     [[nodiscard]] std::vector<Waiting> waiting() const;
     /// Name of the process that was resumed last when the run ended as `spinning`.
-    [[nodiscard]] std::string spinner() const;
+    [[nodiscard]] const std::string& spinner() const { return spinner_; }
 
     void limit_resumptions(std::uint64_t per_instant) { resumption_limit_ = per_instant; }
     [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
@@ -116,7 +118,8 @@ class Simulation {
     std::vector<Action> closing_;
     std::vector<Action> closing_now_;
     Time now_{};
-    const std::string* running_process_ = nullptr;
+    const std::string* running_process_ = nullptr;  // while run() resumes it
+    std::string spinner_ = "?";
     std::exception_ptr failure_;
     std::uint64_t resumption_limit_ = default_resumption_limit;
     std::uint64_t resumptions_ = 0;  // in this instant

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <span>
 #include <system_error>
 
@@ -57,7 +58,7 @@ constexpr Quantity sizes{"a size", "\"408kB\", \"97MB\", \"64MiB\"", byte_units,
 constexpr Quantity bandwidths{"a bandwidth", "\"10Gbps\" (bits), \"125MBps\" (bytes)",
                               bandwidth_units, 5};
 
-[[noreturn]] void refuse(const Quantity& quantity, std::string_view text, std::string_view why) {
+[[noreturn]] void refuse(const Quantity& quantity, std::string_view text, const std::string& why) {
     throw UnitError(fmt::format("\"{}\" is not {}: {}; write for example {}", text, quantity.what,
                                 why, quantity.examples));
 }
@@ -72,7 +73,11 @@ std::string unit_names(const Quantity& quantity) {
 std::int64_t parse(const Quantity& quantity, std::string_view text) {
     long double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc::result_out_of_range) refuse(quantity, text, "the number is too large");
+    if (error == std::errc::result_out_of_range)
+        refuse(quantity, text,
+               std::strtold(std::string(text).c_str(), nullptr) < 1
+                   ? fmt::format("it is below the resolution of 1 {}", quantity.units[0].name)
+                   : "the number is too large");
     if (error != std::errc{}) refuse(quantity, text, "it does not begin with a number");
     const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
     if (suffix.empty()) refuse(quantity, text, "the unit is missing");

@@ -71,7 +71,9 @@ struct Bandwidth {
 /// The share of a bandwidth that carries payload, to the nearest bit per second. Requires 0 <=
 /// share <= 1.
 constexpr Bandwidth operator*(double share, Bandwidth rate) {
-    return {static_cast<std::int64_t>(share * static_cast<double>(rate.bits_per_second) + 0.5)};
+    const double exact = share * static_cast<double>(rate.bits_per_second);
+    const auto below = static_cast<std::int64_t>(exact);
+    return {exact - static_cast<double>(below) < 0.5 ? below : below + 1};
 }
 
 /// Time to put `size` on a wire of rate `rate`, rounded up. Requires size >= 0 and rate > 0.

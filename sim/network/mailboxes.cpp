@@ -1,7 +1,5 @@
 #include "sim/network/mailboxes.hpp"
 
-#include <utility>
-
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -13,14 +11,17 @@ Mailboxes::Box& Mailboxes::find(Node& node, int from, Stream stream) {
 }
 
 void Mailboxes::remove_if_idle(Node& node, Box& box) {
-    if (box.arrived > 0 || box.holds || box.receiver != nullptr) return;
+    if (box.arrived > 0 || box.holds || box.waiting > 0 || box.under_way > 0) return;
     box = node.back();
     node.pop_back();
 }
 
 bool Mailboxes::meet(int to, int from, Stream stream, Message message) {
     Box& box = find(node(to), from, stream);
-    if (box.receiver != nullptr && !box.met) return box.met = true;
+    if (box.waiting > box.under_way) {
+        ++box.under_way;
+        return true;
+    }
     PACELINE_CHECK(!box.holds, "one message of a lane at a time is held");
     box.holds = true;
     box.held = message;
@@ -29,39 +30,48 @@ bool Mailboxes::meet(int to, int from, Stream stream, Message message) {
 
 void Mailboxes::deliver(int to, int from, Stream stream) {
     Box& box = find(node(to), from, stream);
-    box.met = false;
-    if (box.receiver == nullptr) {
+    if (box.under_way > 0) --box.under_way;
+    if (box.first == nullptr) {
         ++box.arrived;
         return;
     }
-    std::exchange(box.receiver, nullptr)->arrive();
+    Join& receiver = *box.first;
+    box.first = receiver.behind;
+    receiver.behind = nullptr;
+    --box.waiting;
+    receiver.arrive();
     remove_if_idle(node(to), box);
 }
 
 std::optional<Mailboxes::Message> Mailboxes::receive(int to, int from, Stream stream,
                                                      Join& receiver) {
     Box& box = find(node(to), from, stream);
-    PACELINE_CHECK(box.receiver == nullptr, "one receiver at a time waits on a lane");
     if (box.arrived > 0) {
         receiver.arrive();
         --box.arrived;
         remove_if_idle(node(to), box);
         return std::nullopt;
     }
-    box.receiver = &receiver;
-    if (!box.holds) return std::nullopt;
+    Join** end = &box.first;
+    while (*end != nullptr) end = &(*end)->behind;
+    *end = &receiver;
+    ++box.waiting;
+    if (!box.holds || box.waiting <= box.under_way) return std::nullopt;
     box.holds = false;
-    box.met = true;
+    ++box.under_way;
     return box.held;
 }
 
-void Mailboxes::withdraw(int to, int from, Stream stream, const Join& receiver) {
-    for (Box& box : node(to)) {
-        if (box.from != from || box.stream != stream || box.receiver != &receiver) continue;
-        box.receiver = nullptr;
-        if (!box.met) remove_if_idle(node(to), box);
-        return;
+void Mailboxes::withdraw(int to, int from, Stream stream, Join& receiver) {
+    Box& box = find(node(to), from, stream);
+    Join** place = &box.first;
+    while (*place != nullptr && *place != &receiver) place = &(*place)->behind;
+    if (*place != nullptr) {
+        *place = receiver.behind;
+        receiver.behind = nullptr;
+        --box.waiting;
     }
+    remove_if_idle(node(to), box);
 }
 
 }  // namespace paceline

@@ -38,17 +38,18 @@ class Mailboxes {
     std::optional<Message> receive(int to, int from, Stream stream, Join& receiver);
 
     /// `receiver` does not wait on this lane any more.
-    void withdraw(int to, int from, Stream stream, const Join& receiver);
+    void withdraw(int to, int from, Stream stream, Join& receiver);
 
   private:
     struct Box {
         Stream stream;
         int from;
-        int arrived = 0;           // and not yet taken
-        Join* receiver = nullptr;  // set only while arrived == 0
+        int arrived = 0;    // and not yet taken; 0 while somebody waits
+        int waiting = 0;    // receivers, in a chain from `first`
+        int under_way = 0;  // messages that have set out by rendezvous
+        Join* first = nullptr;
         Message held = 0;
         bool holds = false;
-        bool met = false;  // a message is on its way to this receiver
     };
     using Node = std::vector<Box>;
 

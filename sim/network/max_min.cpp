@@ -22,7 +22,7 @@ void MaxMin::index_flows_by_link(std::span<const Index> first_hop, std::span<con
 
 void MaxMin::push(Index link) {
     heap_.emplace_back(left_[link] / unfixed_[link], link);
-    std::push_heap(heap_.begin(), heap_.end(), std::greater{});
+    std::ranges::push_heap(heap_, std::greater{});
 }
 
 std::span<const double> MaxMin::solve(std::span<const double> capacity,
@@ -37,7 +37,7 @@ std::span<const double> MaxMin::solve(std::span<const double> capacity,
         if (unfixed_[link] > 0) push(link);
 
     while (!heap_.empty()) {
-        std::pop_heap(heap_.begin(), heap_.end(), std::greater{});
+        std::ranges::pop_heap(heap_, std::greater{});
         const auto [pushed_share, link] = heap_.back();
         heap_.pop_back();
         if (unfixed_[link] == 0) continue;

@@ -28,7 +28,7 @@ Network::Network(Simulation& simulation, Fabric fabric, Duration overhead)
       overhead_(overhead),
       local_link_(fabric.links.size()) {
     links_.reserve(fabric.links.size());
-    for (const Link& link : fabric.links) links_.push_back({link, {}});
+    for (const Link& link : fabric.links) links_.push_back({link, link.capacity(), {}});
 }
 
 MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol protocol,
@@ -60,8 +60,10 @@ void Network::forget(MessageId message) {
 }
 
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth) {
-    links_[link].link.bandwidth = bandwidth;
-    if (!links_[link].flows.empty()) touch(links_[link]);
+    LinkState& state = links_[link];
+    state.link.bandwidth = bandwidth;
+    state.capacity = state.link.capacity();
+    if (!state.flows.empty()) touch(state);
 }
 
 double Network::rate(MessageId message) const {
@@ -224,7 +226,7 @@ bool Network::start_alone(Index index) {
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
     for (const LinkId link : flow.route) {
         if (links_[link].flows.size() != 1) return false;
-        slowest = std::min(slowest, links_[link].link.capacity());
+        slowest = std::min(slowest, links_[link].capacity);
     }
     if (slowest.bits_per_second == 0) return true;
     flow.rate = bytes_per_tick(slowest);
@@ -250,7 +252,7 @@ void Network::gather_component(LinkId seed) {
     const auto visit = [this](LinkId link) {
         links_[link].mark = mark_;
         local_link_[link] = static_cast<Index>(capacity_.size());
-        capacity_.push_back(bytes_per_tick(links_[link].link.capacity()));
+        capacity_.push_back(bytes_per_tick(links_[link].capacity));
     };
     visit(seed);
     for (std::size_t next = 0; next < component_links_.size(); ++next)

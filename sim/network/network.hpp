@@ -74,7 +74,7 @@ class Network {
 
     /// `delivered` arrives with the next message of the lane.
     void receive(int to, int from, Stream stream, Join& delivered);
-    void withdraw(int to, int from, Stream stream, const Join& delivered) {
+    void withdraw(int to, int from, Stream stream, Join& delivered) {
         mailboxes_.withdraw(to, from, stream, delivered);
     }
 
@@ -117,6 +117,7 @@ class Network {
     };
     struct LinkState {
         Link link;
+        Bandwidth capacity;  // of `link`
         std::vector<Index> flows;
         Index mark = 0;
         bool dirty = false;

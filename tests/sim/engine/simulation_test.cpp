@@ -606,7 +606,7 @@ TEST_CASE("simulation: every event that fired is counted, and no cancelled one")
 struct Watcher {
     const Progress& progress;
     std::uint64_t events = 0;
-    Time now;
+    Time now{};
 
     void look(std::uint32_t /*unused*/) {
         events = progress.events;

@@ -93,7 +93,7 @@ TEST_CASE("mailboxes: a message that asks for a rendezvous sets out when someone
     CHECK(sets_out);
 }
 
-TEST_CASE("mailboxes: one who waits meets one message; the next is held") {
+TEST_CASE("mailboxes: one who waits meets one message, and the next is held") {
     Run run;
     run.receive(run.first);
     run.meet(42);

@@ -16,6 +16,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/engine/concurrency.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/messages/transfer.hpp"
@@ -465,6 +466,56 @@ TEST_CASE("network, property: two runs in turns on one thread give the logs of e
 
         REQUIRE(one.log == log_of(seed));
         REQUIRE(other.log == log_of(seed + 1));
+    }
+}
+
+Task<> take(Run& run, Message message) {
+    co_await Receive(run.network, message.to, message.from, message.stream);
+}
+
+Task<> nap(Run& run, Duration span) {
+    co_await run.simulation.sleep(span);
+}
+
+/// Gives up on a message after a random time, again and again, until it is here.
+Task<> take_impatiently(Run& run, std::vector<std::size_t> lane) {
+    Dice dice(lane.front());
+    for (const std::size_t number : lane) {
+        const Message message = run.instance.messages[number];
+        bool taken = false;
+        while (!taken) {
+            const Duration patience = Duration{1us} + dice.instant() / 10;
+            const auto first = co_await first_of(take(run, message), nap(run, patience));
+            taken = first.index() == 0;
+        }
+        run.log.taken[number] = run.ticks();
+    }
+}
+
+TEST_CASE("network, property: receivers that give up and come back miss no message of any lane") {
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+        CAPTURE(seed);
+        Instance instance = random_instance(seed);
+        instance.changes.clear();  // no link stays down
+        Run run(instance);
+        for (std::size_t i = 0; i < instance.messages.size(); ++i)
+            run.processes.spawn("sender", send_one(run, i));
+        for (auto& lane : lanes(instance))
+            run.processes.spawn("receiver", take_impatiently(run, std::move(lane)));
+
+        const RunEnd end = run.simulation.run(Time{1000s});
+
+        REQUIRE(end == RunEnd::idle);
+        REQUIRE(run.processes.finished());
+        REQUIRE(run.network.messages_delivered() == instance.messages.size());
+        REQUIRE(run.network.flows_in_flight() == 0);
+        for (std::size_t i = 0; i < instance.messages.size(); ++i) {
+            const Message& message = instance.messages[i];
+            double latency = 0;
+            for (const std::uint32_t link : instance.route(message.from, message.to))
+                latency += static_cast<double>(instance.links[link].latency.count());
+            REQUIRE(run.log.taken[i] >= run.log.drained[i] + latency);
+        }
     }
 }
 

@@ -1,0 +1,209 @@
+#include "app/profiles.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/compression/sparse.hpp"
+#include "app/resources.hpp"
+#include "app/study.hpp"
+#include "tests/app/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+using doctest::Approx;
+
+struct Published {
+    std::string name;
+    std::int64_t parameters;
+    double gradient_mib;         // fp32
+    double macs;                 // forward, per sample
+    std::int64_t nominal_bytes;  // 6 bytes x 0.001 of 2-D tensors, 4 bytes per 1-D entry
+};
+
+// Parameters: torchvision's weight metadata for ResNet-50 and VGG-16, derived for the others.
+// Gradient sizes: Lin et al., ICLR 2018, Tables 3 and 4, where they state them.
+const std::vector<Published> published{
+    {"alexnet", 60'965'224, 232.56, 724'406'816, 408'000},
+    {"ptb-lstm", 51'034'000, 194.68, 51'000'000, 442'000},
+    {"resnet-110", 1'727'962, 6.59, 253'000'000, 42'743},
+    {"resnet-50", 25'557'032, 97.49, 4'089'184'256, 369'497},
+    {"vgg-16", 138'357'544, 527.79, 15'470'264'320, 883'729},
+};
+
+Profile profile_of(const std::string& name, const std::string& scenario = "scenario.json") {
+    const Json json(name);
+    return load_profile({&json, &scenario, "workload.profile"});
+}
+
+constexpr std::string_view tiny = R"({
+  "name": "tiny", "source": "this test",
+  "dataset": {"samples": 640},
+  "layers": [
+    {"name": "fc", "macs": 8, "tensors": [{"name": "weight", "shape": [2, 4]},
+                                          {"name": "bias", "shape": [2]}]}
+  ],
+  "throughput": [
+    {"device": "abacus", "batch": 32, "samples_per_s": 64, "source": "this test"},
+    {"device": "slide-rule", "samples_per_s": 128, "source": "this test"}
+  ]
+})";
+
+TEST_CASE("profiles: the built-in ones stand in alphabetical order") {
+    CHECK(profile_names() == std::vector<std::string_view>{"alexnet", "ptb-lstm", "resnet-110",
+                                                           "resnet-50", "vgg-16"});
+}
+
+TEST_CASE("profiles: the built-in ones have the published numbers of parameters") {
+    for (const Published& net : published) {
+        CAPTURE(net.name);
+        const LayoutPtr layout = profile_of(net.name).layout();
+
+        const double mib = static_cast<double>(layout->entries()) * 4 / (1 << 20);
+
+        CHECK(layout->entries() == net.parameters);
+        CHECK(std::abs(mib - net.gradient_mib) <= 0.005);  // two decimals are published
+    }
+}
+
+TEST_CASE("profiles: at density 0.001 they weigh what Deep Gradient Compression publishes") {
+    for (const Published& net : published) {
+        CAPTURE(net.name);
+        const LayoutPtr layout = profile_of(net.name).layout();
+
+        const auto bytes = static_cast<double>(nominal_bytes(*layout, 0.001).count);
+
+        CHECK(bytes == Approx(static_cast<double>(net.nominal_bytes)).epsilon(2e-3));
+    }
+}
+
+TEST_CASE("profiles: the built-in ones do the published work per sample") {
+    for (const Published& net : published) {
+        CAPTURE(net.name);
+
+        CHECK(profile_of(net.name).macs() == Approx(net.macs).epsilon(0.02));
+    }
+}
+
+TEST_CASE("profiles: the totals that a file states are those of its layers") {
+    for (const std::string_view name : profile_names()) {
+        CAPTURE(name);
+        const std::string file = fmt::format("models/profiles/{}.json", name);
+        const Json json = parse_json(resource(file), file);
+        const Profile profile = read_profile(json, file);
+
+        CHECK(profile.name == name);
+        CHECK(json.at("published").at("parameters") == profile.layout()->entries());
+    }
+}
+
+TEST_CASE("profiles: every layer that has a matrix counts multiply-accumulates") {
+    const Profile resnet = profile_of("resnet-50");
+
+    for (const ProfileLayer& layer : resnet.layers) {
+        CAPTURE(layer.name);
+        const bool has_matrix = layer.tensors.front().shape.size() > 1;
+
+        CHECK((layer.macs > 0) == has_matrix);
+    }
+}
+
+TEST_CASE("profiles: data sets are those that the papers trained on") {
+    CHECK(profile_of("alexnet").dataset_samples == 1'281'167);
+    CHECK(profile_of("resnet-50").dataset_samples == 1'281'167);
+    CHECK(profile_of("resnet-110").dataset_samples == 50'000);
+}
+
+TEST_CASE("profiles: a user's own file is found beside the scenario, from any folder") {
+    const TemporaryFolder folder;
+    (void)folder.write("nets/tiny.json", tiny);
+
+    const Profile profile =
+        profile_of("../nets/tiny.json", (folder.path() / "nets/scenario.json").string());
+    const Profile below = profile_of("nets/tiny.json", (folder.path() / "scenario.json").string());
+
+    CHECK(profile.name == "tiny");
+    CHECK(below.layout()->entries() == 10);
+}
+
+TEST_CASE("profiles: a user's own file may be named by its whole path") {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("tiny.json", tiny);
+
+    CHECK(profile_of(file, "/elsewhere/scenario.json").name == "tiny");
+}
+
+TEST_CASE("profiles: without its ending a file's name is that of a built-in profile") {
+    const TemporaryFolder folder;
+    (void)folder.write("tiny.json", tiny);
+
+    CHECK_THROWS_AS(profile_of("tiny", (folder.path() / "scenario.json").string()), ConfigError);
+}
+
+std::string scenario_with(std::string_view workload) {
+    return fmt::format(
+        R"({{"cluster": {{"nodes": 2, "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps"}}}}}},
+             "workload": {}, "algorithm": {{"kind": "dense"}}, "stop": {{"iterations": 1}}}})",
+        workload);
+}
+
+TEST_CASE("profiles: a device's step is its batch over the throughput measured with it") {
+    const TemporaryFolder folder;
+    (void)folder.write("tiny.json", tiny);
+    const std::string file =
+        folder.write("scenario.json",
+                     scenario_with(R"({"profile": "tiny.json", "device": "abacus", "batch": 32})"));
+
+    const Study study = read_study(file, {});
+
+    CHECK(study.points.front().scenario.workload.step == 500ms);
+    CHECK(study.points.front().scenario.workload.dataset == 640);
+}
+
+TEST_CASE("profiles: a throughput without a batch holds for every batch") {
+    const TemporaryFolder folder;
+    (void)folder.write("tiny.json", tiny);
+    const std::string file = folder.write(
+        "scenario.json",
+        scenario_with(R"({"profile": "tiny.json", "device": "slide-rule", "batch": 64})"));
+
+    CHECK(read_study(file, {}).points.front().scenario.workload.step == 500ms);
+}
+
+TEST_CASE("profiles: a throughput measured with the batch goes before one without a batch") {
+    const TemporaryFolder folder;
+    (void)folder.write("tiny.json", R"({"name": "tiny", "source": "this test",
+        "layers": [{"name": "fc", "macs": 8, "tensors": [{"name": "weight", "shape": [2, 4]}]}],
+        "throughput": [{"device": "abacus", "samples_per_s": 1, "source": "this test"},
+                       {"device": "abacus", "batch": 32, "samples_per_s": 64, "source": "this"}]})");
+    const std::string file =
+        folder.write("scenario.json",
+                     scenario_with(R"({"profile": "tiny.json", "device": "abacus", "batch": 32})"));
+
+    const Study measured = read_study(file, {});
+    const Study other_batch = read_study(file, {"workload.batch=2"});
+
+    CHECK(measured.points.front().scenario.workload.step == 500ms);
+    CHECK(other_batch.points.front().scenario.workload.step == 2s);
+}
+
+TEST_CASE("profiles: a fault in a user's own file is told with that file's name and path") {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("tiny.json", R"({"name": "tiny", "source": 5})");
+
+    try {
+        (void)profile_of(file);
+        FAIL("must be refused");
+    } catch (const ConfigError& error) {
+        CHECK(error.file() == file);
+        CHECK(error.path() == "source");
+    }
+}
+
+}  // namespace
+}  // namespace paceline

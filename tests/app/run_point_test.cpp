@@ -1,0 +1,281 @@
+// The figures that paceline is for, end to end from the shipped scenarios.
+#include "app/run_point.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <stdexcept>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "app/run_study.hpp"
+#include "tests/app/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+using doctest::Approx;
+
+std::string shipped(const std::string& name) {
+    return (fs::path(PACELINE_SOURCE_DIR) / "scenarios" / (name + ".json")).string();
+}
+
+struct Run {
+    Study study;
+    std::vector<PointResult> results;
+
+    explicit Run(const std::string& file, const std::vector<std::string>& settings = {})
+        : study(read_study(file, settings)), results(run_points(study, 2, false)) {}
+
+    // The point whose values on the axes have these names.
+    [[nodiscard]] const Metrics& at(const std::vector<std::string>& names) const {
+        for (std::size_t i = 0; i < study.points.size(); ++i) {
+            std::vector<std::string> own;
+            for (std::size_t a = 0; a < study.axes.size(); ++a)
+                own.push_back(study.axes[a].names[study.points[i].choice[a]]);
+            if (own == names) return results[i].metrics;
+        }
+        throw std::out_of_range(fmt::format("no point {}", names.back()));
+    }
+    [[nodiscard]] double speedup(const std::vector<std::string>& names) const {
+        return at(names).speedup.value();
+    }
+};
+
+// One point of two nodes that exchange 4 bytes, with settings.
+struct Small {
+    TemporaryFolder folder;
+    std::string file = folder.write("small.json", R"({
+        "cluster": {"nodes": 2, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps"}}},
+        "workload": {"gradient": "4B", "step_time": "1ms"},
+        "algorithm": {"kind": "dense"}, "stop": {"iterations": 3}})");
+
+    [[nodiscard]] Metrics run(const std::vector<std::string>& settings) const {
+        return run_point(read_study(file, settings).points.front().scenario, nullptr);
+    }
+};
+
+TEST_CASE("dgc-speedup: AlexNet at 64 nodes has the speedups of the paper's performance model") {
+    const Run run(shipped("dgc-speedup"));
+
+    CHECK(run.speedup({"AlexNet", "dense", "10Gbps", "64"}) == Approx(30.24).epsilon(0.003));
+    CHECK(run.speedup({"AlexNet", "dgc", "1Gbps", "64"}) == Approx(40.06).epsilon(0.003));
+    CHECK(run.speedup({"AlexNet", "dense", "1Gbps", "64"}) == Approx(5.26).epsilon(0.003));
+    CHECK(run.speedup({"AlexNet", "dgc", "10Gbps", "64"}) == Approx(60.39).epsilon(0.003));
+}
+
+TEST_CASE("dgc-speedup: two nodes on 1 Gbps train AlexNet dense at a third of one node's speed") {
+    const Run run(shipped("dgc-speedup"), {"cluster.nodes=2"});
+
+    CHECK(run.speedup({"AlexNet", "dense", "1Gbps"}) == Approx(0.30).epsilon(0.003));
+}
+
+TEST_CASE("dgc-speedup: one node is the baseline of itself and sends nothing") {
+    const Run run(shipped("dgc-speedup"), {"cluster.nodes=1"});
+
+    for (const PointResult& result : run.results) {
+        CHECK(result.metrics.speedup.value() == Approx(1).epsilon(1e-12));
+        CHECK(result.metrics.bytes_sent_per_node_per_step == 0);
+        CHECK(result.metrics.exposed_comm_s.value() == Approx(0));
+    }
+}
+
+TEST_CASE("dgc-speedup: what is sent of AlexNet is 597 times smaller, of ResNet-50 277 times") {
+    const Run run(shipped("dgc-speedup"), {"cluster.nodes=2"});
+
+    CHECK(run.at({"AlexNet", "dgc", "1Gbps"}).compression_ratio.value() ==
+          Approx(597).epsilon(0.002));
+    CHECK(run.at({"ResNet-50", "dgc", "1Gbps"}).compression_ratio.value() ==
+          Approx(277).epsilon(0.002));
+    CHECK(run.at({"ResNet-50", "dense", "1Gbps"}).compression_ratio == 1);
+}
+
+TEST_CASE("dgc-refined: with one-dimensional tensors all-reduced AlexNet gains 41.6x and 60.7x") {
+    const Run run(shipped("dgc-refined"),
+                  {R"(workload={"profile": "alexnet", "step_time": "344ms"})", "cluster.nodes=64"});
+
+    CHECK(run.speedup({"1 Gbps, no latency", "dgc, 1-D all-reduced"}) ==
+          Approx(41.6).epsilon(0.003));
+    CHECK(run.speedup({"10 Gbps, no latency", "dgc, 1-D all-reduced"}) ==
+          Approx(60.7).epsilon(0.003));
+}
+
+TEST_CASE("dgc-refined: ResNet-50 gains as much as AlexNet once its 1-D tensors are all-reduced") {
+    const Run run(
+        shipped("dgc-refined"),
+        {R"(workload={"profile": "resnet-50", "step_time": "150ms"})", "cluster.nodes=64"});
+
+    CHECK(run.speedup({"1 Gbps, no latency", "dgc, as published"}) == Approx(28.54).epsilon(0.003));
+    CHECK(run.speedup({"1 Gbps, no latency", "dgc, 1-D all-reduced"}) ==
+          Approx(41.63).epsilon(0.003));
+}
+
+TEST_CASE("ring-allreduce: 97 MB take the time of the textbook at 8, 64, 256 and 1024 nodes") {
+    const Run run(shipped("ring-allreduce"));
+
+    CHECK(std::abs(run.at({"8"}).sim_time_s - 1.359400) <= 1e-5);
+    CHECK(std::abs(run.at({"64"}).sim_time_s - 1.540350) <= 1e-5);
+    CHECK(std::abs(run.at({"256"}).sim_time_s - 1.596937) <= 1e-5);
+    CHECK(std::abs(run.at({"1024"}).sim_time_s - 1.755084) <= 1e-5);
+}
+
+TEST_CASE("shipped scenarios: every point finishes in the time of its closed form") {
+    for (const char* name : {"dgc-speedup", "dgc-refined"}) {
+        CAPTURE(name);
+        const Run run(shipped(name));
+        for (std::size_t i = 0; i < run.results.size(); ++i) {
+            CAPTURE(i);
+            const Metrics& m = run.results[i].metrics;
+
+            CHECK(m.outcome == "finished");
+            CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-9));
+        }
+    }
+}
+
+// Every way to exchange, on links with latency, at every size from 1 to 17. With more steps those
+// of a ring whose chunks differ by a byte overlap a little (8e-8 at 16 nodes from the fourth step
+// on): whoever has handed on the shorter chunks begins the next step earlier.
+const std::string ways_to_exchange = R"({
+    "cluster": {"nodes": 1, "fabric": {"kind": "star",
+                "link": {"bandwidth": "1Gbps", "latency": "25us"}}},
+    "workload": {"profile": "resnet-110", "step_time": "10ms"},
+    "algorithm": {"kind": "dense"}, "stop": {"iterations": 3},
+    "sweep": {
+      "algorithm": [
+        {"label": "ring", "kind": "dense"},
+        {"label": "doubling", "kind": "dense", "all_reduce": "recursive-doubling"},
+        {"label": "halving", "kind": "dense", "all_reduce": "halving-doubling", "wire": "fp16"},
+        {"label": "dgc", "kind": "dgc", "density": 0.01},
+        {"label": "dgc ring", "kind": "dgc", "density": 0.01, "exchange": "all-gather-ring"},
+        {"label": "dgc bruck", "kind": "dgc", "density": 0.01, "exchange": "all-gather-bruck",
+         "uncompressed": "gathered", "density_law": "worst-case", "selection": "exact"},
+        {"label": "dgc warming up", "kind": "dgc",
+         "warm_up": {"densities": [0.25, 0.0625], "steps_each": 1}},
+        {"label": "dropping", "kind": "gradient-dropping", "dense_steps": 1}
+      ],
+      "cluster.nodes": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]
+    }})";
+
+TEST_CASE("closed forms: a step takes exactly that long at powers of two, never longer elsewhere") {
+    const TemporaryFolder folder;
+    const Run run(folder.write("ways.json", ways_to_exchange));
+
+    for (const PointResult& result : run.results) {
+        const Metrics& m = result.metrics;
+        CAPTURE(m.nodes);
+        const std::size_t i = static_cast<std::size_t>(&result - run.results.data());
+        CAPTURE(run.study.points[i].scenario.algorithm.label);
+        const double simulated = m.step_time_s.value();
+        const double predicted = m.model_step_time_s.value();
+        const bool power_of_two = std::has_single_bit(static_cast<unsigned>(m.nodes));
+        const double least = power_of_two ? predicted * (1 - 1e-9) : 0.0;
+
+        CHECK(simulated >= least);
+        CHECK(simulated <= predicted * (1 + 1e-9));
+    }
+}
+
+TEST_CASE("closed forms: time without end is not told as a negative time") {
+    const Small small;
+
+    const Metrics m = small.run({"workload.gradient=1TB", "cluster.fabric.link.bandwidth=1bps"});
+
+    CHECK(m.outcome == "out-of-range");
+    CHECK(m.model_step_time_s.value_or(0) >= 0);
+}
+
+TEST_CASE("run: a latency of which the clock cannot tell twice is an outcome, not a fault") {
+    const Small small;
+
+    const Metrics m = small.run({"cluster.fabric.link.latency=100d"});
+
+    CHECK(m.outcome == "out-of-range");
+    CHECK(m.model_step_time_s.value_or(0) >= 0);
+}
+
+TEST_CASE("closed forms: the mean over a thousand thousand million steps is found at once") {
+    const Small small;
+    const std::string dropping =
+        R"(algorithm={"kind": "gradient-dropping", "dense_steps": 100000000})";
+    const Study study = read_study(small.file, {dropping, "stop.iterations=1000000000000"});
+
+    CHECK(model_step_time(study.points.front().scenario, 1'000'000'000'000).has_value());
+}
+
+TEST_CASE("run: a message's overhead keeps its sender busy, and no closed form is claimed") {
+    const Small small;
+
+    const Metrics m = small.run({"cluster.fabric.overhead=1ms", "stop.iterations=1"});
+
+    CHECK(!m.model_step_time_s.has_value());
+    CHECK(m.sim_time_s > 0.002);
+}
+
+TEST_CASE("run: a time limit ends the run with the clock at the limit, which is no failure") {
+    const Small small;
+
+    const Metrics m = small.run({"stop.time=2500us", "workload.step_time=1ms"});
+
+    CHECK(m.outcome == "time-limit");
+    CHECK(!m.failed());
+    CHECK(m.sim_time_s == Approx(0.0025).epsilon(1e-12));
+}
+
+TEST_CASE("run: a time limit that is never reached does not show") {
+    const Small small;
+
+    const Metrics m = small.run({"stop.time=1h"});
+
+    CHECK(m.outcome == "finished");
+    CHECK(m.iterations == 3);
+    CHECK(m.sim_time_s < 0.01);
+}
+
+TEST_CASE("run: time alone can end a run") {
+    const Small small;
+
+    const Metrics m = small.run({R"(stop={"time": "20ms"})", "cluster.nodes=1"});
+
+    CHECK(m.outcome == "time-limit");
+    CHECK(m.iterations >= 19);
+    CHECK(m.iterations <= 20);
+}
+
+TEST_CASE("run: epochs are samples of all workers over the data set") {
+    const Small small;
+
+    const Metrics m = small.run({"workload.batch=10", "workload.dataset_samples=100",
+                                 R"(stop={"epochs": 2})", "cluster.nodes=4"});
+
+    CHECK(m.outcome == "finished");
+    CHECK(m.iterations == 5);
+    CHECK(m.epochs == 2);
+    CHECK(m.samples_per_s.value() == Approx(40 / m.step_time_s.value()).epsilon(1e-9));
+}
+
+TEST_CASE("run: a clock that runs out of range is a named outcome") {
+    const Small small;
+
+    const Metrics m = small.run({"workload.step_time=100d"});
+
+    CHECK(m.outcome == "out-of-range");
+    CHECK(m.failed());
+    CHECK(m.outcome_details.find("106 days") != std::string::npos);
+}
+
+TEST_CASE("run: steps that take no time without end are told as spinning, with who spins") {
+    const Small small;
+
+    const Metrics m =
+        small.run({"workload.step_time=0s", "cluster.nodes=1", "stop.iterations=1000000000000"});
+
+    CHECK(m.outcome == "spinning");
+    CHECK(m.failed());
+    CHECK(m.outcome_details == "node 0 does not let time pass");
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,339 @@
+#include "app/schema.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "app/algorithms.hpp"
+#include "app/fabrics.hpp"
+#include "app/links.hpp"
+#include "app/names.hpp"
+#include "app/scenario.hpp"
+#include "app/study.hpp"
+#include "tests/app/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path source = PACELINE_SOURCE_DIR;
+
+// What an independent validator of JSON Schema says.
+class Validator {
+  public:
+    Validator() {
+        const auto json = nlohmann::json::parse(scenario_schema().dump());
+        valijson::SchemaParser(valijson::SchemaParser::kDraft7)
+            .populateSchema(valijson::adapters::NlohmannJsonAdapter(json), schema_);
+    }
+
+    bool accepts(const nlohmann::json& scenario) {
+        return valijson::Validator().validate(
+            schema_, valijson::adapters::NlohmannJsonAdapter(scenario), nullptr);
+    }
+    bool accepts_file(const fs::path& file) {
+        return accepts(nlohmann::json::parse(content(file)));
+    }
+
+  private:
+    valijson::Schema schema_;
+};
+
+std::vector<fs::path> json_files(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        if (entry.is_regular_file() && entry.path().extension() == ".json" &&
+            !entry.path().string().ends_with(".schema.json"))
+            files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+template <class Names>
+std::set<std::string> as_set(const Names& names) {
+    return {names.begin(), names.end()};
+}
+
+std::set<std::string> properties(const std::string& definition) {
+    std::set<std::string> names;
+    for (const auto& [name, value] :
+         scenario_schema().at("definitions").at(definition).at("properties").items())
+        names.insert(name);
+    return names;
+}
+
+// The names behind "$ref" of the alternatives of a definition.
+std::set<std::string> alternatives(const std::string& definition) {
+    std::set<std::string> names;
+    for (const Json& one : scenario_schema().at("definitions").at(definition).at("oneOf"))
+        names.insert(fs::path(one.at("$ref").get<std::string>()).filename().string());
+    return names;
+}
+
+TEST_CASE("schema: every shipped scenario is valid") {
+    Validator validator;
+    const std::vector<fs::path> files = json_files(source / "scenarios");
+
+    CHECK(files.size() >= 3);
+    for (const fs::path& file : files) {
+        CAPTURE(file.string());
+
+        CHECK(validator.accepts_file(file));
+    }
+}
+
+TEST_CASE("schema: every point of every shipped scenario is valid when its sweep is resolved") {
+    Validator validator;
+    for (const fs::path& file : json_files(source / "scenarios")) {
+        CAPTURE(file.string());
+        const Study study = read_study(file.string(), {});
+
+        for (const std::size_t i : {std::size_t{0}, study.points.size() - 1}) {
+            CAPTURE(i);
+
+            CHECK(validator.accepts(nlohmann::json::parse(study.points[i].resolved)));
+        }
+    }
+}
+
+// Refused scenarios whose shape is right: their fault lies in the values of a sweep, in another
+// file, in a key that a parser of JSON does not tell twice, in a number's range that no pattern
+// can tell, or in what several values mean together.
+bool wrong_in_meaning(const std::string& name) {
+    for (const char* family : {"key-twice", "points-more-than-", "profile-file-", "sweep-path-"})
+        if (name.starts_with(family)) return true;
+    for (const char* family : {"-in-a-sweep", "-beyond-the-range", "-beyond-the-memory"})
+        if (name.ends_with(family)) return true;
+    static const std::set<std::string> names{
+        "axis-twice",
+        "axis-with-a-kind-twice-without-label",
+        "axis-with-a-label-twice",
+        "axis-with-a-value-twice",
+        "bandwidth-below-one-bit-per-second",
+        "bandwidth-of-zero",
+        "bandwidth-too-large-to-read",
+        "bandwidth-very-long",
+        "device-of-a-profile-without-throughput",
+        "device-unknown",
+        "device-with-a-batch-not-measured",
+        "device-without-batch",
+        "device-without-profile",
+        "efficiency-that-leaves-no-rate",
+        "epochs-without-batch",
+        "epochs-without-data-set",
+        "gradient-below-a-byte",
+        "gradient-larger-than-any-net",
+        "gradient-of-six-bytes",
+        "gradient-of-three-bytes",
+        "gradient-of-zero",
+        "missing-step-time-and-device",
+        "nul-byte-then-more",
+        "profile-and-gradient",
+        "step-time-absurd",
+        "step-time-and-device",
+        "step-time-below-a-picosecond",
+        "step-time-one-day-beyond-the-clock",
+        "stop-time-absurd",
+        "stop-time-of-zero",
+        "sweep-of-a-sweep",
+        "swept-keys-that-exclude-one-another",
+        "unknown-profile",
+        "unknown-profile-like-no-other",
+        "value-of-a-swept-key-of-another-kind",
+        "warm-up-in-epochs-without-batch",
+        "warm-up-in-epochs-without-data-set",
+    };
+    return names.contains(name);
+}
+
+TEST_CASE("schema: a refused scenario that is wrong in shape is invalid to other validators too") {
+    Validator validator;
+    int checked = 0;
+    for (const fs::path& file : json_files(source / "tests" / "refusals")) {
+        const std::string name = file.stem().string();
+        CAPTURE(name);
+        const auto json = nlohmann::json::parse(content(file), nullptr, false);
+        if (json.is_discarded() || wrong_in_meaning(name)) continue;
+        ++checked;
+
+        CHECK(!validator.accepts(json));
+    }
+    CHECK(checked >= 60);
+}
+
+TEST_CASE("schema: the reader's tables of keys and the schema's properties are the same") {
+    CHECK(as_set(scenario_keys()) == as_set(schema_keys(scenario_schema(), "")));
+    CHECK(as_set(cluster_keys()) == properties("cluster"));
+    CHECK(as_set(workload_keys()) == properties("workload"));
+    CHECK(as_set(stop_keys()) == properties("stop"));
+    CHECK(as_set(link_keys()) == properties("link"));
+    CHECK(as_set(warm_up_keys()) == properties("warm_up"));
+}
+
+TEST_CASE("schema: the algorithms and their keys are those of the reader") {
+    CHECK(as_set(names_of(algorithm_table())) == alternatives("algorithm"));
+    for (const AlgorithmEntry& entry : algorithm_table()) {
+        CAPTURE(entry.name);
+
+        CHECK(as_set(entry.keys) == properties(std::string(entry.name)));
+    }
+}
+
+TEST_CASE("schema: the fabrics and their keys are those of the reader") {
+    CHECK(as_set(names_of(fabric_table())) == alternatives("fabric"));
+    for (const FabricEntry& entry : fabric_table()) {
+        CAPTURE(entry.name);
+
+        CHECK(as_set(entry.keys) == properties(std::string(entry.name)));
+    }
+}
+
+TEST_CASE("schema: the kind of a definition is its name") {
+    for (const char* family : {"algorithm", "fabric"})
+        for (const std::string& name : alternatives(family)) {
+            CAPTURE(name);
+            const Json& definition = scenario_schema().at("definitions").at(name);
+
+            CHECK(definition.at("properties").at("kind").at("const") == name);
+            CHECK(std::ranges::count(definition.at("required"), "kind") == 1);
+        }
+}
+
+TEST_CASE("schema: every object is closed, so that a misspelt key is seen while writing") {
+    CHECK(scenario_schema().at("additionalProperties") == false);
+    for (const auto& [name, definition] : scenario_schema().at("definitions").items()) {
+        CAPTURE(name);
+        const bool has_properties = definition.contains("properties");
+        const bool is_closed = definition.value("additionalProperties", true) == false;
+
+        CHECK(has_properties == is_closed);
+    }
+}
+
+// The last part of a refusal's message: "known: a, b, c".
+std::string known_to_reader(const std::string& algorithm, const std::string& key) {
+    const TemporaryFolder folder;
+    const std::string file = folder.write(
+        "scenario.json",
+        fmt::format(
+            R"({{"cluster": {{"nodes": 1, "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps"}}}}}},
+                 "workload": {{"gradient": "4B", "step_time": "1s"}},
+                 "algorithm": {{"kind": "{}", "{}": "?"}}, "stop": {{"iterations": 1}}}})",
+            algorithm, key));
+    try {
+        (void)read_study(file, {});
+    } catch (const ConfigError& error) {
+        const std::string what = error.what();
+        return what.substr(std::min(what.find("known: "), what.size()));
+    }
+    return "accepted";
+}
+
+std::string known_to_schema(const Json& property) {
+    const Json* at = &property;
+    if (!at->contains("enum"))
+        at = &scenario_schema().at(Json::json_pointer(at->at("$ref").get<std::string>().substr(1)));
+    return fmt::format("known: {}",
+                       fmt::join(at->at("enum").get<std::vector<std::string>>(), ", "));
+}
+
+TEST_CASE("schema: the spellings of every choice are those of the reader, in the same order") {
+    for (const auto& [algorithm, key] :
+         std::vector<std::pair<std::string, std::string>>{{"dense", "all_reduce"},
+                                                          {"dense", "wire"},
+                                                          {"dgc", "all_reduce"},
+                                                          {"dgc", "density_law"},
+                                                          {"dgc", "encoding"},
+                                                          {"dgc", "exchange"},
+                                                          {"dgc", "selection"},
+                                                          {"dgc", "uncompressed"},
+                                                          {"gradient-dropping", "all_reduce"},
+                                                          {"gradient-dropping", "density_law"},
+                                                          {"gradient-dropping", "encoding"},
+                                                          {"gradient-dropping", "exchange"},
+                                                          {"gradient-dropping", "selection"}}) {
+        CAPTURE(algorithm);
+        CAPTURE(key);
+        const Json& definition = scenario_schema().at("definitions").at(algorithm);
+
+        CHECK(known_to_reader(algorithm, key) ==
+              known_to_schema(definition.at("properties").at(key)));
+    }
+}
+
+TEST_CASE("schema: the link presets are those of the reader, in the same order") {
+    const Json& preset =
+        scenario_schema().at("definitions").at("link").at("properties").at("preset");
+    const std::vector<LinkPreset> presets = link_presets();
+
+    CHECK(fmt::format("known: {}", fmt::join(names_of(presets), ", ")) == known_to_schema(preset));
+}
+
+TEST_CASE("schema: the resource that is built in is the file that editors are given") {
+    CHECK(scenario_schema() == Json::parse(content(source / "scenarios" / "scenario.schema.json")));
+}
+
+TEST_CASE("schema: a path is split at its dots") {
+    CHECK(split_path("cluster") == std::vector<std::string>{"cluster"});
+    CHECK(split_path("cluster.fabric.kind") ==
+          std::vector<std::string>{"cluster", "fabric", "kind"});
+    CHECK(split_path("cluster..kind.") == std::vector<std::string>{"cluster", "", "kind", ""});
+}
+
+TEST_CASE("schema: paths lead through references and through every kind") {
+    for (const char* path :
+         {"seed", "cluster.nodes", "cluster.fabric", "cluster.fabric.link.bandwidth", "algorithm",
+          "algorithm.wire", "algorithm.density", "algorithm.dense_steps",
+          "algorithm.warm_up.densities", "workload.gradient", "stop.time"}) {
+        CAPTURE(path);
+
+        CHECK(path_problem(scenario_schema(), path).empty());
+    }
+}
+
+TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
+    CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
+          "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, fabric");
+    CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
+          "nothing lies below this path at \"many\"");
+    CHECK(!path_problem(scenario_schema(), "").empty());
+    CHECK(!path_problem(scenario_schema(), "cluster.").empty());
+    CHECK(!path_problem(scenario_schema(), ".cluster").empty());
+}
+
+TEST_CASE("schema: the keys at a path are those of all its kinds, each once") {
+    const std::vector<std::string> keys = schema_keys(scenario_schema(), "algorithm");
+
+    CHECK(std::ranges::count(keys, "kind") == 1);
+    CHECK(std::ranges::count(keys, "density") == 1);
+    CHECK(std::ranges::count(keys, "wire") == 1);
+    CHECK(std::ranges::count(keys, "dense_steps") == 1);
+    CHECK(schema_keys(scenario_schema(), "cluster.nodes").empty());
+}
+
+TEST_CASE("schema: every key is described, except the kind") {
+    for (const auto& [name, definition] : scenario_schema().at("definitions").items()) {
+        if (!definition.contains("properties")) continue;
+        for (const auto& [key, property] : definition.at("properties").items()) {
+            CAPTURE(name);
+            CAPTURE(key);
+            const bool described =
+                key == "kind" || property.contains("description") || property.contains("$ref");
+
+            CHECK(described);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace paceline

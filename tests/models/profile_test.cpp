@@ -1,0 +1,61 @@
+#include "models/profile.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/built_in_profile.hpp"
+
+namespace paceline {
+namespace {
+
+Profile two_layers() {
+    Profile profile;
+    profile.layers = {{"conv", 100, {{"weight", {4, 3}}, {"bias", {4}}}},
+                      {"relu", 0, {}},
+                      {"fc", 20.5, {{"weight", {2, 4}}}}};
+    return profile;
+}
+
+TEST_CASE("profile: its layout has all tensors in forward order, named after layer and tensor") {
+    const LayoutPtr layout = two_layers().layout();
+
+    REQUIRE(layout->tensors().size() == 3);
+    CHECK(layout->tensors()[0].name == "conv.weight");
+    CHECK(layout->tensors()[1].name == "conv.bias");
+    CHECK(layout->tensors()[2].name == "fc.weight");
+    CHECK(layout->tensors()[1].shape == std::vector<std::int64_t>{4});
+    CHECK(layout->offset(2) == 16);
+    CHECK(layout->entries() == 24);
+}
+
+TEST_CASE("profile: its multiply-accumulates are those of its layers") {
+    CHECK(two_layers().macs() == 120.5);
+    CHECK(Profile{}.macs() == 0);
+}
+
+TEST_CASE("profile: the built-in ones have the published numbers of parameters") {
+    struct Published {
+        std::string name;
+        std::int64_t entries;
+        std::int64_t incompressible;
+    };
+    // Sizes: Lin et al., ICLR 2018, Tables 3 and 4; one-dimensional tensors: the architectures.
+    const Published all[] = {{"alexnet", 60'965'224, 10'568},
+                             {"resnet-50", 25'557'032, 54'120},
+                             {"ptb-lstm", 51'034'000, 34'000},
+                             {"vgg-16", 138'357'544, 13'416},
+                             {"resnet-110", 1'727'962, 8'106}};
+    for (const Published& published : all) {
+        CAPTURE(published.name);
+
+        const LayoutPtr layout = built_in_profile(published.name).layout();
+
+        CHECK(layout->entries() == published.entries);
+        CHECK(layout->incompressible_entries() == published.incompressible);
+    }
+}
+
+}  // namespace
+}  // namespace paceline
