@@ -9,7 +9,7 @@ Cluster::Cluster(Network& network, Job job)
     : network_(network),
       job_(std::move(job)),
       streams_(job_.seed),
-      everybody_(whole_group(network.hosts())) {
+      everybody_(group(whole_group(network.hosts())->members)) {
     PACELINE_CHECK(job_.takes_step != nullptr, "a job has a stop rule");
     PACELINE_CHECK(!job_.timing.buckets.empty(), "a job has a step timing");
     PACELINE_CHECK(job_.start.has_values() == (job_.objective != nullptr),
@@ -20,6 +20,13 @@ Cluster::Cluster(Network& network, Job job)
 }
 
 Cluster::~Cluster() = default;
+
+GroupPtr Cluster::group(std::vector<int> members) {
+    const auto epoch = static_cast<std::uint32_t>(groups_.size() + 1);
+    GroupPtr& group = groups_[members];
+    if (group == nullptr) group = std::make_shared<const Group>(Group{std::move(members), epoch});
+    return group;
+}
 
 bool Cluster::takes_step(std::int64_t k) {
     if (k < steps_decided_) return true;

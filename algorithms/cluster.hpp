@@ -69,11 +69,13 @@ class Cluster {
     friend class Backward;
 
     [[nodiscard]] bool takes_step(std::int64_t k);
+    [[nodiscard]] GroupPtr group(std::vector<int> members);
 
     Network& network_;
     Job job_;
     RandomStreams streams_;
-    std::shared_ptr<const Group> everybody_;
+    std::map<std::vector<int>, GroupPtr> groups_;  // by members; epochs count up
+    GroupPtr everybody_;
     std::deque<Worker> workers_;
     std::map<std::string, Vector, std::less<>> replicated_;
     Rounds<Vector> rounds_;

@@ -1,5 +1,7 @@
 #include "algorithms/worker.hpp"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "sim/collectives/neighbor_exchange.hpp"
@@ -10,7 +12,7 @@ namespace paceline {
 
 namespace {
 
-constexpr Stream mail_stream = 0;  // point-to-point; collectives count from 1
+constexpr Stream mail_stream = 0;  // point-to-point; epochs of groups count from 1
 
 Vector mean(const Round<Vector>& round) {
     Vector sum = round.of(0);
@@ -87,17 +89,33 @@ Task<> Worker::compute(Duration work) {
     compute_time_ += work;
 }
 
-// Every collective of the group has the next stream number on each of its members: their rounds.
-Stream Worker::next_stream() {
-    return ++rounds_;
+// A stream names a group and a round of it: the same number on each member, and on no other
+// collective.
+Stream Worker::next_stream(const Group& group) {
+    constexpr unsigned round_bits = 40;
+    return (Stream{group.epoch} << round_bits) + rounds_[group.epoch]++;
 }
 
-Rank Worker::next_collective() {
-    return {cluster_.network_, cluster_.everybody_, rank_, next_stream()};
+GroupPtr Worker::group(std::vector<int> ranks) {
+    const std::set<int> distinct(ranks.begin(), ranks.end());
+    PACELINE_CHECK(distinct.size() == ranks.size(), "a group names each rank once");
+    PACELINE_CHECK(distinct.contains(rank_), "a worker names groups of its own");
+    PACELINE_CHECK(*distinct.begin() >= 0 && *distinct.rbegin() < nodes(),
+                   "a group has known ranks");
+    return cluster_.group(std::move(ranks));
 }
 
-Task<Vector> Worker::all_reduce(Vector v, AllReduce how) {
-    return all_reduce_in(next_collective(), std::move(v), how);
+Rank Worker::next_collective(const GroupPtr& group) {
+    std::ptrdiff_t place = rank_;
+    if (group != cluster_.everybody_)
+        place = std::ranges::find(group->members, rank_) - group->members.begin();
+    PACELINE_CHECK(std::cmp_less(place, group->members.size()),
+                   "a member calls a collective of its group");
+    return {cluster_.network_, group, static_cast<int>(place), next_stream(*group)};
+}
+
+Task<Vector> Worker::all_reduce(Vector v, AllReduce how, const GroupPtr& group) {
+    return all_reduce_in(next_collective(group), std::move(v), how);
 }
 
 Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReduce how) {
@@ -115,12 +133,12 @@ Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReduce how) {
     co_return result;
 }
 
-Task<> Worker::all_gather(Bytes block, AllGather how) {
-    return paceline::all_gather(how, next_collective(), block);
+Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
+    return paceline::all_gather(how, next_collective(group), block);
 }
 
-Task<> Worker::sparse_all_reduce(UnionWeight weight) {
-    return sparse_all_reduce_in(next_collective(), std::move(weight));
+Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
+    return sparse_all_reduce_in(next_collective(group), std::move(weight));
 }
 
 Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
@@ -129,7 +147,7 @@ Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
 
 Task<Vector> Worker::neighbor_average(Vector v) {
     PACELINE_CHECK(cluster_.job_.mixing != nullptr, "averaging with neighbors needs a mixing");
-    return neighbor_average_in(next_stream(), std::move(v));
+    return neighbor_average_in(next_stream(*everybody()), std::move(v));
 }
 
 Task<Vector> Worker::neighbor_average_in(Stream key, Vector v) {

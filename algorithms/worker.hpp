@@ -15,15 +15,18 @@
 // messages, and its value depends only on what the messages it waited for could have brought. In
 // timing-only runs vectors have no values and the same code costs the same time.
 //
-// The k-th call of a collective on one worker answers the k-th call on every other member of the
-// group (its round); a blocking call is `co_await self.all_reduce(g)`, a non-blocking one
-// `self.start(self.all_reduce(g))`, awaited later.
+// The k-th call of a collective on one worker answers the k-th call on every other member of its
+// group (its round). The group is the whole cluster unless one is named. A blocking call is
+// `co_await self.all_reduce(g)`, a non-blocking one `self.start(self.all_reduce(g))`, awaited
+// later.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "algorithms/cluster.hpp"
@@ -110,12 +113,25 @@ class Worker {
 
     // --- communication ---
 
-    /// The mean of everyone's v.
-    Task<Vector> all_reduce(Vector v, AllReduce how = AllReduce::ring);
-    /// Timing of a block of these bytes from everyone to everyone.
-    Task<> all_gather(Bytes block, AllGather how);
+    /// The group of these ranks, the same for all who name the same ranks in the same order.
+    /// Requires that they are distinct and this worker is one of them.
+    [[nodiscard]] GroupPtr group(std::vector<int> ranks);
+    /// The group of all workers.
+    [[nodiscard]] const GroupPtr& everybody() const { return cluster_.everybody_; }
+
+    /// The mean of the v of all members.
+    Task<Vector> all_reduce(Vector v, AllReduce how = AllReduce::ring) {
+        return all_reduce(std::move(v), how, everybody());
+    }
+    Task<Vector> all_reduce(Vector v, AllReduce how, const GroupPtr& group);
+    /// Timing of a block of these bytes from every member to every member.
+    Task<> all_gather(Bytes block, AllGather how) { return all_gather(block, how, everybody()); }
+    Task<> all_gather(Bytes block, AllGather how, const GroupPtr& group);
     /// Timing of an all-reduce whose messages weigh what the unions they carry do.
-    Task<> sparse_all_reduce(UnionWeight weight);
+    Task<> sparse_all_reduce(UnionWeight weight) {
+        return sparse_all_reduce(std::move(weight), everybody());
+    }
+    Task<> sparse_all_reduce(UnionWeight weight, const GroupPtr& group);
     /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th
     /// call if this is the k-th here. Requires a mixing.
     Task<Vector> neighbor_average(Vector v);
@@ -141,8 +157,8 @@ class Worker {
     [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
     [[nodiscard]] bool begins_update(std::int64_t k);
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
-    [[nodiscard]] Stream next_stream();
-    [[nodiscard]] Rank next_collective();
+    [[nodiscard]] Stream next_stream(const Group& group);
+    [[nodiscard]] Rank next_collective(const GroupPtr& group);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReduce how);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
     Task<Vector> neighbor_average_in(Stream key, Vector v);
@@ -153,7 +169,7 @@ class Worker {
     std::int64_t step_ = -1;
     std::int64_t gradients_ = 0;
     Duration compute_time_{};
-    Stream rounds_ = 0;  // collectives begun
+    std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by the group's epoch
 };
 
 }  // namespace paceline

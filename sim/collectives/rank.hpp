@@ -21,8 +21,10 @@ struct Group {
     std::uint32_t epoch = 0;
 };
 
+using GroupPtr = std::shared_ptr<const Group>;
+
 /// The group of nodes 0 .. nodes-1.
-inline std::shared_ptr<const Group> whole_group(int nodes) {
+inline GroupPtr whole_group(int nodes) {
     Group group;
     group.members.resize(static_cast<std::size_t>(nodes));
     std::iota(group.members.begin(), group.members.end(), 0);
@@ -32,7 +34,7 @@ inline std::shared_ptr<const Group> whole_group(int nodes) {
 class Rank {
   public:
     /// The member at `place`. `network` must outlive the rank.
-    Rank(Network& network, std::shared_ptr<const Group> group, int place, Stream stream)
+    Rank(Network& network, GroupPtr group, int place, Stream stream)
         : network_(&network), group_(std::move(group)), stream_(stream), place_(place) {}
 
     [[nodiscard]] int place() const { return place_; }
@@ -58,7 +60,7 @@ class Rank {
     }
 
     Network* network_;
-    std::shared_ptr<const Group> group_;
+    GroupPtr group_;
     Stream stream_;
     int place_;
 };

@@ -1,8 +1,8 @@
 #include "app/links.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -147,7 +147,8 @@ TEST_CASE("profiles: without its ending a file's name is that of a built-in prof
 
 std::string scenario_with(std::string_view workload) {
     return fmt::format(
-        R"({{"cluster": {{"nodes": 2, "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps"}}}}}},
+        R"({{"cluster": {{"nodes": 2, "fabric": {{"kind": "star",
+                                                "link": {{"bandwidth": "1Gbps"}}}}}},
              "workload": {}, "algorithm": {{"kind": "dense"}}, "stop": {{"iterations": 1}}}})",
         workload);
 }
@@ -180,7 +181,7 @@ TEST_CASE("profiles: a throughput measured with the batch goes before one withou
     (void)folder.write("tiny.json", R"({"name": "tiny", "source": "this test",
         "layers": [{"name": "fc", "macs": 8, "tensors": [{"name": "weight", "shape": [2, 4]}]}],
         "throughput": [{"device": "abacus", "samples_per_s": 1, "source": "this test"},
-                       {"device": "abacus", "batch": 32, "samples_per_s": 64, "source": "this"}]})");
+                        {"device": "abacus", "batch": 32, "samples_per_s": 64, "source": "x"}]})");
     const std::string file =
         folder.write("scenario.json",
                      scenario_with(R"({"profile": "tiny.json", "device": "abacus", "batch": 32})"));

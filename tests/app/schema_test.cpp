@@ -223,13 +223,13 @@ TEST_CASE("schema: every object is closed, so that a misspelt key is seen while 
 // The last part of a refusal's message: "known: a, b, c".
 std::string known_to_reader(const std::string& algorithm, const std::string& key) {
     const TemporaryFolder folder;
-    const std::string file = folder.write(
-        "scenario.json",
-        fmt::format(
-            R"({{"cluster": {{"nodes": 1, "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps"}}}}}},
+    const std::string file =
+        folder.write("scenario.json", fmt::format(
+                                          R"({{"cluster": {{"nodes": 1, "fabric": {{"kind": "star",
+                                                    "link": {{"bandwidth": "1Gbps"}}}}}},
                  "workload": {{"gradient": "4B", "step_time": "1s"}},
                  "algorithm": {{"kind": "{}", "{}": "?"}}, "stop": {{"iterations": 1}}}})",
-            algorithm, key));
+                                          algorithm, key));
     try {
         (void)read_study(file, {});
     } catch (const ConfigError& error) {

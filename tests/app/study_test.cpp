@@ -18,7 +18,8 @@ struct ScenarioFile {
     explicit ScenarioFile(std::string_view sweep = "{}")
         : name(folder.write("scenario.json", fmt::format(R"({{
             "title": "a study", "seed": 7,
-            "cluster": {{"nodes": 4, "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps"}}}}}},
+            "cluster": {{"nodes": 4, "fabric": {{"kind": "star",
+                                               "link": {{"bandwidth": "1Gbps"}}}}}},
             "workload": {{"gradient": "1MB", "step_time": "10ms"}},
             "algorithm": {{"kind": "dense"}},
             "stop": {{"iterations": 3}},

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/engine/action.hpp"
 #include "sim/engine/barrier.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/concurrency.hpp"
@@ -38,6 +39,8 @@ struct Ring {
     Barrier barrier{static_cast<int>(nodes)};
     Resource bus{2};
     Processes processes{simulation};
+
+    void close(std::uint32_t rank) { log += "closed by " + std::to_string(rank) + " "; }
 };
 
 Task<> compute(Ring& ring, Duration span) {
@@ -60,6 +63,8 @@ Task<> train(Ring& ring, std::size_t rank, int steps) {
             co_await first_of(receive(ring, rank), compute(ring, Duration{random() % 2000}));
         ring.log += std::to_string(rank) + ":" + std::to_string(got.index()) + "@" +
                     to_string(ring.simulation.now() - Time{}) + " ";
+        ring.simulation.at_end_of_instant(
+            action<&Ring::close>(ring, static_cast<std::uint32_t>(rank)));
         co_await ring.barrier.arrive();
     }
 }

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Runs the benchmarks of preset release and prints what docs/performance.md records: CPU seconds and peak memory of
+# whole processes as medians of several runs, as ratios to SimGrid in the same run where it is installed.
+# Usage: tools/bench.sh [--large]   (--large: SimGrid at 4096 nodes, too; it takes some minutes)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bench=build/release/bench
+job=(97e6 1e9 50e-6) # bytes, bits per second, seconds of latency per link
+
+# measure RUNS COMMAND...: "<median CPU seconds> <peak KiB>"
+measure() {
+    python3 - "$@" <<'PYTHON'
+import os, statistics, subprocess, sys
+cpu, peak = [], 0
+for _ in range(int(sys.argv[1])):
+    child = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status != 0:
+        sys.exit(f"{sys.argv[2]} failed")
+    cpu.append(usage.ru_utime + usage.ru_stime)
+    peak = max(peak, usage.ru_maxrss)
+print(f"{statistics.median(cpu):.3f} {peak}")
+PYTHON
+}
+
+printf 'ring all-reduce of 97 MB on a star, message by message: CPU s, peak MiB\n'
+for nodes in 64 256 1024 4096; do
+    runs=5
+    if ((nodes >= 4096)); then runs=3; fi
+    read -r ours ours_kib < <(measure "$runs" "$bench/ring_all_reduce" "$nodes" "${job[@]}")
+    line=$(printf 'N=%-5s paceline %8.3f s %6.1f MiB' "$nodes" "$ours" "$((ours_kib / 1024))")
+    if [[ -x $bench/simgrid_ring_all_reduce ]] && { ((nodes < 4096)) || [[ ${1:-} == --large ]]; }; then
+        runs=3
+        if ((nodes >= 4096)); then runs=1; fi
+        read -r theirs theirs_kib < <(measure "$runs" "$bench/simgrid_ring_all_reduce" "$nodes" "${job[@]}")
+        ratio=$(python3 -c "print(f'{$theirs / max($ours, 1e-3):.1f}')")
+        line+=$(printf '   SimGrid %8.3f s %6.1f MiB   ratio %sx' "$theirs" "$((theirs_kib / 1024))" "$ratio")
+    fi
+    echo "$line"
+done
+
+printf '\nthe DGC study, 84 points: wall-clock s, median of 5\n'
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+for jobs in 1 2; do
+    python3 - "$jobs" "$out" <<'PYTHON'
+import statistics, subprocess, sys, time
+walls = []
+for _ in range(5):
+    begin = time.monotonic()
+    subprocess.run(["build/release/paceline", "run", "scenarios/dgc-speedup.json", "--quiet",
+                    "--jobs", sys.argv[1], "--out", sys.argv[2]], check=True)
+    walls.append(time.monotonic() - begin)
+print(f"--jobs {sys.argv[1]}: {statistics.median(walls):.3f} s")
+PYTHON
+done
+
+if [[ -x $bench/engine_bench ]]; then
+    printf '\nlayers of the engine\n'
+    "$bench/engine_bench" --benchmark_min_time=0.3
+fi
