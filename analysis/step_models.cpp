@@ -24,7 +24,7 @@ Duration sparse_exchange_time(const DgcOptions& options, double density, const L
     }
     const std::int64_t rest = layout.incompressible_entries();
     if (options.uncompressed == Uncompressed::gathered || rest == 0) return time;
-    return time + all_reduce_time(options.all_reduce, in.nodes, in.wire.weigh(rest), in.star);
+    return sum(time, all_reduce_time(options.all_reduce, in.nodes, in.wire.weigh(rest), in.star));
 }
 
 }  // namespace
@@ -43,20 +43,20 @@ Duration all_reduce_time(AllReduce how, int n, Bytes size, const IdleStar& star)
 
 Duration dense_sgd_step_time(const DenseSgdOptions& options, const StepModelInput& in) {
     const Bytes size = in.wire.weigh(in.layout->entries());
-    return in.compute + all_reduce_time(options.all_reduce, in.nodes, size, in.star);
+    return sum(in.compute, all_reduce_time(options.all_reduce, in.nodes, size, in.star));
 }
 
 Duration dgc_step_time(const DgcOptions& options, double density, const StepModelInput& in) {
-    return in.compute + selection_time(options.selection, *in.layout, density) +
-           sparse_exchange_time(options, density, *in.layout, in);
+    return sum(sum(in.compute, selection_time(options.selection, *in.layout, density)),
+               sparse_exchange_time(options, density, *in.layout, in));
 }
 
 Duration gradient_dropping_step_time(const GradientDroppingOptions& options, std::int64_t step,
                                      const StepModelInput& in) {
     if (step < options.dense_steps) return dense_sgd_step_time({options.all_reduce}, in);
-    return in.compute + dropping_time(options.selection, in.layout->entries()) +
-           sparse_exchange_time(exchange_of(options), options.density, *as_one_tensor(*in.layout),
-                                in);
+    const LayoutPtr everything = as_one_tensor(*in.layout);
+    return sum(sum(in.compute, dropping_time(options.selection, in.layout->entries())),
+               sparse_exchange_time(exchange_of(options), options.density, *everything, in));
 }
 
 }  // namespace paceline

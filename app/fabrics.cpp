@@ -20,7 +20,7 @@ FabricChoice read_star(const ObjectReader& read) {
     choice.make = [link](int hosts) { return make_star(hosts, link, link); };
     if (const auto overhead = read.optional("overhead")) choice.overhead = as_duration(*overhead);
     if (choice.overhead == Duration::zero())
-        choice.as_idle_star = IdleStar{link.capacity(), 2 * link.latency};
+        choice.as_idle_star = IdleStar{link.capacity(), sum(link.latency, link.latency)};
     return choice;
 }
 

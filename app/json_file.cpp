@@ -29,9 +29,11 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
 
 // The parser's own words, without its number and position.
 std::string reason(const nlohmann::json::exception& error) {
-    const std::string_view what = error.what();
-    const std::size_t colon = what.find(": ");
-    return std::string(colon == std::string_view::npos ? what : what.substr(colon + 2));
+    std::string_view what = error.what();
+    if (const std::size_t number = what.find("] "); what.starts_with('['))
+        what.remove_prefix(number + 2);
+    if (what.starts_with("parse error at ")) what.remove_prefix(what.find(": ") + 2);
+    return std::string(what.substr(0, 200));
 }
 
 // Watches the parser: depth, and keys that occur twice.
@@ -51,9 +53,9 @@ class Guard {
         } else if (event == Event::key) {
             const auto& key = value.get_ref<const std::string&>();
             if (!keys_.back().insert(key).second)
-                throw ConfigError(
-                    file_, "",
-                    fmt::format("the key \"{}\" occurs twice in one object; keep one", key));
+                throw ConfigError(file_, "",
+                                  fmt::format("the key \"{}\" occurs twice in one object; keep one",
+                                              key.substr(0, 100)));
         }
         return true;
     }
@@ -83,6 +85,9 @@ std::string read_text(const std::string& file) {
 
 Json parse_json(std::string_view text, const std::string& file) {
     Guard guard(file);
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+        throw ConfigError(
+            file, "", fmt::format("is not JSON at {}: a NUL byte", line_and_column(text, nul + 1)));
     try {
         return Json::parse(text.begin(), text.end(), std::ref(guard));
     } catch (const nlohmann::json::parse_error& error) {

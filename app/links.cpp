@@ -53,6 +53,8 @@ Link read_link(const Place& place) {
     if (const auto latency = read.optional("latency")) link.latency = as_duration(*latency);
     if (const auto efficiency = read.optional("efficiency"))
         link.efficiency = as_number_above(*efficiency, 0, 1);
+    if (link.capacity().bits_per_second == 0)
+        read.required("efficiency", "a share").refuse("leaves no bandwidth; raise it");
     return link;
 }
 

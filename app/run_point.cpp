@@ -32,19 +32,24 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
         return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
     };
     const AlgorithmChoice& algorithm = scenario.algorithm;
-    const double last_stage = algorithm.stage(steps - 1, epoch(steps - 1));
+    const auto stage = [&](std::int64_t k) { return algorithm.stage(k, epoch(k)); };
 
-    // Steps of one stage cost the same; the last stage lasts to the end, so only the others are
-    // walked.
+    // Steps of one stage cost the same, and a stage is a run of consecutive steps: its end is found
+    // by bisection.
     double total_s = 0;
-    std::int64_t k = 0;
-    while (algorithm.stage(k, epoch(k)) != last_stage) {
-        const double stage = algorithm.stage(k, epoch(k));
-        const double step_s = to_seconds(algorithm.model_step(in, k, epoch(k)));
-        for (; algorithm.stage(k, epoch(k)) == stage; ++k) total_s += step_s;
+    for (std::int64_t begin = 0; begin < steps;) {
+        const double here = stage(begin);
+        std::int64_t last = begin;  // known to be of this stage
+        std::int64_t beyond = steps;
+        while (last + 1 < beyond) {
+            const std::int64_t middle = last + (beyond - last) / 2;
+            (stage(middle) == here ? last : beyond) = middle;
+        }
+        const Duration step = algorithm.model_step(in, begin, epoch(begin));
+        if (step == Duration::max()) return std::nullopt;
+        total_s += static_cast<double>(last + 1 - begin) * to_seconds(step);
+        begin = last + 1;
     }
-    const auto rest = static_cast<double>(steps - k);
-    total_s += rest * to_seconds(algorithm.model_step(in, k, epoch(k)));
     return from_seconds(total_s / static_cast<double>(steps));
 }
 

@@ -123,10 +123,15 @@ void check_memory(const Study& study, int jobs) {
     for (std::size_t i = 0; i < together; ++i) need += needs[i];
     const Bytes free = available_memory();
     if (free == Bytes{0} || need <= free) return;
-    int most = 0;
-    for (const Point& point : study.points) most = std::max(most, point.scenario.nodes);
+    const Point& largest = *std::ranges::max_element(
+        study.points, {}, [](const Point& point) { return point.scenario.nodes; });
+    const int most = largest.scenario.nodes;
+    std::string path = "cluster.nodes";
+    for (std::size_t i = 0; i < study.axes.size(); ++i)
+        if (study.axes[i].path == path)
+            path = fmt::format("sweep.{}[{}]", study.axes[i].path, largest.choice[i]);
     throw ConfigError(
-        study.file, "cluster.nodes",
+        study.file, path,
         fmt::format("{} nodes on {} threads need about {:.1f} GB of memory and {:.1f} GB are free; "
                     "use fewer nodes, or a smaller --jobs",
                     most, together, static_cast<double>(need.count) * 1e-9,

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 6> workload_key_table{
 constexpr std::array<std::string_view, 3> stop_key_table{"iterations", "epochs", "time"};
 
 constexpr std::int64_t most_nodes = 100'000'000;
+constexpr std::int64_t most_entries = std::int64_t{1} << 50;
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
 // The first row measured with this batch, else the first whose batch is not stated.
@@ -58,6 +59,8 @@ Workload read_workload(const Place& place) {
         const Bytes size = as_bytes(*gradient);
         if (size.count < 4 || size.count % 4 != 0)
             gradient->refuse("a gradient is a whole number of 4-byte entries, one at least");
+        if (size.count / 4 > most_entries)
+            gradient->refuse(fmt::format("a gradient has at most {} entries", most_entries));
         workload.name = to_string(size);
         workload.layout =
             std::make_shared<const Layout>(std::vector<Tensor>{{"gradient", {size.count / 4, 1}}});

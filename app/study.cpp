@@ -35,12 +35,19 @@ std::string sweep_path(const std::string& axis) {
     return fmt::format("sweep.{}", axis);
 }
 
+bool leads_to(const std::string& axis, const std::string& path) {
+    return path == axis || path.starts_with(axis + ".") || path.starts_with(axis + "[");
+}
+
 Setting read_setting(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
         refuse(command_line, "--set",
                fmt::format("\"{}\" is not path=value, such as cluster.nodes=8", text));
     Setting setting{text.substr(0, equals), {}};
+    if (leads_to("sweep", setting.path))
+        refuse(command_line, "--set " + setting.path,
+               "a sweep cannot be set; set the swept path itself, which replaces its axis");
     const std::string value = text.substr(equals + 1);
     setting.value =
         Json::accept(value) ? parse_json(value, std::string(command_line)) : Json(value);
@@ -49,14 +56,18 @@ Setting read_setting(const std::string& text) {
     return setting;
 }
 
-// Puts a value where a path leads, making objects on the way.
-void put(Json& json, const std::string& path, const Json& value, std::string_view file) {
+// Puts a value where a path leads, making objects on the way. `shown` is the path as the user wrote
+// it.
+void put(Json& json, const std::string& path, const Json& value, std::string_view file,
+         const std::string& shown) {
     Json* at = &json;
     for (const std::string& key : split_path(path)) {
         if (at->is_null()) *at = Json::object();
         if (!at->is_object())
-            refuse(file, path,
-                   fmt::format("leads through a value that is not an object, above \"{}\"", key));
+            refuse(file, shown,
+                   fmt::format("leads through a value that is not an object, above \"{}\"; make "
+                               "that value an object",
+                               key));
         at = &(*at)[key];
     }
     *at = value;
@@ -80,6 +91,9 @@ Sweep read_axis(const std::string& path, const Json& values, const std::string& 
     Sweep sweep{{path, {}}, {}};
     std::set<std::string> seen;
     for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i].is_object() && values[i].contains("label"))
+            as_string(
+                {&values[i].at("label"), &file, fmt::format("{}[{}].label", sweep_path(path), i)});
         const std::string name = name_of(values[i]);
         if (!seen.insert(name).second)
             refuse(
@@ -124,10 +138,6 @@ std::vector<std::size_t> order_of_application(const std::vector<Sweep>& axes) {
     return order;
 }
 
-bool leads_to(const std::string& axis, const std::string& path) {
-    return path == axis || path.starts_with(axis + ".") || path.starts_with(axis + "[");
-}
-
 // Where a fault of a resolved point stands in what the user wrote.
 [[noreturn]] void blame(const ConfigError& error, const Study& study, const Point& point,
                         const std::vector<Setting>& settings) {
@@ -155,9 +165,10 @@ Json resolve(const std::vector<Sweep>& axes, const std::vector<std::size_t>& cho
         const std::string& path = axes[i].axis.path;
         Json value = axes[i].values[choice[i]];
         if (value.is_object() && path != "algorithm") value.erase("label");
-        put(json, path, value, file);
+        put(json, path, value, file, sweep_path(path));
     }
-    for (const Setting& setting : settings) put(json, setting.path, setting.value, command_line);
+    for (const Setting& setting : settings)
+        put(json, setting.path, setting.value, command_line, "--set " + setting.path);
     return json;
 }
 

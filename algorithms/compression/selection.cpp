@@ -29,10 +29,11 @@ Duration selection_time(const SelectionCost& cost, std::int64_t entries, double 
 }
 
 Duration selection_time(const SelectionCost& cost, const Layout& layout, double density) {
-    Duration sum{};
+    Duration total{};
     for (const Tensor& tensor : layout.tensors())
-        if (tensor.compressible()) sum += selection_time(cost, tensor.entries(), density);
-    return sum;
+        if (tensor.compressible())
+            total = sum(total, selection_time(cost, tensor.entries(), density));
+    return total;
 }
 
 }  // namespace paceline

@@ -18,7 +18,8 @@ std::int64_t kept_entries(std::int64_t entries, double density) {
 std::int64_t merged_entries(std::int64_t entries, std::int64_t kept, int contributions,
                             DensityLaw law) {
     if (contributions == 1) return kept;
-    if (law == DensityLaw::worst_case) return std::min(entries, contributions * kept);
+    if (law == DensityLaw::worst_case)  // min(entries, contributions * kept), without overflow
+        return kept > entries / contributions ? entries : contributions * kept;
     const auto n = static_cast<double>(entries);
     const double share = -std::expm1(contributions * std::log1p(-static_cast<double>(kept) / n));
     return std::min(entries, static_cast<std::int64_t>(std::ceil(n * share)));

@@ -59,8 +59,9 @@ constexpr Quantity bandwidths{"a bandwidth", "\"10Gbps\" (bits), \"125MBps\" (by
                               bandwidth_units, 5};
 
 [[noreturn]] void refuse(const Quantity& quantity, std::string_view text, const std::string& why) {
-    throw UnitError(fmt::format("\"{}\" is not {}: {}; write for example {}", text, quantity.what,
-                                why, quantity.examples));
+    throw UnitError(fmt::format("\"{}\" is not {}: {}; write for example {}",
+                                text.size() > 60 ? std::string(text.substr(0, 57)) + "..." : text,
+                                quantity.what, why, quantity.examples));
 }
 
 std::string unit_names(const Quantity& quantity) {
@@ -95,7 +96,8 @@ std::int64_t parse(const Quantity& quantity, std::string_view text) {
         return static_cast<std::int64_t>(ticks);
     }
     refuse(quantity, text,
-           fmt::format("the unit \"{}\" is unknown; known: {}", suffix, unit_names(quantity)));
+           fmt::format("the unit \"{}\" is unknown; known: {}", suffix.substr(0, 40),
+                       unit_names(quantity)));
 }
 
 // The largest decimal unit not above the value, with exactly the digits it needs.

@@ -43,6 +43,15 @@ constexpr Time later(Time at, Duration wait) {
     return over ? never : Time{Duration{sum}};
 }
 
+/// a + b and n d, or Duration::max() where that leaves the range. Require nonnegative operands.
+constexpr Duration sum(Duration a, Duration b) {
+    return later(Time{a}, b).time_since_epoch();
+}
+constexpr Duration multiple(std::int64_t n, Duration d) {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(n, d.count(), &product) ? Duration::max() : Duration{product};
+}
+
 struct Bytes {
     std::int64_t count = 0;
 

@@ -129,7 +129,8 @@ void Network::start(Index index) {
     flow.rate = 0;
     find_route_(flow.from, flow.to, flow.route);
     flow.latency = Duration::zero();
-    for (const LinkId link : flow.route) flow.latency += links_[link].link.latency;
+    for (const LinkId link : flow.route)
+        flow.latency = sum(flow.latency, links_[link].link.latency);
     if (flow.size == Bytes{0}) {
         flow.route.clear();
         simulation_.at(flow.since, action<&Network::drain>(*this, index));

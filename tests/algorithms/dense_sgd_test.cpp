@@ -1,5 +1,6 @@
 #include "algorithms/dense_sgd.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -16,9 +17,9 @@ using namespace std::chrono_literals;
 using namespace literals;
 
 const Link link{1_Gbps, 5us};
-constexpr AllReduce all_reduces[] = {AllReduce::ring, AllReduce::recursive_doubling,
+constexpr std::array all_reduces{AllReduce::ring, AllReduce::recursive_doubling,
                                      AllReduce::halving_doubling};
-constexpr int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
+constexpr std::array sizes{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
 
 struct DenseRun : TrainingRun {
     DenseRun(int nodes, DenseSgdOptions options, Job job)

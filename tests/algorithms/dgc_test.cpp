@@ -1,5 +1,6 @@
 #include "algorithms/dgc.hpp"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -19,12 +20,12 @@ using namespace std::chrono_literals;
 using namespace literals;
 
 const Link link{1_Gbps, 5us};
-constexpr SparseExchange exchanges[] = {SparseExchange::recursive_doubling,
+constexpr std::array exchanges{SparseExchange::recursive_doubling,
                                         SparseExchange::all_gather_ring,
                                         SparseExchange::all_gather_bruck};
-constexpr Uncompressed ways[] = {Uncompressed::gathered, Uncompressed::all_reduced};
-constexpr DensityLaw laws[] = {DensityLaw::worst_case, DensityLaw::independent};
-constexpr Selection selections[] = {Selection::free, Selection::exact, Selection::sampled};
+constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
+constexpr std::array laws{DensityLaw::worst_case, DensityLaw::independent};
+constexpr std::array selections{Selection::free, Selection::exact, Selection::sampled};
 
 /// 3072 and 700 entries that are compressed, 64 that are not.
 LayoutPtr mixed_layout() {

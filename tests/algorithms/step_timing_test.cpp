@@ -3,6 +3,7 @@
 #include <chrono>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 

@@ -32,7 +32,7 @@ struct TrainingRun {
     }
     /// `algorithm(worker)` makes the work of one.
     template <class Algorithm>
-    void spawn_all(Algorithm algorithm) {
+    void spawn_all(const Algorithm& algorithm) {
         for (int rank = 0; rank < cluster.nodes(); ++rank)
             spawn(rank, algorithm(cluster.worker(rank)));
     }
@@ -64,7 +64,7 @@ inline LayoutPtr small_layout() {
 
 inline constexpr Duration step_of_tests = std::chrono::milliseconds(1);
 
-inline Job timing_job(LayoutPtr layout, std::int64_t steps) {
+inline Job timing_job(const LayoutPtr& layout, std::int64_t steps) {
     Job job{Vector(layout)};
     job.timing = make_step_timing(step_of_tests, *layout);
     job.takes_step = [steps](std::int64_t k) { return k < steps; };

@@ -1,4 +1,5 @@
 // What workers do together: averages over all and over neighbors, in time and in values.
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -24,7 +25,7 @@ using doctest::Approx;
 
 const Link link{1_Gbps, 5us};  // 10 us from host to host; 125 bytes take 1 us
 const Link no_latency{1_Gbps};
-constexpr AllReduce all_reduces[] = {AllReduce::ring, AllReduce::recursive_doubling,
+constexpr std::array all_reduces{AllReduce::ring, AllReduce::recursive_doubling,
                                      AllReduce::halving_doubling};
 
 struct Outcome {

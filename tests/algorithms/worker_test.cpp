@@ -55,16 +55,14 @@ Task<> change_model_before_awaiting(Worker& self, std::vector<Seen>& seen) {
 }
 
 Task<> note_buckets(Worker& self, std::vector<Seen>& seen) {
-    Vector& x = self.model();
     while (self.keeps_training()) {
+        Vector x = 2 * self.model();
         Backward backward = self.backward(x);
-        const Vector before = x;
         x *= -3;
         for (std::size_t i = 0; i < backward.buckets(); ++i) {
             Vector part = co_await backward.bucket(i);
             seen.push_back({now_of(self), std::move(part)});
         }
-        x = before;
     }
 }
 
@@ -236,8 +234,9 @@ TEST_CASE("worker: the buckets of backward are the segments of the whole gradien
 
     run.simulation.run();
 
-    const Eigen::VectorXd first = pull_to_own_target(Eigen::VectorXd::Ones(33), 1, 0);
-    const Eigen::VectorXd second = pull_to_own_target(Eigen::VectorXd::Ones(33), 1, 1);
+    const Eigen::VectorXd twos = Eigen::VectorXd::Constant(33, 2);
+    const Eigen::VectorXd first = pull_to_own_target(twos, 1, 0);
+    const Eigen::VectorXd second = pull_to_own_target(twos, 1, 1);
     REQUIRE(seen.size() == 6);
     CHECK(seen[0].value.values() == first.segment(23, 10));
     CHECK(seen[1].value.values() == first.segment(20, 3));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -42,7 +43,7 @@ TEST_CASE("profile: the built-in ones have the published numbers of parameters")
         std::int64_t incompressible;
     };
     // Sizes: Lin et al., ICLR 2018, Tables 3 and 4; one-dimensional tensors: the architectures.
-    const Published all[] = {{"alexnet", 60'965'224, 10'568},
+    const std::vector<Published> all{{"alexnet", 60'965'224, 10'568},
                              {"resnet-50", 25'557'032, 54'120},
                              {"ptb-lstm", 51'034'000, 34'000},
                              {"vgg-16", 138'357'544, 13'416},

@@ -195,6 +195,21 @@ TEST_CASE("channel: values that several cancelled getters give back come out fir
     CHECK(run.log == "p1 p2 p3 ");
 }
 
+TEST_CASE("channel: values come out first in first out, whichever cancelled getter was last") {
+    Run run;
+    Pending<> first = start_getter(run, 'x');
+    Pending<> second = start_getter(run, 'y');
+    Pending<> third = start_getter(run, 'z');
+    for (int value = 1; value <= 4; ++value) run.channel.put(value);
+
+    cancel(std::move(second));
+    cancel(std::move(third));
+    cancel(std::move(first));
+    const Pending<> getter = run.simulation.start(get_many(run, 'p', 4));
+
+    CHECK(run.log == "p1 p2 p3 p4 ");
+}
+
 TEST_CASE("channel: a getter that has its value keeps it when its process is dropped later") {
     Run run;
     run.channel.put(1);

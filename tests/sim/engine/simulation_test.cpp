@@ -573,6 +573,53 @@ TEST_CASE("simulation: a task started after its processes were dropped touches n
     CHECK(listed(run.simulation.waiting()) == "?: a value in a channel\n");
 }
 
+/// An event that drops the processes, and starts a task of its own.
+struct Successor {
+    Run& run;
+    std::vector<Pending<>> started;
+
+    void start(std::uint32_t /*unused*/) { started.push_back(run.simulation.start(arrive(run))); }
+    void drop_and_start(std::uint32_t unused) {
+        run.processes.drop();
+        start(unused);
+    }
+};
+
+TEST_CASE("simulation: a task started by an event waits in nobody's name") {
+    Run run;
+    Successor successor{run, {}};
+    run.processes.spawn("done", sleep_and_note(run, 5us, "done"));
+    run.simulation.at(Time{6us}, action<&Successor::start>(successor));
+
+    run.simulation.run();
+
+    CHECK(listed(run.simulation.waiting()) == "?: the others at a barrier\n");
+}
+
+TEST_CASE("simulation: a task started by a closing action waits in nobody's name") {
+    Run run;
+    Successor successor{run, {}};
+    run.processes.spawn("done", sleep_and_note(run, 0us, "done"));
+    run.simulation.at_end_of_instant(action<&Successor::start>(successor));
+
+    run.simulation.run();
+
+    CHECK(listed(run.simulation.waiting()) == "?: the others at a barrier\n");
+}
+
+TEST_CASE(
+    "simulation: a task started by an event that dropped all processes touches none of them") {
+    Run run;
+    Successor successor{run, {}};
+    run.processes.spawn("a name too long to be kept inside of a string object",
+                        sleep_and_note(run, 9us, "x"));
+    run.simulation.at(Time{6us}, action<&Successor::drop_and_start>(successor));
+
+    run.simulation.run();
+
+    CHECK(listed(run.simulation.waiting()) == "?: the others at a barrier\n");
+}
+
 Task<> fail_after(Run& run, Duration wait) {
     co_await run.simulation.sleep(wait);
     throw std::runtime_error("the process has failed");
