@@ -40,6 +40,7 @@ bool Simulation::resume_ready() {
         if (++resumptions_ > resumption_limit_) return false;
         next.resume();
     }
+    running_process_ = nullptr;  // what an event starts is nobody's
     return !interrupted();
 }
 
