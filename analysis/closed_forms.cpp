@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "sim/collectives/schedule.hpp"
@@ -18,7 +19,7 @@ Duration message_time(Bytes size, const IdleStar& star) {
 }  // namespace
 
 Duration ring_all_reduce_time(int n, Bytes size, const IdleStar& star) {
-    return multiple(2 * (n - 1), message_time(chunk(size, n, n - 1), star));
+    return multiple(std::int64_t{2} * (n - 1), message_time(chunk(size, n, n - 1), star));
 }
 
 Duration recursive_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star) {

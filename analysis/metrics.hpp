@@ -22,7 +22,7 @@ namespace paceline {
 
 struct Metrics {
     int nodes = 0;
-    std::string outcome;          // finished, time-limit, deadlock, out-of-range, spinning
+    std::string outcome;          // finished, time-limit, deadlock, out-of-range, spinning, stopped
     std::string outcome_details;  // who waits for what; not a column
     double iterations =
         0;  // gradients computed, mean over workers; a step cut short by a limit counts

@@ -39,8 +39,8 @@ Place Place::child(std::string_view key, const Json& value) const {
     return {&value, file, path.empty() ? std::string(key) : fmt::format("{}.{}", path, key)};
 }
 
-void Place::refuse(std::string problem) const {
-    throw ConfigError(*file, path, std::move(problem));
+void Place::refuse(const std::string& problem) const {
+    throw ConfigError(*file, path, problem);
 }
 
 ObjectReader::ObjectReader(Place place, Keys known) : place_(std::move(place)), known_(known) {

@@ -30,7 +30,7 @@ struct Place {
     std::string path;
 
     [[nodiscard]] Place child(std::string_view key, const Json& value) const;
-    [[noreturn]] void refuse(std::string problem) const;
+    [[noreturn]] void refuse(const std::string& problem) const;
 };
 
 /// One spelling of an enumerated value.

@@ -27,8 +27,9 @@ struct Setting {
     Json value;
 };
 
-[[noreturn]] void refuse(std::string_view file, const std::string& path, std::string problem) {
-    throw ConfigError(std::string(file), path, std::move(problem));
+[[noreturn]] void refuse(std::string_view file, const std::string& path,
+                         const std::string& problem) {
+    throw ConfigError(std::string(file), path, problem);
 }
 
 std::string sweep_path(const std::string& axis) {

@@ -18,7 +18,7 @@ using namespace literals;
 
 const Link link{1_Gbps, 5us};
 constexpr std::array all_reduces{AllReduce::ring, AllReduce::recursive_doubling,
-                                     AllReduce::halving_doubling};
+                                 AllReduce::halving_doubling};
 constexpr std::array sizes{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
 
 struct DenseRun : TrainingRun {
@@ -169,7 +169,7 @@ TEST_CASE("dense SGD: the wire format sets what it sends") {
 
     DenseRun run(8, {AllReduce::recursive_doubling}, std::move(job));
 
-    CHECK(run.network.traffic(5).sent == Bytes{3 * 3 * 2 * 26});
+    CHECK(run.network.traffic(5).sent == 3 * (3 * 52_B));
 }
 
 }  // namespace

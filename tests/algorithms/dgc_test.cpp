@@ -20,9 +20,8 @@ using namespace std::chrono_literals;
 using namespace literals;
 
 const Link link{1_Gbps, 5us};
-constexpr std::array exchanges{SparseExchange::recursive_doubling,
-                                        SparseExchange::all_gather_ring,
-                                        SparseExchange::all_gather_bruck};
+constexpr std::array exchanges{SparseExchange::recursive_doubling, SparseExchange::all_gather_ring,
+                               SparseExchange::all_gather_bruck};
 constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
 constexpr std::array laws{DensityLaw::worst_case, DensityLaw::independent};
 constexpr std::array selections{Selection::free, Selection::exact, Selection::sampled};
@@ -123,7 +122,7 @@ TEST_CASE("dgc: one contribution is the message of sparse.hpp, or its sparse par
     const Bytes reduced = union_bytes(options, *layout, 0.01, 1);
 
     CHECK(gathered == Bytes{8 * (31 + 7) + 4 * 64});
-    CHECK(reduced == Bytes{8 * (31 + 7)});
+    CHECK(reduced == 8 * Bytes{31 + 7});
 }
 
 TEST_CASE("dgc: uncompressed tensors that are gathered do not merge") {
@@ -225,9 +224,9 @@ TEST_CASE("dgc: an all-gather brings each node the messages of all others") {
 
             const DgcRun run(n, options, timing_job(mixed_layout(), 3));
 
-            const std::int64_t message = 6 * (31 + 7) + 4 * 64;
-            CHECK(run.network.traffic(0).sent == Bytes{3 * (n - 1) * message});
-            CHECK(run.network.traffic(n - 1).received == Bytes{3 * (n - 1) * message});
+            const Bytes message{6 * (31 + 7) + 4 * 64};
+            CHECK(run.network.traffic(0).sent == 3 * ((n - 1) * message));
+            CHECK(run.network.traffic(n - 1).received == 3 * ((n - 1) * message));
         }
 }
 
@@ -245,7 +244,7 @@ TEST_CASE("dgc: recursive doubling of powers of two moves what an all-gather doe
         const DgcRun other(n, gather, timing_job(mixed_layout(), 2));
 
         const Bytes each = one.network.traffic(0).sent;
-        CHECK(each == Bytes{2 * (n - 1) * (6 * (31 + 7) + 4 * 64)});
+        CHECK(each == 2 * ((n - 1) * Bytes{6 * (31 + 7) + 4 * 64}));
         CHECK(other.network.traffic(0).sent == each);
         CHECK(one.sent_by_all() == n * each);
         CHECK(other.sent_by_all() == n * each);
@@ -262,7 +261,8 @@ TEST_CASE("dgc: recursive doubling of independent supports moves their unions") 
 
     std::int64_t expected = 6 * (31 + 7) + 256;
     for (const int c : {2, 4})
-        expected += 6 * (independent_union(3072, 31, c) + independent_union(700, 7, c)) + c * 256;
+        expected += 6 * (independent_union(3072, 31, c) + independent_union(700, 7, c)) +
+                    c * std::int64_t{256};
     CHECK(run.network.traffic(3).sent == Bytes{expected});
     CHECK(run.network.traffic(3).received == Bytes{expected});
 }
@@ -321,7 +321,7 @@ TEST_CASE("dgc, property: no union of compressed tensors weighs more than dense"
 
                 const Bytes merged = union_bytes(options, *layout, density, c);
 
-                REQUIRE(merged <= Bytes{4 * (3072 + 700)});
+                REQUIRE(merged <= 4 * Bytes{3072 + 700});
                 REQUIRE(merged >= union_bytes(options, *layout, density, 1));
             }
 }

@@ -152,7 +152,7 @@ TEST_CASE("gradient dropping: the first steps are dense SGD") {
 
     const Duration dense = dense_sgd_step_time({AllReduce::recursive_doubling}, input(8, layout));
     CHECK(run.elapsed() == 3 * dense);
-    CHECK(run.network.traffic(0).sent == Bytes{3 * 3 * 4 * 3900});
+    CHECK(run.network.traffic(0).sent == 3 * (3 * 15'600_B));
 }
 
 TEST_CASE("gradient dropping: without dense steps it drops from the first on") {
@@ -162,7 +162,7 @@ TEST_CASE("gradient dropping: without dense steps it drops from the first on") {
 
     const DroppingRun run(4, options, timing_job(mixed_layout(), 2));
 
-    CHECK(run.network.traffic(1).sent == Bytes{2 * 3 * 8 * 39});
+    CHECK(run.network.traffic(1).sent == 2 * (3 * 312_B));
 }
 
 TEST_CASE("gradient dropping: biases are among what is dropped, and the share is global") {

@@ -26,7 +26,7 @@ using doctest::Approx;
 const Link link{1_Gbps, 5us};  // 10 us from host to host; 125 bytes take 1 us
 const Link no_latency{1_Gbps};
 constexpr std::array all_reduces{AllReduce::ring, AllReduce::recursive_doubling,
-                                     AllReduce::halving_doubling};
+                                 AllReduce::halving_doubling};
 
 struct Outcome {
     Duration at{};
@@ -422,8 +422,8 @@ TEST_CASE("neighbor average: half precision halves the bytes") {
 
     run.simulation.run();
 
-    CHECK(run.network.traffic(2).sent == Bytes{3 * 2 * 2 * 26});
-    CHECK(run.network.traffic(2).received == Bytes{3 * 2 * 2 * 26});
+    CHECK(run.network.traffic(2).sent == 3 * (2 * 52_B));
+    CHECK(run.network.traffic(2).received == 3 * (2 * 52_B));
 }
 
 TEST_CASE("non-blocking: an all-reduce beside a gradient takes the longer of the two") {

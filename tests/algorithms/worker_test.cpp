@@ -539,8 +539,8 @@ TEST_CASE("worker: a timing-only message weighs what one with values does") {
 
     run.simulation.run();
 
-    CHECK(run.network.traffic(0).sent == Bytes{4 * 26});
-    CHECK(run.network.traffic(1).received == Bytes{4 * 26});
+    CHECK(run.network.traffic(0).sent == 4 * Bytes{26});
+    CHECK(run.network.traffic(1).received == 4 * Bytes{26});
     REQUIRE(seen.size() == 1);
     CHECK_FALSE(seen[0].value.has_values());
 }
@@ -557,7 +557,7 @@ TEST_CASE("worker: half precision halves what a message weighs") {
 
     run.simulation.run();
 
-    CHECK(run.network.traffic(0).sent == Bytes{2 * 26});
+    CHECK(run.network.traffic(0).sent == 2 * Bytes{26});
     REQUIRE(seen.size() == 1);
     CHECK(seen[0].value.values()(0) == 0.1);  // state is double whatever the wire says
 }

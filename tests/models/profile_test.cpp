@@ -44,10 +44,10 @@ TEST_CASE("profile: the built-in ones have the published numbers of parameters")
     };
     // Sizes: Lin et al., ICLR 2018, Tables 3 and 4; one-dimensional tensors: the architectures.
     const std::vector<Published> all{{"alexnet", 60'965'224, 10'568},
-                             {"resnet-50", 25'557'032, 54'120},
-                             {"ptb-lstm", 51'034'000, 34'000},
-                             {"vgg-16", 138'357'544, 13'416},
-                             {"resnet-110", 1'727'962, 8'106}};
+                                     {"resnet-50", 25'557'032, 54'120},
+                                     {"ptb-lstm", 51'034'000, 34'000},
+                                     {"vgg-16", 138'357'544, 13'416},
+                                     {"resnet-110", 1'727'962, 8'106}};
     for (const Published& published : all) {
         CAPTURE(published.name);
 

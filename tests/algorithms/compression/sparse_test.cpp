@@ -100,9 +100,10 @@ TEST_CASE("sparse, property: kept entries are the exact share, rounded up") {
         std::int64_t numerator;
         std::int64_t denominator;
     };
-    const std::vector<Share> shares{{1e-3, 1, 1000}, {0.01, 1, 100},  {0.25, 1, 4},      {1, 1, 1},
-                            {0.004, 1, 250}, {0.0625, 1, 16}, {0.015625, 1, 64}, {0.1, 1, 10},
-                            {0.7, 7, 10},    {0.07, 7, 100},  {0.55, 11, 20}};
+    const std::vector<Share> shares{{1e-3, 1, 1000},   {0.01, 1, 100},  {0.25, 1, 4},
+                                    {1, 1, 1},         {0.004, 1, 250}, {0.0625, 1, 16},
+                                    {0.015625, 1, 64}, {0.1, 1, 10},    {0.7, 7, 10},
+                                    {0.07, 7, 100},    {0.55, 11, 20}};
     std::mt19937_64 rng(1);
     for (const Share& share : shares)
         for (int i = 0; i < 5000; ++i) {
@@ -147,7 +148,7 @@ TEST_CASE("sparse: independent supports of 1000 in a million overlap") {
         double percent;
     };
     const std::vector<Density> densities{{2, 0.200},  {4, 0.399},  {8, 0.797},  {16, 1.588},
-                                 {32, 3.151}, {64, 6.203}, {128, 12.02}};
+                                         {32, 3.151}, {64, 6.203}, {128, 12.02}};
     for (const Density& density : densities) {
         CAPTURE(density.contributions);
 
