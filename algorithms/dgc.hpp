@@ -5,17 +5,15 @@
 // Distributed Training." ICLR 2018; what the paper leaves open follows the released code
 // (synxlin/deep-gradient-compression).
 //
-// As a step of the clock (this is what runs without values; learning with values is refused so
-// far):
+// As a step of the clock (what runs without values; learning with values is refused so far):
 //   1. the gradient of the step;
 //   2. per compressible tensor, select the ceil(density n_j) largest of the accumulated entries
-//   (selection.hpp);
+//      (selection.hpp);
 //   3. exchange them: a sparse all-reduce by recursive doubling, whose messages grow as supports
-//   merge, or an all-gather
-//      of everyone's message, which never merges (sparse.hpp has the laws and the encodings);
+//      merge, or an all-gather of everyone's message, which never merges (sparse.hpp has the laws
+//      and the encodings);
 //   4. one-dimensional tensors travel with them uncompressed (gathered, as the paper's ratios count
-//   them) or are
-//      all-reduced on their own.
+//      them) or are all-reduced on their own.
 //
 // Warm-up: in the first stages the density is higher; the paper falls by a factor of 4 per epoch,
 // 0.25, 0.0625, 0.015625, 0.004, then 0.001. Where sparse would weigh more than dense, dense is

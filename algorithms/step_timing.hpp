@@ -1,7 +1,7 @@
 // How long a worker computes in one step, and when in it each bucket of the gradient is complete.
 //
-//   step = forward + backward, backward = 2 forward (three multiply-accumulates of training per one
-//   of inference)
+//   step = forward + backward,  backward = 2 forward
+//   (three multiply-accumulates of training per one of inference)
 //
 // Backward runs from the last layer to the first and spends on each layer its share of the
 // multiply-accumulates; layers without any take no time. Consecutive tensors, last layer first,

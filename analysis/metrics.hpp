@@ -1,9 +1,8 @@
 // What a finished run amounts to: the figures of results.csv.
 //
 //   speedup      samples per simulated second / those of plain sequential SGD on one such node
-//   (same batch per node, no
-//                network, no compression); with equal batches: nodes x node step time / simulated
-//                step time
+//                (same batch per node, no network, no compression); with equal batches:
+//                nodes x node step time / simulated step time
 //   efficiency   speedup / nodes
 //   exposed      step time less the time the compute device was busy, mean over workers
 // Bytes are counted at the nodes' own links, mean over nodes.

@@ -2,9 +2,9 @@
 //
 //   free      nothing: what the scalability figure of the DGC paper assumes
 //   exact     sort-like selection over all n entries:           s n log2 n
-//   sampled   the threshold from a sample of m = max(ceil(n/100), ceil(2/density)) entries, then an
-//   exact selection among the
-//             entries above it, taken as 1.3 k:                 s (m log2 m + 1.3 k log2 1.3 k)
+//   sampled   the threshold from a sample of m = max(ceil(n/100), ceil(2/density)) entries, then
+//             an exact selection among the entries above it, taken as 1.3 k:
+//                                                               s (m log2 m + 1.3 k log2 1.3 k)
 //             A tensor of at most 2/density entries is searched whole. The pass that compares all
 //             entries with the threshold is not charged: it is one read of the tensor.
 //

@@ -4,9 +4,8 @@
 // entry is sent as value and position. Other tensors (one-dimensional ones) travel uncompressed.
 //
 //   law          nonzeros of tensor j after c contributions have merged
-//   worst-case   min(n_j, c k_j)                          supports are disjoint (Lin et al., ICLR
-//   2018, Fig. 6) independent  ceil(n_j (1 - (1 - k_j/n_j)^c))          supports are drawn
-//   independently
+//   worst-case   min(n_j, c k_j)                     disjoint supports (Lin et al., ICLR 2018, Fig. 6)
+//   independent  ceil(n_j (1 - (1 - k_j/n_j)^c))     supports drawn independently
 //
 // Where the sparse form of a tensor would weigh more than the dense one, it is sent dense.
 //

@@ -1,10 +1,10 @@
 // All-gather: every member contributes a block and ends with the blocks of all. Timing plane only.
 //
-//   ring    n-1 steps; each passes one block on to the next place.                       (n-1) (L +
-//   V/B) Bruck   ceil(log2 n) steps; step i sends the first min(2^i, n - 2^i) blocks held to the
-//   place 2^i before and takes
-//           as many from the place 2^i behind. Any n.          sum over i of (L + min(2^i, n - 2^i)
-//           V/B)
+//   ring    n-1 steps; each passes one block on to the next place.
+//                                              (n-1) (L + V/B)
+//   Bruck   ceil(log2 n) steps; step i sends the first min(2^i, n - 2^i) blocks held to the place
+//           2^i before and takes as many from the place 2^i behind. Any n.
+//                                              sum over i of (L + min(2^i, n - 2^i) V/B)
 //
 // V bytes per block, equal for all. Both bring each member (n-1) V bytes. Bruck, Ho, Kipnis, Upfal,
 // Weathersby, IEEE Trans. Parallel Distrib. Syst. 8, 1997.

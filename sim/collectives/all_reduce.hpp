@@ -5,14 +5,13 @@
 // schedule.hpp cuts them. docs/models.md holds the closed forms, analysis/closed_forms.hpp computes
 // them; on an idle star simulated time equals them.
 //
-//   ring                2(n-1) steps of S/n to the next place: reduce-scatter, then all-gather. Any
-//   n.
-//                       Least bytes, most latency. Patarasuk, Yuan, J. Parallel Distrib. Comput.
-//                       69, 2009.
-//   recursive doubling  log2 n exchanges of all S with the place at distance 1, 2, 4, ... Least
-//   latency, most bytes. halving-doubling    recursive halving (S/2, S/4, ...; distances n/2, n/4,
-//   ...), then the way back by doubling.
-//                       Least bytes in log time. Rabenseifner, ICCS 2004.
+//   ring                2(n-1) steps of S/n to the next place: reduce-scatter, then all-gather.
+//                       Any n. Least bytes, most latency.
+//                       Patarasuk, Yuan, J. Parallel Distrib. Comput. 69, 2009.
+//   recursive doubling  log2 n exchanges of all S with the place at distance 1, 2, 4, ...
+//                       Least latency, most bytes.
+//   halving-doubling    recursive halving (S/2, S/4, ...; distances n/2, n/4, ...), then the way
+//                       back by doubling. Least bytes in log time. Rabenseifner, ICCS 2004.
 // The two recursive ones fold other n onto a power of two (schedule.hpp): one message of S before,
 // one after. Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005, describe
 // all three.

@@ -30,7 +30,7 @@ class Channel {
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
 
-    void put(T value) { give({next_number_++, std::move(value)}); }
+    void put(T value) { give(Item{next_number_++, std::move(value)}); }
 
     [[nodiscard]] std::size_t size() const { return items_.size(); }
 

@@ -6,10 +6,14 @@
 
 namespace paceline {
 
-// Without branches: which of two unrelated times is earlier cannot be predicted.
+// As one number of 128 bits: which of two unrelated times is earlier cannot be predicted, and this
+// comparison has no branch.
 bool EventQueue::earlier(const Entry& a, const Entry& b) {
-    return static_cast<bool>(static_cast<int>(a.at < b.at) | (static_cast<int>(a.at == b.at) &
-                                                              static_cast<int>(a.order < b.order)));
+    __extension__ using Wide = __int128;
+    const auto key = [](const Entry& entry) {
+        return (Wide{entry.at.time_since_epoch().count()} << 64U) | Wide{entry.order};
+    };
+    return key(a) < key(b);
 }
 
 // A heap of four children per entry: half as deep as one of two, and siblings share cache lines.
@@ -47,29 +51,28 @@ void EventQueue::sift_down(std::size_t hole, const Entry& entry) {
     heap_[hole] = entry;
 }
 
-std::size_t EventQueue::cache_line(Time at) {
-    const auto ticks = static_cast<std::uint64_t>(at.time_since_epoch().count());
-    return (ticks * 0x9E3779B97F4A7C15U) >> 58U;  // Fibonacci hashing: the top 6 bits
-}
-
 EventId EventQueue::push(Time at, Action action, EventKind kind) {
     PACELINE_CHECK(at >= last_popped_, "an event cannot be pushed into the past");
-    const Index home = open_instant(at);
+    const std::uint64_t order = next_order_++;
+    const Index home = run_for(at, order);
     const Index index = take_slot();
     Slot& slot = slots_[index];
-    Instant& instant = instants_[home];
+    Run& run = runs_[home];
     slot.action = action;
+    slot.at = at;
+    slot.order = order;
     slot.kind = kind;
-    slot.instant = home;
+    slot.run = home;
     slot.next = none;
-    slot.prev = instant.tail;
-    if (instant.tail == none) {
-        instant.head = index;
+    slot.prev = run.tail;
+    if (run.tail == none) {
+        run.head = index;
         --emptied_;
     } else {
-        slots_[instant.tail].next = index;
+        slots_[run.tail].next = index;
     }
-    instant.tail = index;
+    run.tail = index;
+    run.latest = at;
     ++live_;
     daemons_ += kind == EventKind::daemon ? 1 : 0;
     return {index, slot.generation};
@@ -78,7 +81,7 @@ EventId EventQueue::push(Time at, Action action, EventKind kind) {
 bool EventQueue::cancel(EventId id) {
     if (id.slot >= slots_.size()) return false;
     const Slot& slot = slots_[id.slot];
-    if (slot.instant == none || slot.generation != id.generation) return false;
+    if (slot.run == none || slot.generation != id.generation) return false;
     release(id.slot);
     if (emptied_ > 64 && emptied_ > heap_.size() / 2) sweep();
     return true;
@@ -86,45 +89,56 @@ bool EventQueue::cancel(EventId id) {
 
 Time EventQueue::next_time() {
     PACELINE_CHECK(!empty(), "an empty queue has no next event");
-    settle_top();
+    if (!top_is_current()) settle_top();
     return heap_.front().at;
 }
 
 Event EventQueue::pop() {
     PACELINE_CHECK(!empty(), "an empty queue has no event to pop");
-    settle_top();
+    if (!top_is_current()) settle_top();
     const Entry& top = heap_.front();
-    const Index index = instants_[top.instant].head;
+    const Index index = runs_[top.run].head;
     const Event event{top.at, slots_[index].action};
     last_popped_ = top.at;
     release(index);
     return event;
 }
 
-// The instant that takes new events of this time; it counts as emptied until its first event.
-EventQueue::Index EventQueue::open_instant(Time at) {
-    Open& open = cache_[cache_line(at)];
-    if (open.instant != none && open.at == at) return open.instant;
+// Fibonacci hashing of the delay: the top 6 bits.
+std::size_t EventQueue::line_of(Time at) const {
+    const auto ticks = [](Time time) {
+        return static_cast<std::uint64_t>(time.time_since_epoch().count());
+    };
+    return ((ticks(at) - ticks(last_popped_)) * 0x9E3779B97F4A7C15U) >> 58U;
+}
 
-    Index index = free_instant_;
+// The run that takes a new event; one that is new counts as emptied until the event is in.
+EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
+    const std::size_t line = line_of(at);
+    Index& joinable = joinable_[line];
+    if (joinable != none && runs_[joinable].latest <= at) return joinable;
+
+    Index index = free_run_;
     if (index == none) {
-        index = static_cast<Index>(instants_.size());
-        instants_.emplace_back();
+        index = static_cast<Index>(runs_.size());
+        runs_.emplace_back();
     } else {
-        free_instant_ = instants_[index].next_free;
-        instants_[index] = {};
+        free_run_ = runs_[index].next_free;
+        runs_[index] = {};
     }
-    open = {at, index};
-    heap_push({at, next_order_++, index});
+    runs_[index].line = line;
+    joinable = index;
+    heap_push({at, order, index});
     ++emptied_;
     return index;
 }
 
-void EventQueue::close_instant(const Entry& entry) {
-    Open& open = cache_[cache_line(entry.at)];
-    if (open.instant == entry.instant) open.instant = none;
-    instants_[entry.instant].next_free = free_instant_;
-    free_instant_ = entry.instant;
+// Frees a run without events that has left the heap.
+void EventQueue::close_run(Index index) {
+    Run& run = runs_[index];
+    if (joinable_[run.line] == index) joinable_[run.line] = none;
+    run.next_free = free_run_;
+    free_run_ = index;
     --emptied_;
 }
 
@@ -141,31 +155,37 @@ EventQueue::Index EventQueue::take_slot() {
 // Unlinks a pending event and frees its slot.
 void EventQueue::release(Index index) {
     Slot& slot = slots_[index];
-    Instant& instant = instants_[slot.instant];
-    (slot.prev == none ? instant.head : slots_[slot.prev].next) = slot.next;
-    (slot.next == none ? instant.tail : slots_[slot.next].prev) = slot.prev;
-    if (instant.head == none) ++emptied_;
+    Run& run = runs_[slot.run];
+    (slot.prev == none ? run.head : slots_[slot.prev].next) = slot.next;
+    (slot.next == none ? run.tail : slots_[slot.next].prev) = slot.prev;
+    if (run.head == none) ++emptied_;
     --live_;
     daemons_ -= slot.kind == EventKind::daemon ? 1 : 0;
-    slot.instant = none;
+    slot.run = none;
     ++slot.generation;
     slot.next = free_slot_;
     free_slot_ = index;
 }
 
-void EventQueue::drop_empty_instants() {
+// Moves runs whose head has left to where they belong, until the first stands at its head.
+void EventQueue::settle_top() {
     do {
-        close_instant(heap_.front());
-        heap_pop();
-    } while (instants_[heap_.front().instant].head == none);
+        const Index index = heap_.front().run;
+        const Index head = runs_[index].head;
+        if (head != none) {
+            sift_down(0, {slots_[head].at, slots_[head].order, index});
+        } else {
+            close_run(index);
+            heap_pop();
+        }
+    } while (!top_is_current());
 }
 
+// Drops the runs without events. The order of the rest within the heap is made anew.
 void EventQueue::sweep() {
-    const auto emptied = [this](const Entry& entry) {
-        return instants_[entry.instant].head == none;
-    };
+    const auto emptied = [this](const Entry& entry) { return runs_[entry.run].head == none; };
     for (const Entry& entry : heap_)
-        if (emptied(entry)) close_instant(entry);
+        if (emptied(entry)) close_run(entry.run);
     std::erase_if(heap_, emptied);
     for (std::size_t i = heap_.size(); i-- > 0;) {
         const Entry entry = heap_[i];

@@ -1,19 +1,18 @@
 // The future event list: what is to happen, and when.
 //
-// Events of one instant form a list, and a heap orders the instants. Simulated clusters are full of
-// ties (a thousand ranks whose messages drain together), so most pushes append to a list they find
-// by a small cache, and the heap sees each instant once: about constant time per event in lock
-// step, O(log instants) when nothing coincides.
+// Events form runs, in each of which they leave one after the other, and a heap orders the runs by
+// their first events. An event joins the run of the last one that was pushed the same delay ahead,
+// unless it would leave before the end of it: simulated clusters know few delays (a latency, a
+// chunk on a wire), events of one delay are pushed in the order in which they leave, and so the
+// heap stays small whatever the number of events. About constant time per event then, and
+// O(log events) when every delay is another.
 //
 // Invariants
-//   (1) Events leave in order of (time, push number). An instant is closed for good when the cache
-//   forgets it; a later
-//       event of the same time opens a new instant, which the heap orders behind the older one. No
-//       address or hash decides an order.
+//   (1) Events leave in order of (time, push number). No address or hash decides an order: the hash
+//       of a delay only says where to look for a run to join.
 //   (2) The time of popped events never decreases.
-//   (3) A cancelled event never leaves, and its slot is free at once. Emptied instants are swept
-//   out when they
-//       are more than half of the heap, so memory is O(live events).
+//   (3) A cancelled event never leaves, and its slot is free at once. Runs without events are swept
+//       out when they are more than half of the heap, so memory is O(live events).
 #pragma once
 
 #include <array>
@@ -42,6 +41,8 @@ struct Event {
 
 class EventQueue {
   public:
+    EventQueue() { joinable_.fill(none); }
+
     /// Adds an event. Requires at >= time of the last popped event.
     EventId push(Time at, Action action, EventKind kind = EventKind::foreground);
 
@@ -63,57 +64,59 @@ class EventQueue {
   private:
     using Index = std::uint32_t;
     static constexpr Index none = ~Index{0};
-    static constexpr std::size_t cache_size = 64;
+    static constexpr std::size_t joinable_runs = 64;
 
     struct Slot {
         Action action;
-        Index next = none;  // within the instant; within the free list when free
+        Time at;
+        std::uint64_t order = 0;  // the push number
+        Index next = none;        // within the run; within the free list when free
         Index prev = none;
-        Index instant = none;          // none when free
+        Index run = none;              // none when free
         std::uint32_t generation = 1;  // EventId{} names no event
         EventKind kind = EventKind::foreground;
     };
-    struct Instant {
+    struct Run {
         Index head = none;
         Index tail = none;
+        Time latest;         // of the events that have joined; none leaves before its predecessor
+        std::size_t line{};  // of joinable_, where it was entered
         Index next_free = none;
     };
+    /// Where a run stands in the heap: at its head, or earlier if that has left since.
     struct Entry {
         Time at;
         std::uint64_t order;
-        Index instant;
-    };
-    struct Open {
-        Time at;
-        Index instant = none;
+        Index run;
     };
 
     static bool earlier(const Entry& a, const Entry& b);
     void heap_push(const Entry& entry);
     void heap_pop();
     void sift_down(std::size_t hole, const Entry& entry);
-    static std::size_t cache_line(Time at);
 
-    Index open_instant(Time at);
-    void close_instant(const Entry& entry);
+    std::size_t line_of(Time at) const;
+    Index run_for(Time at, std::uint64_t order);
+    void close_run(Index index);
     Index take_slot();
     void release(Index index);
-    void settle_top() {
-        if (instants_[heap_.front().instant].head == none) drop_empty_instants();
+    bool top_is_current() const {
+        const Index head = runs_[heap_.front().run].head;
+        return head != none && slots_[head].order == heap_.front().order;
     }
-    void drop_empty_instants();
+    void settle_top();
     void sweep();
 
-    std::vector<Entry> heap_;  // min-heap on (at, order)
+    std::vector<Entry> heap_;  // min-heap on (at, order), one entry per run
+    std::vector<Run> runs_;
     std::vector<Slot> slots_;
-    std::vector<Instant> instants_;
-    std::array<Open, cache_size> cache_{};  // the newest instant of a time, if still remembered
+    std::array<Index, joinable_runs> joinable_;  // [line of a delay]: the run to join, or none
     Index free_slot_ = none;
-    Index free_instant_ = none;
+    Index free_run_ = none;
     std::uint64_t next_order_ = 0;
     std::size_t live_ = 0;
     std::size_t daemons_ = 0;
-    std::size_t emptied_ = 0;  // instants in the heap without events, by cancelling or popping
+    std::size_t emptied_ = 0;  // runs in the heap without events, by cancelling or popping
     Time last_popped_ = Time::min();
 };
 

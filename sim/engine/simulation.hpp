@@ -4,8 +4,7 @@
 //   1. resume what is ready, first in first out, until nothing is;
 //   2. fire the next event of this instant, and go to 1;
 //   3. when the instant has no more events, run its closing actions (the network solves its rates
-//   there); they may
-//      make more work for the same instant: go to 1;
+//      there); they may make more work for the same instant: go to 1;
 //   4. move the clock to the next event, if a foreground event is left.
 //
 // A run is an object without globals: two simulations run side by side, on two threads. After run()

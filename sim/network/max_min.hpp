@@ -1,10 +1,8 @@
 // Max-min fair rates of flows that share links, by progressive filling.
 //
-// Given link capacities c_l and for each flow the set R_f of links it crosses, the rates x_f
-// satisfy
-//     sum over {f : l in R_f} of x_f  <=  c_l                    for each link l, and
-//     each flow has a bottleneck: a link l in R_f that is full and on which no flow is faster than
-//     f.
+// Given link capacities c_l and for each flow the set R_f of links it crosses, the rates x_f have
+//     sum over {f : l in R_f} of x_f  <=  c_l    for each link l, and
+//     a bottleneck each: a link l in R_f that is full and on which no flow is faster than f.
 // These two conditions have exactly one solution (Bertsekas, Gallager: Data Networks, 2nd ed.,
 // section 6.5.2).
 //

@@ -1,28 +1,24 @@
 // Messages on the wires: a fluid model in which flows share links max-min fairly.
 //
-// A message of S bytes over route R, alone, drains after   S / min over R of (bandwidth x
-// efficiency) and is delivered after a further                         sum over R of latency
-// (cut-through, paid once). Among others its rate is its max-min share (sim/network/max_min.hpp),
-// which changes whenever a flow of its connected component starts or drains or a link of it
-// changes.
+// A message of S bytes over route R, alone,
+//     drains after                        S / min over R of (bandwidth x efficiency), and
+//     is delivered after a further        sum over R of latency (cut-through, paid once).
+// Among others its rate is its max-min share (sim/network/max_min.hpp), which changes whenever a
+// flow of its connected component starts or drains or a link of it changes.
 //
-//   - Draining frees the links and tells the sender; delivery tells the receiver. A message that
-//   drains before the one
-//     behind it starts is never overtaken: messages of one lane (source, destination, stream) are
-//     one flow at a time.
-//   - A message sets out when it is sent (eager) or when someone waits for it at its destination,
-//   too (rendezvous, as MPI
-//     does with large messages). Collectives use rendezvous, so that a rank takes in one message at
-//     a time.
+//   - Draining frees the links and tells the sender; delivery tells the receiver. Messages of one
+//     lane (source, destination, stream) are one flow at a time, and none overtakes another.
+//   - A message sets out when it is sent (eager), or when someone also waits for it at its
+//     destination (rendezvous, as MPI does with large messages). Collectives use rendezvous, so
+//     that a rank takes in one message at a time.
 //   - `overhead` occupies the sender before each message's flow starts; its messages take turns.
 //   - Rates are set once per instant, when its events and ready coroutines are exhausted, and only
-//   on the components that
-//     were touched. A flow that shares no link costs O(route) and no solve, and is timed in
-//     integers.
-//   - A flow of rate 0 (a link that is down) has no event; the other end of a deadlock, therefore,
-//   is named.
+//     on the components that were touched. A flow that shares no link costs O(route) and no solve,
+//     and is timed in integers.
+//   - A flow of rate 0 (a link that is down) has no event; who waits for it is named when nothing
+//     else is left to happen.
 //   - Rates are doubles in bytes per picosecond; a flow crosses back to the clock once, rounded up
-//   to the tick.
+//     to the tick.
 //
 // Memory: O(hosts + links + messages in flight); nothing is allocated per message once pools are
 // warm. Limits: no loss, no slow start, no reaction time: a share is had at once. Source of the

@@ -1,5 +1,6 @@
 // The program itself, as a user runs it.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -71,9 +72,9 @@ struct Shell {
             ::_exit(127);
         }
         std::string text;
-        char buffer[4096];
-        for (ssize_t n = 0; (n = ::read(terminal, buffer, sizeof buffer)) > 0;)
-            text.append(buffer, static_cast<std::size_t>(n));
+        std::array<char, 4096> buffer{};
+        for (ssize_t n = 0; (n = ::read(terminal, buffer.data(), buffer.size())) > 0;)
+            text.append(buffer.data(), static_cast<std::size_t>(n));
         int status = 0;
         ::waitpid(child, &status, 0);
         ::close(terminal);

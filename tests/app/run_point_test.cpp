@@ -166,7 +166,7 @@ TEST_CASE("closed forms: a step takes exactly that long at powers of two, never 
     for (const PointResult& result : run.results) {
         const Metrics& m = result.metrics;
         CAPTURE(m.nodes);
-        const std::size_t i = static_cast<std::size_t>(&result - run.results.data());
+        const auto i = static_cast<std::size_t>(&result - run.results.data());
         CAPTURE(run.study.points[i].scenario.algorithm.label);
         const double simulated = m.step_time_s.value();
         const double predicted = m.model_step_time_s.value();

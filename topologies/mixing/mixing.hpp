@@ -1,7 +1,8 @@
 // Who averages with whom: the weights W of decentralized averaging, as sparse rows.
 //
-//   x_i  <-  sum over j of w_ij x_j        rows of W sum to 1; for averaging to keep the mean,
-//   columns do, too
+//   x_i  <-  sum over j of w_ij x_j
+//
+// Rows of W sum to 1; for averaging to keep the mean, columns do, too.
 //
 // Nothing to do with wires. Memory O(nodes + edges).
 #pragma once

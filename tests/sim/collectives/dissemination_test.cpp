@@ -43,8 +43,7 @@ struct Gossip {
 
     [[nodiscard]] int complete() const {
         int members = 0;
-        for (const auto& of : soon)
-            members += std::find(of.begin(), of.end(), false) == of.end() ? 1 : 0;
+        for (const auto& of : soon) members += std::ranges::find(of, false) == of.end() ? 1 : 0;
         return members;
     }
 };

@@ -28,7 +28,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace literals;
-using doctest::Approx;
 
 struct Message {
     int from;
@@ -53,7 +52,8 @@ struct Instance {
     std::vector<Change> changes;
 
     [[nodiscard]] const std::vector<std::uint32_t>& route(int from, int to) const {
-        return routes[static_cast<std::size_t>(from * hosts + to)];
+        return routes[static_cast<std::size_t>(from) * static_cast<std::size_t>(hosts) +
+                      static_cast<std::size_t>(to)];
     }
 };
 
