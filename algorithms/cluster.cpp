@@ -8,8 +8,10 @@ namespace paceline {
 Cluster::Cluster(Network& network, Job job)
     : network_(network),
       job_(std::move(job)),
+      nodes_(job_.workers > 0 ? job_.workers : network.hosts()),
       streams_(job_.seed),
-      everybody_(group(whole_group(network.hosts())->members)) {
+      everybody_(group(whole_group(nodes_)->members)) {
+    PACELINE_CHECK(nodes_ <= network.hosts(), "every worker has a host");
     PACELINE_CHECK(job_.takes_step != nullptr, "a job has a stop rule");
     PACELINE_CHECK(!job_.timing.buckets.empty(), "a job has a step timing");
     PACELINE_CHECK(job_.start.has_values() == (job_.objective != nullptr),

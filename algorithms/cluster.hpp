@@ -40,7 +40,9 @@ using StopRule = std::function<bool(std::int64_t k)>;
 
 struct Job {
     Vector start;                            // the first model, with values if the run trains
-    StepTiming timing{};                     // of one gradient, alike on all nodes
+    StepTiming timing{};                     // of one gradient, alike on all workers
+    Duration update{};                       // of the optimizer, after each gradient exchange
+    int workers = 0;                         // on hosts 0, 1, ...; 0: one on every host
     WireFormat wire = fp32;                  // of dense vectors
     StopRule takes_step{};                   // required
     Objective objective{};                   // required exactly if `start` has values
@@ -52,13 +54,13 @@ struct Job {
 
 class Cluster {
   public:
-    /// One worker per host of the network. Requires that the job is complete.
+    /// Requires that the job is complete and that there is a host for each worker.
     Cluster(Network& network, Job job);
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
     ~Cluster();
 
-    [[nodiscard]] int nodes() const { return network_.hosts(); }
+    [[nodiscard]] int nodes() const { return nodes_; }
     [[nodiscard]] Worker& worker(int rank) { return workers_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const Worker& worker(int rank) const {
         return workers_[static_cast<std::size_t>(rank)];
@@ -73,6 +75,7 @@ class Cluster {
 
     Network& network_;
     Job job_;
+    int nodes_;
     RandomStreams streams_;
     std::map<std::vector<int>, GroupPtr> groups_;  // by members; epochs count up
     GroupPtr everybody_;

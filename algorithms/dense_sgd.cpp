@@ -13,6 +13,7 @@ Task<> dense_sgd(Worker& self, DenseSgdOptions options) {
             m = options.momentum * m + mean;
             x -= self.learning_rate() * m;
         });
+        co_await self.update();
     }
 }
 

@@ -13,7 +13,7 @@
 namespace paceline {
 
 struct DenseSgdOptions {
-    AllReduce all_reduce = AllReduce::ring;
+    AllReducePlan all_reduce;
     double momentum = 0;  // beta, in [0, 1)
 };
 

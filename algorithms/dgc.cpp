@@ -53,6 +53,7 @@ Task<> dgc(Worker& self, DgcOptions options) {
         const Vector g = co_await self.gradient(x);
         co_await self.compute(selection_time(options.selection, *layout, density));
         co_await exchange_sparse(self, options, layout, density);
+        co_await self.update();
     }
 }
 

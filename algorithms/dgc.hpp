@@ -51,7 +51,7 @@ struct DgcOptions {
     SparseFormat format;
     SparseExchange exchange = SparseExchange::recursive_doubling;
     Uncompressed uncompressed = Uncompressed::all_reduced;
-    AllReduce all_reduce = AllReduce::ring;  // of the uncompressed tensors
+    AllReducePlan all_reduce;  // of the uncompressed tensors
     SelectionCost selection;
     WarmUp warm_up;  // empty: none
 };

@@ -40,10 +40,11 @@ Task<> gradient_dropping(Worker& self, GradientDroppingOptions options) {
         const Vector g = co_await self.gradient(x);
         if (self.step() < options.dense_steps) {
             co_await self.all_reduce(g, options.all_reduce);
-            continue;
+        } else {
+            co_await self.compute(dropping_time(options.selection, x.entries()));
+            co_await exchange_sparse(self, exchange, everything, options.density);
         }
-        co_await self.compute(dropping_time(options.selection, x.entries()));
-        co_await exchange_sparse(self, exchange, everything, options.density);
+        co_await self.update();
     }
 }
 

@@ -22,7 +22,7 @@ struct GradientDroppingOptions {
     DensityLaw law = DensityLaw::independent;
     SparseFormat format{8, 4};  // fp32 value and int32 position
     SparseExchange exchange = SparseExchange::recursive_doubling;
-    AllReduce all_reduce = AllReduce::ring;  // of the dense steps
+    AllReducePlan all_reduce;  // of the dense steps
     SelectionCost selection;
     std::int64_t dense_steps = 100;
 };

@@ -40,6 +40,14 @@ StepTiming make_step_timing(Duration step, const Layout& layout,
     return timing;
 }
 
+StepTiming accumulated(StepTiming one, int gradients) {
+    PACELINE_CHECK(gradients >= 1, "a step has a gradient or more");
+    const Duration before = multiple(gradients - 1, one.step);
+    for (Bucket& bucket : one.buckets) bucket.ready = sum(before, bucket.ready);
+    one.step = sum(before, one.step);
+    return one;
+}
+
 StepTiming make_step_timing(Duration step, const Layout& layout) {
     return make_step_timing(step, layout, std::vector<double>(layout.tensors().size()),
                             std::numeric_limits<std::int64_t>::max());

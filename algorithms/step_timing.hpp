@@ -38,6 +38,10 @@ struct StepTiming {
 StepTiming make_step_timing(Duration step, const Layout& layout,
                             const std::vector<double>& tensor_macs, std::int64_t bucket_entries);
 
+/// A step of several gradients, which are added up before they are exchanged: only the last
+/// completes buckets. Requires gradients >= 1.
+StepTiming accumulated(StepTiming one, int gradients);
+
 /// The whole gradient at the end of the step: one bucket.
 StepTiming make_step_timing(Duration step, const Layout& layout);
 

@@ -84,6 +84,11 @@ Backward Worker::backward(Vector x) {
     return {*this, std::move(x), gradients_, simulation().now()};
 }
 
+Task<> Worker::update() {
+    const Duration work = cluster_.job_.update;
+    if (work > Duration::zero()) co_await compute(work);
+}
+
 Task<> Worker::compute(Duration work) {
     co_await simulation().sleep(work);
     compute_time_ += work;
@@ -114,11 +119,11 @@ Rank Worker::next_collective(const GroupPtr& group) {
     return {cluster_.network_, group, static_cast<int>(place), next_stream(*group)};
 }
 
-Task<Vector> Worker::all_reduce(Vector v, AllReduce how, const GroupPtr& group) {
+Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& group) {
     return all_reduce_in(next_collective(group), std::move(v), how);
 }
 
-Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReduce how) {
+Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how) {
     const Bytes size = wire().weigh(v.entries());
     if (!v.has_values()) {
         co_await paceline::all_reduce(how, rank, size);

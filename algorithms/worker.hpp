@@ -32,7 +32,7 @@
 #include "algorithms/cluster.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
-#include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/engine/task.hpp"
@@ -44,6 +44,10 @@ namespace paceline {
 class Backward {
   public:
     [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
+    /// Where bucket i begins in the whole gradient.
+    [[nodiscard]] std::int64_t offset(std::size_t i) const {
+        return x_.layout()->offset((*buckets_)[i].first);
+    }
 
     /// Waits until bucket i is complete and returns its part of the gradient, with a layout of its
     /// own. The last bucket ends the step.
@@ -108,6 +112,8 @@ class Worker {
     /// The same, bucket by bucket. Await its buckets in order, the last one before the next
     /// computation.
     [[nodiscard]] Backward backward(Vector x);
+    /// The optimizer's own work at the end of a step.
+    Task<> update();
     /// Any other work of this node's device.
     Task<> compute(Duration work);
 
@@ -120,10 +126,10 @@ class Worker {
     [[nodiscard]] const GroupPtr& everybody() const { return cluster_.everybody_; }
 
     /// The mean of the v of all members.
-    Task<Vector> all_reduce(Vector v, AllReduce how = AllReduce::ring) {
+    Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
     }
-    Task<Vector> all_reduce(Vector v, AllReduce how, const GroupPtr& group);
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, const GroupPtr& group);
     /// Timing of a block of these bytes from every member to every member.
     Task<> all_gather(Bytes block, AllGather how) { return all_gather(block, how, everybody()); }
     Task<> all_gather(Bytes block, AllGather how, const GroupPtr& group);
@@ -159,7 +165,7 @@ class Worker {
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Stream next_stream(const Group& group);
     [[nodiscard]] Rank next_collective(const GroupPtr& group);
-    Task<Vector> all_reduce_in(Rank rank, Vector v, AllReduce how);
+    Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
     Task<Vector> neighbor_average_in(Stream key, Vector v);
 

@@ -1,6 +1,7 @@
 #include "analysis/closed_forms.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -71,6 +72,55 @@ Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
     for (std::size_t x = 0; x < static_cast<std::size_t>(fold.extra); ++x)
         ready[x] = sum(ready[x], message_time(weight(n), star));
     return *std::ranges::max_element(ready);
+}
+
+Duration ring_reduce_scatter_time(int n, Bytes size, const IdleStar& star) {
+    return multiple(n - 1, message_time(chunk(size, n, n - 1), star));
+}
+
+Duration all_to_all_time(int n, Bytes block, const IdleStar& star) {
+    return multiple(n - 1, message_time(block, star));
+}
+
+Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star) {
+    if (n == 1) return Duration::zero();
+    const auto last = static_cast<unsigned>(n - 1);
+    const auto m = static_cast<int>(std::bit_width(last));
+    // The place below n with the most ones is n-1, or n-1 with a one cleared and all below it set.
+    int most = std::popcount(last);
+    for (unsigned bit = 0; bit + 1 < static_cast<unsigned>(m); ++bit)
+        if ((last >> bit & 1U) != 0)
+            most = std::max(most, std::popcount(last >> (bit + 1)) + static_cast<int>(bit));
+    const Duration wire = size / star.bandwidth;
+    return std::max(multiple(m - 1, sum(star.latency, wire)),
+                    sum(multiple(m, wire), multiple(most, star.latency)));
+}
+
+Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star) {
+    return multiple(std::bit_width(static_cast<unsigned>(n - 1)), message_time(size, star));
+}
+
+Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star) {
+    return sum(binomial_reduce_time(n, size, star), binomial_broadcast_time(n, size, star));
+}
+
+Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool on_workers,
+                                          const IdleStar& star) {
+    const int senders = on_workers ? n - 1 : n;
+    if (senders == 0) return Duration::zero();
+    return multiple(2, message_time(senders * chunk(size, servers, servers - 1), star));
+}
+
+Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
+                                      const IdleStar& network) {
+    const Bytes part = chunk(size, devices, devices - 1);
+    const Bytes shared = devices * chunk(part, machines, machines - 1);
+    return sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
+               multiple(std::int64_t{2} * (machines - 1), message_time(shared, network)));
+}
+
+Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network) {
+    return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, network));
 }
 
 }  // namespace paceline

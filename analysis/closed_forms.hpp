@@ -44,4 +44,35 @@ Duration bruck_all_gather_time(int n, Bytes block, const IdleStar& star);
 Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
                                 const IdleStar& star);
 
+/// (n-1) (L + t(ceil(S/n)))
+Duration ring_reduce_scatter_time(int n, Bytes size, const IdleStar& star);
+
+/// (n-1) (L + t(V))
+Duration all_to_all_time(int n, Bytes block, const IdleStar& star);
+
+/// With m = ceil(log2 n):  max((m-1) (L + t(S)), m t(S) + c L), c the most ones in the binary form
+/// of a place of [2^(m-1), n-1].
+Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star);
+
+/// ceil(log2 n) (L + t(S))
+Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star);
+
+/// The two one after the other.
+Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star);
+
+/// q servers on machines of their own: 2 (L + t(n ceil(S/q))); on the workers' machines:
+/// 2 (L + t((n-1) ceil(S/q))). Exact when q divides S. Requires 1 <= q <= n.
+Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool on_workers,
+                                          const IdleStar& star);
+
+/// p machines with g devices each on an idle bus: 2 (g-1) (L + t(ceil(S/g))) on the bus and
+/// 2 (p-1) (L + g t(ceil(ceil(S/g)/p))) on the network, whose links g rings share. Exact when g p
+/// divides S. The network's latency is from device to device.
+Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
+                                      const IdleStar& network);
+
+/// A ring through all devices of the machines, one after the other: 2 (n-1) times the slower of the
+/// two kinds of steps. Requires more than one machine.
+Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
+
 }  // namespace paceline

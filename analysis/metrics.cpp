@@ -43,18 +43,19 @@ std::string describe(const Simulation& simulation, const std::string& outcome) {
 Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts) {
     Metrics m;
-    m.nodes = cluster.nodes();
+    m.devices = cluster.nodes();
+    m.nodes = facts.nodes > 0 ? facts.nodes : m.devices;
     m.outcome = outcome_name(end, all_finished);
     m.outcome_details = describe(simulation, m.outcome);
     m.events = simulation.events_fired();
     m.sim_time_s = to_seconds(simulation.now().time_since_epoch());
 
-    const double n = m.nodes;
+    const double n = m.devices;
     double gradients = 0;
     double compute_s = 0;
     double sent = 0;
     double received = 0;
-    for (int rank = 0; rank < m.nodes; ++rank) {
+    for (int rank = 0; rank < m.devices; ++rank) {
         gradients += static_cast<double>(cluster.worker(rank).gradients_computed());
         compute_s += to_seconds(cluster.worker(rank).compute_time());
         sent += static_cast<double>(network.traffic(rank).sent.count);
@@ -66,16 +67,16 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
     m.step_time_s = m.sim_time_s / m.iterations;
     m.compute_s = compute_s / gradients;
     m.exposed_comm_s = *m.step_time_s - *m.compute_s;
-    m.bytes_sent_per_node_per_step = sent / gradients;
-    m.bytes_received_per_node_per_step = received / gradients;
+    m.bytes_sent_per_node_per_step = sent / m.nodes / m.iterations;
+    m.bytes_received_per_node_per_step = received / m.nodes / m.iterations;
     if (facts.batch && facts.dataset)
         m.epochs =
             gradients * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
     if (m.sim_time_s > 0) {
         if (facts.batch)
             m.samples_per_s = gradients * static_cast<double>(*facts.batch) / m.sim_time_s;
-        if (facts.node_step > Duration::zero()) {
-            m.speedup = n * to_seconds(facts.node_step) / *m.step_time_s;
+        if (facts.worker_step > Duration::zero()) {
+            m.speedup = n * to_seconds(facts.worker_step) / *m.step_time_s;
             m.efficiency = *m.speedup / n;
         }
     }

@@ -1,11 +1,12 @@
 // What a finished run amounts to: the figures of results.csv.
 //
-//   speedup      samples per simulated second / those of plain sequential SGD on one such node
-//                (same batch per node, no network, no compression); with equal batches:
-//                nodes x node step time / simulated step time
-//   efficiency   speedup / nodes
+//   speedup      samples per simulated second / those of plain sequential SGD on one such worker
+//                (same batch, no network, no compression); with equal batches:
+//                workers x a worker's compute time of a step / simulated step time
+//   efficiency   speedup / workers
 //   exposed      step time less the time the compute device was busy, mean over workers
-// Bytes are counted at the nodes' own links, mean over nodes.
+// Bytes are those that leave or reach a node, mean over nodes. A worker is a device; a node has one
+// unless the scenario says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace paceline {
 
 struct Metrics {
     int nodes = 0;
+    int devices = 0;
     std::string outcome;          // finished, time-limit, deadlock, out-of-range, spinning, stopped
     std::string outcome_details;  // who waits for what; not a column
     double iterations =
@@ -45,9 +47,10 @@ struct Metrics {
 
 /// What metrics need beside the run itself.
 struct RunFacts {
-    Duration node_step;                   // one gradient on one node
-    std::optional<std::int64_t> batch;    // samples per node and step
+    Duration worker_step;                 // what a worker computes in one step
+    std::optional<std::int64_t> batch;    // samples per worker and step
     std::optional<std::int64_t> dataset;  // samples per epoch
+    int nodes = 0;                        // machines; 0: one for each worker
 };
 
 Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,

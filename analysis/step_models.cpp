@@ -1,62 +1,126 @@
 #include "analysis/step_models.hpp"
 
+#include <algorithm>
+
 #include "sim/engine/check.hpp"
 
 namespace paceline {
 
 namespace {
 
-Duration sparse_exchange_time(const DgcOptions& options, double density, const Layout& layout,
-                              const StepModelInput& in) {
-    Duration time{};
+using Known = std::optional<Duration>;  // empty where no closed form is known
+
+Known operator+(Known a, Known b) {
+    if (!a || !b) return std::nullopt;
+    return sum(*a, *b);
+}
+
+bool spans_machines(int n, const IdleNetwork& network) {
+    return network.bus && n > network.devices;
+}
+
+// What joins all n workers alike, where something does: their bus, or the star.
+std::optional<IdleStar> as_one_star(int n, const IdleNetwork& network) {
+    if (spans_machines(n, network)) return std::nullopt;
+    return network.bus ? *network.bus : network.star;
+}
+
+Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
+                               const IdleNetwork& network) {
+    if (plan.method == AllReduce::ring)
+        return ring_over_machines_time(n, size, *network.bus, network.star);
+    if (plan.method == AllReduce::hierarchical)
+        return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *network.bus,
+                                            network.star);
+    return std::nullopt;
+}
+
+Known sparse_exchange_time(const DgcOptions& options, double density, const Layout& layout,
+                           const StepModelInput& in) {
+    const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
+    if (!star) return std::nullopt;
     const Bytes one = union_bytes(options, layout, density, 1);
+    Known time;
     switch (options.exchange) {
         case SparseExchange::recursive_doubling:
             time = sparse_all_reduce_time(
-                in.nodes, [&](int c) { return union_bytes(options, layout, density, c); }, in.star);
+                in.workers, [&](int c) { return union_bytes(options, layout, density, c); }, *star);
             break;
         case SparseExchange::all_gather_ring:
-            time = ring_all_gather_time(in.nodes, one, in.star);
+            time = ring_all_gather_time(in.workers, one, *star);
             break;
         case SparseExchange::all_gather_bruck:
-            time = bruck_all_gather_time(in.nodes, one, in.star);
+            time = bruck_all_gather_time(in.workers, one, *star);
             break;
     }
     const std::int64_t rest = layout.incompressible_entries();
     if (options.uncompressed == Uncompressed::gathered || rest == 0) return time;
-    return sum(time, all_reduce_time(options.all_reduce, in.nodes, in.wire.weigh(rest), in.star));
+    return time + all_reduce_time(options.all_reduce, in.workers, in.wire.weigh(rest), in.network);
 }
 
 }  // namespace
 
-Duration all_reduce_time(AllReduce how, int n, Bytes size, const IdleStar& star) {
-    switch (how) {
+std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
+                                        const IdleNetwork& network) {
+    plan = plan_for(plan, size);
+    const std::optional<IdleStar> star = as_one_star(n, network);
+    if (!star) return all_reduce_over_machines(plan, n, size, network);
+    switch (plan.method) {
         case AllReduce::ring:
-            return ring_all_reduce_time(n, size, star);
+            return ring_all_reduce_time(n, size, *star);
         case AllReduce::recursive_doubling:
-            return recursive_doubling_all_reduce_time(n, size, star);
+            return recursive_doubling_all_reduce_time(n, size, *star);
         case AllReduce::halving_doubling:
-            return halving_doubling_all_reduce_time(n, size, star);
+            return halving_doubling_all_reduce_time(n, size, *star);
+        case AllReduce::tree:
+            return tree_all_reduce_time(n, size, *star);
+        case AllReduce::parameter_server:
+            return parameter_server_all_reduce_time(n, size, plan.servers,
+                                                    !plan.first_server_node.has_value(), *star);
+        case AllReduce::hierarchical:
+            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star);
+        case AllReduce::automatic:
+            break;
     }
     PACELINE_CHECK(false, "every all-reduce has its closed form");
 }
 
-Duration dense_sgd_step_time(const DenseSgdOptions& options, const StepModelInput& in) {
+std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
+                                            const StepModelInput& in) {
     const Bytes size = in.wire.weigh(in.layout->entries());
-    return sum(in.compute, all_reduce_time(options.all_reduce, in.nodes, size, in.star));
+    return Known{sum(in.timing.step, in.update)} +
+           all_reduce_time(options.all_reduce, in.workers, size, in.network);
 }
 
-Duration dgc_step_time(const DgcOptions& options, double density, const StepModelInput& in) {
-    return sum(sum(in.compute, selection_time(options.selection, *in.layout, density)),
-               sparse_exchange_time(options, density, *in.layout, in));
+std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
+                                                 const StepModelInput& in) {
+    Duration end{};  // of the exchange so far
+    for (const Bucket& bucket : in.timing.buckets) {
+        std::int64_t entries = 0;
+        for (std::size_t i = 0; i < bucket.count; ++i)
+            entries += in.layout->tensors()[bucket.first + i].entries();
+        const Known reduced =
+            all_reduce_time(options.all_reduce, in.workers, in.wire.weigh(entries), in.network);
+        if (!reduced) return std::nullopt;
+        end = sum(std::max(end, bucket.ready), *reduced);
+    }
+    return sum(end, in.update);
 }
 
-Duration gradient_dropping_step_time(const GradientDroppingOptions& options, std::int64_t step,
-                                     const StepModelInput& in) {
+std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
+                                      const StepModelInput& in) {
+    const Duration selection = selection_time(options.selection, *in.layout, density);
+    return Known{sum(sum(in.timing.step, in.update), selection)} +
+           sparse_exchange_time(options, density, *in.layout, in);
+}
+
+std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
+                                                    std::int64_t step, const StepModelInput& in) {
     if (step < options.dense_steps) return dense_sgd_step_time({options.all_reduce}, in);
     const LayoutPtr everything = as_one_tensor(*in.layout);
-    return sum(sum(in.compute, dropping_time(options.selection, in.layout->entries())),
-               sparse_exchange_time(exchange_of(options), options.density, *everything, in));
+    const Duration selection = dropping_time(options.selection, in.layout->entries());
+    return Known{sum(sum(in.timing.step, in.update), selection)} +
+           sparse_exchange_time(exchange_of(options), options.density, *everything, in);
 }
 
 }  // namespace paceline

@@ -1,9 +1,11 @@
-// Closed forms of one training step on an idle star: computation, then the exchange of its
-// algorithm.
+// Closed forms of one training step on an idle network: computation, then the exchange of its
+// algorithm, then the optimizer's update.
 //
-// Predictions to stand beside simulated step times. They assume that all nodes begin the step
-// together; where nodes leave a collective at different times (groups that are not a power of two)
-// consecutive steps overlap a little, and the simulated step can be shorter.
+// Predictions to stand beside simulated step times. They assume that all workers begin the step
+// together; where workers leave a collective at different times (groups that are not a power of
+// two) consecutive steps overlap a little, and the simulated step can be shorter. Known for workers
+// on a star, and for the ring and the hierarchy over machines with several devices on a star; empty
+// elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +14,39 @@
 #include "algorithms/dense_sgd.hpp"
 #include "algorithms/dgc.hpp"
 #include "algorithms/gradient_dropping.hpp"
+#include "algorithms/overlapped_sgd.hpp"
+#include "algorithms/step_timing.hpp"
 #include "analysis/closed_forms.hpp"
 
 namespace paceline {
 
+/// Workers as closed forms see them: one per machine on a star, or several on each machine's bus.
+struct IdleNetwork {
+    IdleStar star;                // between workers on different machines
+    std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
+    int devices = 1;              // workers per machine
+};
+
 /// What the step models need to know of a run.
 struct StepModelInput {
-    int nodes;
-    IdleStar star;
-    Duration compute;  // of one gradient
+    int workers;
+    IdleNetwork network;
+    StepTiming timing;  // of one gradient
+    Duration update;    // of the optimizer
     LayoutPtr layout;
     WireFormat wire;
 };
 
-Duration all_reduce_time(AllReduce how, int n, Bytes size, const IdleStar& star);
+std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
+                                        const IdleNetwork& network);
 
-Duration dense_sgd_step_time(const DenseSgdOptions& options, const StepModelInput& in);
-Duration dgc_step_time(const DgcOptions& options, double density, const StepModelInput& in);
-Duration gradient_dropping_step_time(const GradientDroppingOptions& options, std::int64_t step,
-                                     const StepModelInput& in);
+std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
+                                            const StepModelInput& in);
+std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
+                                                 const StepModelInput& in);
+std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
+                                      const StepModelInput& in);
+std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
+                                                    std::int64_t step, const StepModelInput& in);
 
 }  // namespace paceline

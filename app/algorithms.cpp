@@ -9,6 +9,7 @@
 #include "algorithms/dense_sgd.hpp"
 #include "algorithms/dgc.hpp"
 #include "algorithms/gradient_dropping.hpp"
+#include "algorithms/overlapped_sgd.hpp"
 #include "app/names.hpp"
 
 namespace paceline {
@@ -17,11 +18,6 @@ namespace {
 
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
-constexpr auto all_reduces = std::to_array<Spelling<AllReduce>>({
-    {"ring", AllReduce::ring},
-    {"recursive-doubling", AllReduce::recursive_doubling},
-    {"halving-doubling", AllReduce::halving_doubling},
-});
 constexpr auto wires = std::to_array<Spelling<WireFormat>>({{"fp32", fp32}, {"fp16", fp16}});
 constexpr auto laws = std::to_array<Spelling<DensityLaw>>(
     {{"worst-case", DensityLaw::worst_case}, {"independent", DensityLaw::independent}});
@@ -40,6 +36,8 @@ constexpr auto selections = std::to_array<Spelling<Selection>>(
     {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
 
 constexpr std::array<std::string_view, 4> dense_keys{"kind", "label", "all_reduce", "wire"};
+constexpr std::array<std::string_view, 5> overlapped_keys{"kind", "label", "all_reduce", "wire",
+                                                          "bucket"};
 constexpr std::array<std::string_view, 11> dgc_keys{
     "kind",         "label",      "density",   "density_law",    "encoding", "exchange",
     "uncompressed", "all_reduce", "selection", "selection_step", "warm_up"};
@@ -55,7 +53,7 @@ double as_density(const Place& place) {
 
 // The options that DGC and gradient dropping share, by the same names.
 template <class Options>
-void read_sparse_options(const ObjectReader& read, Options& options) {
+void read_sparse_options(const ObjectReader& read, const WorkerShape& shape, Options& options) {
     if (const auto p = read.optional("density")) options.density = as_density(*p);
     if (const auto p = read.optional("density_law"))
         options.law = as_choice(*p, "a density law", laws);
@@ -63,8 +61,7 @@ void read_sparse_options(const ObjectReader& read, Options& options) {
         options.format = as_choice(*p, "an encoding", encodings);
     if (const auto p = read.optional("exchange"))
         options.exchange = as_choice(*p, "a sparse exchange", exchanges);
-    if (const auto p = read.optional("all_reduce"))
-        options.all_reduce = as_choice(*p, "an all-reduce", all_reduces);
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, shape);
     if (const auto p = read.optional("selection"))
         options.selection.method = as_choice(*p, "a way to select", selections);
     if (const auto p = read.optional("selection_step"))
@@ -94,13 +91,18 @@ WarmUp read_warm_up(const Place& place) {
     return warm_up;
 }
 
-AlgorithmChoice read_dense(const ObjectReader& read) {
+// Nodes that a plan needs beside the workers'.
+int server_nodes(const AllReducePlan& plan) {
+    return plan.first_server_node ? plan.servers : 0;
+}
+
+AlgorithmChoice read_dense(const ObjectReader& read, const WorkerShape& shape) {
     AlgorithmChoice choice;
     DenseSgdOptions options;
-    if (const auto p = read.optional("all_reduce"))
-        options.all_reduce = as_choice(*p, "an all-reduce", all_reduces);
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, shape);
     if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
 
+    choice.server_nodes = server_nodes(options.all_reduce);
     choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
@@ -112,15 +114,39 @@ AlgorithmChoice read_dense(const ObjectReader& read) {
     return choice;
 }
 
-AlgorithmChoice read_dgc(const ObjectReader& read) {
+AlgorithmChoice read_overlapped(const ObjectReader& read, const WorkerShape& shape) {
+    AlgorithmChoice choice;
+    OverlappedSgdOptions options;
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, shape);
+    if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
+    choice.bucket = Bytes{25 << 20};
+    if (const auto p = read.optional("bucket")) {
+        choice.bucket = as_bytes(*p);
+        if (choice.bucket->count == 0) p->refuse("a bucket holds a byte or more");
+    }
+
+    choice.server_nodes = server_nodes(options.all_reduce);
+    choice.run = [options](Worker& worker) { return overlapped_sgd(worker, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.stage = [](std::int64_t, double) { return 0.0; };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
+        return overlapped_sgd_step_time(options, in);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_dgc(const ObjectReader& read, const WorkerShape& shape) {
     AlgorithmChoice choice;
     DgcOptions options;
-    read_sparse_options(read, options);
+    read_sparse_options(read, shape, options);
     if (const auto p = read.optional("uncompressed"))
         options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
     if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
 
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
+    choice.server_nodes = server_nodes(options.all_reduce);
     choice.run = [options](Worker& worker) { return dgc(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(layout, options.density, options.format);
@@ -134,13 +160,14 @@ AlgorithmChoice read_dgc(const ObjectReader& read) {
     return choice;
 }
 
-AlgorithmChoice read_gradient_dropping(const ObjectReader& read) {
+AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const WorkerShape& shape) {
     AlgorithmChoice choice;
     GradientDroppingOptions options;
-    read_sparse_options(read, options);
+    read_sparse_options(read, shape, options);
     if (const auto p = read.optional("dense_steps"))
         options.dense_steps = as_integer(*p, 0, most_steps);
 
+    choice.server_nodes = server_nodes(options.all_reduce);
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(*as_one_tensor(layout), options.density, options.format);
@@ -155,8 +182,10 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read) {
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 3> table{{
+constexpr std::array<AlgorithmEntry, 4> table{{
     {"dense", "synchronous SGD, gradients all-reduced whole", dense_keys, &read_dense},
+    {"dense-overlapped", "the same, in buckets while backward runs on", overlapped_keys,
+     &read_overlapped},
     {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
     {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
      &read_gradient_dropping},
@@ -172,12 +201,12 @@ Keys warm_up_keys() {
     return warm_up_key_table;
 }
 
-AlgorithmChoice read_algorithm(const Place& place) {
+AlgorithmChoice read_algorithm(const Place& place, const WorkerShape& shape) {
     const std::vector<std::string_view> names = names_of(table);
     const Place kind = kind_of(place, "an algorithm", names);
     const AlgorithmEntry& entry = table[as_name(kind, "an algorithm", names)];
     const ObjectReader read(place, entry.keys);
-    AlgorithmChoice choice = entry.read(read);
+    AlgorithmChoice choice = entry.read(read, shape);
     const auto label = read.optional("label");
     choice.label = label ? as_string(*label) : std::string(entry.name);
     return choice;

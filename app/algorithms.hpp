@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "algorithms/worker.hpp"
 #include "analysis/step_models.hpp"
+#include "app/all_reduces.hpp"
 #include "app/object_reader.hpp"
 
 namespace paceline {
@@ -17,11 +19,14 @@ struct AlgorithmChoice {
     std::string label;
     std::function<Task<>(Worker&)> run;
     WireFormat wire = fp32;
-    bool needs_epochs = false;  // its options are stated in epochs
+    std::optional<Bytes> bucket;  // of the gradient; empty: one
+    int server_nodes = 0;         // nodes it needs beside the workers'
+    bool needs_epochs = false;    // its options are stated in epochs
     /// Bytes of one worker's contribution to a (final) step, before aggregation.
     std::function<Bytes(const Layout&)> contribution;
-    /// Closed form of step k on an idle star.
-    std::function<Duration(const StepModelInput&, std::int64_t k, double epoch)> model_step;
+    /// Closed form of step k on an idle network, where one is known.
+    std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
+        model_step;
     /// Steps of equal closed form have equal stages.
     std::function<double(std::int64_t k, double epoch)> stage;
 };
@@ -30,12 +35,12 @@ struct AlgorithmEntry {
     std::string_view name;
     std::string_view summary;
     Keys keys;
-    AlgorithmChoice (*read)(const ObjectReader& read);
+    AlgorithmChoice (*read)(const ObjectReader& read, const WorkerShape& shape);
 };
 
 std::span<const AlgorithmEntry> algorithm_table();
 Keys warm_up_keys();
 
-AlgorithmChoice read_algorithm(const Place& place);
+AlgorithmChoice read_algorithm(const Place& place, const WorkerShape& shape);
 
 }  // namespace paceline

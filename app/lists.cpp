@@ -145,7 +145,7 @@ std::string check_text(const Study& study) {
         const std::int64_t steps = point.scenario.steps().value_or(1);
         const auto model = model_step_time(point.scenario, steps);
         text += fmt::format("  point {:>3}: {:<18} {:>6} nodes  {:<12} {}\n", i,
-                            point.scenario.algorithm.label, point.scenario.nodes,
+                            point.scenario.algorithm.label, point.scenario.cluster.workers,
                             point.scenario.workload.name,
                             model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known");
     }

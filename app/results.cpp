@@ -108,7 +108,8 @@ std::string table_of_points(const Study& study, const std::vector<PointResult>& 
 std::string table_by_nodes(const Study& study, const std::vector<PointResult>& results,
                            std::size_t nodes_axis) {
     const Axis& nodes = study.axes[nodes_axis];
-    std::vector<std::vector<std::string>> rows{{"speedup at nodes"}};
+    std::vector<std::vector<std::string>> rows{
+        {nodes.path == "cluster.devices" ? "speedup at devices" : "speedup at nodes"}};
     rows[0].insert(rows[0].end(), nodes.names.begin(), nodes.names.end());
     std::vector<std::string> order;
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -149,7 +150,9 @@ std::string results_csv(const Study& study, const std::vector<PointResult>& resu
 }
 
 std::string speedup_table(const Study& study, const std::vector<PointResult>& results) {
-    const auto nodes = std::ranges::find(study.axes, "cluster.nodes", &Axis::path);
+    const auto nodes = std::ranges::find_if(study.axes, [](const Axis& axis) {
+        return axis.path == "cluster.nodes" || axis.path == "cluster.devices";
+    });
     const bool any_speedup = std::ranges::any_of(
         results, [](const PointResult& result) { return result.metrics.speedup.has_value(); });
     std::string text = study.title.empty() ? "" : study.title + "\n\n";

@@ -1,5 +1,6 @@
 #include "app/run_point.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,9 +11,23 @@ namespace paceline {
 
 namespace {
 
+StepTiming step_timing(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    if (!algorithm.bucket)
+        return accumulated(make_step_timing(workload.gradient, *workload.layout),
+                           workload.accumulation);
+    const std::int64_t entries = algorithm.bucket->count / algorithm.wire.weigh(1).count;
+    return accumulated(make_step_timing(workload.gradient, *workload.layout, workload.tensor_macs,
+                                        std::max<std::int64_t>(entries, 1)),
+                       workload.accumulation);
+}
+
 Job make_job(const Scenario& scenario) {
     Job job{Vector(scenario.workload.layout)};
-    job.timing = make_step_timing(scenario.workload.step, *scenario.workload.layout);
+    job.timing = step_timing(scenario);
+    job.update = scenario.workload.update;
+    job.workers = scenario.cluster.workers;
     job.wire = scenario.algorithm.wire;
     job.seed = scenario.seed;
     job.steps_per_epoch = scenario.steps_per_epoch();
@@ -24,8 +39,10 @@ Job make_job(const Scenario& scenario) {
 }  // namespace
 
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
-    if (!scenario.fabric.as_idle_star || steps < 1) return std::nullopt;
-    const StepModelInput in{scenario.nodes, *scenario.fabric.as_idle_star, scenario.workload.step,
+    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    if (!network || steps < 1) return std::nullopt;
+    const StepModelInput in{scenario.cluster.workers, *network,
+                            step_timing(scenario),    scenario.workload.update,
                             scenario.workload.layout, scenario.algorithm.wire};
     const double per_epoch = scenario.steps_per_epoch();
     const auto epoch = [per_epoch](std::int64_t k) {
@@ -45,9 +62,9 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
             const std::int64_t middle = last + (beyond - last) / 2;
             (stage(middle) == here ? last : beyond) = middle;
         }
-        const Duration step = algorithm.model_step(in, begin, epoch(begin));
-        if (step == Duration::max()) return std::nullopt;
-        total_s += static_cast<double>(last + 1 - begin) * to_seconds(step);
+        const std::optional<Duration> step = algorithm.model_step(in, begin, epoch(begin));
+        if (!step || *step == Duration::max()) return std::nullopt;
+        total_s += static_cast<double>(last + 1 - begin) * to_seconds(*step);
         begin = last + 1;
     }
     return from_seconds(total_s / static_cast<double>(steps));
@@ -56,18 +73,23 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
 Metrics run_point(const Scenario& scenario, Progress* progress) {
     Simulation simulation;
     simulation.report_to(progress);
-    Network network(simulation, scenario.fabric.make(scenario.nodes), scenario.fabric.overhead);
+    const ClusterChoice& choice = scenario.cluster;
+    Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes),
+                    choice.fabric.overhead);
     Cluster cluster(network, make_job(scenario));
     Processes processes(simulation);
-    for (int rank = 0; rank < scenario.nodes; ++rank)
-        processes.spawn(fmt::format("node {}", rank), scenario.algorithm.run(cluster.worker(rank)));
+    const char* const name = choice.bus ? "device" : "node";
+    for (int rank = 0; rank < choice.workers; ++rank)
+        processes.spawn(fmt::format("{} {}", name, rank),
+                        scenario.algorithm.run(cluster.worker(rank)));
 
     const Time limit = scenario.stop.time ? Time{*scenario.stop.time} : never;
     const RunEnd end = simulation.run(limit);
 
     const Workload& workload = scenario.workload;
-    Metrics metrics = measure(simulation, network, cluster, end, processes.finished(),
-                              {workload.step, workload.batch, workload.dataset});
+    Metrics metrics =
+        measure(simulation, network, cluster, end, processes.finished(),
+                {workload.step(), workload.step_batch(), workload.dataset, choice.nodes});
     const auto steps = static_cast<std::int64_t>(metrics.iterations);
     if (const auto model = model_step_time(scenario, steps))
         metrics.model_step_time_s = to_seconds(*model);

@@ -124,18 +124,19 @@ void check_memory(const Study& study, int jobs) {
     const Bytes free = available_memory();
     if (free == Bytes{0} || need <= free) return;
     const Point& largest = *std::ranges::max_element(
-        study.points, {}, [](const Point& point) { return point.scenario.nodes; });
-    const int most = largest.scenario.nodes;
-    std::string path = "cluster.nodes";
+        study.points, {}, [](const Point& point) { return point.scenario.cluster.workers; });
+    const int most = largest.scenario.cluster.workers;
+    std::string path = largest.scenario.cluster.bus ? "cluster" : "cluster.nodes";
     for (std::size_t i = 0; i < study.axes.size(); ++i)
-        if (study.axes[i].path == path)
+        if (study.axes[i].path == "cluster.nodes" || study.axes[i].path == "cluster.devices")
             path = fmt::format("sweep.{}[{}]", study.axes[i].path, largest.choice[i]);
     throw ConfigError(
         study.file, path,
-        fmt::format("{} nodes on {} threads need about {:.1f} GB of memory and {:.1f} GB are free; "
-                    "use fewer nodes, or a smaller --jobs",
-                    most, together, static_cast<double>(need.count) * 1e-9,
-                    static_cast<double>(free.count) * 1e-9));
+        fmt::format(
+            "{} workers on {} threads need about {:.1f} GB of memory and {:.1f} GB are free; "
+            "use fewer nodes, or a smaller --jobs",
+            most, together, static_cast<double>(need.count) * 1e-9,
+            static_cast<double>(free.count) * 1e-9));
 }
 
 std::vector<PointResult> run_points(const Study& study, int jobs, bool show_progress) {

@@ -17,12 +17,11 @@ namespace {
 
 constexpr std::array<std::string_view, 8> root_keys{"title",     "seed", "cluster", "workload",
                                                     "algorithm", "stop", "sweep",   "$schema"};
-constexpr std::array<std::string_view, 2> cluster_key_table{"nodes", "fabric"};
-constexpr std::array<std::string_view, 6> workload_key_table{
-    "profile", "gradient", "step_time", "device", "batch", "dataset_samples"};
+constexpr std::array<std::string_view, 10> workload_key_table{
+    "profile", "gradient",     "step_time",    "gradient_time", "device",
+    "batch",   "global_batch", "accumulation", "update_time",   "dataset_samples"};
 constexpr std::array<std::string_view, 3> stop_key_table{"iterations", "epochs", "time"};
 
-constexpr std::int64_t most_nodes = 100'000'000;
 constexpr std::int64_t most_entries = std::int64_t{1} << 50;
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
@@ -49,10 +48,47 @@ Duration device_step(const Profile& profile, const Place& place, std::int64_t ba
     place.refuse(unknown_name(device, "a device with a throughput of this profile", devices));
 }
 
-Workload read_workload(const Place& place) {
+// Weak scaling states the samples of one gradient, strong scaling those of a step of all workers.
+void read_batch(const ObjectReader& read, int workers, Workload& workload) {
+    read.not_both("batch", "global_batch");
+    if (const auto p = read.optional("accumulation"))
+        workload.accumulation = static_cast<int>(as_integer(*p, 1, 1'000'000));
+    if (const auto batch = read.optional("batch"))
+        workload.batch = as_integer(*batch, 1, 1'000'000'000);
+    if (const auto global = read.optional("global_batch")) {
+        const std::int64_t samples = as_integer(*global, 1, std::int64_t{1} << 50);
+        const std::int64_t gradients = std::int64_t{workers} * workload.accumulation;
+        if (samples % gradients != 0)
+            global->refuse(fmt::format("{} samples are not equal shares of {} gradients in a step",
+                                       samples, gradients));
+        workload.batch = samples / gradients;
+    }
+}
+
+// How long one gradient of one worker takes.
+Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
+                            const std::optional<Profile>& profile, const Workload& workload) {
+    read.not_both("step_time", "device");
+    read.not_both("step_time", "gradient_time");
+    read.not_both("gradient_time", "device");
+    if (const auto device = read.optional("device")) {
+        if (!profile) device->refuse("a device needs a \"profile\"; give \"step_time\"");
+        if (!workload.batch) device->refuse("a device needs a \"batch\"");
+        return device_step(*profile, *device, *workload.batch);
+    }
+    if (const auto p = read.optional("gradient_time")) return as_duration(*p);
+    const Place step =
+        read.required("step_time", "time of one gradient on one node, such as \"344ms\"");
+    if (cluster.bus)
+        step.refuse(
+            "includes the bus of the node, and the cluster has a \"bus\"; give \"gradient_time\", "
+            "that of one device");
+    return as_duration(step);
+}
+
+Workload read_workload(const Place& place, const ClusterChoice& cluster) {
     const ObjectReader read(place, workload_key_table);
     read.not_both("profile", "gradient");
-    read.not_both("step_time", "device");
     Workload workload;
     std::optional<Profile> profile;
     if (const auto gradient = read.optional("gradient")) {
@@ -69,20 +105,16 @@ Workload read_workload(const Place& place) {
             "profile", "a net's name (paceline list profiles); or give \"gradient\""));
         workload.name = profile->name;
         workload.layout = profile->layout();
+        workload.tensor_macs = profile->tensor_macs();
         workload.dataset = profile->dataset_samples;
     }
-    if (const auto batch = read.optional("batch"))
-        workload.batch = as_integer(*batch, 1, 1'000'000'000);
+    if (workload.tensor_macs.empty())
+        workload.tensor_macs.resize(workload.layout->tensors().size());
     if (const auto samples = read.optional("dataset_samples"))
         workload.dataset = as_integer(*samples, 1, std::int64_t{1} << 50);
-    if (const auto device = read.optional("device")) {
-        if (!profile) device->refuse("a device needs a \"profile\"; give \"step_time\"");
-        if (!workload.batch) device->refuse("a device needs a \"batch\"");
-        workload.step = device_step(*profile, *device, *workload.batch);
-    } else {
-        workload.step = as_duration(
-            read.required("step_time", "time of one gradient on one node, such as \"344ms\""));
-    }
+    if (const auto update = read.optional("update_time")) workload.update = as_duration(*update);
+    read_batch(read, cluster.workers, workload);
+    workload.gradient = read_gradient_time(read, cluster, profile, workload);
     return workload;
 }
 
@@ -111,9 +143,6 @@ StopConditions read_stop(const Place& place, const Workload& workload) {
 Keys scenario_keys() {
     return root_keys;
 }
-Keys cluster_keys() {
-    return cluster_key_table;
-}
 Keys workload_keys() {
     return workload_key_table;
 }
@@ -121,9 +150,15 @@ Keys stop_keys() {
     return stop_key_table;
 }
 
+std::optional<std::int64_t> Workload::step_batch() const {
+    if (!batch) return std::nullopt;
+    return *batch * accumulation;
+}
+
 double Scenario::steps_per_epoch() const {
-    if (!workload.batch || !workload.dataset) return 0;
-    return static_cast<double>(*workload.dataset) / (static_cast<double>(*workload.batch) * nodes);
+    const std::optional<std::int64_t> batch = workload.step_batch();
+    if (!batch || !workload.dataset) return 0;
+    return static_cast<double>(*workload.dataset) / (static_cast<double>(*batch) * cluster.workers);
 }
 
 std::optional<std::int64_t> Scenario::steps() const {
@@ -146,17 +181,15 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
         scenario.seed =
             static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
 
-    const ObjectReader cluster(read.required("cluster", "the nodes and the fabric between them"),
-                               cluster_key_table);
-    scenario.nodes =
-        static_cast<int>(as_integer(cluster.required("nodes", "how many nodes"), 1, most_nodes));
-    scenario.fabric = read_fabric(
-        cluster.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"));
+    scenario.cluster =
+        read_cluster(read.required("cluster", "the nodes and the fabric between them"));
     scenario.workload = read_workload(
-        read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"));
+        read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"),
+        scenario.cluster);
     const Place algorithm =
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
-    scenario.algorithm = read_algorithm(algorithm);
+    scenario.algorithm =
+        read_algorithm(algorithm, {scenario.cluster.workers, scenario.cluster.devices_per_node});
     scenario.stop = read_stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),
                               scenario.workload);
     if (scenario.algorithm.needs_epochs && scenario.steps_per_epoch() == 0)
@@ -169,7 +202,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
 Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
     constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
-    return base + scenario.nodes * per_node;
+    return base + scenario.cluster.workers * per_node;
 }
 
 }  // namespace paceline

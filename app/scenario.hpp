@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/algorithms.hpp"
-#include "app/fabrics.hpp"
+#include "app/cluster_choice.hpp"
 #include "app/object_reader.hpp"
 
 namespace paceline {
@@ -14,9 +14,17 @@ namespace paceline {
 struct Workload {
     std::string name;
     LayoutPtr layout;
-    Duration step;                        // one gradient on one node
-    std::optional<std::int64_t> batch;    // samples per node and step
+    std::vector<double> tensor_macs;      // by tensor of the layout; all 0: not known
+    Duration gradient;                    // one gradient of one worker
+    int accumulation = 1;                 // gradients of a step
+    Duration update{};                    // the optimizer, once per step
+    std::optional<std::int64_t> batch;    // samples per gradient
     std::optional<std::int64_t> dataset;  // samples per epoch
+
+    /// What a worker computes in one step.
+    [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }
+    /// Samples per worker and step.
+    [[nodiscard]] std::optional<std::int64_t> step_batch() const;
 };
 
 struct StopConditions {
@@ -28,8 +36,7 @@ struct StopConditions {
 struct Scenario {
     std::string title;
     std::uint64_t seed = 1;
-    int nodes = 1;
-    FabricChoice fabric;
+    ClusterChoice cluster;
     Workload workload;
     AlgorithmChoice algorithm;
     StopConditions stop;
@@ -42,7 +49,6 @@ struct Scenario {
 
 // The tables of known keys, for the test that holds scenario.schema.json against them.
 Keys scenario_keys();
-Keys cluster_keys();
 Keys workload_keys();
 Keys stop_keys();
 

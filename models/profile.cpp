@@ -18,4 +18,19 @@ double Profile::macs() const {
     return sum;
 }
 
+std::vector<double> Profile::tensor_macs() const {
+    std::vector<double> macs;
+    double first = 0;        // of layers without tensors, before any other
+    std::size_t booked = 0;  // the first tensor of the last layer that has any
+    for (const ProfileLayer& layer : layers) {
+        if (!layer.tensors.empty()) {
+            booked = macs.size();
+            macs.resize(macs.size() + layer.tensors.size());
+        }
+        (macs.empty() ? first : macs[booked]) += layer.macs;
+    }
+    if (!macs.empty()) macs.front() += first;
+    return macs;
+}
+
 }  // namespace paceline

@@ -40,6 +40,9 @@ struct Profile {
     /// All tensors in forward order, named "layer.tensor".
     [[nodiscard]] LayoutPtr layout() const;
     [[nodiscard]] double macs() const;
+    /// By tensor of the layout: a layer's multiply-accumulates are booked on its first tensor, those
+    /// of a layer without tensors on the layer before.
+    [[nodiscard]] std::vector<double> tensor_macs() const;
 };
 
 }  // namespace paceline

@@ -1,9 +1,6 @@
 #include "sim/collectives/all_reduce.hpp"
 
-#include <utility>
-
 #include "sim/collectives/schedule.hpp"
-#include "sim/engine/check.hpp"
 
 namespace paceline {
 
@@ -65,18 +62,6 @@ Task<> halving_doubling_all_reduce(Rank self, Bytes size) {
     }
 
     if (fold.stands_for_two(me)) co_await self.send(place - 1, size);
-}
-
-Task<> all_reduce(AllReduce how, Rank self, Bytes size) {
-    switch (how) {
-        case AllReduce::ring:
-            return ring_all_reduce(std::move(self), size);
-        case AllReduce::recursive_doubling:
-            return recursive_doubling_all_reduce(std::move(self), size);
-        case AllReduce::halving_doubling:
-            return halving_doubling_all_reduce(std::move(self), size);
-    }
-    PACELINE_CHECK(false, "every all-reduce has its case");
 }
 
 }  // namespace paceline

@@ -14,10 +14,8 @@
 //                       back by doubling. Least bytes in log time. Rabenseifner, ICCS 2004.
 // The two recursive ones fold other n onto a power of two (schedule.hpp): one message of S before,
 // one after. Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005, describe
-// all three.
+// all three. Others, and the choice among all: all_reduce_plan.hpp.
 #pragma once
-
-#include <cstdint>
 
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
@@ -28,8 +26,5 @@ namespace paceline {
 Task<> ring_all_reduce(Rank self, Bytes size);
 Task<> recursive_doubling_all_reduce(Rank self, Bytes size);
 Task<> halving_doubling_all_reduce(Rank self, Bytes size);
-
-enum class AllReduce : std::uint8_t { ring, recursive_doubling, halving_doubling };
-Task<> all_reduce(AllReduce how, Rank self, Bytes size);
 
 }  // namespace paceline

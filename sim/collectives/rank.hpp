@@ -35,12 +35,33 @@ class Rank {
   public:
     /// The member at `place`. `network` must outlive the rank.
     Rank(Network& network, GroupPtr group, int place, Stream stream)
-        : network_(&network), group_(std::move(group)), stream_(stream), place_(place) {}
+        : network_(&network),
+          group_(std::move(group)),
+          stream_(stream),
+          place_(place),
+          size_(static_cast<int>(group_->members.size())) {}
+
+    /// The same member within a part of the group: places first, first + stride, ..., `size` of
+    /// them, which are 0, 1, ... there. Requires that the member is one of them.
+    [[nodiscard]] Rank part(int first, int stride, int size) const {
+        Rank rank = *this;
+        rank.first_ = first_ + first * stride_;
+        rank.stride_ = stride * stride_;
+        rank.place_ = (place_ - first) / stride;
+        rank.size_ = size;
+        return rank;
+    }
 
     [[nodiscard]] int place() const { return place_; }
-    [[nodiscard]] int size() const { return static_cast<int>(group_->members.size()); }
+    [[nodiscard]] int size() const { return size_; }
     /// The stream of this collective, the same on every member.
     [[nodiscard]] Stream stream() const { return stream_; }
+    /// For a collective in which two members may have messages for one another twice at a time.
+    [[nodiscard]] Stream second_stream() const { return stream_ | (Stream{1} << 63U); }
+    [[nodiscard]] Network& network() const { return *network_; }
+    [[nodiscard]] int node(int place) const {
+        return group_->members[static_cast<std::size_t>(first_ + place * stride_)];
+    }
 
     /// These await as their namesakes of sim/messages/transfer.hpp do, by rendezvous; they take
     /// places, not nodes.
@@ -55,14 +76,13 @@ class Rank {
     }
 
   private:
-    [[nodiscard]] int node(int place) const {
-        return group_->members[static_cast<std::size_t>(place)];
-    }
-
     Network* network_;
     GroupPtr group_;
     Stream stream_;
     int place_;
+    int first_ = 0;   // of the part, in the group
+    int stride_ = 1;  // of the part, in the group
+    int size_;
 };
 
 }  // namespace paceline

@@ -29,6 +29,8 @@ struct Link {
 
 struct Fabric {
     int hosts = 0;
+    int hosts_per_node =
+        1;  // consecutive ones are devices of one machine: traffic is counted by it
     std::vector<Link> links;
     /// Replaces `route` by the links from one host to another, in order. Pure. Called for from !=
     /// to only.

@@ -25,6 +25,7 @@ Network::Network(Simulation& simulation, Fabric fabric, Duration overhead)
       sender_free_(overhead > Duration::zero() ? static_cast<std::size_t>(fabric.hosts) : 0),
       traffic_(static_cast<std::size_t>(fabric.hosts)),
       hosts_(fabric.hosts),
+      hosts_per_node_(fabric.hosts_per_node),
       overhead_(overhead),
       local_link_(fabric.links.size()) {
     links_.reserve(fabric.links.size());
@@ -146,7 +147,7 @@ void Network::drain(Index index) {
     Flow& flow = flows_[index];
     flow.scheduled = false;
     flow.rate = 0;
-    traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
+    if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     simulation_.after(flow.latency, action<&Network::deliver>(*this, index));
     if (flow.behind == none)
@@ -158,7 +159,7 @@ void Network::drain(Index index) {
 void Network::deliver(Index index) {
     Flow& flow = flows_[index];
     ++delivered_;
-    traffic_[static_cast<std::size_t>(flow.to)].received += flow.size;
+    if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.to)].received += flow.size;
     mailboxes_.deliver(flow.to, flow.from, flow.stream);
     ++flow.generation;
     flow.behind = std::exchange(free_flow_, index);

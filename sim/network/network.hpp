@@ -45,7 +45,7 @@ struct MessageId {
     std::uint32_t generation = 0;
 };
 
-/// What has gone through a host's links.
+/// What a host has exchanged with other machines.
 struct Traffic {
     Bytes sent;
     Bytes received;
@@ -131,6 +131,9 @@ class Network {
     void leave_links(Index index);
     void touch(LinkState& link);
     void close_soon();
+    [[nodiscard]] bool leaves_node(const Flow& flow) const {
+        return hosts_per_node_ == 1 || flow.from / hosts_per_node_ != flow.to / hosts_per_node_;
+    }
 
     void set_rates(Index unused);
     bool start_alone(Index index);
@@ -150,6 +153,7 @@ class Network {
     std::vector<LinkId> dirty_;   // touched this instant
     Index free_flow_ = none;
     int hosts_;
+    int hosts_per_node_;
     Duration overhead_;
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;

@@ -56,7 +56,7 @@ Eigen::VectorXd serial_momentum_sgd(int nodes, double momentum, std::int64_t ste
 }
 
 StepModelInput input(int nodes, LayoutPtr layout) {
-    return {nodes, idle_star(link), step_of_tests, std::move(layout), fp32};
+    return on_star(nodes, idle_star(link), step_of_tests, std::move(layout));
 }
 
 bool power_of_two(int n) {
@@ -106,7 +106,7 @@ TEST_CASE("dense SGD: one step takes the step model, exactly, for any number of 
 
             DenseRun run(n, {how}, timing_job(layout, 1));
 
-            CHECK(run.elapsed() == dense_sgd_step_time({how}, input(n, layout)));
+            CHECK(run.elapsed() == *dense_sgd_step_time({how}, input(n, layout)));
         }
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("dense SGD: steps of powers of two take the step model, to the picosec
 
             DenseRun run(n, {how}, timing_job(layout, 4));
 
-            CHECK(run.elapsed() == 4 * dense_sgd_step_time({how}, input(n, layout)));
+            CHECK(run.elapsed() == 4 * *dense_sgd_step_time({how}, input(n, layout)));
         }
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("dense SGD: steps of powers of two take the step model where chunks di
 
             DenseRun run(n, {how}, timing_job(layout, 4));
 
-            CHECK(run.elapsed() == 4 * dense_sgd_step_time({how}, input(n, layout)));
+            CHECK(run.elapsed() == 4 * *dense_sgd_step_time({how}, input(n, layout)));
         }
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("dense SGD: steps of other numbers of nodes take the step model at mos
 
             DenseRun run(n, {how}, timing_job(layout, 4));
 
-            const Duration model = dense_sgd_step_time({how}, input(n, layout));
+            const Duration model = *dense_sgd_step_time({how}, input(n, layout));
             CHECK(run.elapsed() <= 4 * model);
             CHECK(run.elapsed() > 4 * step_of_tests);
         }

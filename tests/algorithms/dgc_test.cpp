@@ -57,7 +57,7 @@ std::vector<DgcOptions> all_options() {
 }
 
 StepModelInput input(int nodes, LayoutPtr layout) {
-    return {nodes, idle_star(link), step_of_tests, std::move(layout), fp32};
+    return on_star(nodes, idle_star(link), step_of_tests, std::move(layout));
 }
 
 DgcOptions with_warm_up(WarmUp warm_up) {
@@ -146,7 +146,7 @@ TEST_CASE("dgc: steps of powers of two take the step model exactly, whatever the
 
             const DgcRun run(n, options, timing_job(layout, 3));
 
-            CHECK(run.elapsed() == 3 * dgc_step_time(options, 0.01, input(n, layout)));
+            CHECK(run.elapsed() == 3 * *dgc_step_time(options, 0.01, input(n, layout)));
         }
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("dgc: one step of any number of nodes takes the step model, gathered t
 
             const DgcRun run(n, options, timing_job(layout, 1));
 
-            CHECK(run.elapsed() == dgc_step_time(options, 0.01, input(n, layout)));
+            CHECK(run.elapsed() == *dgc_step_time(options, 0.01, input(n, layout)));
         }
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("dgc: steps of other numbers of nodes take the step model at most") {
 
             const DgcRun run(n, options, timing_job(layout, 3));
 
-            CHECK(run.elapsed() <= 3 * dgc_step_time(options, 0.01, input(n, layout)));
+            CHECK(run.elapsed() <= 3 * *dgc_step_time(options, 0.01, input(n, layout)));
         }
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("dgc: the kind of all-reduce of the uncompressed tensors is the one as
         // k = 4 and 1: 30, 60 and 120 bytes; then 64 entries of 4 bytes.
         CHECK(run.elapsed() == 1ms + 3 * 10us + (30_B / 1_Gbps) + (60_B / 1_Gbps) +
                                    (120_B / 1_Gbps) +
-                                   all_reduce_time(how, 8, 256_B, idle_star(link)));
+                                   all_reduce_time(how, 8, 256_B, idle_network(link)).value());
     }
 }
 
@@ -333,9 +333,9 @@ TEST_CASE("dgc: a warm-up by steps takes the step model of each stage") {
     const DgcRun run(8, options, timing_job(layout, 11));
 
     const StepModelInput in = input(8, layout);
-    Duration expected = 3 * dgc_step_time(options, 0.001, in);
+    Duration expected = 3 * *dgc_step_time(options, 0.001, in);
     for (const double density : densities_of_the_paper)
-        expected += 2 * dgc_step_time(options, density, in);
+        expected += 2 * *dgc_step_time(options, density, in);
     CHECK(run.elapsed() == expected);
 }
 
@@ -350,9 +350,9 @@ TEST_CASE("dgc: a warm-up by epochs takes the step model of each stage") {
     // Epochs begin with steps 0, 3, 5, 8 and 10.
     const StepModelInput in = input(8, layout);
     const Duration expected =
-        3 * dgc_step_time(options, 0.25, in) + 2 * dgc_step_time(options, 0.0625, in) +
-        3 * dgc_step_time(options, 0.015625, in) + 2 * dgc_step_time(options, 0.004, in) +
-        3 * dgc_step_time(options, 0.001, in);
+        3 * *dgc_step_time(options, 0.25, in) + 2 * *dgc_step_time(options, 0.0625, in) +
+        3 * *dgc_step_time(options, 0.015625, in) + 2 * *dgc_step_time(options, 0.004, in) +
+        3 * *dgc_step_time(options, 0.001, in);
     CHECK(run.elapsed() == expected);
 }
 
@@ -364,10 +364,10 @@ TEST_CASE("dgc: an all-gather at density 0.25 costs more than dense, beyond five
     options.selection.method = Selection::free;
     for (const int n : {2, 4, 5, 6, 8, 32}) {
         CAPTURE(n);
-        const StepModelInput in{n, {1_Gbps}, 1ms, layout, fp32};
+        const StepModelInput in = on_star(n, {1_Gbps}, 1ms, layout);
 
-        const Duration warm_up = dgc_step_time(options, 0.25, in) - 1ms;
-        const Duration dense = dense_sgd_step_time({AllReduce::ring}, in) - 1ms;
+        const Duration warm_up = *dgc_step_time(options, 0.25, in) - 1ms;
+        const Duration dense = *dense_sgd_step_time({AllReduce::ring}, in) - 1ms;
 
         const double ratio = to_seconds(warm_up) / to_seconds(dense);
         CHECK(ratio == doctest::Approx(n * 0.25 * 1.5 / 2).epsilon(1e-3));

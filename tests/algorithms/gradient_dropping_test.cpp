@@ -53,7 +53,7 @@ std::vector<GradientDroppingOptions> all_options() {
 }
 
 StepModelInput input(int nodes, LayoutPtr layout) {
-    return {nodes, idle_star(link), step_of_tests, std::move(layout), fp32};
+    return on_star(nodes, idle_star(link), step_of_tests, std::move(layout));
 }
 
 TEST_CASE("gradient dropping: unless said otherwise, 1 % is sent after 100 dense steps") {
@@ -101,7 +101,7 @@ TEST_CASE("gradient dropping: its exchange is DGC's with its own density, law an
     CHECK(exchange.law == DensityLaw::worst_case);
     CHECK(exchange.format.bytes_per_entry == 12);
     CHECK(exchange.exchange == SparseExchange::all_gather_bruck);
-    CHECK(exchange.all_reduce == AllReduce::halving_doubling);
+    CHECK(exchange.all_reduce.method == AllReduce::halving_doubling);
     CHECK(exchange.warm_up.densities.empty());
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("gradient dropping: steps of powers of two take the step model, dense 
             const StepModelInput in = input(n, layout);
             Duration expected{};
             for (std::int64_t k = 0; k < 5; ++k)
-                expected += gradient_dropping_step_time(options, k, in);
+                expected += *gradient_dropping_step_time(options, k, in);
             CHECK(run.elapsed() == expected);
         }
 }
@@ -137,7 +137,7 @@ TEST_CASE("gradient dropping: steps of other numbers of nodes take the step mode
             const StepModelInput in = input(n, layout);
             Duration expected{};
             for (std::int64_t k = 0; k < 5; ++k)
-                expected += gradient_dropping_step_time(options, k, in);
+                expected += *gradient_dropping_step_time(options, k, in);
             CHECK(run.elapsed() <= expected);
         }
 }
@@ -150,7 +150,7 @@ TEST_CASE("gradient dropping: the first steps are dense SGD") {
 
     const DroppingRun run(8, options, timing_job(layout, 3));
 
-    const Duration dense = dense_sgd_step_time({AllReduce::recursive_doubling}, input(8, layout));
+    const Duration dense = *dense_sgd_step_time({AllReduce::recursive_doubling}, input(8, layout));
     CHECK(run.elapsed() == 3 * dense);
     CHECK(run.network.traffic(0).sent == 3 * (3 * 15'600_B));
 }

@@ -13,6 +13,7 @@
 
 #include "algorithms/worker.hpp"
 #include "analysis/closed_forms.hpp"
+#include "analysis/step_models.hpp"
 #include "sim/engine/processes.hpp"
 #include "topologies/fabrics/star.hpp"
 
@@ -50,6 +51,16 @@ struct TrainingRun {
 /// The star of these links as closed forms see it.
 inline IdleStar idle_star(const Link& link) {
     return {link.capacity(), 2 * link.latency};
+}
+
+inline IdleNetwork idle_network(const Link& link) {
+    return {idle_star(link), {}, 1};
+}
+
+/// What step models need to know of such a run.
+inline StepModelInput on_star(int nodes, const IdleStar& star, Duration step, LayoutPtr layout) {
+    const StepTiming timing = make_step_timing(step, *layout);
+    return {nodes, {star, {}, 1}, timing, {}, std::move(layout), fp32};
 }
 
 inline LayoutPtr make_layout(std::vector<Tensor> tensors) {

@@ -209,7 +209,7 @@ TEST_CASE("all-reduce of workers: computation and the closed form of the collect
             reductions.run.simulation.run();
 
             CHECK(reductions.run.elapsed() ==
-                  1ms + all_reduce_time(how, n, 4004_B, idle_star(link)));
+                  1ms + all_reduce_time(how, n, 4004_B, idle_network(link)).value());
         }
 }
 

@@ -19,6 +19,11 @@ using namespace std::chrono_literals;
 using namespace literals;
 using doctest::Approx;
 
+StepModelInput on_star(int nodes, const IdleStar& star, Duration step, const LayoutPtr& layout,
+                       WireFormat wire) {
+    return {nodes, {star, {}, 1}, make_step_timing(step, *layout), {}, layout, wire};
+}
+
 // Lin et al.'s own counting: worst case, everything gathered, selection free, no latency.
 DgcOptions as_in_the_paper() {
     DgcOptions options;
@@ -72,17 +77,19 @@ double speedup(int nodes, Duration one, Duration step) {
 
 TEST_CASE("step models: an all-reduce takes the closed form of its kind") {
     const IdleStar star{1_Gbps, 10us};
+    const IdleNetwork network{star, {}, 1};
 
-    CHECK(all_reduce_time(AllReduce::ring, 6, 1_MB, star) == ring_all_reduce_time(6, 1_MB, star));
-    CHECK(all_reduce_time(AllReduce::recursive_doubling, 6, 1_MB, star) ==
+    CHECK(all_reduce_time(AllReduce::ring, 6, 1_MB, network) ==
+          ring_all_reduce_time(6, 1_MB, star));
+    CHECK(all_reduce_time(AllReduce::recursive_doubling, 6, 1_MB, network) ==
           recursive_doubling_all_reduce_time(6, 1_MB, star));
-    CHECK(all_reduce_time(AllReduce::halving_doubling, 6, 1_MB, star) ==
+    CHECK(all_reduce_time(AllReduce::halving_doubling, 6, 1_MB, network) ==
           halving_doubling_all_reduce_time(6, 1_MB, star));
 }
 
 TEST_CASE("step models: alone there is nothing but computation and selection") {
     const LayoutPtr layout = built_in_profile("alexnet").layout();
-    const StepModelInput in{1, {1_Gbps, 10us}, 344ms, layout, fp32};
+    const StepModelInput in = on_star(1, {1_Gbps, 10us}, 344ms, layout, fp32);
     DgcOptions dgc;
     dgc.selection.method = Selection::exact;
     GradientDroppingOptions dropping;
@@ -96,8 +103,8 @@ TEST_CASE("step models: alone there is nothing but computation and selection") {
 
 TEST_CASE("step models: dense SGD on AlexNet over a ring of two takes S/B more") {
     const LayoutPtr layout = built_in_profile("alexnet").layout();
-    const StepModelInput full{2, {1_Gbps, 10us}, 344ms, layout, fp32};
-    const StepModelInput half{2, {1_Gbps, 10us}, 344ms, layout, fp16};
+    const StepModelInput full = on_star(2, {1_Gbps, 10us}, 344ms, layout, fp32);
+    const StepModelInput half = on_star(2, {1_Gbps, 10us}, 344ms, layout, fp16);
 
     CHECK(dense_sgd_step_time({}, full) == 344ms + 20us + 243'860'896_B / 1_Gbps);
     CHECK(dense_sgd_step_time({}, half) == 344ms + 20us + 121'930'448_B / 1_Gbps);
@@ -116,8 +123,8 @@ TEST_CASE("step models: speedups of dense SGD follow the calibrated curves") {
             const double size = 4 * static_cast<double>(layout->entries());
             const double formula = n * one / (one + 2.0 * (n - 1) / n * size / bytes_per_s);
 
-            const StepModelInput in{n, {curve.bandwidth}, curve.step, layout, fp32};
-            const double model = speedup(n, curve.step, dense_sgd_step_time({}, in));
+            const StepModelInput in = on_star(n, {curve.bandwidth}, curve.step, layout, fp32);
+            const double model = speedup(n, curve.step, *dense_sgd_step_time({}, in));
 
             CHECK(model == Approx(formula).epsilon(1e-6));
             CHECK(std::abs(model - curve.dense[i]) <= 0.005 + 0.003 * curve.dense[i]);
@@ -137,8 +144,8 @@ TEST_CASE("step models: speedups of DGC follow the calibrated curves") {
             const double bytes_per_s = static_cast<double>(curve.bandwidth.bits_per_second) / 8;
             const double formula = n * one / (one + (n - 1) * curve.message / bytes_per_s);
 
-            const StepModelInput in{n, {curve.bandwidth}, curve.step, layout, fp32};
-            const Duration step = dgc_step_time(as_in_the_paper(), 0.001, in);
+            const StepModelInput in = on_star(n, {curve.bandwidth}, curve.step, layout, fp32);
+            const Duration step = *dgc_step_time(as_in_the_paper(), 0.001, in);
             const double model = speedup(n, curve.step, step);
 
             CHECK(model == Approx(formula).epsilon(0.003));
@@ -149,27 +156,29 @@ TEST_CASE("step models: speedups of DGC follow the calibrated curves") {
 
 TEST_CASE("step models: the two printed speedups of AlexNet on 64 nodes come out") {
     const LayoutPtr layout = built_in_profile("alexnet").layout();
-    const StepModelInput slow{64, {1_Gbps}, 344ms, layout, fp32};
-    const StepModelInput fast{64, {10_Gbps}, 344ms, layout, fp32};
+    const StepModelInput slow = on_star(64, {1_Gbps}, 344ms, layout, fp32);
+    const StepModelInput fast = on_star(64, {10_Gbps}, 344ms, layout, fp32);
 
-    const double dense = speedup(64, 344ms, dense_sgd_step_time({}, fast));
-    const double dgc = speedup(64, 344ms, dgc_step_time(as_in_the_paper(), 0.001, slow));
+    const double dense = speedup(64, 344ms, *dense_sgd_step_time({}, fast));
+    const double dgc = speedup(64, 344ms, *dgc_step_time(as_in_the_paper(), 0.001, slow));
 
     CHECK(dense == Approx(30.2).epsilon(0.003));  // "about 30"
     CHECK(dgc == Approx(40.1).epsilon(0.003));    // "more than 40"
 }
 
 TEST_CASE("step models: dense AlexNet on two nodes over 1 Gbps is slower than on one") {
-    const StepModelInput two{2, {1_Gbps}, 344ms, built_in_profile("alexnet").layout(), fp32};
+    const StepModelInput two =
+        on_star(2, {1_Gbps}, 344ms, built_in_profile("alexnet").layout(), fp32);
 
-    CHECK(speedup(2, 344ms, dense_sgd_step_time({}, two)) < 0.5);
+    CHECK(speedup(2, 344ms, *dense_sgd_step_time({}, two)) < 0.5);
 }
 
 TEST_CASE("step models: DGC's all-gather catches up with dense at twice the ratio in nodes") {
     DgcOptions gather = as_in_the_paper();
     gather.exchange = SparseExchange::all_gather_ring;
     const auto dgc_wins_at = [&](int nodes) {
-        const StepModelInput in{nodes, {1_Gbps}, 344ms, built_in_profile("alexnet").layout(), fp32};
+        const StepModelInput in =
+            on_star(nodes, {1_Gbps}, 344ms, built_in_profile("alexnet").layout(), fp32);
         return dgc_step_time(gather, 0.001, in) < dense_sgd_step_time({}, in);
     };
 
@@ -179,12 +188,12 @@ TEST_CASE("step models: DGC's all-gather catches up with dense at twice the rati
 
 TEST_CASE("step models: gathered and all-reduced tensors differ by their own exchange") {
     const LayoutPtr layout = built_in_profile("resnet-50").layout();
-    const StepModelInput in{16, {1_Gbps, 10us}, 150ms, layout, fp32};
+    const StepModelInput in = on_star(16, {1_Gbps, 10us}, 150ms, layout, fp32);
     DgcOptions gathered = as_in_the_paper();
     DgcOptions reduced = as_in_the_paper();
     reduced.uncompressed = Uncompressed::all_reduced;
 
-    const Duration more = dgc_step_time(gathered, 0.001, in) - dgc_step_time(reduced, 0.001, in);
+    const Duration more = *dgc_step_time(gathered, 0.001, in) - *dgc_step_time(reduced, 0.001, in);
 
     // 15 D/B gathered, against a ring of D = 54,120 entries.
     const double gather_s = 15 * 216'480 / 125e6;
@@ -194,7 +203,7 @@ TEST_CASE("step models: gathered and all-reduced tensors differ by their own exc
 
 TEST_CASE("step models: gradient dropping is dense for its first steps") {
     const LayoutPtr layout = built_in_profile("ptb-lstm").layout();
-    const StepModelInput in{4, {1_Gbps, 10us}, 150ms, layout, fp32};
+    const StepModelInput in = on_star(4, {1_Gbps, 10us}, 150ms, layout, fp32);
     GradientDroppingOptions options;
     options.selection.method = Selection::free;
     options.law = DensityLaw::worst_case;

@@ -162,7 +162,7 @@ TEST_CASE("profiles: a device's step is its batch over the throughput measured w
 
     const Study study = read_study(file, {});
 
-    CHECK(study.points.front().scenario.workload.step == 500ms);
+    CHECK(study.points.front().scenario.workload.step() == 500ms);
     CHECK(study.points.front().scenario.workload.dataset == 640);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("profiles: a throughput without a batch holds for every batch") {
         "scenario.json",
         scenario_with(R"({"profile": "tiny.json", "device": "slide-rule", "batch": 64})"));
 
-    CHECK(read_study(file, {}).points.front().scenario.workload.step == 500ms);
+    CHECK(read_study(file, {}).points.front().scenario.workload.step() == 500ms);
 }
 
 TEST_CASE("profiles: a throughput measured with the batch goes before one without a batch") {
@@ -189,8 +189,8 @@ TEST_CASE("profiles: a throughput measured with the batch goes before one withou
     const Study measured = read_study(file, {});
     const Study other_batch = read_study(file, {"workload.batch=2"});
 
-    CHECK(measured.points.front().scenario.workload.step == 500ms);
-    CHECK(other_batch.points.front().scenario.workload.step == 2s);
+    CHECK(measured.points.front().scenario.workload.step() == 500ms);
+    CHECK(other_batch.points.front().scenario.workload.step() == 2s);
 }
 
 TEST_CASE("profiles: a fault in a user's own file is told with that file's name and path") {

@@ -58,7 +58,7 @@ TEST_CASE("run study: results stand in the order of the points") {
 
     CHECK(results.size() == study.points.size());
     for (std::size_t i = 0; i < results.size(); ++i)
-        CHECK(results[i].metrics.nodes == study.points[i].scenario.nodes);
+        CHECK(results[i].metrics.nodes == study.points[i].scenario.cluster.nodes);
 }
 
 TEST_CASE("run study: results, table and manifest are written, and nothing else") {

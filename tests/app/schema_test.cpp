@@ -241,8 +241,9 @@ std::string known_to_reader(const std::string& algorithm, const std::string& key
 
 std::string known_to_schema(const Json& property) {
     const Json* at = &property;
-    if (!at->contains("enum"))
+    if (at->contains("$ref"))
         at = &scenario_schema().at(Json::json_pointer(at->at("$ref").get<std::string>().substr(1)));
+    if (at->contains("oneOf")) at = &at->at("oneOf").front();  // the names; then come the objects
     return fmt::format("known: {}",
                        fmt::join(at->at("enum").get<std::vector<std::string>>(), ", "));
 }
@@ -251,6 +252,8 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
     for (const auto& [algorithm, key] :
          std::vector<std::pair<std::string, std::string>>{{"dense", "all_reduce"},
                                                           {"dense", "wire"},
+                                                          {"dense-overlapped", "all_reduce"},
+                                                          {"dense-overlapped", "wire"},
                                                           {"dgc", "all_reduce"},
                                                           {"dgc", "density_law"},
                                                           {"dgc", "encoding"},
@@ -303,7 +306,8 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
-          "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, fabric");
+          "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
+          "devices_per_node, bus, fabric");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());

@@ -47,7 +47,7 @@ Json resolved(const Study& study, std::size_t point) {
 
 std::vector<int> nodes_of(const Study& study) {
     std::vector<int> nodes;
-    for (const Point& point : study.points) nodes.push_back(point.scenario.nodes);
+    for (const Point& point : study.points) nodes.push_back(point.scenario.cluster.nodes);
     return nodes;
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("study: a scenario without a sweep is one point") {
     CHECK(study.axes.empty());
     CHECK(study.points.size() == 1);
     CHECK(study.points.front().choice.empty());
-    CHECK(study.points.front().scenario.nodes == 4);
+    CHECK(study.points.front().scenario.cluster.nodes == 4);
     CHECK(study.points.front().scenario.seed == 7);
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("study: a setting of a path that the schema does not have is refused")
 
     CHECK(file.problem({"cluster.nodse=8"}) ==
           "command line: --set cluster.nodse: \"nodse\" is not a key on this path; did you mean "
-          "\"nodes\"? known: nodes, fabric");
+          "\"nodes\"? known: nodes, devices, devices_per_node, bus, fabric");
 }
 
 TEST_CASE("study: a sweep cannot be set, rather than set and forgotten") {

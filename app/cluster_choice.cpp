@@ -1,0 +1,89 @@
+#include "app/cluster_choice.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/links.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> keys{"nodes", "devices", "devices_per_node", "bus",
+                                               "fabric"};
+constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
+
+constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(
+    {{"switched", BusKind::switched}, {"bridged", BusKind::bridged}, {"direct", BusKind::direct}});
+
+constexpr std::int64_t most_nodes = 100'000'000;
+
+Bus read_bus(const Place& place) {
+    const ObjectReader read(place, bus_key_table);
+    Bus bus;
+    bus.kind = as_choice(read.required("kind", "\"switched\", \"bridged\" or \"direct\""), "a bus",
+                         bus_kinds);
+    bus.lane = read_link(
+        read.required("link", "of a device to its bus, such as {\"preset\": \"pcie-3.0-x16\"}"));
+    return bus;
+}
+
+}  // namespace
+
+Keys cluster_keys() {
+    return keys;
+}
+Keys bus_keys() {
+    return bus_key_table;
+}
+
+ClusterChoice read_cluster(const Place& place) {
+    const ObjectReader read(place, keys);
+    ClusterChoice cluster;
+    read.not_both("nodes", "devices");
+    if (const auto p = read.optional("devices_per_node"))
+        cluster.devices_per_node = static_cast<int>(as_integer(*p, 1, 1024));
+    if (const auto p = read.optional("devices")) {
+        static_cast<void>(read.required("devices_per_node", "how many devices a machine holds"));
+        cluster.workers = static_cast<int>(as_integer(*p, 1, most_nodes));
+        cluster.nodes = machines_for(cluster.workers, cluster.devices_per_node);
+    } else {
+        const Place nodes = read.required("nodes", "how many nodes");
+        cluster.nodes = static_cast<int>(as_integer(nodes, 1, most_nodes));
+        if (cluster.nodes > most_nodes / cluster.devices_per_node)
+            nodes.refuse(fmt::format("a cluster has at most {} devices", most_nodes));
+        cluster.workers = cluster.nodes * cluster.devices_per_node;
+    }
+    if (const auto p = read.optional("bus")) {
+        if (cluster.devices_per_node == 1)
+            p->refuse("joins the devices of a node; give \"devices_per_node\" of 2 or more");
+        cluster.bus = read_bus(*p);
+    } else if (cluster.devices_per_node > 1) {
+        static_cast<void>(read.required(
+            "bus", "what joins a node's devices, such as {\"kind\": \"switched\", ...}"));
+    }
+    cluster.fabric = read_fabric(
+        read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"));
+    return cluster;
+}
+
+Fabric ClusterChoice::make_fabric(int servers) const {
+    Fabric between = fabric.make(nodes + servers);
+    if (!bus) return between;
+    return make_machines(workers, devices_per_node, *bus, std::move(between));
+}
+
+std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
+    if (!fabric.as_idle_star) return std::nullopt;
+    if (!bus) return IdleNetwork{*fabric.as_idle_star, {}, 1};
+    if (bus->kind != BusKind::switched || fabric.overhead > Duration::zero()) return std::nullopt;
+    const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
+    const IdleStar outside{std::min(fabric.as_idle_star->bandwidth, inside.bandwidth),
+                           sum(fabric.as_idle_star->latency, inside.latency)};
+    return IdleNetwork{outside, inside, devices_per_node};
+}
+
+}  // namespace paceline

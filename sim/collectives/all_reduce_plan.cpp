@@ -1,0 +1,42 @@
+#include "sim/collectives/all_reduce_plan.hpp"
+
+#include <utility>
+
+#include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/hierarchical.hpp"
+#include "sim/collectives/parameter_server.hpp"
+#include "sim/collectives/tree.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+AllReducePlan plan_for(AllReducePlan plan, Bytes size) {
+    if (plan.method != AllReduce::automatic) return plan;
+    plan.method =
+        size <= most_bytes_doubled ? AllReduce::recursive_doubling : AllReduce::halving_doubling;
+    return plan;
+}
+
+Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size) {
+    plan = plan_for(plan, size);
+    switch (plan.method) {
+        case AllReduce::ring:
+            return ring_all_reduce(std::move(self), size);
+        case AllReduce::recursive_doubling:
+            return recursive_doubling_all_reduce(std::move(self), size);
+        case AllReduce::halving_doubling:
+            return halving_doubling_all_reduce(std::move(self), size);
+        case AllReduce::tree:
+            return tree_all_reduce(std::move(self), size);
+        case AllReduce::parameter_server:
+            return parameter_server_all_reduce(std::move(self), size, plan.servers,
+                                               plan.first_server_node);
+        case AllReduce::hierarchical:
+            return hierarchical_all_reduce(std::move(self), size, plan.devices);
+        case AllReduce::automatic:
+            break;
+    }
+    PACELINE_CHECK(false, "every all-reduce has its case");
+}
+
+}  // namespace paceline

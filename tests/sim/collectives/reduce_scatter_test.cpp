@@ -1,0 +1,88 @@
+#include "sim/collectives/reduce_scatter.hpp"
+
+#include <chrono>
+
+#include <doctest/doctest.h>
+
+#include "analysis/closed_forms.hpp"
+#include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/schedule.hpp"
+#include "tests/sim/collectives/star_run.hpp"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+
+Task<> both_halves(Rank self, Bytes size) {
+    co_await ring_reduce_scatter(self, size);
+    co_await ring_all_gather_chunks(self, size);
+}
+
+TEST_CASE("ring reduce-scatter: on an idle star it takes what the closed form says") {
+    for (int n = 1; n <= 65; ++n)
+        for (const Bytes size : {0_B, 1_B, 97'001_B, 97_MB})
+            for (const Duration latency : {Duration{0}, Duration{50us}, Duration{50ms}}) {
+                CAPTURE(n);
+                CAPTURE(size.count);
+                const Duration simulated = time_on_star(n, {1_Gbps, latency}, [&](Rank self) {
+                    return ring_reduce_scatter(self, size);
+                });
+                const Duration predicted = ring_reduce_scatter_time(n, size, {1_Gbps, 2 * latency});
+                REQUIRE(simulated.count() == predicted.count());
+            }
+}
+
+TEST_CASE("ring reduce-scatter and its all-gather: together they take a ring all-reduce's time") {
+    for (int n = 1; n <= 17; ++n) {
+        CAPTURE(n);
+        const Bytes size = n * 10'007_B;
+        const Link link{1_Gbps, 30us};
+        const Duration halves =
+            time_on_star(n, link, [&](Rank self) { return both_halves(self, size); });
+        const Duration whole =
+            time_on_star(n, link, [&](Rank self) { return ring_all_reduce(self, size); });
+        REQUIRE(halves == whole);
+    }
+}
+
+TEST_CASE("ring reduce-scatter: each place sends all chunks but its own") {
+    for (int n = 1; n <= 17; ++n) {
+        CAPTURE(n);
+        StarRun run(n, {1_Gbps, 50us});
+
+        run.spawn_all([](Rank self) { return ring_reduce_scatter(self, 1'000'003_B); });
+        run.simulation.run();
+
+        for (int place = 0; place < n; ++place)
+            REQUIRE(run.network.traffic(place).sent + chunk(1'000'003_B, n, place) == 1'000'003_B);
+    }
+}
+
+TEST_CASE("all-to-all: on an idle star it takes (n-1) (L + V/B)") {
+    for (int n = 1; n <= 65; ++n) {
+        CAPTURE(n);
+        const Duration simulated =
+            time_on_star(n, {1_Gbps, 25us}, [](Rank self) { return all_to_all(self, 1_MB); });
+        REQUIRE(simulated == (n - 1) * (50us + 8ms));
+        REQUIRE(simulated == all_to_all_time(n, 1_MB, {1_Gbps, 50us}));
+    }
+}
+
+TEST_CASE("all-to-all: every pair exchanges one block") {
+    StarRun run(9, {1_Gbps, 50us});
+
+    run.spawn_all([](Rank self) { return all_to_all(self, 1001_B); });
+    run.simulation.run();
+
+    CHECK(run.network.messages_delivered() == 72);
+    for (int place = 0; place < 9; ++place) {
+        CHECK(run.network.traffic(place).sent == 8008_B);
+        CHECK(run.network.traffic(place).received == 8008_B);
+    }
+}
+
+}  // namespace
+}  // namespace paceline

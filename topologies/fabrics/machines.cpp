@@ -1,0 +1,65 @@
+#include "topologies/fabrics/machines.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+// Where the links of the buses stand behind those of the fabric between the machines.
+struct Places {
+    LinkId up;       // [device]
+    LinkId down;     // [device]
+    LinkId bridge;   // [machine], if bridged
+    LinkId between;  // [device * per_machine + place of the other in the machine], if direct
+};
+
+}  // namespace
+
+Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric between) {
+    PACELINE_CHECK(devices >= 1 && per_machine >= 1, "there is a device or more");
+    const int machines = machines_for(devices, per_machine);
+    PACELINE_CHECK(between.hosts == machines, "the fabric joins the machines");
+
+    Fabric fabric;
+    fabric.hosts = devices;
+    fabric.hosts_per_node = per_machine;
+    fabric.links = std::move(between.links);
+    const auto add = [&fabric, &bus](int count) {
+        const auto first = static_cast<LinkId>(fabric.links.size());
+        fabric.links.insert(fabric.links.end(), static_cast<std::size_t>(count), bus.lane);
+        return first;
+    };
+    Places places{};
+    if (bus.kind == BusKind::direct) {
+        places.between = add(devices * per_machine);
+    } else {
+        places.up = add(devices);
+        places.down = add(devices);
+    }
+    if (bus.kind == BusKind::bridged) places.bridge = add(machines);
+
+    fabric.find_route = [places, per_machine, kind = bus.kind,
+                         outside = std::move(between.find_route)](int from, int to, Route& route) {
+        const int here = from / per_machine;
+        const int there = to / per_machine;
+        route.clear();
+        if (here != there) outside(here, there, route);
+        if (kind == BusKind::direct) {
+            if (here == there)
+                route.push_back(places.between +
+                                static_cast<LinkId>(from * per_machine + to % per_machine));
+            return;
+        }
+        if (here == there && kind == BusKind::bridged)
+            route.push_back(places.bridge + static_cast<LinkId>(here));
+        route.insert(route.begin(), places.up + static_cast<LinkId>(from));
+        route.push_back(places.down + static_cast<LinkId>(to));
+    };
+    return fabric;
+}
+
+}  // namespace paceline
