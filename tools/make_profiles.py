@@ -5,8 +5,9 @@ A profile lists a network's layers in forward order: the gradient tensors each p
 multiply-accumulates (MACs) of one sample's forward pass. Both are derived here from the
 architecture and checked against published totals before anything is written.
 
-    tools/make_profiles.py            rewrite the files
-    tools/make_profiles.py --check    exit 1 and name each file that differs
+    tools/make_profiles.py                 rewrite the files
+    tools/make_profiles.py --check         exit 1 and name each file that differs
+    tools/make_profiles.py --efficiency    print what share of a device's peak each net reaches
 
 MACs count convolutions and matrix products only; biases, normalization, activations, pooling and
 embedding look-ups are zero.
@@ -15,10 +16,12 @@ embedding look-ups are zero.
 import json
 import math
 import re
+import statistics
 import sys
 from pathlib import Path
 
-PROFILES = Path(__file__).resolve().parent.parent / "models" / "profiles"
+MODELS = Path(__file__).resolve().parent.parent / "models"
+PROFILES = MODELS / "profiles"
 
 # ---------------------------------------------------------------------------------------------
 # Layers. A feature map is (channels, side).
@@ -711,9 +714,30 @@ def text(made):
     return "{\n" + ",\n".join(f'  "{key}": {value}' for key, value in written.items()) + "\n}\n"
 
 
+def print_efficiency():
+    """What training reaches of the devices' peaks: 3 x 2 x MACs x samples/s / peak."""
+    peaks = {device["name"]: device["peak_flops"]
+             for device in json.loads((MODELS / "devices.json").read_text())["devices"]}
+    pairs = []  # the median of its entries, for every net and device
+    for made in map(profile, sorted(NETWORKS)):
+        flops = 6 * sum(each["macs"] for each in made["layers"])
+        for device, peak in peaks.items():
+            rates = [row["samples_per_s"] for row in made["throughput"] if row["device"] == device]
+            if rates:
+                pairs.append((flops * statistics.median(rates) / peak, made["name"], device))
+    for share, name, device in sorted(pairs):
+        print(f"{share:6.3f}  {name:<12}  {device}")
+    shares = [share for share, _, _ in pairs]
+    low, median, high = statistics.quantiles(shares, n=4, method="inclusive")
+    print(f"{len(pairs)} pairs: median {median:.3f}, quartiles {low:.3f} and {high:.3f}, "
+          f"least {min(shares):.3f}, most {max(shares):.3f}")
+
+
 def main(arguments):
-    if arguments not in ([], ["--check"]):
-        sys.exit("usage: tools/make_profiles.py [--check]")
+    if arguments not in ([], ["--check"], ["--efficiency"]):
+        sys.exit("usage: tools/make_profiles.py [--check | --efficiency]")
+    if arguments == ["--efficiency"]:
+        return print_efficiency()
     stale = []
     for name in NETWORKS:
         path, wanted = PROFILES / f"{name}.json", text(profile(name)).encode("ascii")
