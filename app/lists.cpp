@@ -118,15 +118,16 @@ std::string list_devices() {
 }
 
 std::string list_links() {
-    std::string text = fmt::format("  {:<15} {:>13} {:>13} {:>10} {:>10}  {}\n", "preset",
-                                   "line rate", "payload rate", "one way", "round trip", "source");
+    std::string text =
+        fmt::format("  {:<14} {:>11} {:>11} {:>8} {:>8} {:>11}   {}\n", "preset", "to the node",
+                    "from it", "payload", "one way", "round trip", "source");
     for (const LinkPreset& preset : link_presets()) {
-        const Bandwidth payload = preset.efficiency * preset.bandwidth;
-        text += fmt::format("  {:<15} {:>13} {:>8.3f} Gbps {:>10} {:>10}  {}\n", preset.name,
-                            to_string(preset.bandwidth),
-                            static_cast<double>(payload.bits_per_second) * 1e-9,
-                            to_string(preset.one_way_latency),
-                            to_string(2 * preset.one_way_latency), preset.source);
+        const Bandwidth up = preset.bandwidth_up.value_or(preset.bandwidth);
+        text += wrapped(
+            fmt::format("  {:<14} {:>11} {:>11} {:>7.1f}% {:>8} {:>11}   ", preset.name,
+                        to_string(preset.bandwidth), to_string(up), 100 * preset.efficiency,
+                        to_string(preset.one_way_latency), to_string(2 * preset.one_way_latency)),
+            preset.source);
     }
     return text;
 }

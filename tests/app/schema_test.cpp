@@ -122,6 +122,7 @@ bool wrong_in_meaning(const std::string& name) {
         "bandwidth-below-one-bit-per-second",
         "bandwidth-of-zero",
         "bandwidth-too-large-to-read",
+        "bandwidth-up-of-zero",
         "bandwidth-very-long",
         "device-not-measured-with-the-profile",
         "device-of-a-profile-without-throughput",
