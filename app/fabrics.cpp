@@ -15,12 +15,15 @@ namespace {
 constexpr std::array<std::string_view, 3> star_keys{"kind", "link", "overhead"};
 
 FabricChoice read_star(const ObjectReader& read) {
-    const Link link = read_link(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
+    const Cable cable =
+        read_cable(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
     FabricChoice choice;
-    choice.make = [link](int hosts) { return make_star(hosts, link, link); };
+    choice.make = [cable](int hosts) { return make_star(hosts, cable.up, cable.down); };
     if (const auto overhead = read.optional("overhead")) choice.overhead = as_duration(*overhead);
-    if (choice.overhead == Duration::zero())
-        choice.as_idle_star = IdleStar{link.capacity(), sum(link.latency, link.latency)};
+    const bool symmetric = cable.up.capacity() == cable.down.capacity();
+    if (choice.overhead == Duration::zero() && symmetric)
+        choice.as_idle_star =
+            IdleStar{cable.up.capacity(), sum(cable.up.latency, cable.down.latency)};
     return choice;
 }
 

@@ -1,7 +1,9 @@
 #include "app/links.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/names.hpp"
@@ -11,24 +13,37 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> keys{"preset", "bandwidth", "latency", "efficiency"};
-constexpr std::array<std::string_view, 5> preset_keys{"name", "bandwidth", "one_way_latency",
-                                                      "efficiency", "source"};
+constexpr std::array<std::string_view, 5> keys{"preset", "bandwidth", "bandwidth_up", "latency",
+                                               "efficiency"};
+constexpr std::array<std::string_view, 7> preset_keys{
+    "name", "bandwidth", "bandwidth_up", "round_trip", "one_way_latency", "efficiency", "source"};
+
+Duration read_one_way(const ObjectReader& read) {
+    read.not_both("round_trip", "one_way_latency");
+    if (const auto round_trip = read.optional("round_trip")) return as_duration(*round_trip) / 2;
+    return as_duration(read.required("one_way_latency", "host to host; or give \"round_trip\""));
+}
 
 }  // namespace
+
+LinkPreset read_link_preset(const Place& place) {
+    const ObjectReader read(place, preset_keys);
+    LinkPreset preset;
+    preset.name = as_string(read.required("name", "the preset's name"));
+    preset.bandwidth = as_bandwidth(read.required("bandwidth", "the nominal rate into the host"));
+    if (const auto up = read.optional("bandwidth_up")) preset.bandwidth_up = as_bandwidth(*up);
+    preset.one_way_latency = read_one_way(read);
+    preset.efficiency = as_number_above(read.required("efficiency", "payload share"), 0, 1);
+    preset.source = as_string(read.required("source", "where the figures come from"));
+    return preset;
+}
 
 std::vector<LinkPreset> link_presets() {
     const std::string file = "app/links.json";
     const Json json = parse_json(resource(file), file);
     std::vector<LinkPreset> presets;
-    for (const Json& entry : json.at("links")) {
-        const ObjectReader read({&entry, &file, "links"}, preset_keys);
-        presets.push_back({as_string(read.required("name", "the preset's name")),
-                           as_bandwidth(read.required("bandwidth", "the nominal rate")),
-                           as_duration(read.required("one_way_latency", "host to host")),
-                           as_number_above(read.required("efficiency", "payload share"), 0, 1),
-                           as_string(read.required("source", "where the figures come from"))});
-    }
+    for (const Json& entry : json.at("links"))
+        presets.push_back(read_link_preset({&entry, &file, "links"}));
     return presets;
 }
 
@@ -36,26 +51,45 @@ Keys link_keys() {
     return keys;
 }
 
-Link read_link(const Place& place) {
+Cable read_cable(const Place& place) {
     const ObjectReader read(place, keys);
-    Link link;
+    Link down;
+    std::optional<Bandwidth> bandwidth_up;
     if (const auto preset = read.optional("preset")) {
         const std::vector<LinkPreset> presets = link_presets();
         const std::vector<std::string_view> names = names_of(presets);
         const LinkPreset& chosen = presets[as_name(*preset, "a link preset", names)];
-        link = {chosen.bandwidth, chosen.one_way_latency / 2, chosen.efficiency};
+        down = {chosen.bandwidth, chosen.one_way_latency / 2, chosen.efficiency};
+        bandwidth_up = chosen.bandwidth_up;
     } else {
-        link.bandwidth = as_bandwidth(
+        down.bandwidth = as_bandwidth(
             read.required("bandwidth", "for example \"10Gbps\"; or name a \"preset\""));
     }
     if (const auto bandwidth = read.optional("bandwidth"))
-        link.bandwidth = as_bandwidth(*bandwidth);
-    if (const auto latency = read.optional("latency")) link.latency = as_duration(*latency);
+        down.bandwidth = as_bandwidth(*bandwidth);
+    if (const auto up = read.optional("bandwidth_up")) bandwidth_up = as_bandwidth(*up);
+    if (const auto latency = read.optional("latency")) down.latency = as_duration(*latency);
     if (const auto efficiency = read.optional("efficiency"))
-        link.efficiency = as_number_above(*efficiency, 0, 1);
-    if (link.capacity().bits_per_second == 0)
+        down.efficiency = as_number_above(*efficiency, 0, 1);
+    Link up = down;
+    up.bandwidth = bandwidth_up.value_or(down.bandwidth);
+    if (std::min(up.capacity(), down.capacity()).bits_per_second == 0)
         read.required("efficiency", "a share").refuse("leaves no bandwidth; raise it");
-    return link;
+    return {up, down};
+}
+
+Link read_link(const Place& place) {
+    const Cable cable = read_cable(place);
+    if (cable.up.bandwidth != cable.down.bandwidth) {
+        const ObjectReader read(place, keys);
+        const std::optional<Place> stated = read.optional("bandwidth_up");
+        const Place at = stated ? *stated : read.required("preset", "a symmetric one");
+        at.refuse(
+            fmt::format("is {} from the host and {} to it; links of this fabric are the same "
+                        "both ways, those of a star need not be",
+                        to_string(cable.up.bandwidth), to_string(cable.down.bandwidth)));
+    }
+    return cable.up;
 }
 
 }  // namespace paceline

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/compression/sparse.hpp"
+#include "app/devices.hpp"
 #include "app/links.hpp"
 #include "app/profiles.hpp"
 #include "app/resources.hpp"
@@ -17,6 +18,8 @@
 namespace paceline {
 
 namespace {
+
+constexpr std::size_t list_width = 120;
 
 Profile built_in(std::string_view name) {
     const std::string file = fmt::format("models/profiles/{}.json", name);
@@ -47,42 +50,84 @@ std::string list_mixings() {
            "them yet)\n";
 }
 
+// `head`, then the text in lines of at most `list_width` that all begin where `head` ends.
+std::string wrapped(std::string head, std::string_view text) {
+    const std::size_t indent = head.size();
+    std::string lines;
+    bool at_start = true;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        if (!at_start && head.size() + 1 + word.size() > list_width) {
+            lines += head + '\n';
+            head.assign(indent, ' ');
+            at_start = true;
+        }
+        if (!at_start) head += ' ';
+        head += word;
+        at_start = false;
+        text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+    return lines + head + '\n';
+}
+
 std::string list_profiles() {
     std::string text =
-        fmt::format("  {:<12} {:>12} {:>12} {:>14} {:>16}  {}\n", "name", "parameters", "fp32 MiB",
-                    "forward MACs", "DGC bytes@0.001", "title");
+        fmt::format("  {:<12} {:>11} {:>9} {:>10} {:>11}   {:<15} {}\n", "name", "parameters",
+                    "fp32 MiB", "MACs", "DGC bytes", "of a sample", "title");
     for (const std::string_view name : profile_names()) {
         const Profile profile = built_in(name);
         const LayoutPtr layout = profile.layout();
-        text +=
-            fmt::format("  {:<12} {:>12} {:>12.2f} {:>14.4g} {:>16}  {}\n", name, layout->entries(),
-                        static_cast<double>(layout->entries()) * 4 / (1 << 20), profile.macs(),
-                        nominal_bytes(*layout, 0.001).count, profile.title);
+        text += wrapped(
+            fmt::format("  {:<12} {:>11} {:>9.2f} {:>10.4g} {:>11}   {:<15} ", name,
+                        layout->entries(), static_cast<double>(layout->entries()) * 4 / (1 << 20),
+                        profile.macs(), nominal_bytes(*layout, 0.001).count, profile.sample),
+            profile.title);
     }
+    return text +
+           "  MACs: forward multiply-accumulates of a sample; DGC bytes: nominal, at density "
+           "0.001\n";
+}
+
+std::string measured_on(std::string_view device, const std::vector<Profile>& profiles) {
+    std::string text;
+    for (const Profile& profile : profiles)
+        for (const MeasuredThroughput& row : profile.throughput)
+            if (row.device == device)
+                text += wrapped(
+                    fmt::format("    {:<13} {:<10} {:>9.6g} /s       ", profile.name,
+                                row.batch ? fmt::format("batch {}", *row.batch) : "any batch",
+                                row.samples_per_s),
+                    row.source);
     return text;
 }
 
 std::string list_devices() {
-    std::string text = fmt::format("  {:<14} {:<10} {:>6} {:>12}  {}\n", "device", "profile",
-                                   "batch", "samples/s", "source");
-    for (const std::string_view name : profile_names())
-        for (const MeasuredThroughput& row : built_in(name).throughput)
-            text += fmt::format("  {:<14} {:<10} {:>6} {:>12.6g}  {}\n", row.device, name,
-                                row.batch ? fmt::format("{}", *row.batch) : "-", row.samples_per_s,
-                                row.source);
+    std::vector<Profile> profiles;
+    for (const std::string_view name : profile_names()) profiles.push_back(built_in(name));
+    std::string text =
+        "  peak fp32 operations per second (a multiply-accumulate is two), then the measured "
+        "throughput in samples\n  per second, one device; \"any batch\": the source names none\n";
+    for (const Device& device : device_table()) {
+        text += fmt::format("\n  {:<15} {}\n", device.name, device.title);
+        text += wrapped(fmt::format("    {:<13} {:<10} {:>9.4g} TFLOP/s  ", "peak", "",
+                                    device.peak_flops * 1e-12),
+                        device.source);
+        text += measured_on(device.name, profiles);
+    }
     return text;
 }
 
 std::string list_links() {
-    std::string text = fmt::format("  {:<15} {:>13} {:>13} {:>10} {:>10}  {}\n", "preset",
-                                   "line rate", "payload rate", "one way", "round trip", "source");
+    std::string text =
+        fmt::format("  {:<14} {:>11} {:>11} {:>8} {:>8} {:>11}   {}\n", "preset", "to the node",
+                    "from it", "payload", "one way", "round trip", "source");
     for (const LinkPreset& preset : link_presets()) {
-        const Bandwidth payload = preset.efficiency * preset.bandwidth;
-        text += fmt::format("  {:<15} {:>13} {:>8.3f} Gbps {:>10} {:>10}  {}\n", preset.name,
-                            to_string(preset.bandwidth),
-                            static_cast<double>(payload.bits_per_second) * 1e-9,
-                            to_string(preset.one_way_latency),
-                            to_string(2 * preset.one_way_latency), preset.source);
+        const Bandwidth up = preset.bandwidth_up.value_or(preset.bandwidth);
+        text += wrapped(
+            fmt::format("  {:<14} {:>11} {:>11} {:>7.1f}% {:>8} {:>11}   ", preset.name,
+                        to_string(preset.bandwidth), to_string(up), 100 * preset.efficiency,
+                        to_string(preset.one_way_latency), to_string(2 * preset.one_way_latency)),
+            preset.source);
     }
     return text;
 }

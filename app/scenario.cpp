@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/devices.hpp"
 #include "app/names.hpp"
 #include "app/profiles.hpp"
+#include "models/step_estimate.hpp"
 
 namespace paceline {
 
@@ -17,16 +19,25 @@ namespace {
 
 constexpr std::array<std::string_view, 8> root_keys{"title",     "seed", "cluster", "workload",
                                                     "algorithm", "stop", "sweep",   "$schema"};
-constexpr std::array<std::string_view, 10> workload_key_table{
-    "profile", "gradient",     "step_time",    "gradient_time", "device",
+constexpr std::array<std::string_view, 11> workload_key_table{
+    "profile", "gradient",     "step_time",    "gradient_time", "device",         "efficiency",
     "batch",   "global_batch", "accumulation", "update_time",   "dataset_samples"};
 constexpr std::array<std::string_view, 3> stop_key_table{"iterations", "epochs", "time"};
 
 constexpr std::int64_t most_entries = std::int64_t{1} << 50;
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
+// What to give where no throughput was measured.
+std::string instead_of_measured(std::string_view device) {
+    const std::vector<Device> devices = device_table();
+    if (std::ranges::find(devices, device, &Device::name) == devices.end())
+        return "give \"step_time\"";
+    return fmt::format("give \"step_time\", or \"efficiency\": {} for an estimate",
+                       default_efficiency);
+}
+
 // The first row measured with this batch, else the first whose batch is not stated.
-Duration device_step(const Profile& profile, const Place& place, std::int64_t batch) {
+Duration measured_step(const Profile& profile, const Place& place, std::int64_t batch) {
     const std::string device = as_string(place);
     std::vector<std::string_view> devices;
     std::vector<std::string> batches;
@@ -40,12 +51,28 @@ Duration device_step(const Profile& profile, const Place& place, std::int64_t ba
     }
     if (of_any_batch) return from_seconds(static_cast<double>(batch) / *of_any_batch);
     if (!batches.empty())
-        place.refuse(
-            fmt::format("{} was measured with batch {} on {}, not with {}; give \"step_time\"",
-                        profile.name, fmt::join(batches, ", "), device, batch));
-    if (devices.empty())
-        place.refuse(fmt::format("no throughput of {} is known; give \"step_time\"", profile.name));
+        place.refuse(fmt::format("{} was measured with batch {} on {}, not with {}; {}",
+                                 profile.name, fmt::join(batches, ", "), device, batch,
+                                 instead_of_measured(device)));
+    const std::vector<Device> known = device_table();
+    if (std::ranges::find(known, device, &Device::name) != known.end() || devices.empty())
+        place.refuse(fmt::format("no throughput of {} is known{}; {}", profile.name,
+                                 devices.empty() ? "" : " on " + device,
+                                 instead_of_measured(device)));
     place.refuse(unknown_name(device, "a device with a throughput of this profile", devices));
+}
+
+Duration step_by_peak(const Profile& profile, const Place& place, std::int64_t batch,
+                      const Place& efficiency) {
+    const double share = as_number_above(efficiency, 0, 1);
+    const std::vector<Device> devices = device_table();
+    const Device& device = devices[as_name(place, "a device of known peak", names_of(devices))];
+    if (profile.macs() == 0)
+        efficiency.refuse(fmt::format(
+            "{} states no multiply-accumulates to estimate by; give \"step_time\"", profile.name));
+    const Duration step = estimated_step(profile.macs(), batch, device.peak_flops, share);
+    if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
+    return step;
 }
 
 // Weak scaling states the samples of one gradient, strong scaling those of a step of all workers.
@@ -71,11 +98,14 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
     read.not_both("step_time", "device");
     read.not_both("step_time", "gradient_time");
     read.not_both("gradient_time", "device");
+    const std::optional<Place> efficiency = read.optional("efficiency");
     if (const auto device = read.optional("device")) {
         if (!profile) device->refuse("a device needs a \"profile\"; give \"step_time\"");
         if (!workload.batch) device->refuse("a device needs a \"batch\"");
-        return device_step(*profile, *device, *workload.batch);
+        return efficiency ? step_by_peak(*profile, *device, *workload.batch, *efficiency)
+                          : measured_step(*profile, *device, *workload.batch);
     }
+    if (efficiency) efficiency->refuse("is the share of a device's peak; name a \"device\"");
     if (const auto p = read.optional("gradient_time")) return as_duration(*p);
     const Place step =
         read.required("step_time", "time of one gradient on one node, such as \"344ms\"");

@@ -5,20 +5,23 @@ A profile lists a network's layers in forward order: the gradient tensors each p
 multiply-accumulates (MACs) of one sample's forward pass. Both are derived here from the
 architecture and checked against published totals before anything is written.
 
-    tools/make_profiles.py            rewrite the files
-    tools/make_profiles.py --check    exit 1 and name each file that differs
+    tools/make_profiles.py                 rewrite the files
+    tools/make_profiles.py --check         exit 1 and name each file that differs
+    tools/make_profiles.py --efficiency    print what share of a device's peak each net reaches
 
-MACs count convolutions and matrix products only; biases, batch norm, activations, pooling and
+MACs count convolutions and matrix products only; biases, normalization, activations, pooling and
 embedding look-ups are zero.
 """
 
 import json
 import math
 import re
+import statistics
 import sys
 from pathlib import Path
 
-PROFILES = Path(__file__).resolve().parent.parent / "models" / "profiles"
+MODELS = Path(__file__).resolve().parent.parent / "models"
+PROFILES = MODELS / "profiles"
 
 # ---------------------------------------------------------------------------------------------
 # Layers. A feature map is (channels, side).
@@ -33,21 +36,34 @@ def shrink(side, kernel, stride, pad):
     return (side + 2 * pad - kernel) // stride + 1
 
 
+def shrink_up(side, kernel, stride):
+    """Of a pooling without padding whose last window may hang over, as Caffe's."""
+    return -(-(side - kernel) // stride) + 1
+
+
 def conv(name, x, out, kernel, stride=1, pad=0, groups=1, bias=True):
-    """A square convolution on x: its layer and the feature map it puts out."""
-    channels, side = x[0] // groups, shrink(x[1], kernel, stride, pad)
-    shapes = {"weight": (out, channels, kernel, kernel)} | ({"bias": (out,)} if bias else {})
-    source = f"derived: {out} x {side} x {side} outputs x {channels} x {kernel} x {kernel}"
-    return layer(name, out * side**2 * channels * kernel**2, source, **shapes), (out, side)
+    """A convolution on x, square or "same" (height, width): its layer and what it puts out."""
+    channels = x[0] // groups
+    if isinstance(kernel, int):
+        height, width, side = kernel, kernel, shrink(x[1], kernel, stride, pad)
+    else:
+        (height, width), side = kernel, x[1]
+    shapes = {"weight": (out, channels, height, width)} | ({"bias": (out,)} if bias else {})
+    source = f"derived: {out} x {side} x {side} outputs x {channels} x {height} x {width}"
+    return layer(name, out * side**2 * channels * height * width, source, **shapes), (out, side)
 
 
 def batch_norm(name, channels):
     return layer(name, 0, "batch norm: not counted", weight=(channels,), bias=(channels,))
 
 
-def dense(name, inputs, out):
-    source = f"derived: {out} outputs x {inputs}"
-    return layer(name, out * inputs, source, weight=(out, inputs), bias=(out,))
+def layer_norm(name, width):
+    return layer(name, 0, "layer norm: not counted", weight=(width,), bias=(width,))
+
+
+def dense(name, inputs, out, times=1):
+    source = f"derived: {f'{times} x ' if times > 1 else ''}{out} outputs x {inputs}"
+    return layer(name, times * out * inputs, source, weight=(out, inputs), bias=(out,))
 
 
 def lstm(name, inputs, hidden):
@@ -76,15 +92,121 @@ def alexnet():
                      dense("fc8", 4096, 1000)]
 
 
-def vgg_16():
+def vgg(depths):
     x, layers = (3, 224), []
-    for stage, (convs, out) in enumerate([(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)], 1):
+    for stage, (convs, out) in enumerate(zip(depths, (64, 128, 256, 512, 512)), 1):
         for i in range(1, convs + 1):
             made, x = conv(f"conv{stage}_{i}", x, out, 3, pad=1)
             layers.append(made)
         x = (out, shrink(x[1], 2, 2, 0))
     return layers + [dense("fc6", x[0] * x[1]**2, 4096), dense("fc7", 4096, 4096),
                      dense("fc8", 4096, 1000)]
+
+
+def vgg_a():
+    return vgg((1, 1, 2, 2, 2))
+
+
+def vgg_16():
+    return vgg((2, 2, 3, 3, 3))
+
+
+def googlenet():
+    layers = []
+
+    def add(name, x, out, kernel, stride=1):
+        made, x = conv(name, x, out, kernel, stride, kernel // 2)
+        layers.append(made)
+        return x
+
+    x = add("conv1", (3, 224), 64, 7, 2)
+    x = add("conv2_reduce", (64, shrink_up(x[1], 3, 2)), 64, 1)
+    x = add("conv2", x, 192, 3)
+    x = (192, shrink_up(x[1], 3, 2))
+    for name, one, reduce_3, three, reduce_5, five, pooled in [
+            ("3a", 64, 96, 128, 16, 32, 32), ("3b", 128, 128, 192, 32, 96, 64),
+            ("4a", 192, 96, 208, 16, 48, 64), ("4b", 160, 112, 224, 24, 64, 64),
+            ("4c", 128, 128, 256, 24, 64, 64), ("4d", 112, 144, 288, 32, 64, 64),
+            ("4e", 256, 160, 320, 32, 128, 128), ("5a", 256, 160, 320, 32, 128, 128),
+            ("5b", 384, 192, 384, 48, 128, 128)]:
+        if name in ("4a", "5a"):
+            x = (x[0], shrink_up(x[1], 3, 2))
+        add(f"inception_{name}.1x1", x, one, 1)
+        add(f"inception_{name}.3x3", add(f"inception_{name}.3x3_reduce", x, reduce_3, 1), three, 3)
+        add(f"inception_{name}.5x5", add(f"inception_{name}.5x5_reduce", x, reduce_5, 1), five, 5)
+        add(f"inception_{name}.pool", x, pooled, 1)
+        x = (one + three + five + pooled, x[1])
+    return layers + [dense("fc", x[0], 1000)]
+
+
+def inception_v3():
+    layers = []
+
+    def add(name, x, out, kernel, stride=1, pad=0):
+        made, x = conv(f"{name}.conv", x, out, kernel, stride, pad, bias=False)
+        layers.extend([made, batch_norm(f"{name}.bn", out)])
+        return x
+
+    def chain(prefix, x, *steps):
+        for name, *how in steps:
+            x = add(f"{prefix}.{name}", x, *how)
+        return x
+
+    def block_a(name, x, pooled):  # 35 x 35
+        chain(name, x, ("branch1x1", 64, 1))
+        chain(name, x, ("branch5x5_1", 48, 1), ("branch5x5_2", 64, 5, 1, 2))
+        chain(name, x, ("branch3x3dbl_1", 64, 1), ("branch3x3dbl_2", 96, 3, 1, 1),
+              ("branch3x3dbl_3", 96, 3, 1, 1))
+        chain(name, x, ("branch_pool", pooled, 1))
+        return 64 + 64 + 96 + pooled, x[1]
+
+    def block_b(name, x):  # to 17 x 17
+        side = chain(name, x, ("branch3x3", 384, 3, 2))[1]
+        chain(name, x, ("branch3x3dbl_1", 64, 1), ("branch3x3dbl_2", 96, 3, 1, 1),
+              ("branch3x3dbl_3", 96, 3, 2))
+        return 384 + 96 + x[0], side
+
+    def block_c(name, x, w):  # 17 x 17
+        chain(name, x, ("branch1x1", 192, 1))
+        chain(name, x, ("branch7x7_1", w, 1), ("branch7x7_2", w, (1, 7)),
+              ("branch7x7_3", 192, (7, 1)))
+        chain(name, x, ("branch7x7dbl_1", w, 1), ("branch7x7dbl_2", w, (7, 1)),
+              ("branch7x7dbl_3", w, (1, 7)), ("branch7x7dbl_4", w, (7, 1)),
+              ("branch7x7dbl_5", 192, (1, 7)))
+        chain(name, x, ("branch_pool", 192, 1))
+        return 768, x[1]
+
+    def block_d(name, x):  # to 8 x 8
+        side = chain(name, x, ("branch3x3_1", 192, 1), ("branch3x3_2", 320, 3, 2))[1]
+        chain(name, x, ("branch7x7x3_1", 192, 1), ("branch7x7x3_2", 192, (1, 7)),
+              ("branch7x7x3_3", 192, (7, 1)), ("branch7x7x3_4", 192, 3, 2))
+        return 320 + 192 + x[0], side
+
+    def block_e(name, x):  # 8 x 8
+        chain(name, x, ("branch1x1", 320, 1))
+        split = chain(name, x, ("branch3x3_1", 384, 1))
+        for half, kernel in (("2a", (1, 3)), ("2b", (3, 1))):
+            chain(name, split, (f"branch3x3_{half}", 384, kernel))
+        split = chain(name, x, ("branch3x3dbl_1", 448, 1), ("branch3x3dbl_2", 384, 3, 1, 1))
+        for half, kernel in (("3a", (1, 3)), ("3b", (3, 1))):
+            chain(name, split, (f"branch3x3dbl_{half}", 384, kernel))
+        chain(name, x, ("branch_pool", 192, 1))
+        return 2048, x[1]
+
+    x = add("Conv2d_1a_3x3", (3, 299), 32, 3, 2)
+    x = add("Conv2d_2b_3x3", add("Conv2d_2a_3x3", x, 32, 3), 64, 3, 1, 1)
+    x = add("Conv2d_3b_1x1", (64, shrink(x[1], 3, 2, 0)), 80, 1)
+    x = add("Conv2d_4a_3x3", x, 192, 3)
+    x = (192, shrink(x[1], 3, 2, 0))
+    for name, pooled in (("Mixed_5b", 32), ("Mixed_5c", 64), ("Mixed_5d", 64)):
+        x = block_a(name, x, pooled)
+    x = block_b("Mixed_6a", x)
+    for name, w in (("Mixed_6b", 128), ("Mixed_6c", 160), ("Mixed_6d", 160), ("Mixed_6e", 192)):
+        x = block_c(name, x, w)
+    pooled = chain("AuxLogits", (768, shrink(x[1], 5, 3, 0)), ("conv0", 128, 1), ("conv1", 768, 5))
+    layers.append(dense("AuxLogits.fc", pooled[0] * pooled[1]**2, 1000))
+    x = block_e("Mixed_7c", block_e("Mixed_7b", block_d("Mixed_7a", x)))
+    return layers + [dense("fc", x[0], 1000)]
 
 
 def conv_bn(conv_name, bn_name, x, out, kernel, stride=1):
@@ -108,14 +230,22 @@ def residual_stage(stage, x, blocks, kernels, widths, stride, project):
     return layers, x
 
 
-def resnet_50():
+def bottleneck_resnet(depths):
     layers, x = conv_bn("conv1", "bn1", (3, 224), 64, 7, 2)
     x = (64, shrink(x[1], 3, 2, 1))
-    for stage, (blocks, w) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)], 1):
+    for stage, (blocks, w) in enumerate(zip(depths, (64, 128, 256, 512)), 1):
         made, x = residual_stage(stage, x, blocks, (1, 3, 1), (w, w, 4 * w),
                                  1 if stage == 1 else 2, project=True)
         layers += made
     return layers + [dense("fc", 2048, 1000)]
+
+
+def resnet_50():
+    return bottleneck_resnet((3, 4, 6, 3))
+
+
+def resnet_152():
+    return bottleneck_resnet((3, 8, 36, 3))
 
 
 def resnet_110():
@@ -142,6 +272,81 @@ def ptb_lstm():
     ]
 
 
+def deepspeech():
+    # One second of audio: 100 frames of 161 frequencies, halved in time by the first convolution.
+    frequencies, channels, steps, hidden = 161, 1, 50, 1200
+    layers = []
+    for i, (out, kernel) in enumerate([(32, (41, 11)), (32, (21, 11)), (96, (21, 11))], 1):
+        frequencies = shrink(frequencies, kernel[0], 2, kernel[0] // 2)
+        work = out * frequencies * steps * channels * kernel[0] * kernel[1]
+        source = (f"derived: {out} x {frequencies} x {steps} outputs x {channels} x {kernel[0]} x "
+                  f"{kernel[1]}")
+        layers += [layer(f"conv{i}", work, source, weight=(out, channels, *kernel)),
+                   batch_norm(f"conv{i}.bn", out)]
+        channels = out
+    inputs, gates = channels * frequencies, 3 * hidden
+    for i in range(1, 8):
+        if i > 1:
+            layers.append(batch_norm(f"gru{i}.bn", inputs))
+        source = f"derived: {steps} x 2 x ({gates} x {inputs} + {gates} x {hidden})"
+        shapes = {f"{tensor}{way}": shape for way in ("", "_reverse") for tensor, shape in
+                  (("weight_ih", (gates, inputs)), ("weight_hh", (gates, hidden)),
+                   ("bias_ih", (gates,)), ("bias_hh", (gates,)))}
+        layers.append(layer(f"gru{i}", steps * 2 * gates * (inputs + hidden), source, **shapes))
+        inputs = hidden  # the two directions are summed
+    return layers + [batch_norm("fc.bn", hidden),
+                     layer("fc", steps * 29 * hidden, f"derived: {steps} x 29 outputs x {hidden}",
+                           weight=(29, hidden))]
+
+
+def bert_large():
+    # A sequence of 128 tokens. The decoder's matrix is the word embedding, as in ptb_lstm.
+    vocabulary, width, inner, tokens, masked = 30522, 1024, 4096, 128, 20
+    layers = [layer("embeddings", 0, "look-ups; the word matrix is also the decoder's",
+                    word=(vocabulary, width), position=(512, width), token_type=(2, width)),
+              layer_norm("embeddings.norm", width)]
+    for i in range(24):
+        at = f"layer.{i}"
+        layers += [dense(f"{at}.{name}", width, width, tokens) for name in ("query", "key", "value")]
+        layers += [layer(f"{at}.attention", 2 * tokens**2 * width,
+                         f"derived: scores and weighted values, 2 x {tokens} x {tokens} x {width}"),
+                   dense(f"{at}.output", width, width, tokens), layer_norm(f"{at}.norm1", width),
+                   dense(f"{at}.inner", width, inner, tokens),
+                   dense(f"{at}.outer", inner, width, tokens), layer_norm(f"{at}.norm2", width)]
+    decoder = (f"derived: {masked} x {vocabulary} outputs x {width}; weight tied, stored in "
+               "embeddings")
+    return layers + [dense("pooler", width, width), dense("next_sentence", width, 2),
+                     dense("masked.transform", width, width, masked),
+                     layer_norm("masked.norm", width),
+                     layer("masked.decoder", masked * vocabulary * width, decoder,
+                           bias=(vocabulary,))]
+
+
+def transformer_big():
+    # One target token and one source token.
+    vocabulary, width, inner = 32768, 1024, 4096
+
+    def attention(at):
+        return [dense(f"{at}.{name}", width, width) for name in ("query", "key", "value", "output")
+                ] + [layer_norm(f"{at}.norm", width)]
+
+    def feed_forward(at):
+        return [dense(f"{at}.inner", width, inner), dense(f"{at}.outer", inner, width),
+                layer_norm(f"{at}.norm", width)]
+
+    layers = [layer("embedding", 0, "look-ups; one matrix for source, target and decoder",
+                    weight=(vocabulary, width))]
+    for i in range(6):
+        at = f"encoder.{i}"
+        layers += attention(f"{at}.self") + feed_forward(f"{at}.feed_forward")
+    for i in range(6):
+        at = f"decoder.{i}"
+        layers += (attention(f"{at}.self") + attention(f"{at}.cross") +
+                   feed_forward(f"{at}.feed_forward"))
+    return layers + [layer("decoder", vocabulary * width, f"derived: {vocabulary} outputs x "
+                           f"{width}; weight tied, stored in embedding")]
+
+
 # ---------------------------------------------------------------------------------------------
 # Sources and measurements.
 
@@ -157,6 +362,13 @@ LAMBDA_CSV = ("LambdaColdStorage/lambda-tensorflow-benchmark tf-train-throughput
               "tf-train-bs-fp32.csv @64f866c, row ")
 MXNET = "apache/mxnet docs/how_to/perf.md @076c2a0 (MXNet 0a03417, cuDNN 5.1)"
 MXNET_1_2 = "apache/mxnet docs/faq/perf.md @054aeee (MXNet 1.2.0.rc1, cuDNN 7.0.5)"
+MXNET_SCALING = "dmlc/mxnet example/image-classification/README.md, EC2 p2.16xlarge, one GPU"
+BLUEFOG = ("Bluefog-Lib/bluefog, ResNet-50 on p3.16xlarge, ideal scaling per GPU: read off the pixels "
+           "of the plot, about 1 %")
+MEMORY = "from memory, unverified"
+GCE = TF_BENCH + ", Google Compute Engine"
+EC2 = TF_BENCH + ", Amazon EC2, distributed_replicated"
+XLA = LAMBDA_CSV + "2080Ti_XLA_trt (XLA)"
 JCJOHNSON = "jcjohnson/cnn-benchmarks README (Torch), forward and backward only; derived: 16 / "
 ONE_TOWER = "; its AlexNet is the one-tower variant (64, 192, 384, 384, 256 channels)"
 
@@ -164,39 +376,84 @@ ONE_TOWER = "; its AlexNet is the one-tower variant (64, 192, 384, 384, 256 chan
 THROUGHPUT = {
     "alexnet": [
         ("p100", 512, 2987, TF_BENCH + ONE_TOWER),
-        ("k80", 512, 656, TF_BENCH + ", Google Compute Engine" + ONE_TOWER),
+        ("k80", 512, 656, GCE + ONE_TOWER),
         ("gtx-1080-ti", 512, 2636, LAMBDA_CSV + "1080Ti" + ONE_TOWER),
-        ("rtx-2080-ti", 512, 4184, LAMBDA_CSV + "2080Ti_XLA_trt (XLA)" + ONE_TOWER),
+        ("rtx-2080-ti", 512, 4184, XLA + ONE_TOWER),
         ("p100", 128, 2012.04, MXNET + "; batch 8 x 16"),
         ("p100", 256, 1869.69, MXNET + "; batch 8 x 32"),
         ("m40", 256, 1046.23, MXNET + "; batch 8 x 32"),
         ("k80", 256, 483.37, MXNET + "; batch 8 x 32"),
         ("v100", 512, 2585.61, MXNET_1_2 + "; batch 16 x 32"),
         ("gtx-1080-ti", 16, 1151.9, JCJOHNSON + "13.89 ms"),
+        ("titan-x-pascal", 16, 1098.9, JCJOHNSON + "14.56 ms"),
+        ("gtx-1080", 16, 771.5, JCJOHNSON + "20.74 ms"),
+        ("titan-x-maxwell", 16, 732.3, JCJOHNSON + "21.85 ms"),
+        ("k80", 512, 457.07, MXNET_SCALING),
+        ("titan-xp", None, 3004, MEMORY + ONE_TOWER),
+    ],
+    "googlenet": [
+        ("titan-x-pascal", 16, 408.8, JCJOHNSON + "39.14 ms (its Inception-v1)"),
+        ("gtx-1080", 16, 284.9, JCJOHNSON + "56.16 ms (its Inception-v1)"),
+    ],
+    "inception-v3": [
+        ("p100", 64, 142, TF_BENCH),
+        ("p100", 32, 128, TF_BENCH),
+        ("k80", 64, 30.5, GCE),
+        ("k80", 64, 29.7, EC2),
+        ("titan-xp", None, 151, LAMBDA),
+        ("gtx-1080-ti", None, 136, LAMBDA),
+        ("rtx-2080-ti", None, 194, LAMBDA),
+        ("gtx-1080-ti", 64, 131, LAMBDA_CSV + "1080Ti"),
+        ("rtx-2080-ti", 64, 214, XLA),
+        ("p100", 32, 129.98, MXNET),
+        ("m40", 32, 68.87, MXNET),
+        ("k80", 32, 29.62, MXNET),
+        ("v100", 32, 214.48, MXNET_1_2),
+        ("v100", 64, 247.43, MXNET_1_2),
+        ("k80", 32, 30.4, MXNET_SCALING),
     ],
     "vgg-16": [
         ("p100", 64, 154, TF_BENCH),
         ("p100", 32, 144, TF_BENCH),
-        ("k80", 32, 35.4, TF_BENCH + ", Google Compute Engine"),
+        ("k80", 32, 35.4, GCE),
         ("gtx-1080-ti", 56, 125, LAMBDA_CSV + "1080Ti"),
-        ("rtx-2080-ti", 56, 190, LAMBDA_CSV + "2080Ti_XLA_trt (XLA)"),
+        ("rtx-2080-ti", 56, 190, XLA),
+        ("titan-x-pascal", 16, 124.4, JCJOHNSON + "128.62 ms"),
+        ("gtx-1080", 16, 87.5, JCJOHNSON + "182.79 ms"),
+        ("titan-xp", None, 149, MEMORY),
     ],
     "resnet-50": [
         ("p100", 64, 219, TF_BENCH),
         ("p100", 32, 195, TF_BENCH),
-        ("k80", 64, 51.9, TF_BENCH + ", Google Compute Engine"),
-        ("k80", 64, 52.4, TF_BENCH + ", Amazon EC2, distributed_replicated"),
+        ("k80", 64, 51.9, GCE),
+        ("k80", 64, 52.4, EC2),
         ("titan-xp", None, 236, LAMBDA),
         ("gtx-1080-ti", None, 209, LAMBDA),
         ("rtx-2080-ti", None, 294, LAMBDA),
         ("gtx-1080-ti", 64, 209, LAMBDA_CSV + "1080Ti"),
-        ("rtx-2080-ti", 64, 321, LAMBDA_CSV + "2080Ti_XLA_trt (XLA)"),
+        ("rtx-2080-ti", 64, 321, XLA),
         ("p100", 32, 181.53, MXNET),
         ("m40", 32, 90.74, MXNET),
         ("k80", 32, 45.52, MXNET),
         ("v100", 32, 298.51, MXNET_1_2),
         ("v100", 64, 343.19, MXNET_1_2),
         ("gtx-1080-ti", 16, 158.1, JCJOHNSON + "101.21 ms"),
+        ("titan-x-pascal", 16, 154.5, JCJOHNSON + "103.58 ms"),
+        ("gtx-1080", 16, 106.8, JCJOHNSON + "149.82 ms"),
+        ("v100", 32, 314.9, BLUEFOG),
+    ],
+    "resnet-152": [
+        ("p100", 64, 91.8, TF_BENCH),
+        ("p100", 32, 82.7, TF_BENCH),
+        ("k80", 32, 20.0, GCE),
+        ("k80", 32, 19.4, EC2),
+        ("titan-xp", None, 90, LAMBDA),
+        ("gtx-1080-ti", None, 81, LAMBDA),
+        ("rtx-2080-ti", None, 110, LAMBDA),
+        ("gtx-1080-ti", 32, 83, LAMBDA_CSV + "1080Ti"),
+        ("rtx-2080-ti", 32, 122, XLA),
+        ("k80", 32, 20.08, MXNET_SCALING),
+        ("titan-x-pascal", 16, 73.4, JCJOHNSON + "217.91 ms"),
     ],
 }
 
@@ -242,6 +499,77 @@ NETWORKS = {
         "published": (51034000, 194.68, 442000, f"gradient size: {DGC}, Table 4 (0.42 MB, 462x); "
                       f"parameters derived; {BYTE_MODEL}"),
     },
+    "vgg-a": {
+        "title": "VGG-A (11 layers), 224 x 224 px",
+        "source": "Simonyan and Zisserman, ICLR 2015, configuration A; the VggNet-A of TernGrad "
+                  "(Wen et al., NeurIPS 2017)",
+        "dataset": IMAGENET, "layers": vgg_a,
+        "published": (132863336, 506.83, 844884, "parameters derived from the architecture, MiB "
+                      f"from them; {BYTE_MODEL}"),
+    },
+    "googlenet": {
+        "title": "GoogLeNet (Inception-v1) as BVLC's, without the auxiliary heads, 224 x 224 px",
+        "source": "Szegedy et al., CVPR 2015; sizes as in BVLC/caffe models/bvlc_googlenet",
+        "dataset": IMAGENET, "layers": googlenet,
+        "published": (6998552, 26.70, 75062, "parameters: count of the BVLC net from memory, "
+                      f"unverified, and met by the derivation; MiB derived; {BYTE_MODEL}"),
+    },
+    "inception-v3": {
+        "title": "Inception-v3 with its auxiliary head, 299 x 299 px",
+        "source": "Szegedy et al., CVPR 2016; layers as in torchvision. The auxiliary head, used in "
+                  "training only, has 3,326,696 of the parameters: without it the net has "
+                  "23,834,568, the ~23.8 million often quoted",
+        "dataset": IMAGENET, "layers": inception_v3,
+        "published": (27161264, 103.61, 315634, "parameters: torchvision weight metadata; MiB "
+                      f"derived; {BYTE_MODEL}"),
+    },
+    "resnet-152": {
+        "title": "ResNet-152, stride on the 3 x 3 convolutions, 224 x 224 px",
+        "source": "He et al., CVPR 2016; layer names and strides as in torchvision",
+        "dataset": IMAGENET, "layers": resnet_152,
+        "published": (60192808, 229.62, 969938, "parameters derived, published as 60.2M (Poseidon "
+                      f"documentation); MiB derived; {BYTE_MODEL}"),
+    },
+    "deepspeech": {
+        "title": "DeepSpeech stand-in: 3 convolutions, 7 bidirectional GRU x 1200 (layout assumed)",
+        "source": f"{DGC}: 7 GRU layers of 1200 and a gradient of 488.08 MB, LibriSpeech; the layout "
+                  "was not published. Stand-in: the three convolutions of Deep Speech 2 (32, 32 and "
+                  "96 channels, 161 frequencies; from memory, unverified), no biases in them, "
+                  "directions summed, two GRU bias vectors, batch norm between layers, 29 "
+                  "characters: chosen because it meets 488.08 MiB",
+        "sample": "second of audio",
+        "dataset": {"name": "LibriSpeech", "samples": 3456000,
+                    "source": "960 hours in seconds; from memory, unverified"},
+        "layers": deepspeech,
+        "published": (127948528, 488.08, 1238664, f"gradient size: {DGC}, Table 4. Its 0.74 MB for "
+                      "DGC is not met and contradicts itself: 488.08 / 0.74 is 660x, 608x is "
+                      "printed; with every tensor sparse it would be 0.73 MiB; parameters of the "
+                      f"stand-in derived; {BYTE_MODEL}"),
+    },
+    "bert-large": {
+        "title": "BERT-Large (uncased) with both pre-training heads, sequences of 128 tokens",
+        "source": "Devlin et al., NAACL 2019: 24 layers, hidden 1024, 16 heads, inner 4096, 512 "
+                  "positions; vocabulary 30,522 as in google-bert/bert-large-uncased config.json. "
+                  "Without the heads 335,141,888 parameters. Multiply-accumulates: 128 tokens, "
+                  "attention over all of them, the decoder at 20 masked ones (20: from memory, "
+                  "unverified)",
+        "sample": "sequence", "layers": bert_large,
+        "published": (336226108, 1282.60, 3439844, "parameters derived; 336M: DeepSpeedExamples "
+                      "autotuning page, by way of a summary; 340M with rounding in the paper (from "
+                      f"memory, unverified); MiB derived; {BYTE_MODEL}"),
+    },
+    "transformer": {
+        "title": "Transformer (big), WMT'16 En-De, joined vocabulary 32,768",
+        "source": "Vaswani et al., NIPS 2017, big: 6 + 6 layers, width 1024, 16 heads, inner 4096 "
+                  "(from memory, unverified); joined vocabulary 32,768, all embeddings shared: "
+                  "fairseq examples/scaling_nmt/README.md; that SlowMo (Wang et al., ICLR 2020) used "
+                  "this one is assumed: it says transformer, WMT'16 En-De. Multiply-accumulates of a "
+                  "target token and a source token; products of attention, which grow with the "
+                  "sentence (2 x 1024 per pair of tokens), are not counted",
+        "sample": "token", "layers": transformer_big,
+        "published": (209911808, 800.75, 2044723, "parameters derived; 210M in Ott et al., WMT "
+                      f"2018 (from memory, unverified); MiB derived; {BYTE_MODEL}"),
+    },
 }
 
 # What the derivation must reproduce: tensors of two or more dimensions, 1-D tensors, their
@@ -274,7 +602,36 @@ REFERENCE = {
     "ptb-lstm": ((5, 5, 34000, "0.051"), {
         "embedding": (1, 15000000, "0"), r"lstm\d": (2, 2 * 18012000, "36.0"),
         "decoder": (1, 10000, "15.0")}),
+    "vgg-a": ((11, 11, 11944, "7.61"), {
+        "conv1_1": (1, 1792, "87"), "conv2_1": (1, 73856, "925"), "conv3_1": (1, 295168, "925"),
+        "conv3_2": (1, 590080, "1850"), "conv4_1": (1, 1180160, "925"),
+        "conv4_2": (1, 2359808, "1850"), r"conv5_\d": (2, 2 * 2359808, None),
+        "fc6": (1, 102764544, None), "fc7": (1, 16781312, None), "fc8": (1, 4097000, None)}),
+    "googlenet": ((58, 58, 8280, "1.6"), {
+        r"conv1": (1, 9472, "118"), r"conv2.*": (2, 4160 + 110784, None),
+        r"inception_.*": (54, 6998552 - 9472 - 4160 - 110784 - 1025000, None),
+        "fc": (1, 1025000, None)}),
+    "inception-v3": ((98, 194, 38224, "5.7"), {
+        r"AuxLogits\..*": (5, 27161264 - 23834568, None), "fc": (1, 2049000, None),
+        r"(Conv2d|Mixed).*": (188, 23834568 - 2049000, None)}),
+    "resnet-152": ((156, 311, 152424, "11.5"), {
+        "conv1": (1, 9408, "118"), r"layer\d.*(conv\d|\.0)": (154, None, None),
+        r".*(bn\d|downsample\.1)": (155, 152424 - 1000, "0"), "fc": (1, 2049000, None)}),
+    "deepspeech": ((32, 48, 117920, None), {
+        r"conv\d": (3, 14432 + 236544 + 709632, None), r"gru1": (1, 23169600, None),
+        r"gru[2-7]": (6, 6 * 17294400, None), r".*\.bn": (10, 320 + 14400 + 2400, "0"),
+        "fc": (1, 34800, None)}),
+    "bert-large": ((150, 248, 356156, None), {
+        r"embeddings.*": (2, 31254528 + 524288 + 2048 + 2048, "0"),
+        r"layer\..*": (24 * 9, 24 * 12596224, None), "pooler": (1, 1049600, None),
+        r"next_sentence|masked\..*": (4, 1049600 + 2048 + 30522 + 2050, None)}),
+    "transformer": ((97, 156, 196608, None), {
+        "embedding": (1, 33554432, "0"), r"encoder\..*": (6 * 8, 6 * 12596224, None),
+        r"decoder\..*": (6 * 13, 6 * 16796672, None), "decoder": (1, 0, None)}),
 }
+
+# Totals as printed, where they are printed rounded: in millions of parameters.
+ROUNDED = {"resnet-152": "60.2", "bert-large": "336", "transformer": "210"}
 
 # ---------------------------------------------------------------------------------------------
 
@@ -306,11 +663,15 @@ def check_against_reference(name, layers, published):
             published["nominal_bytes_at_0.001"])
     require(f"{name}: tensors", (len(compressible), len(one_d), sum(one_d)),
             (matrices, vectors, in_vectors))
-    require(f"{name}: GMACs", in_units(sum(made["macs"] for made in layers), 1e9, gmacs), gmacs)
+    if name in ROUNDED:
+        require(f"{name}: millions", in_units(total, 1e6, ROUNDED[name]), ROUNDED[name])
+    if gmacs is not None:
+        require(f"{name}: GMACs", in_units(sum(made["macs"] for made in layers), 1e9, gmacs), gmacs)
     for pattern, (count, parameters, mmacs) in groups.items():
         group = [made for made in layers if re.fullmatch(pattern, made["name"])]
         require(f"{name}: layers {pattern}", len(group), count)
-        require(f"{name}: parameters of {pattern}", sum(n for _, n in sizes(group)), parameters)
+        if parameters is not None:
+            require(f"{name}: parameters of {pattern}", sum(n for _, n in sizes(group)), parameters)
         if mmacs is not None:
             macs = sum(made["macs"] for made in group)
             require(f"{name}: MMACs of {pattern}", in_units(macs, 1e6, mmacs), mmacs)
@@ -327,7 +688,8 @@ def profile(name):
     keys = ("parameters", "gradient_mib", "nominal_bytes_at_0.001", "source")
     made = {
         "name": name, "title": network["title"], "source": network["source"],
-        "sample": network.get("sample", "image"), "dataset": network["dataset"],
+        "sample": network.get("sample", "image"),
+        **({"dataset": network["dataset"]} if "dataset" in network else {}),
         "layers": network["layers"](),
         "published": dict(zip(keys, network["published"])),
         "throughput": [measured(*row) for row in THROUGHPUT.get(name, [])],
@@ -352,9 +714,30 @@ def text(made):
     return "{\n" + ",\n".join(f'  "{key}": {value}' for key, value in written.items()) + "\n}\n"
 
 
+def print_efficiency():
+    """What training reaches of the devices' peaks: 3 x 2 x MACs x samples/s / peak."""
+    peaks = {device["name"]: device["peak_flops"]
+             for device in json.loads((MODELS / "devices.json").read_text())["devices"]}
+    pairs = []  # the median of its entries, for every net and device
+    for made in map(profile, sorted(NETWORKS)):
+        flops = 6 * sum(each["macs"] for each in made["layers"])
+        for device, peak in peaks.items():
+            rates = [row["samples_per_s"] for row in made["throughput"] if row["device"] == device]
+            if rates:
+                pairs.append((flops * statistics.median(rates) / peak, made["name"], device))
+    for share, name, device in sorted(pairs):
+        print(f"{share:6.3f}  {name:<12}  {device}")
+    shares = [share for share, _, _ in pairs]
+    low, median, high = statistics.quantiles(shares, n=4, method="inclusive")
+    print(f"{len(pairs)} pairs: median {median:.3f}, quartiles {low:.3f} and {high:.3f}, "
+          f"least {min(shares):.3f}, most {max(shares):.3f}")
+
+
 def main(arguments):
-    if arguments not in ([], ["--check"]):
-        sys.exit("usage: tools/make_profiles.py [--check]")
+    if arguments not in ([], ["--check"], ["--efficiency"]):
+        sys.exit("usage: tools/make_profiles.py [--check | --efficiency]")
+    if arguments == ["--efficiency"]:
+        return print_efficiency()
     stale = []
     for name in NETWORKS:
         path, wanted = PROFILES / f"{name}.json", text(profile(name)).encode("ascii")

@@ -140,7 +140,9 @@ TEST_CASE("command line: lists tell what scenarios can name") {
     CHECK(contains(shell.run("list fabrics").out, "star"));
     CHECK(contains(shell.run("list links").out, "10GbE-tcp"));
     CHECK(contains(shell.run("list profiles").out, "60965224"));
+    CHECK(contains(shell.run("list profiles").out, "336226108"));
     CHECK(contains(shell.run("list devices").out, "p100"));
+    CHECK(contains(shell.run("list devices").out, "15.7 TFLOP/s"));
     CHECK(contains(shell.run("list collectives").out, "halving-doubling"));
 }
 

@@ -1,5 +1,6 @@
 #include "app/profiles.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -26,14 +27,28 @@ struct Published {
     std::int64_t nominal_bytes;  // 6 bytes x 0.001 of 2-D tensors, 4 bytes per 1-D entry
 };
 
-// Parameters: torchvision's weight metadata for ResNet-50 and VGG-16, derived for the others.
-// Gradient sizes: Lin et al., ICLR 2018, Tables 3 and 4, where they state them.
+// Parameters: torchvision's weight metadata for Inception-v3, ResNet-50 and VGG-16, derived for the
+// others (ResNet-152: 60.2M are published, BERT-Large: 336M, Transformer: 210M).
+// Gradient sizes: Lin et al., ICLR 2018, Tables 3 and 4, where they state them. Of DeepSpeech, a
+// stand-in, only 488.08 MiB are published; the 0.74 MB of Table 4 are not met.
+// Work of BERT-Large: per token and layer 12 x 1024^2 and, for attention, 2 x 128 x 1024; one
+// pooler; 20 tokens decoded. Of the Transformer: 12 and 16 x 1024^2 for the layers of the encoder
+// and the decoder, 32 x 1024^2 for the output.
 const std::vector<Published> published{
     {"alexnet", 60'965'224, 232.56, 724'406'816, 408'000},
+    {"bert-large", 336'226'108, 1282.60,
+     128 * 24 * (12 * 1024. * 1024 + 2 * 128 * 1024) + 21 * 1024. * 1024 + 20 * 30'522. * 1024,
+     3'439'844},
+    {"deepspeech", 127'948'528, 488.08, 7.632e9, 1'238'664},
+    {"googlenet", 6'998'552, 26.70, 1.6e9, 75'062},
+    {"inception-v3", 27'161'264, 103.61, 5.7e9, 315'634},
     {"ptb-lstm", 51'034'000, 194.68, 51'000'000, 442'000},
     {"resnet-110", 1'727'962, 6.59, 253'000'000, 42'743},
+    {"resnet-152", 60'192'808, 229.62, 11.5e9, 969'938},
     {"resnet-50", 25'557'032, 97.49, 4'089'184'256, 369'497},
+    {"transformer", 209'911'808, 800.75, 200 * 1024. * 1024, 2'044'723},
     {"vgg-16", 138'357'544, 527.79, 15'470'264'320, 883'729},
+    {"vgg-a", 132'863'336, 506.83, 7.61e9, 844'884},
 };
 
 Profile profile_of(const std::string& name, const std::string& scenario = "scenario.json") {
@@ -55,8 +70,10 @@ constexpr std::string_view tiny = R"({
 })";
 
 TEST_CASE("profiles: the built-in ones stand in alphabetical order") {
-    CHECK(profile_names() == std::vector<std::string_view>{"alexnet", "ptb-lstm", "resnet-110",
-                                                           "resnet-50", "vgg-16"});
+    CHECK(profile_names() == std::vector<std::string_view>{"alexnet", "bert-large", "deepspeech",
+                                                           "googlenet", "inception-v3", "ptb-lstm",
+                                                           "resnet-110", "resnet-152", "resnet-50",
+                                                           "transformer", "vgg-16", "vgg-a"});
 }
 
 TEST_CASE("profiles: the built-in ones have the published numbers of parameters") {
@@ -99,6 +116,46 @@ TEST_CASE("profiles: the totals that a file states are those of its layers") {
 
         CHECK(profile.name == name);
         CHECK(json.at("published").at("parameters") == profile.layout()->entries());
+    }
+}
+
+TEST_CASE("profiles: what was not measured or published says so") {
+    for (const std::string_view name : {"alexnet", "vgg-16"})
+        for (const MeasuredThroughput& row : profile_of(std::string(name)).throughput)
+            if (row.device == "titan-xp") CHECK(row.source.starts_with("from memory, unverified"));
+    CHECK(profile_of("deepspeech").source.find("Stand-in") != std::string::npos);
+    CHECK(profile_of("inception-v3").source.find("23,834,568") != std::string::npos);
+}
+
+TEST_CASE("profiles: throughputs are those that their sources print") {
+    struct Row {
+        std::string profile;
+        std::string device;
+        std::optional<std::int64_t> batch;
+        double samples_per_s;
+    };
+    // jcjohnson/cnn-benchmarks prints milliseconds of 16 images.
+    const std::vector<Row> rows{{"resnet-50", "gtx-1080", 16, 16 / 0.14982},
+                                {"vgg-16", "titan-x-pascal", 16, 16 / 0.12862},
+                                {"googlenet", "gtx-1080", 16, 16 / 0.05616},
+                                {"resnet-152", "titan-x-pascal", 16, 16 / 0.21791},
+                                {"inception-v3", "m40", 32, 68.87},
+                                {"inception-v3", "v100", 64, 247.43},
+                                {"resnet-152", "k80", 32, 20.08},
+                                {"alexnet", "k80", 512, 457.07},
+                                {"resnet-152", "titan-xp", std::nullopt, 90},
+                                {"resnet-50", "v100", 32, 314.9}};
+    for (const Row& row : rows) {
+        CAPTURE(row.profile);
+        CAPTURE(row.device);
+        const Profile profile = profile_of(row.profile);
+
+        const bool found = std::ranges::any_of(profile.throughput, [&](const auto& measured) {
+            return measured.device == row.device && measured.batch == row.batch &&
+                   measured.samples_per_s == Approx(row.samples_per_s).epsilon(5e-4);
+        });
+
+        CHECK(found);
     }
 }
 

@@ -122,7 +122,9 @@ bool wrong_in_meaning(const std::string& name) {
         "bandwidth-below-one-bit-per-second",
         "bandwidth-of-zero",
         "bandwidth-too-large-to-read",
+        "bandwidth-up-of-zero",
         "bandwidth-very-long",
+        "device-not-measured-with-the-profile",
         "device-of-a-profile-without-throughput",
         "device-unknown",
         "device-with-a-batch-not-measured",
@@ -152,6 +154,10 @@ bool wrong_in_meaning(const std::string& name) {
         "value-of-a-swept-key-of-another-kind",
         "warm-up-in-epochs-without-batch",
         "warm-up-in-epochs-without-data-set",
+        "workload-efficiency-of-a-profile-without-work",
+        "workload-efficiency-of-an-unknown-device",
+        "workload-efficiency-that-leaves-no-end",
+        "workload-efficiency-without-batch",
     };
     return names.contains(name);
 }

@@ -1,0 +1,21 @@
+// What nets are trained on: the devices whose peak is known (models/devices.json).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/object_reader.hpp"
+
+namespace paceline {
+
+struct Device {
+    std::string name;
+    std::string title;
+    double peak_flops = 0;  // fp32 operations per second; a multiply-accumulate is two
+    std::string source;     // of the peak
+};
+
+/// All devices, slowest first as in the file.
+std::vector<Device> device_table();
+
+}  // namespace paceline
