@@ -12,8 +12,10 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> keys{"nodes", "devices", "devices_per_node", "bus",
-                                               "fabric"};
+constexpr std::array<std::string_view, 6> keys{"nodes", "devices", "devices_per_node",
+                                               "bus",   "fabric",  "transport"};
+constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
+                                                              "message_cost", "first_window"};
 constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
 
 constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(
@@ -31,6 +33,23 @@ Bus read_bus(const Place& place) {
     return bus;
 }
 
+std::optional<Tcp> read_transport(const Place& place) {
+    const std::array<std::string_view, 2> kinds{"ideal", "tcp"};
+    const ObjectReader read(place, transport_key_table);
+    if (as_name(kind_of(place, "a transport", kinds), "a transport", kinds) == 0) {
+        for (const std::string_view key : transport_key_table)
+            if (const auto p = read.optional(key); p && key != "kind")
+                p->refuse("is an option of \"tcp\"; the transport is \"ideal\"");
+        return std::nullopt;
+    }
+    Tcp tcp;
+    if (const auto p = read.optional("goodput")) tcp.goodput = as_number_above(*p, 0, 1);
+    if (const auto p = read.optional("duplex_share")) tcp.duplex_share = as_number_above(*p, 0, 1);
+    if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
+    if (const auto p = read.optional("first_window")) tcp.first_window = as_bytes(*p);
+    return tcp;
+}
+
 }  // namespace
 
 Keys cluster_keys() {
@@ -38,6 +57,9 @@ Keys cluster_keys() {
 }
 Keys bus_keys() {
     return bus_key_table;
+}
+Keys transport_keys() {
+    return transport_key_table;
 }
 
 ClusterChoice read_cluster(const Place& place) {
@@ -67,22 +89,46 @@ ClusterChoice read_cluster(const Place& place) {
     }
     cluster.fabric = read_fabric(
         read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"));
+    if (const auto p = read.optional("transport")) {
+        cluster.tcp = read_transport(*p);
+        if (cluster.tcp && cluster.tcp->message_cost > Duration::zero() &&
+            cluster.fabric.overhead > Duration::zero())
+            p->refuse(
+                "\"message_cost\" and the fabric's \"overhead\" are the same; give one of them");
+    }
     return cluster;
 }
 
 Fabric ClusterChoice::make_fabric(int servers) const {
     Fabric between = fabric.make(nodes + servers);
+    if (tcp) {
+        for (Link& link : between.links) {
+            if (link.efficiency == 1) link.efficiency = tcp->goodput;
+            link.duplex_share = tcp->duplex_share;
+        }
+    }
     if (!bus) return between;
     return make_machines(workers, devices_per_node, *bus, std::move(between));
 }
 
+Transport ClusterChoice::transport() const {
+    if (!tcp) return {.overhead = fabric.overhead};
+    return {.overhead = std::max(fabric.overhead, tcp->message_cost),
+            .first_window = tcp->first_window};
+}
+
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
-    if (!fabric.as_idle_star) return std::nullopt;
-    if (!bus) return IdleNetwork{*fabric.as_idle_star, {}, 1};
-    if (bus->kind != BusKind::switched || fabric.overhead > Duration::zero()) return std::nullopt;
+    if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
+    IdleStar star = *fabric.as_idle_star;
+    if (tcp) {
+        if (!fabric.states_efficiency) star.bandwidth = tcp->goodput * star.bandwidth;
+        star.bandwidth = tcp->duplex_share * star.bandwidth;
+    }
+    if (!bus) return IdleNetwork{star, {}, 1};
+    if (bus->kind != BusKind::switched) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
-    const IdleStar outside{std::min(fabric.as_idle_star->bandwidth, inside.bandwidth),
-                           sum(fabric.as_idle_star->latency, inside.latency)};
+    const IdleStar outside{std::min(star.bandwidth, inside.bandwidth),
+                           sum(star.latency, inside.latency)};
     return IdleNetwork{outside, inside, devices_per_node};
 }
 

@@ -14,22 +14,37 @@
 
 namespace paceline {
 
+/// TCP on the wires: what it leaves for payload, and what it costs.
+///
+/// Goodput of frames of 1500 bytes: 1448/1538. An acknowledgement (84 bytes with its frame) comes
+/// for every two segments: while both ways of a cable are busy, 1 - 84/(2 x 1538) of it is left for
+/// data. Ten segments are sent before the first answer (RFC 6928). Derived, not fitted.
+struct Tcp {
+    double goodput = 1448.0 / 1538;  // of links that state no efficiency
+    double duplex_share = 1 - 84.0 / (2 * 1538);
+    Duration message_cost{};  // of the sender's processor
+    Bytes first_window{10 * 1448};
+};
+
 struct ClusterChoice {
     int nodes = 1;             // machines
     int workers = 1;           // devices in all
     int devices_per_node = 1;  // of a full machine
     std::optional<Bus> bus;
     FabricChoice fabric;
+    std::optional<Tcp> tcp;  // on the network, not on buses
 
     /// The wires between the workers, and to machines of their own for `servers` parameter servers,
     /// which stand behind the workers. Requires one device per machine if there are any.
     [[nodiscard]] Fabric make_fabric(int servers) const;
-    /// As closed forms see it, where they hold.
+    [[nodiscard]] Transport transport() const;
+    /// As closed forms see it, where they hold; with TCP: connections are warm and both ways busy.
     [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;
 };
 
 Keys cluster_keys();
 Keys bus_keys();
+Keys transport_keys();
 
 /// Throws ConfigError.
 ClusterChoice read_cluster(const Place& place);

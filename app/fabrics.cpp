@@ -20,6 +20,7 @@ FabricChoice read_star(const ObjectReader& read) {
     FabricChoice choice;
     choice.make = [cable](int hosts) { return make_star(hosts, cable.up, cable.down); };
     if (const auto overhead = read.optional("overhead")) choice.overhead = as_duration(*overhead);
+    choice.states_efficiency = cable.up.efficiency < 1;
     const bool symmetric = cable.up.capacity() == cable.down.capacity();
     if (choice.overhead == Duration::zero() && symmetric)
         choice.as_idle_star =

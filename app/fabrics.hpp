@@ -18,6 +18,7 @@ struct FabricChoice {
     std::function<Fabric(int hosts)> make;
     Duration overhead{};                   // per message, at the sender
     std::optional<IdleStar> as_idle_star;  // if closed forms for the star hold
+    bool states_efficiency = false;        // its links do
 };
 
 struct FabricEntry {

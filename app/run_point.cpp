@@ -75,7 +75,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
     Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes),
-                    choice.fabric.overhead);
+                    choice.transport());
     Cluster cluster(network, make_job(scenario));
     Processes processes(simulation);
     const char* const name = choice.bus ? "device" : "node";

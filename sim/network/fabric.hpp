@@ -2,7 +2,8 @@
 //
 // A plain value that topologies/fabrics build and the network reads. A link has a bandwidth, a
 // one-way latency and an efficiency: the share of the bandwidth left for payload after headers
-// (1448/1538 for TCP over Ethernet with 1500-byte frames). Full duplex is two links, one each way.
+// (1448/1538 for TCP over Ethernet with 1500-byte frames). Full duplex is two links, one each way;
+// where acknowledgements of the way back matter, a link knows the share they leave it.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct Link {
     Bandwidth bandwidth;
     Duration latency{};  // one way
     double efficiency = 1;
+    double duplex_share = 1;  // of the capacity, while the way back of the cable is busy
 
     /// What payload can have of it.
     [[nodiscard]] Bandwidth capacity() const { return efficiency * bandwidth; }
@@ -32,6 +34,8 @@ struct Fabric {
     int hosts_per_node =
         1;  // consecutive ones are devices of one machine: traffic is counted by it
     std::vector<Link> links;
+    std::vector<LinkId>
+        back;  // [link]: the other way of its cable; empty: no way matters to another
     /// Replaces `route` by the links from one host to another, in order. Pure. Called for from !=
     /// to only.
     std::function<void(int from, int to, Route& route)> find_route;

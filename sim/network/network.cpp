@@ -17,19 +17,26 @@ double bytes_per_tick(Bandwidth rate) {
 
 }  // namespace
 
-Network::Network(Simulation& simulation, Fabric fabric, Duration overhead)
+Network::Network(Simulation& simulation, Fabric fabric, const Transport& transport)
     : simulation_(simulation),
       mailboxes_(fabric.hosts),
       find_route_(std::move(fabric.find_route)),
       lane_ends_(static_cast<std::size_t>(fabric.hosts), none),
-      sender_free_(overhead > Duration::zero() ? static_cast<std::size_t>(fabric.hosts) : 0),
+      sender_free_(transport.overhead > Duration::zero() ? static_cast<std::size_t>(fabric.hosts)
+                                                         : 0),
       traffic_(static_cast<std::size_t>(fabric.hosts)),
       hosts_(fabric.hosts),
       hosts_per_node_(fabric.hosts_per_node),
-      overhead_(overhead),
+      transport_(transport),
       local_link_(fabric.links.size()) {
     links_.reserve(fabric.links.size());
-    for (const Link& link : fabric.links) links_.push_back({link, link.capacity(), {}});
+    for (const Link& link : fabric.links) {
+        links_.emplace_back();
+        links_.back().link = link;
+        set_capacity(links_.back());
+    }
+    for (std::size_t i = 0; i < fabric.back.size(); ++i)
+        if (links_[i].link.duplex_share < 1) links_[i].back = fabric.back[i];
 }
 
 MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol protocol,
@@ -63,13 +70,18 @@ void Network::forget(MessageId message) {
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth) {
     LinkState& state = links_[link];
     state.link.bandwidth = bandwidth;
-    state.capacity = state.link.capacity();
+    set_capacity(state);
     if (!state.flows.empty()) touch(state);
 }
 
 double Network::rate(MessageId message) const {
     const Flow& flow = flows_[message.index];
     return flow.generation == message.generation ? flow.rate : 0;
+}
+
+void Network::set_capacity(LinkState& state) {
+    state.capacity = state.link.capacity();
+    state.shared = state.link.duplex_share * state.capacity;
 }
 
 Network::Index Network::take_flow() {
@@ -117,10 +129,39 @@ void Network::offer(Index index) {
 
 // The message may flow once its sender has spent the overhead on it.
 void Network::prepare(Index index) {
-    if (overhead_ == Duration::zero()) return start(index);
-    Time& free = sender_free_[static_cast<std::size_t>(flows_[index].from)];
-    free = later(std::max(free, simulation_.now()), overhead_);
-    simulation_.at(free, action<&Network::start>(*this, index));
+    const Flow& flow = flows_[index];
+    Time begin = simulation_.now();
+    if (transport_.overhead > Duration::zero()) {
+        Time& free = sender_free_[static_cast<std::size_t>(flow.from)];
+        free = begin = later(std::max(free, begin), transport_.overhead);
+    }
+    if (transport_.first_window > Bytes{0}) begin = later(begin, slow_start(flow));
+    if (begin == simulation_.now()) return start(index);
+    simulation_.at(begin, action<&Network::start>(*this, index));
+}
+
+// What the first message of a connection loses to its growing windows.
+Duration Network::slow_start(const Flow& flow) {
+    const auto pair = (std::uint64_t{static_cast<std::uint32_t>(flow.from)} << 32U) |
+                      static_cast<std::uint32_t>(flow.to);
+    if (!connections_.insert(pair).second) return {};
+    Route route;
+    find_route_(flow.from, flow.to, route);
+    Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
+    Duration round_trip{};
+    for (const LinkId link : route) {
+        slowest = std::min(slowest, links_[link].capacity);
+        round_trip = sum(round_trip, multiple(2, links_[link].link.latency));
+    }
+    if (slowest.bits_per_second == 0) return {};
+    Duration lost{};
+    Bytes window = transport_.first_window;
+    for (Bytes sent; sent + window < flow.size && window / slowest < round_trip;
+         window = 2 * window) {
+        lost = sum(lost, round_trip - window / slowest);
+        sent += window;
+    }
+    return lost;
 }
 
 void Network::start(Index index) {
@@ -169,8 +210,10 @@ void Network::enter_links(Index index) {
     Flow& flow = flows_[index];
     flow.places.clear();
     for (const LinkId link : flow.route) {
-        flow.places.push_back(static_cast<Index>(links_[link].flows.size()));
-        links_[link].flows.push_back(index);
+        LinkState& state = links_[link];
+        flow.places.push_back(static_cast<Index>(state.flows.size()));
+        state.flows.push_back(index);
+        if (state.flows.size() == 1) touch_back(state);
     }
     ++flowing_;
 }
@@ -184,7 +227,10 @@ void Network::leave_links(Index index) {
         const Index moved = link.flows.back();
         link.flows[place] = moved;
         link.flows.pop_back();
-        if (link.flows.empty()) continue;
+        if (link.flows.empty()) {
+            touch_back(link);
+            continue;
+        }
         touch(link);
         if (moved == index) continue;
         Flow& other = flows_[moved];
@@ -199,6 +245,11 @@ void Network::touch(LinkState& link) {
     link.dirty = true;
     dirty_.push_back(static_cast<LinkId>(&link - links_.data()));
     close_soon();
+}
+
+// A link that becomes busy or idle changes what the other way of its cable has.
+void Network::touch_back(const LinkState& link) {
+    if (link.back != no_link && !links_[link.back].flows.empty()) touch(links_[link.back]);
 }
 
 void Network::close_soon() {
@@ -228,7 +279,7 @@ bool Network::start_alone(Index index) {
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
     for (const LinkId link : flow.route) {
         if (links_[link].flows.size() != 1) return false;
-        slowest = std::min(slowest, links_[link].capacity);
+        slowest = std::min(slowest, capacity_now(link));
     }
     if (slowest.bits_per_second == 0) return true;
     flow.rate = bytes_per_tick(slowest);
@@ -254,7 +305,7 @@ void Network::gather_component(LinkId seed) {
     const auto visit = [this](LinkId link) {
         links_[link].mark = mark_;
         local_link_[link] = static_cast<Index>(capacity_.size());
-        capacity_.push_back(bytes_per_tick(links_[link].capacity));
+        capacity_.push_back(bytes_per_tick(capacity_now(link)));
     };
     visit(seed);
     for (std::size_t next = 0; next < component_links_.size(); ++next)

@@ -12,6 +12,10 @@
 //     destination (rendezvous, as MPI does with large messages). Collectives use rendezvous, so
 //     that a rank takes in one message at a time.
 //   - `overhead` occupies the sender before each message's flow starts; its messages take turns.
+//   - Slow start: the first message from one host to another begins late, by what its windows w_k =
+//     2^k w_0 leave unused, sum over k of (RTT - w_k/C), until a window fills the way (w_k >= RTT C)
+//     or the message is through; C is the capacity of the way, RTT twice its latency.
+//   - A link both ways of whose cable are busy has `duplex_share` of its capacity.
 //   - Rates are set once per instant, when its events and ready coroutines are exhausted, and only
 //     on the components that were touched. A flow that shares no link costs O(route) and no solve,
 //     and is timed in integers.
@@ -20,8 +24,9 @@
 //   - Rates are doubles in bytes per picosecond; a flow crosses back to the clock once, rounded up
 //     to the tick.
 //
-// Memory: O(hosts + links + messages in flight); nothing is allocated per message once pools are
-// warm. Limits: no loss, no slow start, no reaction time: a share is had at once. Source of the
+// Memory: O(hosts + links + messages in flight), with slow start also O(pairs that have exchanged
+// something); nothing is allocated per message once pools are warm. Limits: no loss, no reaction
+// time: a share is had at once. Source of the
 // model: the fluid "CM02" family (Casanova, Marchal, 2002), held against SimGrid in bench/ and
 // against closed forms in the tests.
 #pragma once
@@ -29,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "sim/engine/simulation.hpp"
@@ -51,13 +57,19 @@ struct Traffic {
     Bytes received;
 };
 
+/// What the protocol adds to the wires. By default nothing.
+struct Transport {
+    Duration overhead{};   // of the sender, before each of its messages flows
+    Bytes first_window{};  // what a new connection sends before its first answer; 0: no slow start
+};
+
 /// When a message sets out: at once, or once its receiver waits for it. The handshake itself costs
 /// nothing.
 enum class Protocol : std::uint8_t { eager, rendezvous };
 
 class Network {
   public:
-    Network(Simulation& simulation, Fabric fabric, Duration overhead = Duration::zero());
+    Network(Simulation& simulation, Fabric fabric, const Transport& transport = {});
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
@@ -90,6 +102,7 @@ class Network {
   private:
     using Index = std::uint32_t;
     static constexpr Index none = ~Index{0};
+    static constexpr LinkId no_link = ~LinkId{0};
 
     struct Flow {
         Route route;
@@ -113,7 +126,9 @@ class Network {
     };
     struct LinkState {
         Link link;
-        Bandwidth capacity;  // of `link`
+        Bandwidth capacity;     // of `link`
+        Bandwidth shared;       // of `link`, while the way back is busy
+        LinkId back = no_link;  // the way back, if it matters
         std::vector<Index> flows;
         Index mark = 0;
         bool dirty = false;
@@ -129,8 +144,16 @@ class Network {
     void deliver(Index index);
     void enter_links(Index index);
     void leave_links(Index index);
+    static void set_capacity(LinkState& state);
     void touch(LinkState& link);
+    void touch_back(const LinkState& link);
     void close_soon();
+    [[nodiscard]] Duration slow_start(const Flow& flow);
+    [[nodiscard]] Bandwidth capacity_now(LinkId link) const {
+        const LinkState& state = links_[link];
+        return state.back == no_link || links_[state.back].flows.empty() ? state.capacity
+                                                                         : state.shared;
+    }
     [[nodiscard]] bool leaves_node(const Flow& flow) const {
         return hosts_per_node_ == 1 || flow.from / hosts_per_node_ != flow.to / hosts_per_node_;
     }
@@ -154,7 +177,8 @@ class Network {
     Index free_flow_ = none;
     int hosts_;
     int hosts_per_node_;
-    Duration overhead_;
+    Transport transport_;
+    std::unordered_set<std::uint64_t> connections_;  // (from, to) that have sent; asked, not walked
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;
     bool closing_ = false;  // set_rates is due at the end of this instant

@@ -28,6 +28,7 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
     fabric.hosts = devices;
     fabric.hosts_per_node = per_machine;
     fabric.links = std::move(between.links);
+    fabric.back = std::move(between.back);  // the buses' links know no way back
     const auto add = [&fabric, &bus](int count) {
         const auto first = static_cast<LinkId>(fabric.links.size());
         fabric.links.insert(fabric.links.end(), static_cast<std::size_t>(count), bus.lane);

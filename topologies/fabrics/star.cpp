@@ -10,6 +10,8 @@ Fabric make_star(int hosts, const Link& up, const Link& down) {
     star.hosts = hosts;
     star.links.assign(static_cast<std::size_t>(hosts), up);
     star.links.insert(star.links.end(), static_cast<std::size_t>(hosts), down);
+    for (int host = 0; host < hosts; ++host) star.back.push_back(star_down(host, hosts));
+    for (int host = 0; host < hosts; ++host) star.back.push_back(star_up(host));
     star.find_route = [hosts](int from, int to, Route& route) {
         route.assign({star_up(from), star_down(to, hosts)});
     };

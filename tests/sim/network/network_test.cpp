@@ -61,7 +61,7 @@ struct Run {
     Processes processes{simulation};
 
     explicit Run(Fabric fabric, Duration overhead = {})
-        : network(simulation, std::move(fabric), overhead) {}
+        : network(simulation, std::move(fabric), {.overhead = overhead}) {}
 
     [[nodiscard]] Duration now() const { return simulation.now().time_since_epoch(); }
     void send(const Message& message);
