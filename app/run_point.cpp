@@ -56,7 +56,8 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
 Metrics run_point(const Scenario& scenario, Progress* progress) {
     Simulation simulation;
     simulation.report_to(progress);
-    Network network(simulation, scenario.fabric.make(scenario.nodes), scenario.fabric.overhead);
+    Network network(simulation, scenario.fabric.make(scenario.nodes, scenario.seed),
+                    scenario.fabric.overhead);
     Cluster cluster(network, make_job(scenario));
     Processes processes(simulation);
     for (int rank = 0; rank < scenario.nodes; ++rank)

@@ -124,7 +124,7 @@ void check_memory(const Study& study, int jobs) {
     const Bytes free = available_memory();
     if (free == Bytes{0} || need <= free) return;
     const Point& largest = *std::ranges::max_element(
-        study.points, {}, [](const Point& point) { return point.scenario.nodes; });
+        study.points, {}, [](const Point& point) { return estimated_memory(point.scenario); });
     const int most = largest.scenario.nodes;
     std::string path = "cluster.nodes";
     for (std::size_t i = 0; i < study.axes.size(); ++i)
@@ -133,7 +133,7 @@ void check_memory(const Study& study, int jobs) {
     throw ConfigError(
         study.file, path,
         fmt::format("{} nodes on {} threads need about {:.1f} GB of memory and {:.1f} GB are free; "
-                    "use fewer nodes, or a smaller --jobs",
+                    "use fewer nodes, a smaller fabric or a smaller --jobs",
                     most, together, static_cast<double>(need.count) * 1e-9,
                     static_cast<double>(free.count) * 1e-9));
 }

@@ -151,7 +151,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
     scenario.nodes =
         static_cast<int>(as_integer(cluster.required("nodes", "how many nodes"), 1, most_nodes));
     scenario.fabric = read_fabric(
-        cluster.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"));
+        cluster.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"),
+        scenario.nodes);
     scenario.workload = read_workload(
         read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"));
     const Place algorithm =
@@ -169,7 +170,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
 Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
     constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
-    return base + scenario.nodes * per_node;
+    return base + scenario.nodes * per_node + scenario.fabric.memory;
 }
 
 }  // namespace paceline

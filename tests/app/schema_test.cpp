@@ -131,11 +131,21 @@ bool wrong_in_meaning(const std::string& name) {
         "efficiency-that-leaves-no-rate",
         "epochs-without-batch",
         "epochs-without-data-set",
+        "fat-tree-too-small",
         "gradient-below-a-byte",
         "gradient-larger-than-any-net",
         "gradient-of-six-bytes",
         "gradient-of-three-bytes",
         "gradient-of-zero",
+        "graph-cable-to-an-unknown-switch",
+        "graph-cable-to-itself",
+        "graph-cable-without-link",
+        "graph-node-out-of-range",
+        "graph-of-two-parts",
+        "graph-through-a-node",
+        "graph-without-cables",
+        "leaf-spine-uplinks-without-rate",
+        "leaf-spine-with-too-many-cables",
         "missing-step-time-and-device",
         "nul-byte-then-more",
         "profile-and-gradient",
@@ -147,6 +157,8 @@ bool wrong_in_meaning(const std::string& name) {
         "stop-time-of-zero",
         "sweep-of-a-sweep",
         "swept-keys-that-exclude-one-another",
+        "torus-dims-of-another-product",
+        "torus-dims-of-a-product-out-of-range",
         "unknown-profile",
         "unknown-profile-like-no-other",
         "value-of-a-swept-key-of-another-kind",
@@ -178,6 +190,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(stop_keys()) == properties("stop"));
     CHECK(as_set(link_keys()) == properties("link"));
     CHECK(as_set(warm_up_keys()) == properties("warm_up"));
+    CHECK(as_set(cable_keys()) == properties("cable"));
 }
 
 TEST_CASE("schema: the algorithms and their keys are those of the reader") {
