@@ -1,6 +1,7 @@
 #include "app/fabrics.hpp"
 
 #include <chrono>
+#include <set>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -149,15 +150,16 @@ TEST_CASE("fabrics: memory is counted for links beyond two a node and for tables
               .memory == 18_B);
 }
 
-// One step of a ring all-reduce of 8 MB, in which each node sends to the next one only.
-double step_time(const std::string& fabric, int nodes) {
+// One step of an all-reduce of 8 MB.
+double step_time(const std::string& fabric, int nodes, int seed = 1,
+                 const std::string& all_reduce = "ring") {
     const TemporaryFolder folder;
-    const std::string file =
-        folder.write("scenario.json", fmt::format(R"({{"cluster": {{"nodes": {}, "fabric": {}}},
+    const std::string file = folder.write(
+        "scenario.json", fmt::format(R"({{"cluster": {{"nodes": {}, "fabric": {}}}, "seed": {},
             "workload": {{"gradient": "8MB", "step_time": "1ms"}},
-            "algorithm": {{"kind": "dense", "all_reduce": "ring"}},
+            "algorithm": {{"kind": "dense", "all_reduce": "{}"}},
             "stop": {{"iterations": 2}}}})",
-                                                  nodes, fabric));
+                                     nodes, fabric, seed, all_reduce));
     return run_point(read_study(file, {}).points.front().scenario, nullptr).step_time_s.value();
 }
 
@@ -177,6 +179,20 @@ TEST_CASE("fabrics: a ring all-reduce crosses a dumbbell with one message each w
         "bottleneck": {"bandwidth": "500Mbps", "latency": "60us"}})";
 
     CHECK(step_time(dumbbell, 2) == doctest::Approx(1e-3 + 2 * (100e-6 + 64e-3)).epsilon(1e-9));
+}
+
+TEST_CASE("fabrics: a run takes the routes that its seed draws") {
+    // Exchanges between two leaves whose messages share an uplink, or do not.
+    const std::string fabric = R"({"kind": "leaf-spine", "link": {"bandwidth": "1Gbps"},
+                                   "hosts_per_leaf": 4, "spines": 4})";
+    std::set<double> times;
+    for (int seed = 0; seed < 8; ++seed)
+        times.insert(step_time(fabric, 8, seed, "halving-doubling"));
+
+    CHECK(times.size() > 1);
+    CHECK(*times.begin() >= 1e-3 + 2 * 7.0 / 8 * 64e-3);  // without any sharing
+    CHECK(step_time(fabric, 8, 3, "halving-doubling") ==
+          step_time(fabric, 8, 3, "halving-doubling"));
 }
 
 }  // namespace

@@ -75,6 +75,16 @@ TEST_CASE("graph: of equal cables side by side, each is drawn by some pair") {
     CHECK(seen == std::set<LinkId>{2, 5, 6});
 }
 
+TEST_CASE("graph: the cable of each step is drawn apart") {
+    // 0 - s2 = s3 = s4 - 1: of four ways over the two pairs of cables, each is drawn.
+    const Graph graph = graph_of(2, 3, {{0, 2}, {2, 3}, {2, 3}, {3, 4}, {3, 4}, {4, 1}});
+    std::set<Route> seen;
+    for (std::uint64_t seed = 0; seed < 100; ++seed)
+        seen.insert(route(make_graph(graph, seed), 0, 1));
+
+    CHECK(seen == std::set<Route>{{0, 2, 6, 10}, {0, 2, 8, 10}, {0, 4, 6, 10}, {0, 4, 8, 10}});
+}
+
 TEST_CASE("graph: hosts without a way between them are found") {
     CHECK(!unconnected_hosts(graph_of(1, 0, {})));
     CHECK(!unconnected_hosts(graph_of(2, 0, {{0, 1}})));
