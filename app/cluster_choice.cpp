@@ -88,7 +88,8 @@ ClusterChoice read_cluster(const Place& place) {
             "bus", "what joins a node's devices, such as {\"kind\": \"switched\", ...}"));
     }
     cluster.fabric = read_fabric(
-        read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"));
+        read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"),
+        cluster.nodes);
     if (const auto p = read.optional("transport")) {
         cluster.tcp = read_transport(*p);
         if (cluster.tcp && cluster.tcp->message_cost > Duration::zero() &&
@@ -99,8 +100,8 @@ ClusterChoice read_cluster(const Place& place) {
     return cluster;
 }
 
-Fabric ClusterChoice::make_fabric(int servers) const {
-    Fabric between = fabric.make(nodes + servers);
+Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
+    Fabric between = fabric.make(nodes + servers, seed);
     if (tcp) {
         for (Link& link : between.links) {
             if (link.efficiency == 1) link.efficiency = tcp->goodput;

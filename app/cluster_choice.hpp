@@ -35,8 +35,9 @@ struct ClusterChoice {
     std::optional<Tcp> tcp;  // on the network, not on buses
 
     /// The wires between the workers, and to machines of their own for `servers` parameter servers,
-    /// which stand behind the workers. Requires one device per machine if there are any.
-    [[nodiscard]] Fabric make_fabric(int servers) const;
+    /// which stand behind the workers. Requires one device per machine and a fabric that takes them
+    /// if there are any.
+    [[nodiscard]] Fabric make_fabric(int servers, std::uint64_t seed) const;
     [[nodiscard]] Transport transport() const;
     /// As closed forms see it, where they hold; with TCP: connections are warm and both ways busy.
     [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;

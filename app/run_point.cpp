@@ -74,7 +74,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
     Simulation simulation;
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
-    Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes),
+    Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes, scenario.seed),
                     choice.transport());
     Cluster cluster(network, make_job(scenario));
     Processes processes(simulation);

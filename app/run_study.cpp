@@ -124,7 +124,7 @@ void check_memory(const Study& study, int jobs) {
     const Bytes free = available_memory();
     if (free == Bytes{0} || need <= free) return;
     const Point& largest = *std::ranges::max_element(
-        study.points, {}, [](const Point& point) { return point.scenario.cluster.workers; });
+        study.points, {}, [](const Point& point) { return estimated_memory(point.scenario); });
     const int most = largest.scenario.cluster.workers;
     std::string path = largest.scenario.cluster.bus ? "cluster" : "cluster.nodes";
     for (std::size_t i = 0; i < study.axes.size(); ++i)
@@ -134,7 +134,7 @@ void check_memory(const Study& study, int jobs) {
         study.file, path,
         fmt::format(
             "{} workers on {} threads need about {:.1f} GB of memory and {:.1f} GB are free; "
-            "use fewer nodes, or a smaller --jobs",
+            "use fewer nodes, a smaller fabric or a smaller --jobs",
             most, together, static_cast<double>(need.count) * 1e-9,
             static_cast<double>(free.count) * 1e-9));
 }

@@ -220,6 +220,10 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     scenario.algorithm =
         read_algorithm(algorithm, {scenario.cluster.workers, scenario.cluster.devices_per_node});
+    if (scenario.algorithm.server_nodes > 0 && !scenario.cluster.fabric.takes_servers)
+        algorithm.refuse(
+            "servers on nodes of their own need a \"star\"; on this fabric set \"all_reduce\" to "
+            "{\"kind\": \"parameter-server\", \"placement\": \"workers\"}");
     scenario.stop = read_stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),
                               scenario.workload);
     if (scenario.algorithm.needs_epochs && scenario.steps_per_epoch() == 0)
@@ -232,7 +236,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
 Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
     constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
-    return base + scenario.cluster.workers * per_node;
+    return base + scenario.cluster.workers * per_node + scenario.cluster.fabric.memory;
 }
 
 }  // namespace paceline

@@ -32,7 +32,7 @@ LinkPreset preset_of(const Json& json) {
 }
 FabricChoice star_of(const Json& link) {
     const Json json{{"kind", "star"}, {"link", link}};
-    return read_fabric({&json, &file, "fabric"});
+    return read_fabric({&json, &file, "fabric"}, 3);
 }
 
 double payload_gbps(const Link& link) {
@@ -195,7 +195,7 @@ TEST_CASE("links: both ways have one rate unless the way up has its own") {
 TEST_CASE("links: a star of unequal ways sends at one rate and receives at the other") {
     const FabricChoice star = star_of({{"preset", "cable"}});
 
-    const Fabric fabric = star.make(3);
+    const Fabric fabric = star.make(3, 1);
 
     CHECK(fabric.links[star_up(2)].bandwidth == 1_Mbps);
     CHECK(fabric.links[star_down(2, 3)].bandwidth == 5_Mbps);

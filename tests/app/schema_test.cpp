@@ -133,11 +133,21 @@ bool wrong_in_meaning(const std::string& name) {
         "efficiency-that-leaves-no-rate",
         "epochs-without-batch",
         "epochs-without-data-set",
+        "fat-tree-too-small",
         "gradient-below-a-byte",
         "gradient-larger-than-any-net",
         "gradient-of-six-bytes",
         "gradient-of-three-bytes",
         "gradient-of-zero",
+        "graph-cable-to-an-unknown-switch",
+        "graph-cable-to-itself",
+        "graph-cable-without-link",
+        "graph-node-out-of-range",
+        "graph-of-two-parts",
+        "graph-through-a-node",
+        "graph-without-cables",
+        "leaf-spine-uplinks-without-rate",
+        "leaf-spine-with-too-many-cables",
         "missing-step-time-and-device",
         "nul-byte-then-more",
         "profile-and-gradient",
@@ -149,6 +159,8 @@ bool wrong_in_meaning(const std::string& name) {
         "stop-time-of-zero",
         "sweep-of-a-sweep",
         "swept-keys-that-exclude-one-another",
+        "torus-dims-of-another-product",
+        "torus-dims-of-a-product-out-of-range",
         "unknown-profile",
         "unknown-profile-like-no-other",
         "value-of-a-swept-key-of-another-kind",
@@ -184,6 +196,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(stop_keys()) == properties("stop"));
     CHECK(as_set(link_keys()) == properties("link"));
     CHECK(as_set(warm_up_keys()) == properties("warm_up"));
+    CHECK(as_set(cable_keys()) == properties("cable"));
 }
 
 TEST_CASE("schema: the algorithms and their keys are those of the reader") {
@@ -313,7 +326,7 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
-          "devices_per_node, bus, fabric");
+          "devices_per_node, bus, fabric, transport");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());

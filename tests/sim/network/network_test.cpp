@@ -37,6 +37,7 @@ Fabric make_line(std::vector<Link> links) {
     const int hosts = static_cast<int>(links.size()) + 1;
     return {.hosts = hosts,
             .links = std::move(links),
+            .back = {},
             .find_route = [](int from, int to, Route& route) {
                 route.clear();
                 for (int link = from; link < to; ++link) route.push_back(static_cast<LinkId>(link));

@@ -1,0 +1,70 @@
+#include "topologies/fabrics/equal_cost.hpp"
+
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/topologies/fabrics/wiring.hpp"
+
+namespace paceline {
+namespace {
+
+TEST_CASE("equal cost: the mix is the published generator SplitMix64, on every machine") {
+    // First outputs of SplitMix64 seeded with 1234567, as published with Vigna's reference code.
+    constexpr std::uint64_t step = 0x9e3779b97f4a7c15U;
+    constexpr std::uint64_t seed = 1234567;
+
+    CHECK(mix_bits(seed) == 6457827717110365317U);
+    CHECK(mix_bits(seed + step) == 3203168211198807973U);
+    CHECK(mix_bits(seed + 2 * step) == 9817491932198370423U);
+    CHECK(mix_bits(seed + 3 * step) == 4593380528125082431U);
+    CHECK(mix_bits(seed + 4 * step) == 16408922859458223821U);
+}
+
+TEST_CASE("equal cost: the hash depends on the seed, the sender and the receiver, in order") {
+    std::set<std::uint64_t> seen;
+    for (const std::uint64_t seed : {0U, 1U, 2U})
+        for (int from = 0; from < 50; ++from)
+            for (int to = 0; to < 50; ++to) seen.insert(equal_cost_hash(seed, from, to));
+
+    CHECK(seen.size() == 3 * 50 * 50);
+    CHECK(equal_cost_hash(1, 2, 3) == equal_cost_hash(1, 2, 3));
+}
+
+TEST_CASE("equal cost, property: pairs are spread evenly over the choices, for every seed") {
+    for (const int choices : {2, 3, 4, 7, 16, 100})
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
+            CAPTURE(choices);
+            CAPTURE(seed);
+            std::vector<int> counts(static_cast<std::size_t>(choices));
+            for (int from = 0; from < 200; ++from)
+                for (int to = 0; to < 200; ++to)
+                    ++counts[static_cast<std::size_t>(
+                        choose(equal_cost_hash(seed, from, to), choices))];
+
+            CHECK(is_even(counts));
+        }
+}
+
+TEST_CASE("equal cost, property: the pairs of one sender, and of one receiver, are spread evenly") {
+    for (int fixed = 0; fixed < 20; ++fixed) {
+        CAPTURE(fixed);
+        std::vector<int> of_sender(8);
+        std::vector<int> of_receiver(8);
+        for (int other = 0; other < 4000; ++other) {
+            ++of_sender[static_cast<std::size_t>(choose(equal_cost_hash(1, fixed, other), 8))];
+            ++of_receiver[static_cast<std::size_t>(choose(equal_cost_hash(1, other, fixed), 8))];
+        }
+
+        CHECK(is_even(of_sender));
+        CHECK(is_even(of_receiver));
+    }
+}
+
+TEST_CASE("equal cost: of one choice, it is taken") {
+    CHECK(choose(equal_cost_hash(7, 1, 2), 1) == 0);
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,44 @@
+// What the cables of a fabric join, told a second time and by other means than the product's
+// arithmetic: loops that number vertices (hosts first, then switches) and list cables in the order
+// that the headers state. Cable c has the links 2c, from its first end, and 2c+1, back.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "sim/network/fabric.hpp"
+#include "topologies/fabrics/fat_tree.hpp"
+#include "topologies/fabrics/graph.hpp"
+#include "topologies/fabrics/leaf_spine.hpp"
+
+namespace paceline {
+
+struct Wiring {
+    int hosts = 0;
+    int vertices = 0;
+    std::vector<std::pair<int, int>> cables;
+    bool hosts_forward = false;
+
+    [[nodiscard]] std::pair<int, int> ends(LinkId link) const;
+
+    /// Links of a shortest way from a vertex to every other one, by search in breadth; -1 where
+    /// there is none.
+    [[nodiscard]] std::vector<int> distances(int from) const;
+    /// Between any two hosts.
+    [[nodiscard]] int diameter() const;
+};
+
+Wiring wiring_of_leaf_spine(const LeafSpine& shape);
+Wiring wiring_of_fat_tree(const FatTree& shape);
+Wiring wiring_of_torus(const std::vector<int>& dims);
+Wiring wiring_of_dumbbell(int hosts);
+Wiring wiring_of_graph(const Graph& graph);
+
+/// The links that find_route gives, whatever the route held before.
+Route route(const Fabric& fabric, int from, int to);
+
+/// Whether counts can come from equal shares, by Pearson's statistic. For n choices its mean is
+/// n - 1 and its variance 2 (n - 1); six standard deviations are left to chance.
+bool is_even(const std::vector<int>& counts);
+
+}  // namespace paceline
