@@ -10,8 +10,8 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
-.PHONY: help demo test bench deps format check \
-        check-format check-layers check-lint check-sanitizers check-profiles
+.PHONY: help demo test bench validation deps format check \
+        check-format check-layers check-lint check-sanitizers check-profiles check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,11 @@ bench: ## measure paceline, and other simulators where they are installed
 	@$(call build,release,all)
 	@tools/bench.sh
 
+validation: deps ## hold predictions against published measurements, into docs/validation.md
+	@echo "validation: runs scenarios/validation and writes docs/validation.md"
+	@$(call build,release,paceline)
+	@tools/validate.py build/release/paceline
+
 deps: ## install the Debian packages that are missing
 	@echo "deps: looks for the Debian packages that the build needs"
 	@tools/deps.sh
@@ -44,7 +49,7 @@ format: ## lay out every C++ file as .clang-format says
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-profiles check-lint check-sanitizers ## everything below
+check: check-format check-layers check-profiles check-validation check-lint check-sanitizers ## everything below
 
 check-format: ## is every C++ file laid out as .clang-format says?
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -58,6 +63,11 @@ check-layers: ## do the includes go the way of the layers?
 check-profiles: ## are the profiles what tools/make_profiles.py makes?
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
+
+check-validation: deps ## is docs/validation.md what the studies give?
+	@echo "check-validation: runs scenarios/validation and compares"
+	@$(call build,release,paceline)
+	@tools/validate.py build/release/paceline --check
 
 check-lint: deps ## has clang-tidy nothing to say?
 	@echo "check-lint: runs clang-tidy over every .cpp file of preset release"

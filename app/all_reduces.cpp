@@ -29,15 +29,16 @@ constexpr std::array<std::string_view, 3> server_keys{"kind", "servers", "placem
 // Servers on nodes of their own stand behind the workers.
 AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
     AllReducePlan plan = AllReduce::parameter_server;
+    Placement placement = Placement::own_nodes;
+    if (const auto p = read.optional("placement"))
+        placement = as_choice(*p, "a place for servers", placements);
+    if (placement == Placement::own_nodes) plan.first_server_node = shape.workers;
+    plan.servers = placement == Placement::workers ? shape.workers : 1;
     if (const auto p = read.optional("servers")) {
         plan.servers = static_cast<int>(as_integer(*p, 1, 1'000'000));
         if (plan.servers > shape.workers)
             p->refuse(fmt::format("{} workers have at most as many servers", shape.workers));
     }
-    Placement placement = Placement::own_nodes;
-    if (const auto p = read.optional("placement"))
-        placement = as_choice(*p, "a place for servers", placements);
-    if (placement == Placement::own_nodes) plan.first_server_node = shape.workers;
     return plan;
 }
 

@@ -130,6 +130,7 @@ void Network::offer(Index index) {
 // The message may flow once its sender has spent the overhead on it.
 void Network::prepare(Index index) {
     const Flow& flow = flows_[index];
+    if (!leaves_node(flow)) return start(index);
     Time begin = simulation_.now();
     if (transport_.overhead > Duration::zero()) {
         Time& free = sender_free_[static_cast<std::size_t>(flow.from)];

@@ -57,7 +57,7 @@ struct Traffic {
     Bytes received;
 };
 
-/// What the protocol adds to the wires. By default nothing.
+/// What the protocol adds to the wires between machines. By default nothing.
 struct Transport {
     Duration overhead{};   // of the sender, before each of its messages flows
     Bytes first_window{};  // what a new connection sends before its first answer; 0: no slow start

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Holds predictions against published measurements and writes docs/validation.md.
+
+Runs each study of scenarios/validation/ with the program given, reads its results.csv and compares
+it with scenarios/validation/published.json. A row is a prediction unless it is an input of the
+model or the point a constant was fitted on; only predictions count for the median.
+
+    tools/validate.py PACELINE            run, and write docs/validation.md
+    tools/validate.py PACELINE --check    exit 1 if docs/validation.md would change
+"""
+
+import csv
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "scenarios" / "validation"
+PAGE = ROOT / "docs" / "validation.md"
+OFF = 0.25  # beyond this a series has to be explained
+
+AXIS_COLUMNS = {"cluster.nodes": "nodes"}  # an axis whose values stand in another column
+UNITS = {"speedup": ("speedup", 1, "{:.2f}"), "samples_per_s": ("samples/s", 1, "{:.0f}"),
+         "step_time_s": ("s per step", 1, "{:.3f}")}
+
+
+def run(program, study, out):
+    subprocess.run([program, "run", FOLDER / f"{study}.json", "--out", out, "--quiet"], check=True)
+    with open(Path(out) / "results.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def field(row, axis):
+    return row[AXIS_COLUMNS.get(axis, axis)]
+
+
+def find(rows, at, axis, value):
+    wanted = at | {axis: value}
+    found = [row for row in rows if all(field(row, k) == v for k, v in wanted.items())]
+    if len(found) != 1:
+        sys.exit(f"validate: {len(found)} rows of the results are {wanted}, not one")
+    return found[0]
+
+
+def compare(study, rows):
+    """Every published point of a study with its prediction, in the order of the file."""
+    for series in study["series"]:
+        for value, published in series["published"].items():
+            predicted = float(find(rows, series["at"], study["axis"], value)[study["column"]])
+            role = ("input" if value in series.get("input", []) else
+                    "fit" if value in series.get("fit", []) else "")
+            yield series, value, published, predicted, predicted / published - 1, role
+
+
+def section(study, points):
+    unit, scale, form = UNITS[study["column"]]
+    lines = [f"## {study['title']}", "",
+             f"- Published: {study['source']}.", f"- Inputs: {study['inputs']}.",
+             f"- Fitted: {study['fitted']}.",
+             f"- Run: `paceline run scenarios/validation/{study['study']}.json`.", "",
+             f"| case | {study['axis']} | published, {unit} | predicted | error |",
+             "|---|---|---|---|---|"]
+    for series, value, published, predicted, error, role in points:
+        case = ", ".join(f"{k.removeprefix('workload.')} {v}" if k not in ("workload", "algorithm")
+                         else v for k, v in series["at"].items())
+        note = f" ({role})" if role else ""
+        lines.append(f"| {case} | {value} | {form.format(published * scale)} | "
+                     f"{form.format(predicted * scale)} | {error:+.1%}{note} |")
+    reasons = dict.fromkeys(
+        (", ".join(s["at"].values()), s.get("why")) for s, *_, error, role in points
+        if abs(error) > OFF and not role)
+    for case, why in reasons:
+        if why is None:
+            sys.exit(f"validate: {study['study']}, {case}: off by more than 25 % and not explained")
+        lines += ["", f"Off by more than 25 %: {case}: {why}."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    studies = json.loads((FOLDER / "published.json").read_text(encoding="utf-8"))
+    sections, errors, summary = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for study in studies:
+            rows = run(sys.argv[1], study["study"], Path(folder) / study["study"])
+            points = list(compare(study, rows))
+            own = [abs(error) for *_, error, role in points if not role]
+            errors += own
+            summary.append(f"| {study['title']} | {len(own)} | {statistics.median(own):.1%} | "
+                           f"{max(own):.1%} |")
+            sections.append(section(study, points))
+    far = sum(error > OFF for error in errors)
+    page = "\n".join([
+        "# Predictions against measurements", "",
+        "Made by `make validation` (`tools/validate.py`) from `scenarios/validation/`; do not edit. "
+        "Inputs are single-machine", "figures and link facts; a constant that was fitted is named, "
+        "and the point it was fitted on does not count.", "Nothing is tuned per point.", "",
+        f"**{len(errors)} predictions, median error {statistics.median(errors):.1%}; "
+        f"{far} are off by more than 25 %.**", "",
+        "| study | predictions | median error | largest |", "|---|---|---|---|", *summary, "",
+        *sections])
+    if sys.argv[2:] == ["--check"]:
+        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
+            sys.exit("validate: docs/validation.md is not what the studies give; run make validation")
+        return
+    temporary = PAGE.with_suffix(".md.new")
+    temporary.write_text(page, encoding="utf-8")
+    temporary.replace(PAGE)
+    print(f"{len(errors)} predictions, median error {statistics.median(errors):.1%}, "
+          f"{far} off by more than 25 %: {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
