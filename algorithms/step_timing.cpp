@@ -40,6 +40,13 @@ StepTiming make_step_timing(Duration step, const Layout& layout,
     return timing;
 }
 
+std::int64_t entries_of(const Bucket& bucket, const Layout& layout) {
+    std::int64_t entries = 0;
+    for (std::size_t i = 0; i < bucket.count; ++i)
+        entries += layout.tensors()[bucket.first + i].entries();
+    return entries;
+}
+
 StepTiming accumulated(StepTiming one, int gradients) {
     PACELINE_CHECK(gradients >= 1, "a step has a gradient or more");
     const Duration before = multiple(gradients - 1, one.step);

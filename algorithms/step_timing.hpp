@@ -27,6 +27,9 @@ struct Bucket {
     Duration ready;
 };
 
+/// Of the bucket's tensors.
+std::int64_t entries_of(const Bucket& bucket, const Layout& layout);
+
 struct StepTiming {
     Duration step{};
     std::vector<Bucket> buckets;  // in the order in which backward completes them; never empty

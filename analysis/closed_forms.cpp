@@ -112,15 +112,21 @@ Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool o
 }
 
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
-                                      const IdleStar& network) {
+                                      const IdleStar& network, Bandwidth machine_link) {
     const Bytes part = chunk(size, devices, devices - 1);
-    const Bytes shared = devices * chunk(part, machines, machines - 1);
+    const Bytes own = chunk(part, machines, machines - 1);
+    const Duration wire = std::max(own / network.bandwidth, (devices * own) / machine_link);
     return sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
-               multiple(std::int64_t{2} * (machines - 1), message_time(shared, network)));
+               multiple(std::int64_t{2} * (machines - 1), sum(network.latency, wire)));
 }
 
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network) {
     return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, network));
+}
+
+Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
+                                            const IdleStar& network) {
+    return std::max(ring_all_gather_time(n, block, bus), ring_all_gather_time(n, block, network));
 }
 
 }  // namespace paceline

@@ -65,14 +65,19 @@ Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star);
 Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool on_workers,
                                           const IdleStar& star);
 
-/// p machines with g devices each on an idle bus: 2 (g-1) (L + t(ceil(S/g))) on the bus and
-/// 2 (p-1) (L + g t(ceil(ceil(S/g)/p))) on the network, whose links g rings share. Exact when g p
-/// divides S. The network's latency is from device to device.
+/// p machines with g devices each: 2 (g-1) (L + t(ceil(S/g))) on the idle bus and 2 (p-1) (L' + u)
+/// between machines, u = max(t'(c), g c / B) for chunks of c = ceil(ceil(S/g)/p): a device's own way
+/// has `network`, from device to device, and g rings share a machine's link of B. Exact when g p
+/// divides S.
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
-                                      const IdleStar& network);
+                                      const IdleStar& network, Bandwidth machine_link);
 
 /// A ring through all devices of the machines, one after the other: 2 (n-1) times the slower of the
 /// two kinds of steps. Requires more than one machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
+
+/// The same for the ring all-gather: n-1 times the slower step.
+Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
+                                            const IdleStar& network);
 
 }  // namespace paceline

@@ -31,23 +31,25 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
         return ring_over_machines_time(n, size, *network.bus, network.star);
     if (plan.method == AllReduce::hierarchical)
         return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *network.bus,
-                                            network.star);
+                                            network.star, network.machine_link);
     return std::nullopt;
 }
 
 Known sparse_exchange_time(const DgcOptions& options, double density, const Layout& layout,
                            const StepModelInput& in) {
     const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
-    if (!star) return std::nullopt;
     const Bytes one = union_bytes(options, layout, density, 1);
     Known time;
+    if (!star && options.exchange != SparseExchange::all_gather_ring) return std::nullopt;
     switch (options.exchange) {
         case SparseExchange::recursive_doubling:
             time = sparse_all_reduce_time(
                 in.workers, [&](int c) { return union_bytes(options, layout, density, c); }, *star);
             break;
         case SparseExchange::all_gather_ring:
-            time = ring_all_gather_time(in.workers, one, *star);
+            time = star ? ring_all_gather_time(in.workers, one, *star)
+                        : ring_all_gather_over_machines_time(in.workers, one, *in.network.bus,
+                                                             in.network.star);
             break;
         case SparseExchange::all_gather_bruck:
             time = bruck_all_gather_time(in.workers, one, *star);
@@ -78,7 +80,8 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
             return parameter_server_all_reduce_time(n, size, plan.servers,
                                                     !plan.first_server_node.has_value(), *star);
         case AllReduce::hierarchical:
-            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star);
+            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star,
+                                                star->bandwidth);
         case AllReduce::automatic:
             break;
     }
@@ -96,11 +99,8 @@ std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& opt
                                                  const StepModelInput& in) {
     Duration end{};  // of the exchange so far
     for (const Bucket& bucket : in.timing.buckets) {
-        std::int64_t entries = 0;
-        for (std::size_t i = 0; i < bucket.count; ++i)
-            entries += in.layout->tensors()[bucket.first + i].entries();
-        const Known reduced =
-            all_reduce_time(options.all_reduce, in.workers, in.wire.weigh(entries), in.network);
+        const Bytes size = in.wire.weigh(entries_of(bucket, *in.layout));
+        const Known reduced = all_reduce_time(options.all_reduce, in.workers, size, in.network);
         if (!reduced) return std::nullopt;
         end = sum(std::max(end, bucket.ready), *reduced);
     }

@@ -25,6 +25,7 @@ struct IdleNetwork {
     IdleStar star;                // between workers on different machines
     std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
     int devices = 1;              // workers per machine
+    Bandwidth machine_link{};     // that they share, if there are several
 };
 
 /// What the step models need to know of a run.

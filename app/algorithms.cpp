@@ -10,6 +10,7 @@
 #include "algorithms/dgc.hpp"
 #include "algorithms/gradient_dropping.hpp"
 #include "algorithms/overlapped_sgd.hpp"
+#include "analysis/message_counts.hpp"
 #include "app/names.hpp"
 
 namespace paceline {
@@ -111,6 +112,10 @@ AlgorithmChoice read_dense(const ObjectReader& read, const WorkerShape& shape) {
     choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
         return dense_sgd_step_time(options, in);
     };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return all_reduce_messages(options.all_reduce, in.workers,
+                                   in.wire.weigh(in.layout->entries()));
+    };
     return choice;
 }
 
@@ -133,6 +138,13 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const WorkerShape& sha
     choice.stage = [](std::int64_t, double) { return 0.0; };
     choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
         return overlapped_sgd_step_time(options, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        std::int64_t messages = 0;
+        for (const Bucket& bucket : in.timing.buckets)
+            messages += all_reduce_messages(options.all_reduce, in.workers,
+                                            in.wire.weigh(entries_of(bucket, *in.layout)));
+        return messages;
     };
     return choice;
 }
@@ -157,6 +169,9 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const WorkerShape& shape) {
     choice.model_step = [options](const StepModelInput& in, std::int64_t k, double epoch) {
         return dgc_step_time(options, density_at(options, k, epoch), in);
     };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return sparse_exchange_messages(options, *in.layout, in.wire, in.workers);
+    };
     return choice;
 }
 
@@ -177,6 +192,13 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const WorkerSha
     };
     choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
         return gradient_dropping_step_time(options, k, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
+        if (k < options.dense_steps)
+            return all_reduce_messages(options.all_reduce, in.workers,
+                                       in.wire.weigh(in.layout->entries()));
+        return sparse_exchange_messages(exchange_of(options), *as_one_tensor(*in.layout), in.wire,
+                                        in.workers);
     };
     return choice;
 }

@@ -27,6 +27,8 @@ struct AlgorithmChoice {
     /// Closed form of step k on an idle network, where one is known.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
         model_step;
+    /// Messages of step k, among all workers.
+    std::function<std::int64_t(const StepModelInput&, std::int64_t k)> messages;
     /// Steps of equal closed form have equal stages.
     std::function<double(std::int64_t k, double epoch)> stage;
 };

@@ -125,12 +125,12 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
         if (!fabric.states_efficiency) star.bandwidth = tcp->goodput * star.bandwidth;
         star.bandwidth = tcp->duplex_share * star.bandwidth;
     }
-    if (!bus) return IdleNetwork{star, {}, 1};
+    if (!bus) return IdleNetwork{star, {}, 1, star.bandwidth};
     if (bus->kind != BusKind::switched) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
     const IdleStar outside{std::min(star.bandwidth, inside.bandwidth),
                            sum(star.latency, inside.latency)};
-    return IdleNetwork{outside, inside, devices_per_node};
+    return IdleNetwork{outside, inside, devices_per_node, star.bandwidth};
 }
 
 }  // namespace paceline

@@ -177,26 +177,51 @@ std::string list_text(std::string_view name) {
     return text;
 }
 
+namespace {
+
+// What a message costs on an idle star, measured by bench/ on a slow machine; contended messages
+// cost several times as much.
+constexpr double seconds_per_message = 0.2e-6;
+
+std::string running_time(const Study& study) {
+    double messages = 0;
+    for (const Point& point : study.points) {
+        const auto of_point = messages_of_run(point.scenario);
+        if (!of_point)
+            return "\nrunning it: as long as its points take to reach their time limits\n";
+        messages += *of_point;
+    }
+    return fmt::format(
+        "\nrunning it: {:.3g} messages, about {:.2g} s on one core; several times that where "
+        "messages share links\n",
+        messages, messages * seconds_per_message);
+}
+
+}  // namespace
+
 std::string check_text(const Study& study) {
     std::string text = fmt::format("{}: well-formed\n", study.file);
     if (!study.title.empty()) text += fmt::format("title   {}\n", study.title);
     text += fmt::format("points  {}\n", study.points.size());
     for (const Axis& axis : study.axes)
         text += fmt::format("axis    {}: {}\n", axis.path, fmt::join(axis.names, ", "));
-    text += "\nclosed form of a step on an idle network:\n";
+    text +=
+        fmt::format("\nclosed form of a step on an idle network, and the messages of the run:\n");
     constexpr std::size_t most = 40;
     for (std::size_t i = 0; i < study.points.size() && i < most; ++i) {
         const Point& point = study.points[i];
         const std::int64_t steps = point.scenario.steps().value_or(1);
         const auto model = model_step_time(point.scenario, steps);
-        text += fmt::format("  point {:>3}: {:<18} {:>6} nodes  {:<12} {}\n", i,
+        const auto messages = messages_of_run(point.scenario);
+        text += fmt::format("  point {:>3}: {:<18} {:>6} workers  {:<12} {:<13} {}\n", i,
                             point.scenario.algorithm.label, point.scenario.cluster.workers,
                             point.scenario.workload.name,
-                            model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known");
+                            model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known",
+                            messages ? fmt::format("{:.3g}", *messages) : "not known");
     }
     if (study.points.size() > most)
         text += fmt::format("  ... and {} points more\n", study.points.size() - most);
-    return text;
+    return text + running_time(study);
 }
 
 }  // namespace paceline

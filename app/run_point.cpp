@@ -23,6 +23,12 @@ StepTiming step_timing(const Scenario& scenario) {
                        workload.accumulation);
 }
 
+StepModelInput model_input(const Scenario& scenario, const IdleNetwork& network) {
+    return {scenario.cluster.workers, network,
+            step_timing(scenario),    scenario.workload.update,
+            scenario.workload.layout, scenario.algorithm.wire};
+}
+
 Job make_job(const Scenario& scenario) {
     Job job{Vector(scenario.workload.layout)};
     job.timing = step_timing(scenario);
@@ -41,9 +47,7 @@ Job make_job(const Scenario& scenario) {
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
     if (!network || steps < 1) return std::nullopt;
-    const StepModelInput in{scenario.cluster.workers, *network,
-                            step_timing(scenario),    scenario.workload.update,
-                            scenario.workload.layout, scenario.algorithm.wire};
+    const StepModelInput in = model_input(scenario, *network);
     const double per_epoch = scenario.steps_per_epoch();
     const auto epoch = [per_epoch](std::int64_t k) {
         return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
@@ -68,6 +72,25 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
         begin = last + 1;
     }
     return from_seconds(total_s / static_cast<double>(steps));
+}
+
+std::optional<double> messages_of_run(const Scenario& scenario) {
+    std::optional<std::int64_t> steps = scenario.steps();
+    if (scenario.stop.time) {
+        const auto step = model_step_time(scenario, 1);
+        if (step && *step > Duration::zero())
+            steps = std::min(steps.value_or(std::numeric_limits<std::int64_t>::max()),
+                             *scenario.stop.time / *step + 1);
+    }
+    if (!steps) return std::nullopt;
+    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
+    constexpr std::int64_t most_looked_at = 1000;  // dense steps of gradient dropping are first
+    const std::int64_t looked_at = std::min(*steps, most_looked_at);
+    double messages = 0;
+    for (std::int64_t k = 0; k < looked_at; ++k)
+        messages += static_cast<double>(scenario.algorithm.messages(in, k));
+    return messages + static_cast<double>(*steps - looked_at) *
+                          static_cast<double>(scenario.algorithm.messages(in, *steps - 1));
 }
 
 Metrics run_point(const Scenario& scenario, Progress* progress) {

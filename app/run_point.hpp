@@ -14,4 +14,8 @@ Metrics run_point(const Scenario& scenario, Progress* progress);
 /// known.
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps);
 
+/// Messages of that many steps, among all workers; nothing when only time ends the run and no
+/// closed form says how many steps that is.
+std::optional<double> messages_of_run(const Scenario& scenario);
+
 }  // namespace paceline
