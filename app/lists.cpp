@@ -133,11 +133,18 @@ std::string list_links() {
 }
 
 std::string list_collectives() {
-    return "  n members, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n"
+    return "  n workers, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n"
            "  all_reduce  ring                2(n-1) (L + ceil(S/n)/B)\n"
            "  all_reduce  recursive-doubling  log2 p (L + S/B), and 2 (L + S/B) if n > p\n"
            "  all_reduce  halving-doubling    2 log2 p L + 2 (p-1)/p S/B, and 2 (L + S/B) if n > "
            "p\n"
+           "  all_reduce  tree                2 ceil(log2 n) (L + S/B): reduce, then broadcast\n"
+           "  all_reduce  parameter-server    2 (L + n S/q/B), q servers; on the workers n-1 for "
+           "n\n"
+           "  all_reduce  hierarchical        2(g-1) (L + S/g/B) on the bus of g devices, then\n"
+           "                                  2(n/g-1) (L + S g/n/B) between machines\n"
+           "  all_reduce  automatic           recursive-doubling up to 2048 bytes, else\n"
+           "                                  halving-doubling (MPICH's defaults)\n"
            "  exchange    recursive-doubling  sparse: sum over steps of (L + merged bytes/B)\n"
            "  exchange    all-gather-ring     (n-1) (L + bytes/B)\n"
            "  exchange    all-gather-bruck    ceil(log2 n) L + (n-1) bytes/B\n"
