@@ -22,8 +22,8 @@ namespace paceline {
 struct Tcp {
     double goodput = 1448.0 / 1538;  // of links that state no efficiency
     double duplex_share = 1 - 84.0 / (2 * 1538);
-    Duration message_cost{};  // of the sender's processor
-    Bytes first_window{10 * 1448};
+    Duration message_cost{};     // of the sender's processor
+    Bytes first_window{14'480};  // ten segments
 };
 
 struct ClusterChoice {

@@ -6,6 +6,7 @@
 // on a stream of its own, so that several may be under way between the same nodes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -45,8 +46,8 @@ class Rank {
     /// them, which are 0, 1, ... there. Requires that the member is one of them.
     [[nodiscard]] Rank part(int first, int stride, int size) const {
         Rank rank = *this;
-        rank.first_ = first_ + first * stride_;
-        rank.stride_ = stride * stride_;
+        rank.first_ = first_ + static_cast<std::size_t>(first) * stride_;
+        rank.stride_ = static_cast<std::size_t>(stride) * stride_;
         rank.place_ = (place_ - first) / stride;
         rank.size_ = size;
         return rank;
@@ -60,7 +61,7 @@ class Rank {
     [[nodiscard]] Stream second_stream() const { return stream_ | (Stream{1} << 63U); }
     [[nodiscard]] Network& network() const { return *network_; }
     [[nodiscard]] int node(int place) const {
-        return group_->members[static_cast<std::size_t>(first_ + place * stride_)];
+        return group_->members[first_ + static_cast<std::size_t>(place) * stride_];
     }
 
     /// These await as their namesakes of sim/messages/transfer.hpp do, by rendezvous; they take
@@ -80,8 +81,8 @@ class Rank {
     GroupPtr group_;
     Stream stream_;
     int place_;
-    int first_ = 0;   // of the part, in the group
-    int stride_ = 1;  // of the part, in the group
+    std::size_t first_ = 0;   // of the part, in the group
+    std::size_t stride_ = 1;  // of the part, in the group
     int size_;
 };
 

@@ -1,5 +1,7 @@
 #include "sim/collectives/reduce_scatter.hpp"
 
+#include <utility>
+
 #include "sim/collectives/schedule.hpp"
 
 namespace paceline {
@@ -23,12 +25,12 @@ Task<> pass_chunks(Rank self, Bytes size, int first) {
 
 Task<> ring_reduce_scatter(Rank self, Bytes size) {
     const int first = wrapped(self.place() + self.size() - 1, self.size());
-    return pass_chunks(self, size, first);
+    return pass_chunks(std::move(self), size, first);
 }
 
 Task<> ring_all_gather_chunks(Rank self, Bytes size) {
     const int first = self.place();
-    return pass_chunks(self, size, first);
+    return pass_chunks(std::move(self), size, first);
 }
 
 }  // namespace paceline
