@@ -69,7 +69,8 @@ class Dice {
     std::mt19937_64 rng_;
 };
 
-/// 60 messages of 1 byte to 2 MB within 2 ms, enough to fill the wires; some start together.
+/// 60 messages of 1 kB to 2 MB within 2 ms, enough to fill the wires; some start together. None is
+/// so short that a picosecond, our tick, matters.
 Plan random_plan(Fabric fabric, Dice& dice) {
     Plan plan{.fabric = std::move(fabric), .messages = {}};
     for (int i = 0; i < 60; ++i) {
@@ -80,7 +81,7 @@ Plan random_plan(Fabric fabric, Dice& dice) {
                                      : Duration{dice.below(2'000'000'000)},
              .from = from,
              .to = (from + hop) % plan.fabric.hosts,
-             .size = {1 + (dice.one_in(4) ? dice.below(2000) : dice.below(2'000'000))},
+             .size = {1000 + (dice.one_in(4) ? dice.below(2000) : dice.below(2'000'000))},
              .after = {}});
     }
     return plan;
