@@ -1,6 +1,9 @@
 // What the layers of the engine cost: events of the bare queue, resumptions of coroutines, messages
-// of the network, and how a ring all-reduce grows with the number of nodes.
+// of the network, how a ring all-reduce grows with the number of nodes, and what a solve of max-min
+// rates costs as the flows of its component grow.
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -9,6 +12,8 @@
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
+#include "sim/network/max_min.hpp"
+#include "topologies/fabrics/fat_tree.hpp"
 #include "topologies/fabrics/star.hpp"
 
 namespace {
@@ -89,6 +94,75 @@ void ring(benchmark::State& state) {
     state.SetItemsProcessed(static_cast<std::int64_t>(messages));
 }
 BENCHMARK(ring)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
+
+// A fat tree with a quarter as many hosts as flows, and random pairs that send. Nearly all of them
+// are one component.
+Fabric tree_for(std::int64_t flows) {
+    const auto hosts = static_cast<int>(flows / 4);
+    const Link link{10_Gbps, Duration{}};
+    return make_fat_tree(
+        {.hosts = hosts, .k = fat_tree_ports_for(hosts), .link = link, .uplink = link}, 1);
+}
+
+struct Pair {
+    int from;
+    int to;
+};
+
+std::vector<Pair> random_pairs(int hosts, std::int64_t count) {
+    RandomStream random = RandomStreams(1).stream("pairs");
+    std::vector<Pair> pairs;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto from = static_cast<int>(random() % static_cast<unsigned>(hosts));
+        const auto hop = static_cast<int>(1 + random() % static_cast<unsigned>(hosts - 1));
+        pairs.push_back({from, (from + hop) % hosts});
+    }
+    return pairs;
+}
+
+// The solver alone. Items are flows.
+void max_min_solve(benchmark::State& state) {
+    const Fabric fabric = tree_for(state.range(0));
+    std::vector<double> capacity;
+    for (const Link& link : fabric.links)
+        capacity.push_back(static_cast<double>(link.capacity().bits_per_second));
+    std::vector<std::uint32_t> first_hop{0};
+    std::vector<std::uint32_t> hops;
+    Route route;
+    for (const Pair pair : random_pairs(fabric.hosts, state.range(0))) {
+        fabric.find_route(pair.from, pair.to, route);
+        hops.insert(hops.end(), route.begin(), route.end());
+        first_hop.push_back(static_cast<std::uint32_t>(hops.size()));
+    }
+    MaxMin max_min;
+    for (auto _ : state) benchmark::DoNotOptimize(max_min.solve(capacity, first_hop, hops));
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(max_min_solve)->RangeMultiplier(4)->Range(16, 16384)->Unit(benchmark::kMicrosecond);
+
+// What a change of one link costs: to gather its component, to solve it and to foresee the drains
+// anew. Items are flows.
+void network_solve(benchmark::State& state) {
+    const Fabric fabric = tree_for(state.range(0));
+    const std::vector<Pair> pairs = random_pairs(fabric.hosts, state.range(0));
+    Simulation simulation;
+    Network network(simulation, fabric);
+    Join drained(static_cast<std::uint32_t>(pairs.size()));
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        network.send(pairs[i].from, pairs[i].to, i, 1'000'000'000_MB, Protocol::eager, drained);
+    Route route;
+    fabric.find_route(pairs[0].from, pairs[0].to, route);
+    Time now{};
+    bool slow = false;
+    for (auto _ : state) {
+        slow = !slow;
+        network.set_bandwidth(route.front(), slow ? 9_Gbps : 10_Gbps);
+        now += 1ns;
+        simulation.run(now);
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(network_solve)->RangeMultiplier(4)->Range(16, 16384)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 

@@ -12,7 +12,7 @@ packages=(
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
 )
-packages_bench=(libsimgrid-dev)
+packages_bench=(libsimgrid-dev time)
 
 case "$*" in
     "") ;;

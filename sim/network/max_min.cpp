@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 
 namespace paceline {
 
@@ -20,9 +19,33 @@ void MaxMin::index_flows_by_link(std::span<const Index> first_hop, std::span<con
         }
 }
 
-void MaxMin::push(Index link) {
-    heap_.emplace_back(left_[link] / unfixed_[link], link);
-    std::ranges::push_heap(heap_, std::greater{});
+bool MaxMin::sooner(const Entry& a, const Entry& b) {
+    return a.share < b.share || (a.share == b.share && a.link < b.link);
+}
+
+void MaxMin::make_heap() {
+    heap_.clear();
+    for (Index link = 0; link < left_.size(); ++link)
+        if (unfixed_[link] > 0) heap_.push_back({left_[link] / unfixed_[link], link});
+    for (std::size_t hole = heap_.size() / 2; hole-- > 0;) sift_down(hole, heap_[hole]);
+}
+
+// Puts the entry into the hole or below it, where it is in order.
+void MaxMin::sift_down(std::size_t hole, Entry entry) {
+    const std::size_t size = heap_.size();
+    for (std::size_t child = 2 * hole + 1; child < size; child = 2 * hole + 1) {
+        if (child + 1 < size && sooner(heap_[child + 1], heap_[child])) ++child;
+        if (!sooner(heap_[child], entry)) break;
+        heap_[hole] = heap_[child];
+        hole = child;
+    }
+    heap_[hole] = entry;
+}
+
+void MaxMin::drop_top() {
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sift_down(0, last);
 }
 
 std::span<const double> MaxMin::solve(std::span<const double> capacity,
@@ -32,18 +55,17 @@ std::span<const double> MaxMin::solve(std::span<const double> capacity,
     left_.assign(capacity.begin(), capacity.end());
     rate_.assign(first_hop.size() - 1, unset);
     index_flows_by_link(first_hop, hops);
-    heap_.clear();
-    for (Index link = 0; link < left_.size(); ++link)
-        if (unfixed_[link] > 0) push(link);
+    make_heap();
 
     while (!heap_.empty()) {
-        std::ranges::pop_heap(heap_, std::greater{});
-        const auto [pushed_share, link] = heap_.back();
-        heap_.pop_back();
-        if (unfixed_[link] == 0) continue;
+        const auto [pushed_share, link] = heap_.front();
+        if (unfixed_[link] == 0) {
+            drop_top();
+            continue;
+        }
         const double share = left_[link] / unfixed_[link];
         if (share > pushed_share) {  // others have been fixed since: the entry was stale
-            push(link);
+            sift_down(0, {share, link});
             continue;
         }
         for (Index i = first_flow_[link]; i < first_flow_[link + 1]; ++i) {

@@ -13,9 +13,9 @@
 // gets 0.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace paceline {
@@ -31,9 +31,16 @@ class MaxMin {
 
   private:
     using Index = std::uint32_t;
+    struct Entry {
+        double share;  // when it was entered
+        Index link;
+    };
 
+    static bool sooner(const Entry& a, const Entry& b);
     void index_flows_by_link(std::span<const Index> first_hop, std::span<const Index> hops);
-    void push(Index link);
+    void make_heap();
+    void sift_down(std::size_t hole, Entry entry);
+    void drop_top();
 
     // Scratch, kept from call to call so that solving allocates nothing once warm.
     std::vector<double> rate_;
@@ -41,7 +48,7 @@ class MaxMin {
     std::vector<Index> unfixed_;     // flows on a link without a rate
     std::vector<Index> first_flow_;  // flows of link l: flows_[first_flow_[l] .. first_flow_[l+1])
     std::vector<Index> flows_;
-    std::vector<std::pair<double, Index>> heap_;  // (share when pushed, link)
+    std::vector<Entry> heap_;
 };
 
 }  // namespace paceline

@@ -27,8 +27,7 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
       traffic_(static_cast<std::size_t>(fabric.hosts)),
       hosts_(fabric.hosts),
       hosts_per_node_(fabric.hosts_per_node),
-      transport_(transport),
-      local_link_(fabric.links.size()) {
+      transport_(transport) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
         links_.emplace_back();
@@ -261,32 +260,34 @@ void Network::close_soon() {
 // The end of an instant: whatever has changed in it gets its rates.
 void Network::set_rates(Index /*unused*/) {
     for (const Index index : started_)
-        if (!start_alone(index))
-            for (const LinkId link : flows_[index].route) touch(links_[link]);
+        if (const LinkId shared = start_alone(index); shared != no_link) touch(links_[shared]);
     started_.clear();
 
     ++mark_;
     for (const LinkId link : dirty_) {
-        links_[link].dirty = false;
-        if (links_[link].mark != mark_ && !links_[link].flows.empty()) solve_component(link);
+        LinkState& state = links_[link];
+        state.dirty = false;
+        if (!state.flows.empty() && flows_[state.flows.front()].mark != mark_)
+            solve_component(link);
     }
     dirty_.clear();
     closing_ = false;  // only now: what was touched on the way has its rates already
 }
 
-// A flow that shares no link has the smallest capacity of its route, in integers.
-bool Network::start_alone(Index index) {
+// A flow that shares no link has the smallest capacity of its route, in integers. Returns a link
+// that it shares, if any: its component is solved from there.
+LinkId Network::start_alone(Index index) {
     Flow& flow = flows_[index];
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
     for (const LinkId link : flow.route) {
-        if (links_[link].flows.size() != 1) return false;
+        if (links_[link].flows.size() != 1) return link;
         slowest = std::min(slowest, capacity_now(link));
     }
-    if (slowest.bits_per_second == 0) return true;
+    if (slowest.bits_per_second == 0) return no_link;
     flow.rate = bytes_per_tick(slowest);
     flow.drain = simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index));
     flow.scheduled = true;
-    return true;
+    return no_link;
 }
 
 void Network::solve_component(LinkId seed) {
@@ -296,34 +297,49 @@ void Network::solve_component(LinkId seed) {
         apply_rate(component_flows_[i], rates[i]);
 }
 
-// The links and flows reachable from one link, renumbered for the solver.
+// The flows reachable from one link and the links that they share, renumbered for the solver.
+// Links that a flow has to itself lead nowhere and only bound it: the smallest of them stands for
+// them all, and is left out where a shared link is no larger, which then binds first.
 void Network::gather_component(LinkId seed) {
-    component_links_.assign(1, seed);
+    component_links_.clear();
     component_flows_.clear();
     capacity_.clear();
     first_hop_.assign(1, 0);
     hops_.clear();
-    const auto visit = [this](LinkId link) {
-        links_[link].mark = mark_;
-        local_link_[link] = static_cast<Index>(capacity_.size());
-        capacity_.push_back(bytes_per_tick(capacity_now(link)));
-    };
-    visit(seed);
+    visit_link(seed);
     for (std::size_t next = 0; next < component_links_.size(); ++next)
-        for (const Index index : links_[component_links_[next]].flows) {
-            Flow& flow = flows_[index];
-            if (flow.mark == mark_) continue;
-            flow.mark = mark_;
-            component_flows_.push_back(index);
-            for (const LinkId link : flow.route) {
-                if (links_[link].mark != mark_) {
-                    component_links_.push_back(link);
-                    visit(link);
-                }
-                hops_.push_back(local_link_[link]);
-            }
-            first_hop_.push_back(static_cast<Index>(hops_.size()));
+        for (const Index index : links_[component_links_[next]].flows)
+            if (flows_[index].mark != mark_) visit_flow(index);
+}
+
+void Network::visit_link(LinkId link) {
+    links_[link].mark = mark_;
+    links_[link].local = static_cast<Index>(capacity_.size());
+    component_links_.push_back(link);
+    capacity_.push_back(bytes_per_tick(capacity_now(link)));
+}
+
+void Network::visit_flow(Index index) {
+    Flow& flow = flows_[index];
+    flow.mark = mark_;
+    component_flows_.push_back(index);
+    Bandwidth own{std::numeric_limits<std::int64_t>::max()};
+    double shared = std::numeric_limits<double>::infinity();
+    for (const LinkId link : flow.route) {
+        const LinkState& state = links_[link];
+        if (state.flows.size() == 1) {
+            own = std::min(own, capacity_now(link));
+            continue;
         }
+        if (state.mark != mark_) visit_link(link);
+        shared = std::min(shared, capacity_[state.local]);
+        hops_.push_back(state.local);
+    }
+    if (const double bound = bytes_per_tick(own); bound < shared) {
+        hops_.push_back(static_cast<Index>(capacity_.size()));
+        capacity_.push_back(bound);
+    }
+    first_hop_.push_back(static_cast<Index>(hops_.size()));
 }
 
 // Books what has flowed at the old rate and foresees the drain at the new one.

@@ -130,7 +130,8 @@ class Network {
         Bandwidth shared;       // of `link`, while the way back is busy
         LinkId back = no_link;  // the way back, if it matters
         std::vector<Index> flows;
-        Index mark = 0;
+        Index mark = 0;   // the solve that visited it last
+        Index local = 0;  // its number in that solve
         bool dirty = false;
     };
 
@@ -159,9 +160,11 @@ class Network {
     }
 
     void set_rates(Index unused);
-    bool start_alone(Index index);
+    LinkId start_alone(Index index);
     void solve_component(LinkId seed);
     void gather_component(LinkId seed);
+    void visit_link(LinkId link);
+    void visit_flow(Index index);
     void apply_rate(Index index, double rate);
 
     Simulation& simulation_;
@@ -191,7 +194,6 @@ class Network {
     std::vector<double> capacity_;
     std::vector<Index> first_hop_;
     std::vector<Index> hops_;
-    std::vector<Index> local_link_;  // [link]: its number within the component
 };
 
 }  // namespace paceline

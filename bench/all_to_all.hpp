@@ -1,0 +1,69 @@
+// The job of both all-to-all benchmarks, ours and SimGrid's: what the arguments say, and the wires.
+//
+// HOSTS hosts fill the smallest three-level fat tree that has places for them, in order (256 hosts:
+// k = 12, seven pods and four hosts of the eighth; every switch is there). All links have the same
+// bandwidth; the latency is that of a host's cable, those between switches have none, so that every
+// way has the same latency. Equal-cost ways are drawn with seed 1, and both programs take them from
+// this one fabric.
+//
+//   rounds   HOSTS - 1 of them: in round r host i sends a block to i + r and takes one from i - r;
+//            a message sets out when both ends have come to it
+//   flood    every host sends its HOSTS - 1 blocks at once
+//   nothing  no message: what it costs to build the wires and the hosts
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "topologies/fabrics/fat_tree.hpp"
+
+namespace paceline {
+
+enum class AllToAllMode : std::uint8_t { rounds, flood, nothing };
+
+struct AllToAllJob {
+    int hosts = 0;
+    Bytes block;
+    Link link;
+    AllToAllMode mode = AllToAllMode::rounds;
+};
+
+inline std::optional<AllToAllMode> parse_mode(std::string_view text) {
+    if (text == "rounds") return AllToAllMode::rounds;
+    if (text == "flood") return AllToAllMode::flood;
+    if (text == "nothing") return AllToAllMode::nothing;
+    return std::nullopt;
+}
+
+/// Nothing, and how to call the program on standard error, if that is not a job.
+inline std::optional<AllToAllJob> parse_all_to_all(int count, char** arguments) {
+    const auto mode = count == 6 ? parse_mode(arguments[5]) : std::nullopt;
+    if (mode) {
+        const AllToAllJob job{
+            .hosts = std::atoi(arguments[1]),
+            .block = {static_cast<std::int64_t>(std::atof(arguments[2]))},
+            .link = {.bandwidth = {static_cast<std::int64_t>(std::atof(arguments[3]))},
+                     .latency = from_seconds(std::atof(arguments[4]))},
+            .mode = *mode};
+        if (job.hosts >= 2 && job.block > Bytes{0} && job.link.bandwidth > Bandwidth{0}) return job;
+    }
+    std::fprintf(stderr,
+                 "usage: %s HOSTS BYTES BITS_PER_SECOND LATENCY_SECONDS rounds|flood|nothing\n"
+                 "       at least 2 hosts; for example 256 1e6 10e9 0 rounds\n",
+                 arguments[0]);
+    return std::nullopt;
+}
+
+inline Fabric make_fabric(const AllToAllJob& job) {
+    const Link between_switches{.bandwidth = job.link.bandwidth};
+    return make_fat_tree({.hosts = job.hosts,
+                          .k = fat_tree_ports_for(job.hosts),
+                          .link = job.link,
+                          .uplink = between_switches},
+                         1);
+}
+
+}  // namespace paceline
