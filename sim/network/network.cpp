@@ -127,9 +127,11 @@ void Network::offer(Index index) {
         prepare(index);
 }
 
-// The message may flow once its sender has spent the overhead on it.
+// The message may flow once its sender has spent the overhead on it. Inside a machine no protocol
+// is in its way.
 void Network::prepare(Index index) {
     const Flow& flow = flows_[index];
+    if (!leaves_node(flow)) return start(index);
     Time begin = simulation_.now();
     if (transport_.overhead > Duration::zero()) {
         Time& free = sender_free_[static_cast<std::size_t>(flow.from)];
