@@ -128,9 +128,8 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (!bus) return IdleNetwork{star, {}, 1};
     if (bus->kind != BusKind::switched) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
-    const IdleStar outside{std::min(star.bandwidth, inside.bandwidth),
-                           sum(star.latency, inside.latency)};
-    return IdleNetwork{outside, inside, devices_per_node};
+    star.latency = sum(star.latency, inside.latency);
+    return IdleNetwork{star, inside, devices_per_node};
 }
 
 }  // namespace paceline
