@@ -118,6 +118,13 @@ Transport ClusterChoice::transport() const {
             .first_window = tcp->first_window};
 }
 
+Bytes ClusterChoice::bus_memory() const {
+    if (!bus) return {};
+    constexpr Bytes per_link{128};  // as fabrics.cpp counts the two of a cable
+    const int links_each = bus->kind == BusKind::direct ? devices_per_node : 3;
+    return std::int64_t{workers} * links_each * per_link;
+}
+
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;

@@ -236,7 +236,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
 Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
     constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
-    return base + scenario.cluster.workers * per_node + scenario.cluster.fabric.memory;
+    const ClusterChoice& cluster = scenario.cluster;
+    return base + cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
 }
 
 }  // namespace paceline
