@@ -107,13 +107,15 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
     }
     if (efficiency) efficiency->refuse("is the share of a device's peak; name a \"device\"");
     if (const auto p = read.optional("gradient_time")) return as_duration(*p);
-    const Place step =
-        read.required("step_time", "time of one gradient on one node, such as \"344ms\"");
-    if (cluster.bus)
-        step.refuse(
+    if (!cluster.bus)
+        return as_duration(
+            read.required("step_time", "time of one gradient on one node, such as \"344ms\""));
+    if (const auto step = read.optional("step_time"))
+        step->refuse(
             "includes the bus of the node, and the cluster has a \"bus\"; give \"gradient_time\", "
             "that of one device");
-    return as_duration(step);
+    return as_duration(
+        read.required("gradient_time", "time of one gradient on one device, such as \"344ms\""));
 }
 
 Workload read_workload(const Place& place, const ClusterChoice& cluster) {
