@@ -112,21 +112,23 @@ Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool o
 }
 
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
-                                      const IdleStar& network, Bandwidth machine_link) {
+                                      const IdleStar& network) {
     const Bytes part = chunk(size, devices, devices - 1);
-    const Bytes own = chunk(part, machines, machines - 1);
-    const Duration wire = std::max(own / network.bandwidth, (devices * own) / machine_link);
+    const Bytes piece = chunk(part, machines, machines - 1);
+    const Duration drain = std::max(devices * piece / network.bandwidth, piece / bus.bandwidth);
     return sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
-               multiple(std::int64_t{2} * (machines - 1), sum(network.latency, wire)));
+               multiple(std::int64_t{2} * (machines - 1), sum(network.latency, drain)));
 }
 
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network) {
-    return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, network));
+    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency};
+    return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));
 }
 
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
                                             const IdleStar& network) {
-    return std::max(ring_all_gather_time(n, block, bus), ring_all_gather_time(n, block, network));
+    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency};
+    return std::max(ring_all_gather_time(n, block, bus), ring_all_gather_time(n, block, across));
 }
 
 }  // namespace paceline

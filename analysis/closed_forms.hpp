@@ -65,15 +65,16 @@ Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star);
 Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool on_workers,
                                           const IdleStar& star);
 
-/// p machines with g devices each: 2 (g-1) (L + t(ceil(S/g))) on the idle bus and 2 (p-1) (L' + u)
-/// between machines, u = max(t'(c), g c / B) for chunks of c = ceil(ceil(S/g)/p): a device's own way
-/// has `network`, from device to device, and g rings share a machine's link of B. Exact when g p
-/// divides S.
+/// p machines with g devices each on an idle bus: 2 (g-1) (L + t(ceil(S/g))) on the bus and
+/// 2 (p-1) (L + t(x)), x = ceil(ceil(S/g)/p), on the network: g rings share a machine's link, each
+/// on a lane of its own, so t(x) is the longer of g x / B_network and x / B_bus. Exact when g p
+/// divides S. The network's bandwidth is a machine's, its latency from device to device.
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
-                                      const IdleStar& network, Bandwidth machine_link);
+                                      const IdleStar& network);
 
 /// A ring through all devices of the machines, one after the other: 2 (n-1) times the slower of the
-/// two kinds of steps. Requires more than one machine.
+/// two kinds of steps; one between machines also passes lanes of the bus. Requires more than one
+/// machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
 /// The same for the ring all-gather: n-1 times the slower step.

@@ -31,7 +31,7 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
         return ring_over_machines_time(n, size, *network.bus, network.star);
     if (plan.method == AllReduce::hierarchical)
         return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *network.bus,
-                                            network.star, network.machine_link);
+                                            network.star);
     return std::nullopt;
 }
 
@@ -80,8 +80,7 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
             return parameter_server_all_reduce_time(n, size, plan.servers,
                                                     !plan.first_server_node.has_value(), *star);
         case AllReduce::hierarchical:
-            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star,
-                                                star->bandwidth);
+            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star);
         case AllReduce::automatic:
             break;
     }

@@ -22,10 +22,9 @@ namespace paceline {
 
 /// Workers as closed forms see them: one per machine on a star, or several on each machine's bus.
 struct IdleNetwork {
-    IdleStar star;                // between workers on different machines
+    IdleStar star;                // bandwidth of a machine, latency from worker to worker
     std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
     int devices = 1;              // workers per machine
-    Bandwidth machine_link{};     // that they share, if there are several
 };
 
 /// What the step models need to know of a run.

@@ -118,6 +118,13 @@ Transport ClusterChoice::transport() const {
             .first_window = tcp->first_window};
 }
 
+Bytes ClusterChoice::bus_memory() const {
+    if (!bus) return {};
+    constexpr Bytes per_link{128};  // as fabrics.cpp counts the two of a cable
+    const int links_each = bus->kind == BusKind::direct ? devices_per_node : 3;
+    return std::int64_t{workers} * links_each * per_link;
+}
+
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
@@ -125,12 +132,11 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
         if (!fabric.states_efficiency) star.bandwidth = tcp->goodput * star.bandwidth;
         star.bandwidth = tcp->duplex_share * star.bandwidth;
     }
-    if (!bus) return IdleNetwork{star, {}, 1, star.bandwidth};
+    if (!bus) return IdleNetwork{star, {}, 1};
     if (bus->kind != BusKind::switched) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
-    const IdleStar outside{std::min(star.bandwidth, inside.bandwidth),
-                           sum(star.latency, inside.latency)};
-    return IdleNetwork{outside, inside, devices_per_node, star.bandwidth};
+    star.latency = sum(star.latency, inside.latency);
+    return IdleNetwork{star, inside, devices_per_node};
 }
 
 }  // namespace paceline

@@ -39,6 +39,8 @@ struct ClusterChoice {
     /// if there are any.
     [[nodiscard]] Fabric make_fabric(int servers, std::uint64_t seed) const;
     [[nodiscard]] Transport transport() const;
+    /// Of the buses' links, estimated.
+    [[nodiscard]] Bytes bus_memory() const;
     /// As closed forms see it, where they hold; with TCP: connections are warm and both ways busy.
     [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;
 };

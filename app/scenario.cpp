@@ -107,13 +107,15 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
     }
     if (efficiency) efficiency->refuse("is the share of a device's peak; name a \"device\"");
     if (const auto p = read.optional("gradient_time")) return as_duration(*p);
-    const Place step =
-        read.required("step_time", "time of one gradient on one node, such as \"344ms\"");
-    if (cluster.bus)
-        step.refuse(
+    if (!cluster.bus)
+        return as_duration(
+            read.required("step_time", "time of one gradient on one node, such as \"344ms\""));
+    if (const auto step = read.optional("step_time"))
+        step->refuse(
             "includes the bus of the node, and the cluster has a \"bus\"; give \"gradient_time\", "
             "that of one device");
-    return as_duration(step);
+    return as_duration(
+        read.required("gradient_time", "time of one gradient on one device, such as \"344ms\""));
 }
 
 Workload read_workload(const Place& place, const ClusterChoice& cluster) {
@@ -236,7 +238,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file) {
 Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
     constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
-    return base + scenario.cluster.workers * per_node + scenario.cluster.fabric.memory;
+    const ClusterChoice& cluster = scenario.cluster;
+    return base + cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
 }
 
 }  // namespace paceline

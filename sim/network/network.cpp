@@ -126,7 +126,8 @@ void Network::offer(Index index) {
         prepare(index);
 }
 
-// The message may flow once its sender has spent the overhead on it.
+// The message may flow once its sender has spent the overhead on it. Inside a machine no protocol
+// is in its way.
 void Network::prepare(Index index) {
     const Flow& flow = flows_[index];
     if (!leaves_node(flow)) return start(index);

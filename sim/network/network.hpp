@@ -12,6 +12,7 @@
 //     destination (rendezvous, as MPI does with large messages). Collectives use rendezvous, so
 //     that a rank takes in one message at a time.
 //   - `overhead` occupies the sender before each message's flow starts; its messages take turns.
+//     Neither it nor slow start touches messages inside a machine.
 //   - Slow start: the first message from one host to another begins late, by what its windows w_k =
 //     2^k w_0 leave unused, sum over k of (RTT - w_k/C), until a window fills the way (w_k >= RTT C)
 //     or the message is through; C is the capacity of the way, RTT twice its latency.

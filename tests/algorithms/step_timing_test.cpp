@@ -149,6 +149,46 @@ TEST_CASE("step timing, property: a bucket holds its entries, and would not with
     }
 }
 
+TEST_CASE("accumulated: only the last of several gradients completes buckets") {
+    const StepTiming one = make_step_timing(300us, four_tensors, {1, 2, 3, 4}, 1);
+
+    const StepTiming four = accumulated(one, 4);
+
+    CHECK(four.step == 1200us);
+    REQUIRE(four.buckets.size() == 4);
+    CHECK(four.buckets[0].ready == 1080us);
+    CHECK(four.buckets[1].ready == 1140us);
+    CHECK(four.buckets[3].ready == 1200us);
+    CHECK(four.buckets[0].first == 3);
+    CHECK(four.buckets[0].count == 1);
+}
+
+TEST_CASE("accumulated, property: one gradient is itself, and m times k of them are m k") {
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        CAPTURE(seed);
+        const Random random(seed);
+        const StepTiming one =
+            make_step_timing(300us, Layout(random.tensors), random.macs, random.bucket_entries);
+
+        const StepTiming same = accumulated(one, 1);
+        const StepTiming nested = accumulated(accumulated(one, 3), 5);
+        const StepTiming flat = accumulated(one, 15);
+
+        REQUIRE(same.step == one.step);
+        REQUIRE(nested.step == flat.step);
+        for (std::size_t i = 0; i < one.buckets.size(); ++i) {
+            REQUIRE(same.buckets[i].ready == one.buckets[i].ready);
+            REQUIRE(nested.buckets[i].ready == flat.buckets[i].ready);
+            REQUIRE(flat.step - flat.buckets[i].ready == one.step - one.buckets[i].ready);
+        }
+    }
+}
+
+TEST_CASE("accumulated: no gradient is no step, and more time than the clock tells stays there") {
+    CHECK_THROWS_AS(accumulated(make_step_timing(1ms, four_tensors), 0), LogicError);
+    CHECK(accumulated(make_step_timing(Duration::max(), four_tensors), 2).step == Duration::max());
+}
+
 TEST_CASE("step timing: a layout without tensors or a bucket without entries is refused") {
     CHECK_THROWS_AS(make_step_timing(1ms, Layout({})), LogicError);
     CHECK_THROWS_AS(make_step_timing(1ms, Layout({}), {}, 1), LogicError);

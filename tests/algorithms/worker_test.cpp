@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/dense_sgd.hpp"
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/training_run.hpp"
 
@@ -560,6 +561,54 @@ TEST_CASE("worker: half precision halves what a message weighs") {
     CHECK(run.network.traffic(0).sent == 2 * Bytes{26});
     REQUIRE(seen.size() == 1);
     CHECK(seen[0].value.values()(0) == 0.1);  // state is double whatever the wire says
+}
+
+Task<> update_twice(Worker& self) {
+    co_await self.update();
+    co_await self.update();
+}
+
+TEST_CASE("update: it takes the job's time of the device, and none where there is none") {
+    Job job = timing_job(small_layout(), 1);
+    job.update = 250us;
+    TrainingRun with(1, {1_Gbps}, std::move(job));
+    TrainingRun without(1, {1_Gbps}, timing_job(small_layout(), 1));
+    for (TrainingRun* run : {&with, &without}) {
+        run->spawn_all(update_twice);
+        run->simulation.run();
+    }
+
+    CHECK(with.elapsed() == 500us);
+    CHECK(with.cluster.worker(0).compute_time() == 500us);
+    CHECK(with.cluster.worker(0).gradients_computed() == 0);
+    CHECK(without.elapsed() == 0us);
+}
+
+TEST_CASE("workers: on fewer than all hosts they are a cluster of their own") {
+    Job job = timing_job(small_layout(), 4);
+    job.workers = 3;
+    TrainingRun some(5, {1_Gbps, 5us}, std::move(job));
+    TrainingRun all(3, {1_Gbps, 5us}, timing_job(small_layout(), 4));
+    for (TrainingRun* run : {&some, &all}) {
+        run->spawn_all([](Worker& self) { return dense_sgd(self, {}); });
+        run->simulation.run();
+    }
+
+    CHECK(some.cluster.nodes() == 3);
+    CHECK(some.cluster.worker(0).nodes() == 3);
+    CHECK(some.elapsed() == all.elapsed());
+    CHECK(some.network.traffic(2).sent == all.network.traffic(2).sent);
+    for (const int host : {3, 4}) {
+        CHECK(some.network.traffic(host).sent == Bytes{0});
+        CHECK(some.network.traffic(host).received == Bytes{0});
+    }
+}
+
+TEST_CASE("workers: more than there are hosts are a mistake") {
+    Job job = timing_job(small_layout(), 1);
+    job.workers = 4;
+
+    CHECK_THROWS_AS(TrainingRun(3, {1_Gbps}, std::move(job)), LogicError);
 }
 
 }  // namespace

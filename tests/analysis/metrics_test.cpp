@@ -88,6 +88,26 @@ TEST_CASE("metrics: bytes are counted at the nodes' links, per node and step") {
     CHECK(u.bytes_received_per_node_per_step.value() == Approx(2 * 2 * 4000 / 3.0));
 }
 
+TEST_CASE("metrics: bytes are per machine, speedup and efficiency per device") {
+    DenseRun alone(4);
+    DenseRun on_two(4);
+
+    const Metrics one_each = alone.finish({1ms, 32, 1280});
+    const Metrics m = on_two.finish({1ms, 32, 1280, 2});
+
+    CHECK(one_each.devices == 4);
+    CHECK(m.nodes == 2);
+    CHECK(m.devices == 4);
+    CHECK(m.iterations == 3);
+    CHECK(m.bytes_sent_per_node_per_step.value() == Approx(2 * 6000));
+    CHECK(m.bytes_received_per_node_per_step.value() == Approx(2 * 6000));
+    CHECK(m.speedup == one_each.speedup);
+    CHECK(m.efficiency == one_each.efficiency);
+    CHECK(m.compute_s == one_each.compute_s);
+    CHECK(m.samples_per_s == one_each.samples_per_s);
+    CHECK(m.epochs == one_each.epochs);
+}
+
 TEST_CASE("metrics: speedup is against one node, whatever its own step takes in the run") {
     DenseRun run(4);
 

@@ -256,6 +256,165 @@ TEST_CASE("run: epochs are samples of all workers over the data set") {
     CHECK(m.samples_per_s.value() == Approx(40 / m.step_time_s.value()).epsilon(1e-9));
 }
 
+// Four nodes on 1 Gbps and 25 us per link; 4.8 MB take 2 * 3 * (50 us + 9.6 ms) on a ring.
+struct Ring {
+    TemporaryFolder folder;
+    std::string file = folder.write("ring.json", R"({
+        "cluster": {"nodes": 4,
+            "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "25us"}}},
+        "workload": {"gradient": "4800000B", "step_time": "10ms"},
+        "algorithm": {"kind": "dense"}, "stop": {"iterations": 5}})");
+    static constexpr double exchange_s = 6 * (50e-6 + 9.6e-3);
+
+    [[nodiscard]] Scenario read(const std::vector<std::string>& settings) const {
+        return read_study(file, settings).points.front().scenario;
+    }
+    [[nodiscard]] Metrics run(const std::vector<std::string>& settings) const {
+        return run_point(read(settings), nullptr);
+    }
+};
+
+TEST_CASE("run: accumulated gradients are computed one after the other and exchanged once") {
+    const Ring ring;
+    for (const int gradients : {1, 2, 7}) {
+        CAPTURE(gradients);
+        const Metrics m =
+            ring.run({fmt::format("workload.accumulation={}", gradients), "workload.batch=32"});
+
+        CHECK(m.iterations == 5);
+        CHECK(m.step_time_s.value() == Approx(gradients * 10e-3 + Ring::exchange_s).epsilon(1e-9));
+        CHECK(m.model_step_time_s.value() == Approx(m.step_time_s.value()).epsilon(1e-9));
+        CHECK(m.compute_s.value() == Approx(gradients * 10e-3).epsilon(1e-12));
+        CHECK(m.samples_per_s.value() ==
+              Approx(4 * 32 * gradients / m.step_time_s.value()).epsilon(1e-12));
+        CHECK(m.speedup.value() ==
+              Approx(4 * gradients * 10e-3 / m.step_time_s.value()).epsilon(1e-12));
+        CHECK(m.bytes_sent_per_node_per_step.value() == Approx(1.5 * 4.8e6));
+    }
+}
+
+TEST_CASE("run: the optimizer's update follows every exchange, of every algorithm") {
+    const Ring ring;
+    for (const char* algorithm :
+         {R"({"kind": "dense"})", R"({"kind": "dense-overlapped"})",
+          R"({"kind": "dgc", "selection": "free", "exchange": "all-gather-ring"})",
+          R"({"kind": "gradient-dropping", "selection": "free", "dense_steps": 2})"}) {
+        CAPTURE(algorithm);
+        const std::string kind = fmt::format("algorithm={}", algorithm);
+
+        const Metrics without = ring.run({kind});
+        const Metrics with = ring.run({kind, "workload.update_time=3ms"});
+
+        CHECK(with.sim_time_s - without.sim_time_s == Approx(5 * 3e-3).epsilon(1e-9));
+        CHECK(with.compute_s.value() - without.compute_s.value() == Approx(3e-3).epsilon(1e-9));
+        CHECK(with.model_step_time_s.value() == Approx(with.step_time_s.value()).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("run: an update is part of one node's own step, too") {
+    const Metrics m = Ring().run({"workload.update_time=3ms", "cluster.nodes=1"});
+
+    CHECK(m.step_time_s.value() == Approx(13e-3).epsilon(1e-12));
+    CHECK(m.speedup.value() == Approx(1).epsilon(1e-12));
+}
+
+TEST_CASE("run: a global batch is the batch of a gradient times all gradients of a step") {
+    const Ring ring;
+    for (const int nodes : {1, 2, 3, 4})
+        for (const int gradients : {1, 2, 5}) {
+            CAPTURE(nodes);
+            CAPTURE(gradients);
+            const std::string size = fmt::format("cluster.nodes={}", nodes);
+            const std::string many = fmt::format("workload.accumulation={}", gradients);
+            const std::string data = "workload.dataset_samples=1000000";
+            const Metrics weak = ring.run({size, many, data, "workload.batch=24"});
+            const Metrics strong =
+                ring.run({size, many, data,
+                          fmt::format("workload.global_batch={}", 24 * nodes * gradients)});
+
+            CHECK(strong.sim_time_s == weak.sim_time_s);
+            CHECK(strong.epochs == weak.epochs);
+            CHECK(strong.samples_per_s == weak.samples_per_s);
+            CHECK(strong.speedup == weak.speedup);
+            CHECK(strong.epochs.value() ==
+                  Approx(5.0 * 24 * nodes * gradients / 1e6).epsilon(1e-12));
+        }
+}
+
+TEST_CASE("run: a device computes its share of a global batch in its share of the time") {
+    const Ring ring;
+    const std::string workload =
+        R"(workload={{"profile": "resnet-50", "device": "v100", "efficiency": 0.5,
+           "{}": {}}})";
+    const auto compute = [&](int nodes, const std::string& key, int batch) {
+        const std::string text = fmt::format(fmt::runtime(workload), key, batch);
+        return ring.run({fmt::format("cluster.nodes={}", nodes), text}).compute_s.value();
+    };
+
+    CHECK(compute(4, "global_batch", 256) == compute(4, "batch", 64));
+    CHECK(compute(1, "global_batch", 256) == compute(1, "batch", 256));
+    CHECK(compute(1, "batch", 256) == Approx(4 * compute(4, "global_batch", 256)).epsilon(1e-9));
+}
+
+TEST_CASE("run: gradient_time is what step_time is where there is no bus") {
+    const Ring ring;
+    const std::string gradient_time =
+        R"(workload={"gradient": "4800000B", "gradient_time": "10ms"})";
+
+    CHECK(ring.run({gradient_time}).sim_time_s == ring.run({}).sim_time_s);
+}
+
+TEST_CASE("run: a bucket that holds everything is dense SGD; smaller ones hide behind backward") {
+    const Ring ring;
+    const std::string net = R"(workload={"profile": "resnet-50", "step_time": "300ms"})";
+    const std::string at_once = "cluster.fabric.link.latency=0s";
+    const auto with_bucket = [&](const char* bucket, const char* wire) {
+        return ring.run({net, at_once,
+                         fmt::format(R"(algorithm={{"kind": "dense-overlapped",
+                                             "bucket": "{}", "wire": "{}"}})",
+                                     bucket, wire)});
+    };
+
+    const Metrics dense = ring.run({net, at_once});
+    CHECK(with_bucket("1GB", "fp32").sim_time_s == dense.sim_time_s);
+    double before = dense.sim_time_s;
+    for (const char* bucket : {"25MiB", "5MB", "1MB"}) {
+        CAPTURE(bucket);
+        const Metrics m = with_bucket(bucket, "fp32");
+        CHECK(m.sim_time_s < before);
+        CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-7));
+        CHECK(m.bytes_sent_per_node_per_step.value() ==
+              Approx(dense.bytes_sent_per_node_per_step.value()).epsilon(1e-12));
+        before = m.sim_time_s;
+    }
+    // Half of the bytes per entry: buckets of half the weight hold the same tensors.
+    const Scenario full = ring.read({net, R"(algorithm={"kind": "dense-overlapped"})"});
+    CHECK(full.algorithm.bucket == Bytes{25 << 20});
+    CHECK(with_bucket("1MB", "fp16").bytes_sent_per_node_per_step.value() ==
+          Approx(dense.bytes_sent_per_node_per_step.value() / 2).epsilon(1e-12));
+}
+
+TEST_CASE("run: buckets are cut by what they weigh on the wire") {
+    // resnet-50, 25.6 million entries. On a slow network the exchange follows the first bucket
+    // without a gap: a step is r_0 and the exchange of everything. The last layer, 2,049,000 entries
+    // with its bias first, fills a bucket of 1000 entries at once; its weight comes with it.
+    const Ring ring;
+    const auto step = [&](const char* bucket, const char* wire) {
+        return ring
+            .run({R"(workload={"profile": "resnet-50", "step_time": "300ms"})",
+                  "cluster.fabric.link.bandwidth=10Mbps", "cluster.fabric.link.latency=0s",
+                  fmt::format(R"(algorithm={{"kind": "dense-overlapped", "bucket": "{}",
+                                 "wire": "{}"}})",
+                              bucket, wire)})
+            .step_time_s.value();
+    };
+    const double all_s = 1.5 * 25'557'032 * 4 / 1.25e6;
+
+    CHECK(step("8MB", "fp32") - all_s == Approx(step("4MB", "fp16") - all_s / 2).epsilon(1e-3));
+    CHECK(step("8MB", "fp32") - all_s > 0.1);
+    CHECK(step("8MB", "fp32") - all_s < 0.3);
+}
+
 TEST_CASE("run: a clock that runs out of range is a named outcome") {
     const Small small;
 

@@ -14,6 +14,7 @@
 #include <valijson/validator.hpp>
 
 #include "app/algorithms.hpp"
+#include "app/cluster_choice.hpp"
 #include "app/fabrics.hpp"
 #include "app/links.hpp"
 #include "app/names.hpp"
@@ -122,6 +123,10 @@ bool wrong_in_meaning(const std::string& name) {
     for (const char* family : {"-in-a-sweep", "-beyond-the-range", "-beyond-the-memory"})
         if (name.ends_with(family)) return true;
     static const std::set<std::string> names{
+        "all-reduce-hierarchy-of-a-part",
+        "all-reduce-of-too-many-servers",
+        "all-reduce-servers-beside-machines",
+        "all-reduce-servers-off-the-star",
         "axis-twice",
         "axis-with-a-kind-twice-without-label",
         "axis-with-a-label-twice",
@@ -131,21 +136,33 @@ bool wrong_in_meaning(const std::string& name) {
         "bandwidth-too-large-to-read",
         "bandwidth-up-of-zero",
         "bandwidth-very-long",
+        "bucket-of-zero",
+        "bus-missing",
+        "bus-of-one-device",
+        "bus-with-step-time",
+        "bus-without-gradient-time",
         "device-not-measured-with-the-profile",
         "device-of-a-profile-without-throughput",
         "device-unknown",
         "device-with-a-batch-not-measured",
         "device-without-batch",
         "device-without-profile",
+        "devices-more-than-counted",
         "efficiency-that-leaves-no-rate",
         "epochs-without-batch",
         "epochs-without-data-set",
         "fat-tree-too-small",
+        "global-batch-and-batch",
+        "global-batch-below-the-nodes",
+        "global-batch-of-unequal-accumulated-shares",
+        "global-batch-of-unequal-shares",
         "gradient-below-a-byte",
         "gradient-larger-than-any-net",
         "gradient-of-six-bytes",
         "gradient-of-three-bytes",
         "gradient-of-zero",
+        "gradient-time-beside-device",
+        "gradient-time-beside-step-time",
         "graph-cable-to-an-unknown-switch",
         "graph-cable-to-itself",
         "graph-cable-without-link",
@@ -166,8 +183,11 @@ bool wrong_in_meaning(const std::string& name) {
         "stop-time-of-zero",
         "sweep-of-a-sweep",
         "swept-keys-that-exclude-one-another",
-        "torus-dims-of-another-product",
         "torus-dims-of-a-product-out-of-range",
+        "torus-dims-of-another-product",
+        "transport-ideal-with-first-window",
+        "transport-ideal-with-goodput",
+        "transport-message-cost-beside-overhead",
         "unknown-profile",
         "unknown-profile-like-no-other",
         "value-of-a-swept-key-of-another-kind",
@@ -204,6 +224,8 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(link_keys()) == properties("link"));
     CHECK(as_set(warm_up_keys()) == properties("warm_up"));
     CHECK(as_set(cable_keys()) == properties("cable"));
+    CHECK(as_set(bus_keys()) == properties("bus"));
+    CHECK(as_set(transport_keys()) == properties("transport"));
 }
 
 TEST_CASE("schema: the algorithms and their keys are those of the reader") {

@@ -1,6 +1,7 @@
 #include "models/profile.hpp"
 
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,37 @@ TEST_CASE("profile: its layout has all tensors in forward order, named after lay
 TEST_CASE("profile: its multiply-accumulates are those of its layers") {
     CHECK(two_layers().macs() == 120.5);
     CHECK(Profile{}.macs() == 0);
+}
+
+TEST_CASE("profile: a layer's multiply-accumulates are booked on its first tensor") {
+    CHECK(two_layers().tensor_macs() == std::vector<double>{100, 0, 20.5});
+}
+
+TEST_CASE("profile: layers without tensors are booked where backward passes them") {
+    // Backward reaches them before the layer below, at the front after all others.
+    Profile profile;
+    profile.layers = {{"input", 3, {}},
+                      {"scale", 4, {}},
+                      {"conv", 100, {{"weight", {4, 3}}, {"bias", {4}}}},
+                      {"attention", 7, {}},
+                      {"softmax", 2, {}},
+                      {"fc", 20, {{"weight", {2, 4}}}},
+                      {"loss", 1, {}}};
+
+    CHECK(profile.tensor_macs() == std::vector<double>{116, 0, 21});
+}
+
+TEST_CASE("profile: no multiply-accumulates get lost, and every tensor has its share") {
+    for (const char* name : {"alexnet", "resnet-50", "bert-large", "transformer", "googlenet"}) {
+        CAPTURE(name);
+        const Profile profile = built_in_profile(name);
+        const std::vector<double> macs = profile.tensor_macs();
+
+        CHECK(macs.size() == profile.layout()->tensors().size());
+        CHECK(std::accumulate(macs.begin(), macs.end(), 0.0) ==
+              doctest::Approx(profile.macs()).epsilon(1e-12));
+    }
+    CHECK(Profile{}.tensor_macs().empty());
 }
 
 TEST_CASE("profile: the built-in ones have the published numbers of parameters") {

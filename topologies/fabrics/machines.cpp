@@ -29,14 +29,14 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
     fabric.hosts_per_node = per_machine;
     fabric.links = std::move(between.links);
     fabric.back = std::move(between.back);  // the buses' links know no way back
-    const auto add = [&fabric, &bus](int count) {
+    const auto add = [&fabric, &bus](std::int64_t count) {
         const auto first = static_cast<LinkId>(fabric.links.size());
         fabric.links.insert(fabric.links.end(), static_cast<std::size_t>(count), bus.lane);
         return first;
     };
     Places places{};
     if (bus.kind == BusKind::direct) {
-        places.between = add(devices * per_machine);
+        places.between = add(std::int64_t{devices} * per_machine);
     } else {
         places.up = add(devices);
         places.down = add(devices);
@@ -51,8 +51,9 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
         if (here != there) outside(here, there, route);
         if (kind == BusKind::direct) {
             if (here == there)
-                route.push_back(places.between +
-                                static_cast<LinkId>(from * per_machine + to % per_machine));
+                route.push_back(
+                    places.between +
+                    static_cast<LinkId>(std::int64_t{from} * per_machine + to % per_machine));
             return;
         }
         if (here == there && kind == BusKind::bridged)

@@ -45,8 +45,8 @@ TEST_CASE("hierarchical all-reduce: bus, network, bus take the sum of their clos
             const double inside = 2 * (devices - 1) * (4e-6 + 1'344'000.0 / devices * 8e-11);
             const double between = 2 * (machines - 1) * (54e-6 + 1'344'000.0 / machines * 8e-9);
             REQUIRE(simulated == doctest::Approx(inside + between).epsilon(1e-8).scale(1e-3));
-            const Duration closed = hierarchical_all_reduce_time(
-                machines, devices, 1'344'000_B, {100_Gbps, 4us}, {1_Gbps, 54us}, 1_Gbps);
+            const Duration closed = hierarchical_all_reduce_time(machines, devices, 1'344'000_B,
+                                                                 {100_Gbps, 4us}, {1_Gbps, 54us});
             REQUIRE(to_seconds(closed) ==
                     doctest::Approx(inside + between).epsilon(1e-8).scale(1e-3));
         }
