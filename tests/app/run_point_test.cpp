@@ -381,13 +381,13 @@ TEST_CASE("run: a bucket that holds everything is dense SGD; smaller ones hide b
     for (const char* bucket : {"25MiB", "5MB", "1MB"}) {
         CAPTURE(bucket);
         const Metrics m = with_bucket(bucket, "fp32");
-        CHECK(m.sim_time_s < before);
+        CHECK(m.sim_time_s <= before * (1 + 1e-9));  // the same where the first bucket is
         CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-7));
         CHECK(m.bytes_sent_per_node_per_step.value() ==
               Approx(dense.bytes_sent_per_node_per_step.value()).epsilon(1e-12));
         before = m.sim_time_s;
     }
-    // Half of the bytes per entry: buckets of half the weight hold the same tensors.
+    CHECK(before < 0.99 * dense.sim_time_s);
     const Scenario full = ring.read({net, R"(algorithm={"kind": "dense-overlapped"})"});
     CHECK(full.algorithm.bucket == Bytes{25 << 20});
     CHECK(with_bucket("1MB", "fp16").bytes_sent_per_node_per_step.value() ==
@@ -396,8 +396,8 @@ TEST_CASE("run: a bucket that holds everything is dense SGD; smaller ones hide b
 
 TEST_CASE("run: buckets are cut by what they weigh on the wire") {
     // resnet-50, 25.6 million entries. On a slow network the exchange follows the first bucket
-    // without a gap: a step is r_0 and the exchange of everything. The last layer, 2,049,000 entries
-    // with its bias first, fills a bucket of 1000 entries at once; its weight comes with it.
+    // without a gap: a step is r_0 and the exchange of everything. Buckets of 16 MB in fp32 and of
+    // 8 MB in fp16 hold the same tensors, so r_0 is the same.
     const Ring ring;
     const auto step = [&](const char* bucket, const char* wire) {
         return ring
@@ -410,9 +410,9 @@ TEST_CASE("run: buckets are cut by what they weigh on the wire") {
     };
     const double all_s = 1.5 * 25'557'032 * 4 / 1.25e6;
 
-    CHECK(step("8MB", "fp32") - all_s == Approx(step("4MB", "fp16") - all_s / 2).epsilon(1e-3));
-    CHECK(step("8MB", "fp32") - all_s > 0.1);
-    CHECK(step("8MB", "fp32") - all_s < 0.3);
+    CHECK(step("16MB", "fp32") - all_s == Approx(step("8MB", "fp16") - all_s / 2).epsilon(1e-3));
+    CHECK(step("16MB", "fp32") - all_s > 0.1);
+    CHECK(step("16MB", "fp32") - all_s < 0.3);
 }
 
 TEST_CASE("run: a clock that runs out of range is a named outcome") {

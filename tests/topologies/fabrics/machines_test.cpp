@@ -65,6 +65,18 @@ TEST_CASE("machines: pairs of one machine share a bridge, not a switch") {
     CHECK(delivered(four(BusKind::direct), pairs) == std::vector<Duration>{83us, 83us});
 }
 
+TEST_CASE("machines: each has a bridge of its own") {
+    CHECK(delivered(two_by_two(BusKind::bridged), {{0, 1}, {2, 3}}) ==
+          std::vector<Duration>{80us + 9us, 80us + 9us});
+}
+
+TEST_CASE("machines: a direct bus has a link of its own for each pair and direction") {
+    Fabric fabric = make_machines(4, 4, {BusKind::direct, lane}, make_star(1, wire, wire));
+    const std::vector<std::pair<int, int>> pairs{{0, 1}, {0, 2}, {0, 3}, {1, 0}, {2, 0}, {2, 1}};
+
+    CHECK(delivered(std::move(fabric), pairs) == std::vector<Duration>(6, 80us + 3us));
+}
+
 TEST_CASE("machines: devices of one machine share its network link") {
     for (const BusKind kind : {BusKind::switched, BusKind::bridged, BusKind::direct}) {
         const Duration bus = kind == BusKind::direct ? 0us : 6us;
