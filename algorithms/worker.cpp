@@ -110,7 +110,7 @@ GroupPtr Worker::group(std::vector<int> ranks) {
     return cluster_.group(std::move(ranks));
 }
 
-Rank Worker::next_collective(const GroupPtr& group) {
+Rank Worker::next_rank(const GroupPtr& group) {
     std::ptrdiff_t place = rank_;
     if (group != cluster_.everybody_)
         place = std::ranges::find(group->members, rank_) - group->members.begin();
@@ -120,7 +120,7 @@ Rank Worker::next_collective(const GroupPtr& group) {
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& group) {
-    return all_reduce_in(next_collective(group), std::move(v), how);
+    return all_reduce_in(next_rank(group), std::move(v), how);
 }
 
 Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how) {
@@ -139,11 +139,11 @@ Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how) {
 }
 
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
-    return paceline::all_gather(how, next_collective(group), block);
+    return paceline::all_gather(how, next_rank(group), block);
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
-    return sparse_all_reduce_in(next_collective(group), std::move(weight));
+    return sparse_all_reduce_in(next_rank(group), std::move(weight));
 }
 
 Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {

@@ -125,6 +125,8 @@ class Worker {
     /// The group of all workers.
     [[nodiscard]] const GroupPtr& everybody() const { return cluster_.everybody_; }
 
+    /// This worker's place in the next collective of a group, for those that only cost time.
+    [[nodiscard]] Rank next_rank(const GroupPtr& group);
     /// The mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
@@ -164,7 +166,6 @@ class Worker {
     [[nodiscard]] bool begins_update(std::int64_t k);
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Stream next_stream(const Group& group);
-    [[nodiscard]] Rank next_collective(const GroupPtr& group);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
     Task<Vector> neighbor_average_in(Stream key, Vector v);

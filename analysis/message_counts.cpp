@@ -48,6 +48,24 @@ std::int64_t sparse_all_reduce_messages(int n) {
     return folded(n, Fold(n).steps);
 }
 
+std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes size) {
+    const std::int64_t all = n;
+    switch (options.operation) {
+        case Operation::all_reduce:
+            return all_reduce_messages(options.all_reduce, n, size);
+        case Operation::all_gather_bruck:
+            return all_gather_messages(AllGather::bruck, n);
+        case Operation::reduce_scatter:
+        case Operation::all_gather_ring:
+        case Operation::all_to_all:
+            return all * (all - 1);
+        case Operation::broadcast:
+        case Operation::reduce:
+            return all - 1;
+    }
+    PACELINE_CHECK(false, "every operation has its number of messages");
+}
+
 std::int64_t sparse_exchange_messages(const DgcOptions& options, const Layout& layout,
                                       WireFormat wire, int n) {
     std::int64_t messages = 0;

@@ -10,10 +10,13 @@
 //   hierarchical, g devices      2 n (g-1) + 2 n (n/g - 1)
 //   ring, Bruck all-gather       n (n-1),  n ceil(log2 n)
 //   sparse recursive doubling    p m + 2 e
+//   reduce-scatter, all-to-all   n (n-1)
+//   broadcast, reduce            n-1
 #pragma once
 
 #include <cstdint>
 
+#include "algorithms/collective.hpp"
 #include "algorithms/dgc.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
@@ -23,6 +26,7 @@ namespace paceline {
 std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size);
 std::int64_t all_gather_messages(AllGather how, int n);
 std::int64_t sparse_all_reduce_messages(int n);
+std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes size);
 /// Of one exchange of DGC or gradient dropping.
 std::int64_t sparse_exchange_messages(const DgcOptions& options, const Layout& layout,
                                       WireFormat wire, int n);

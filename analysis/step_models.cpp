@@ -35,6 +35,28 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
     return std::nullopt;
 }
 
+// Of every operation but the all-reduce.
+Known collective_time(Operation operation, int n, Bytes size, const IdleStar& star) {
+    const Bytes block = block_of(size, n);
+    switch (operation) {
+        case Operation::reduce_scatter:
+            return ring_reduce_scatter_time(n, size, star);
+        case Operation::all_gather_ring:
+            return ring_all_gather_time(n, block, star);
+        case Operation::all_gather_bruck:
+            return bruck_all_gather_time(n, block, star);
+        case Operation::all_to_all:
+            return all_to_all_time(n, block, star);
+        case Operation::broadcast:
+            return binomial_broadcast_time(n, size, star);
+        case Operation::reduce:
+            return binomial_reduce_time(n, size, star);
+        case Operation::all_reduce:
+            break;
+    }
+    return std::nullopt;
+}
+
 Known sparse_exchange_time(const DgcOptions& options, double density, const Layout& layout,
                            const StepModelInput& in) {
     const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
@@ -85,6 +107,17 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
             break;
     }
     PACELINE_CHECK(false, "every all-reduce has its closed form");
+}
+
+std::optional<Duration> collective_step_time(const CollectiveOptions& options,
+                                             const StepModelInput& in) {
+    const Bytes size = in.wire.weigh(in.layout->entries());
+    const Known work = sum(in.timing.step, in.update);
+    if (options.operation == Operation::all_reduce)
+        return work + all_reduce_time(options.all_reduce, in.workers, size, in.network);
+    const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
+    if (!star) return std::nullopt;
+    return work + collective_time(options.operation, in.workers, size, *star);
 }
 
 std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,

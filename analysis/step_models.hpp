@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "algorithms/collective.hpp"
 #include "algorithms/dense_sgd.hpp"
 #include "algorithms/dgc.hpp"
 #include "algorithms/gradient_dropping.hpp"
@@ -40,6 +41,8 @@ struct StepModelInput {
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
                                         const IdleNetwork& network);
 
+std::optional<Duration> collective_step_time(const CollectiveOptions& options,
+                                             const StepModelInput& in);
 std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
                                             const StepModelInput& in);
 std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,

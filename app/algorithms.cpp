@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/collective.hpp"
 #include "algorithms/dense_sgd.hpp"
 #include "algorithms/dgc.hpp"
 #include "algorithms/gradient_dropping.hpp"
@@ -36,6 +37,18 @@ constexpr auto uncompresseds = std::to_array<Spelling<Uncompressed>>(
 constexpr auto selections = std::to_array<Spelling<Selection>>(
     {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
 
+constexpr auto operations = std::to_array<Spelling<Operation>>({
+    {"all-reduce", Operation::all_reduce},
+    {"reduce-scatter", Operation::reduce_scatter},
+    {"all-gather-ring", Operation::all_gather_ring},
+    {"all-gather-bruck", Operation::all_gather_bruck},
+    {"all-to-all", Operation::all_to_all},
+    {"broadcast", Operation::broadcast},
+    {"reduce", Operation::reduce},
+});
+
+constexpr std::array<std::string_view, 5> collective_keys{"kind", "label", "operation",
+                                                          "all_reduce", "wire"};
 constexpr std::array<std::string_view, 4> dense_keys{"kind", "label", "all_reduce", "wire"};
 constexpr std::array<std::string_view, 5> overlapped_keys{"kind", "label", "all_reduce", "wire",
                                                           "bucket"};
@@ -95,6 +108,33 @@ WarmUp read_warm_up(const Place& place) {
 // Nodes that a plan needs beside the workers'.
 int server_nodes(const AllReducePlan& plan) {
     return plan.first_server_node ? plan.servers : 0;
+}
+
+AlgorithmChoice read_collective(const ObjectReader& read, const WorkerShape& shape) {
+    AlgorithmChoice choice;
+    CollectiveOptions options;
+    const Place operation = read.required("operation", "such as \"all-to-all\"");
+    options.operation = as_choice(operation, "a collective operation", operations);
+    if (const auto p = read.optional("all_reduce")) {
+        if (options.operation != Operation::all_reduce)
+            p->refuse("is for the operation \"all-reduce\" alone");
+        options.all_reduce = read_all_reduce(*p, shape);
+    }
+    if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
+
+    choice.server_nodes = server_nodes(options.all_reduce);
+    choice.run = [options](Worker& worker) { return collective(worker, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.stage = [](std::int64_t, double) { return 0.0; };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
+        return collective_step_time(options, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return collective_messages(options, in.workers, in.wire.weigh(in.layout->entries()));
+    };
+    return choice;
 }
 
 AlgorithmChoice read_dense(const ObjectReader& read, const WorkerShape& shape) {
@@ -204,13 +244,15 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const WorkerSha
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 4> table{{
+constexpr std::array<AlgorithmEntry, 5> table{{
     {"dense", "synchronous SGD, gradients all-reduced whole", dense_keys, &read_dense},
     {"dense-overlapped", "the same, in buckets while backward runs on", overlapped_keys,
      &read_overlapped},
     {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
     {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
      &read_gradient_dropping},
+    {"collective", "one collective per step and no training: measures a network", collective_keys,
+     &read_collective},
 }};
 
 }  // namespace

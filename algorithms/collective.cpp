@@ -1,0 +1,53 @@
+#include "algorithms/collective.hpp"
+
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/reduce_scatter.hpp"
+#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/tree.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+Task<> take_part(const Rank& rank, const CollectiveOptions& options, Bytes size) {
+    const Bytes block = block_of(size, rank.size());
+    switch (options.operation) {
+        case Operation::all_reduce:
+            return all_reduce(options.all_reduce, rank, size);
+        case Operation::reduce_scatter:
+            return ring_reduce_scatter(rank, size);
+        case Operation::all_gather_ring:
+            return ring_all_gather(rank, block);
+        case Operation::all_gather_bruck:
+            return bruck_all_gather(rank, block);
+        case Operation::all_to_all:
+            return all_to_all(rank, block);
+        case Operation::broadcast:
+            return binomial_broadcast(rank, size);
+        case Operation::reduce:
+            return binomial_reduce(rank, size);
+    }
+    PACELINE_CHECK(false, "every operation has its case");
+}
+
+}  // namespace
+
+Bytes block_of(Bytes size, int workers) {
+    return chunk(size, workers, workers - 1);
+}
+
+Task<> collective(Worker& self, CollectiveOptions options) {
+    PACELINE_CHECK(self.timing_only(), "a collective alone has no values to learn from");
+    const Vector& x = self.replicated_model();
+    const Bytes size = self.wire().weigh(x.entries());
+
+    while (self.keeps_training()) {
+        const Vector g = co_await self.gradient(x);
+        co_await take_part(self.next_rank(self.everybody()), options, size);
+        co_await self.update();
+    }
+}
+
+}  // namespace paceline
