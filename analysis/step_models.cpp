@@ -139,6 +139,24 @@ std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& opt
     return sum(end, in.update);
 }
 
+std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
+                                           const StepModelInput& in) {
+    const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
+    const std::size_t degree = mixing.listeners(0).size();
+    for (int i = 0; i < mixing.nodes(); ++i)
+        if (mixing.listeners(i).size() != degree || mixing.row(i).size() != degree + 1)
+            return std::nullopt;
+    if (!star) return std::nullopt;
+    Duration exchange{};
+    if (degree > 0)
+        exchange = sum(star->latency, (static_cast<std::int64_t>(degree) * vectors *
+                                       in.wire.weigh(in.layout->entries())) /
+                                          star->bandwidth);
+    const Duration step =
+        beside ? std::max(in.timing.step, exchange) : sum(in.timing.step, exchange);
+    return sum(step, in.update);
+}
+
 std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
                                       const StepModelInput& in) {
     const Duration selection = selection_time(options.selection, *in.layout, density);

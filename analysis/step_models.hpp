@@ -18,6 +18,7 @@
 #include "algorithms/overlapped_sgd.hpp"
 #include "algorithms/step_timing.hpp"
 #include "analysis/closed_forms.hpp"
+#include "topologies/mixing/mixing.hpp"
 
 namespace paceline {
 
@@ -47,6 +48,11 @@ std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
                                             const StepModelInput& in);
 std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
                                                  const StepModelInput& in);
+/// A step of a decentralized algorithm that sends `vectors` vectors to each neighbor, after the
+/// gradient or beside it: T1 + L + d v t(S), or the longer of T1 and the rest, d the degree. Known
+/// where all workers have the same degree, both ways.
+std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
+                                           const StepModelInput& in);
 std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
                                       const StepModelInput& in);
 std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,

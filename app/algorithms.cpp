@@ -6,12 +6,22 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/awc_dmsgd.hpp"
 #include "algorithms/collective.hpp"
+#include "algorithms/d2_dmsgd.hpp"
+#include "algorithms/da_dmsgd.hpp"
+#include "algorithms/decentlam.hpp"
 #include "algorithms/dense_sgd.hpp"
 #include "algorithms/dgc.hpp"
+#include "algorithms/dmsgd.hpp"
+#include "algorithms/dsgd.hpp"
+#include "algorithms/dsgd_awc.hpp"
 #include "algorithms/gradient_dropping.hpp"
+#include "algorithms/gradient_tracking.hpp"
 #include "algorithms/overlapped_sgd.hpp"
+#include "algorithms/qg_dmsgd.hpp"
 #include "analysis/message_counts.hpp"
+#include "app/mixings.hpp"
 #include "app/names.hpp"
 
 namespace paceline {
@@ -58,11 +68,22 @@ constexpr std::array<std::string_view, 11> dgc_keys{
 constexpr std::array<std::string_view, 10> dropping_keys{
     "kind",     "label",      "density",   "density_law",    "encoding",
     "exchange", "all_reduce", "selection", "selection_step", "dense_steps"};
+constexpr std::array<std::string_view, 4> mixing_only_keys{"kind", "label", "mixing", "wire"};
+constexpr std::array<std::string_view, 5> decentralized_keys{"kind", "label", "mixing", "wire",
+                                                             "momentum"};
 constexpr std::array<std::string_view, 3> warm_up_key_table{"densities", "steps_each",
                                                             "epochs_each"};
 
 double as_density(const Place& place) {
     return as_number_above(place, 0, 1);
+}
+
+// In [0, 1).
+double as_momentum(const Place& place) {
+    if (!place.json->is_number()) place.refuse("is not a number in [0, 1)");
+    const double momentum = place.json->get<double>();
+    if (momentum < 0 || momentum >= 1) place.refuse("is not in [0, 1)");
+    return momentum;
 }
 
 // The options that DGC and gradient dropping share, by the same names.
@@ -243,14 +264,106 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const WorkerSha
     return choice;
 }
 
+// What the decentralized algorithms have in common: a mixing, and how they use it.
+AlgorithmChoice decentralized(const ObjectReader& read, const WorkerShape& shape, int vectors,
+                              bool beside) {
+    AlgorithmChoice choice;
+    choice.mixing =
+        read_mixing(read.required("mixing", "such as {\"kind\": \"ring\"}"), shape.workers);
+    if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
+    choice.contribution = [wire = choice.wire, vectors](const Layout& layout) {
+        return vectors * wire.weigh(layout.entries());
+    };
+    choice.stage = [](std::int64_t, double) { return 0.0; };
+    choice.model_step = [mixing = choice.mixing, vectors, beside](const StepModelInput& in,
+                                                                  std::int64_t, double) {
+        return neighbor_step_time(mixing(), vectors, beside, in);
+    };
+    choice.messages = [mixing = choice.mixing, vectors](const StepModelInput&, std::int64_t) {
+        const Mixing built = mixing();
+        std::int64_t messages = 0;
+        for (int i = 0; i < built.nodes(); ++i)
+            messages += static_cast<std::int64_t>(built.listeners(i).size()) * vectors;
+        return messages;
+    };
+    return choice;
+}
+
+// Algorithms whose one option is the momentum.
+template <class Options>
+AlgorithmChoice with_momentum(const ObjectReader& read, const WorkerShape& shape, int vectors,
+                              bool beside, Task<> (*algorithm)(Worker&, Options)) {
+    AlgorithmChoice choice = decentralized(read, shape, vectors, beside);
+    Options options;
+    if (const auto p = read.optional("momentum")) options.momentum = as_momentum(*p);
+    choice.run = [options, algorithm](Worker& worker) { return algorithm(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_dsgd(const ObjectReader& read, const WorkerShape& shape) {
+    AlgorithmChoice choice = decentralized(read, shape, 1, false);
+    choice.run = [](Worker& worker) { return dsgd(worker); };
+    return choice;
+}
+
+AlgorithmChoice read_dsgd_awc(const ObjectReader& read, const WorkerShape& shape) {
+    AlgorithmChoice choice = decentralized(read, shape, 1, true);
+    choice.run = [](Worker& worker) { return dsgd_awc(worker); };
+    return choice;
+}
+
+AlgorithmChoice read_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+    return with_momentum(read, shape, 1, false, &dmsgd);
+}
+
+AlgorithmChoice read_awc_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+    return with_momentum(read, shape, 1, true, &awc_dmsgd);
+}
+
+AlgorithmChoice read_da_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+    return with_momentum(read, shape, 2, false, &da_dmsgd);
+}
+
+AlgorithmChoice read_decentlam(const ObjectReader& read, const WorkerShape& shape) {
+    return with_momentum(read, shape, 1, false, &decentlam);
+}
+
+AlgorithmChoice read_qg_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+    return with_momentum(read, shape, 1, false, &qg_dmsgd);
+}
+
+AlgorithmChoice read_d2_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+    return with_momentum(read, shape, 1, false, &d2_dmsgd);
+}
+
+AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const WorkerShape& shape) {
+    AlgorithmChoice choice = decentralized(read, shape, 2, false);
+    choice.run = [](Worker& worker) { return gradient_tracking(worker); };
+    return choice;
+}
+
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 5> table{{
+constexpr std::array<AlgorithmEntry, 14> table{{
     {"dense", "synchronous SGD, gradients all-reduced whole", dense_keys, &read_dense},
     {"dense-overlapped", "the same, in buckets while backward runs on", overlapped_keys,
      &read_overlapped},
     {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
     {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
      &read_gradient_dropping},
+    {"dsgd", "decentralized SGD, adapt then combine", mixing_only_keys, &read_dsgd},
+    {"dsgd-awc", "D-PSGD: the average runs beside the gradient (NeurIPS 2017)", mixing_only_keys,
+     &read_dsgd_awc},
+    {"dmsgd", "decentralized momentum SGD, adapt then combine", decentralized_keys, &read_dmsgd},
+    {"awc-dmsgd", "the same, the average beside the gradient", decentralized_keys, &read_awc_dmsgd},
+    {"da-dmsgd", "doubly averaged; its order of steps from memory, unverified", decentralized_keys,
+     &read_da_dmsgd},
+    {"decentlam", "DecentLaM: momentum without bias (Yuan et al., ICCV 2021)", decentralized_keys,
+     &read_decentlam},
+    {"qg-dmsgd", "quasi-global momentum (Lin et al., ICML 2021)", decentralized_keys,
+     &read_qg_dmsgd},
+    {"d2-dmsgd", "D2 with momentum, exact diffusion", decentralized_keys, &read_d2_dmsgd},
+    {"gradient-tracking", "each follows the mean gradient of all", mixing_only_keys,
+     &read_gradient_tracking},
     {"collective", "one collective per step and no training: measures a network", collective_keys,
      &read_collective},
 }};

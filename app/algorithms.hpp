@@ -19,9 +19,10 @@ struct AlgorithmChoice {
     std::string label;
     std::function<Task<>(Worker&)> run;
     WireFormat wire = fp32;
-    std::optional<Bytes> bucket;  // of the gradient; empty: one
-    int server_nodes = 0;         // nodes it needs beside the workers'
-    bool needs_epochs = false;    // its options are stated in epochs
+    std::optional<Bytes> bucket;     // of the gradient; empty: one
+    std::function<Mixing()> mixing;  // of a decentralized algorithm, else empty
+    int server_nodes = 0;            // nodes it needs beside the workers'
+    bool needs_epochs = false;       // its options are stated in epochs
     /// Bytes of one worker's contribution to a (final) step, before aggregation.
     std::function<Bytes(const Layout&)> contribution;
     /// Closed form of step k on an idle network, where one is known.

@@ -11,6 +11,7 @@
 #include "algorithms/compression/sparse.hpp"
 #include "app/devices.hpp"
 #include "app/links.hpp"
+#include "app/mixings.hpp"
 #include "app/profiles.hpp"
 #include "app/resources.hpp"
 #include "app/run_point.hpp"
@@ -43,31 +44,10 @@ std::string list_fabrics() {
 }
 
 std::string list_mixings() {
-    return "  ring                 a node and its two neighbors, 1/3 each\n"
-           "  complete             everybody with everybody, 1/n\n"
-           "  (for decentralized algorithms over the Worker interface; no algorithm of a scenario "
-           "uses "
-           "them yet)\n";
-}
-
-// `head`, then the text in lines of at most `list_width` that all begin where `head` ends.
-std::string wrapped(std::string head, std::string_view text) {
-    const std::size_t indent = head.size();
-    std::string lines;
-    bool at_start = true;
-    while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        if (!at_start && head.size() + 1 + word.size() > list_width) {
-            lines += head + '\n';
-            head.assign(indent, ' ');
-            at_start = true;
-        }
-        if (!at_start) head += ' ';
-        head += word;
-        at_start = false;
-        text.remove_prefix(std::min(word.size() + 1, text.size()));
-    }
-    return lines + head + '\n';
+    std::string text;
+    for (const MixingEntry& entry : mixing_table())
+        text += fmt::format("  {:<22} {}\n", entry.name, entry.summary);
+    return text + "  \"lazy\": true halves the way: (I + W) / 2\n";
 }
 
 std::string list_profiles() {

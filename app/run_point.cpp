@@ -38,6 +38,8 @@ Job make_job(const Scenario& scenario) {
     job.seed = scenario.seed;
     job.steps_per_epoch = scenario.steps_per_epoch();
     const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
+    if (scenario.algorithm.mixing)
+        job.mixing = std::make_shared<const Mixing>(scenario.algorithm.mixing());
     job.takes_step = [steps](std::int64_t k) { return k < steps; };
     return job;
 }

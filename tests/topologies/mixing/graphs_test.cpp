@@ -1,0 +1,112 @@
+#include "topologies/mixing/graphs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+#include <doctest/doctest.h>
+
+#include "sim/engine/check.hpp"
+#include "tests/topologies/mixing/matrix.hpp"
+
+namespace paceline {
+namespace {
+
+using doctest::Approx;
+
+/// The second largest |eigenvalue|.
+double contraction(const Mixing& mixing) {
+    Eigen::VectorXd sizes =
+        Eigen::EigenSolver<Eigen::MatrixXd>(matrix(mixing)).eigenvalues().cwiseAbs();
+    std::sort(sizes.begin(), sizes.end());
+    return sizes.size() < 2 ? 0 : sizes(sizes.size() - 2);
+}
+
+double second(const Mixing& mixing) {
+    const Eigen::VectorXd values =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix(mixing)).eigenvalues();
+    return values(values.size() - 2);
+}
+
+std::vector<Mixing> all_of(int n) {
+    std::vector<Mixing> all{make_star_mixing(n), make_grid_mixing(rows_for(n), n / rows_for(n)),
+                            make_torus_mixing(rows_for(n), n / rows_for(n)),
+                            make_exponential_mixing(n), make_symmetric_exponential_mixing(n)};
+    if ((n & (n - 1)) == 0) all.push_back(make_hypercube_mixing(n));
+    return all;
+}
+
+TEST_CASE(
+    "mixing graphs, property: doubly stochastic, connected, and lazy ones have no "
+    "negative eigenvalue") {
+    for (int n = 1; n <= 40; ++n)
+        for (const Mixing& mixing : all_of(n)) {
+            CAPTURE(n);
+            const Eigen::MatrixXd w = matrix(mixing);
+            CHECK(w.rows() == n);
+            CHECK((w.rowwise().sum().array() - 1).abs().maxCoeff() <= 1e-12);
+            CHECK((w.colwise().sum().array() - 1).abs().maxCoeff() <= 1e-12);
+            CHECK(w.minCoeff() >= 0);
+            if (n > 1) CHECK(contraction(lazy(mixing)) < 1 - 1e-6);
+            CHECK((matrix(lazy(mixing)) - (Eigen::MatrixXd::Identity(n, n) + w) / 2)
+                      .cwiseAbs()
+                      .maxCoeff() < 1e-15);
+        }
+}
+
+TEST_CASE("mixing graphs: all but the exponential are symmetric") {
+    for (int n = 1; n <= 40; ++n) {
+        CAPTURE(n);
+        for (const Mixing& mixing : all_of(n)) {
+            const Eigen::MatrixXd w = matrix(mixing);
+            const bool directed = w == matrix(make_exponential_mixing(n));
+            if (!directed) CHECK(w == w.transpose());
+        }
+    }
+    const Eigen::MatrixXd w = matrix(make_exponential_mixing(8));
+    CHECK(w(0, 7) == 0.25);
+    CHECK(w(0, 6) == 0.25);
+    CHECK(w(0, 4) == 0.25);
+    CHECK(w(0, 1) == 0);
+}
+
+TEST_CASE("mixing graphs: spectral gaps are the published ones") {
+    CHECK(second(make_grid_mixing(2, 2)) == Approx(1.0 / 3).epsilon(1e-6));
+    CHECK(second(make_grid_mixing(2, 4)) == Approx(0.853553).epsilon(1e-6));
+    CHECK(second(make_grid_mixing(4, 4)) == Approx(0.868641).epsilon(1e-6));
+    CHECK(second(make_grid_mixing(4, 8)) == Approx(0.965778).epsilon(1e-6));
+    CHECK(second(make_grid_mixing(8, 8)) == Approx(0.967705).epsilon(1e-6));
+    CHECK(second(make_torus_mixing(2, 4)) == Approx(0.5).epsilon(1e-6));
+    CHECK(second(make_torus_mixing(4, 4)) == Approx(0.6).epsilon(1e-6));
+    CHECK(second(make_torus_mixing(4, 8)) == Approx(0.882843).epsilon(1e-6));
+    CHECK(second(make_torus_mixing(8, 8)) == Approx(0.882843).epsilon(1e-6));
+    for (const int n : {3, 5, 8, 33})
+        CHECK(second(make_star_mixing(n)) == Approx(1 - 1.0 / n).epsilon(1e-9));
+    for (const int n : {4, 8, 16, 32, 64}) {
+        const double log = std::log2(n);
+        CHECK(contraction(make_exponential_mixing(n)) == Approx(1 - 2 / (1 + log)).epsilon(1e-6));
+        CHECK(second(make_hypercube_mixing(n)) == Approx(1 - 2 / (1 + log)).epsilon(1e-6));
+        CHECK(second(make_symmetric_exponential_mixing(n)) ==
+              Approx(1 - 2 / (1 + log)).epsilon(1e-4));
+    }
+    CHECK(contraction(make_exponential_mixing(5)) == Approx(0.25).epsilon(1e-6));
+    CHECK(contraction(make_exponential_mixing(7)) == Approx(0.3536).epsilon(1e-3));
+    CHECK(contraction(make_exponential_mixing(15)) == Approx(0.4899).epsilon(1e-3));
+}
+
+TEST_CASE("mixing graphs: a rectangle is as square as its number of nodes allows") {
+    CHECK(rows_for(1) == 1);
+    CHECK(rows_for(7) == 1);
+    CHECK(rows_for(12) == 3);
+    CHECK(rows_for(36) == 6);
+}
+
+TEST_CASE("mixing graphs: what cannot be is a mistake") {
+    CHECK_THROWS_AS(make_hypercube_mixing(6), LogicError);
+    CHECK_THROWS_AS(make_grid_mixing(0, 3), LogicError);
+    CHECK_THROWS_AS(metropolis_hastings({{1}, {}}), LogicError);
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,141 @@
+#include "topologies/mixing/graphs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Neighbors = std::vector<std::set<int>>;
+
+Neighbors nobody(int nodes) {
+    PACELINE_CHECK(nodes >= 1, "a graph has a node or more");
+    return Neighbors(static_cast<std::size_t>(nodes));
+}
+
+void join(Neighbors& neighbors, int a, int b) {
+    if (a == b) return;
+    neighbors[static_cast<std::size_t>(a)].insert(b);
+    neighbors[static_cast<std::size_t>(b)].insert(a);
+}
+
+Mixing weigh(const Neighbors& neighbors) {
+    std::vector<std::vector<int>> lists;
+    lists.reserve(neighbors.size());
+    for (const std::set<int>& of : neighbors) lists.emplace_back(of.begin(), of.end());
+    return metropolis_hastings(lists);
+}
+
+// A rectangle of rows x columns, each node joined to the next in its row and in its column.
+Neighbors rectangle(int rows, int columns, bool sides_joined) {
+    PACELINE_CHECK(rows >= 1 && columns >= 1, "a rectangle has a row and a column or more");
+    Neighbors neighbors = nobody(rows * columns);
+    const auto node = [columns](int row, int column) { return row * columns + column; };
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column) {
+            if (column + 1 < columns || sides_joined)
+                join(neighbors, node(row, column), node(row, (column + 1) % columns));
+            if (row + 1 < rows || sides_joined)
+                join(neighbors, node(row, column), node((row + 1) % rows, column));
+        }
+    return neighbors;
+}
+
+}  // namespace
+
+Mixing metropolis_hastings(const std::vector<std::vector<int>>& neighbors) {
+    std::vector<std::vector<MixingWeight>> rows(neighbors.size());
+    for (std::size_t i = 0; i < neighbors.size(); ++i) {
+        const int self = static_cast<int>(i);
+        std::vector<MixingWeight>& row = rows[i];
+        double others = 0;
+        for (const int j : neighbors[i]) {
+            const std::vector<int>& theirs = neighbors[static_cast<std::size_t>(j)];
+            PACELINE_CHECK(std::ranges::find(theirs, self) != theirs.end(), "neighbors are mutual");
+            const double degree = static_cast<double>(std::max(neighbors[i].size(), theirs.size()));
+            row.push_back({j, 1 / (1 + degree)});
+            others += row.back().weight;
+        }
+        row.push_back({self, 1 - others});
+        std::ranges::sort(row, {}, &MixingWeight::node);
+    }
+    return Mixing(std::move(rows));
+}
+
+Mixing lazy(const Mixing& mixing) {
+    std::vector<std::vector<MixingWeight>> rows;
+    for (int i = 0; i < mixing.nodes(); ++i) {
+        std::vector<MixingWeight> row = mixing.row(i);
+        bool stays = false;
+        for (MixingWeight& w : row) {
+            w.weight /= 2;
+            if (w.node != i) continue;
+            w.weight += 0.5;
+            stays = true;
+        }
+        if (!stays) row.push_back({i, 0.5});
+        std::ranges::sort(row, {}, &MixingWeight::node);
+        rows.push_back(std::move(row));
+    }
+    return Mixing(std::move(rows));
+}
+
+Mixing make_star_mixing(int nodes) {
+    Neighbors neighbors = nobody(nodes);
+    for (int j = 1; j < nodes; ++j) join(neighbors, 0, j);
+    return weigh(neighbors);
+}
+
+Mixing make_grid_mixing(int rows, int columns) {
+    return weigh(rectangle(rows, columns, false));
+}
+
+Mixing make_torus_mixing(int rows, int columns) {
+    return weigh(rectangle(rows, columns, true));
+}
+
+Mixing make_hypercube_mixing(int nodes) {
+    PACELINE_CHECK(nodes >= 1 && std::has_single_bit(static_cast<unsigned>(nodes)),
+                   "a hypercube has a power of two of nodes");
+    Neighbors neighbors = nobody(nodes);
+    for (int i = 0; i < nodes; ++i)
+        for (int bit = 1; bit < nodes; bit *= 2) join(neighbors, i, i ^ bit);
+    return weigh(neighbors);
+}
+
+Mixing make_exponential_mixing(int nodes) {
+    PACELINE_CHECK(nodes >= 1, "a graph has a node or more");
+    std::vector<std::vector<MixingWeight>> rows(static_cast<std::size_t>(nodes));
+    for (int i = 0; i < nodes; ++i) {
+        std::set<int> heard{i};
+        for (std::int64_t away = 1; away < nodes; away *= 2)
+            heard.insert(static_cast<int>((i + nodes - away) % nodes));
+        for (const int j : heard)
+            rows[static_cast<std::size_t>(i)].push_back({j, 1 / static_cast<double>(heard.size())});
+    }
+    return Mixing(std::move(rows));
+}
+
+Mixing make_symmetric_exponential_mixing(int nodes) {
+    Neighbors neighbors = nobody(nodes);
+    for (int i = 0; i < nodes; ++i)
+        for (std::int64_t away = 1; 2 * away <= nodes; away *= 4)
+            join(neighbors, i, static_cast<int>((i + away) % nodes));
+    return weigh(neighbors);
+}
+
+int rows_for(int nodes) {
+    int rows = 1;
+    for (int divisor = 1; std::int64_t{divisor} * divisor <= nodes; ++divisor)
+        if (nodes % divisor == 0) rows = divisor;
+    return rows;
+}
+
+}  // namespace paceline
