@@ -19,9 +19,11 @@ struct AlgorithmChoice {
     std::string label;
     std::function<Task<>(Worker&)> run;
     WireFormat wire = fp32;
-    std::optional<Bytes> bucket;  // of the gradient; empty: one
-    int server_nodes = 0;         // nodes it needs beside the workers'
-    bool needs_epochs = false;    // its options are stated in epochs
+    std::optional<Bytes> bucket;   // of the gradient; empty: one
+    int server_nodes = 0;          // nodes it needs beside the workers'
+    int servers_at_once = 0;       // to whom every worker sends at the same time
+    bool meets_everybody = false;  // every worker sends to every other one in time
+    bool needs_epochs = false;     // its options are stated in epochs
     /// Bytes of one worker's contribution to a (final) step, before aggregation.
     std::function<Bytes(const Layout&)> contribution;
     /// Closed form of step k on an idle network, where one is known.
