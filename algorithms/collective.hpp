@@ -11,7 +11,8 @@
 //   broadcast        of S from the first worker, along a binomial tree
 //   reduce           of S to the first worker, along a binomial tree
 //
-// Steps follow one another without a barrier: a worker that is done begins the next.
+// Steps follow one another without a barrier: a worker that is done begins the next, so several
+// broadcasts run into each other.
 #pragma once
 
 #include <cstdint>

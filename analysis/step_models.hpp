@@ -5,7 +5,7 @@
 // together; where workers leave a collective at different times (groups that are not a power of
 // two) consecutive steps overlap a little, and the simulated step can be shorter. Known for workers
 // on a star, and for the ring and the hierarchy over machines with several devices on a star; empty
-// elsewhere.
+// elsewhere, and for several broadcasts in a row, which run into each other.
 #pragma once
 
 #include <cstdint>

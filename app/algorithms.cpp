@@ -126,9 +126,12 @@ WarmUp read_warm_up(const Place& place) {
     return warm_up;
 }
 
-// Nodes that a plan needs beside the workers'.
-int server_nodes(const AllReducePlan& plan) {
-    return plan.first_server_node ? plan.servers : 0;
+// What an all-reduce by servers needs.
+void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
+    if (plan.method != AllReduce::parameter_server) return;
+    choice.servers_at_once = plan.servers;
+    choice.meets_everybody = true;
+    if (plan.first_server_node) choice.server_nodes = plan.servers;
 }
 
 AlgorithmChoice read_collective(const ObjectReader& read, const WorkerShape& shape) {
@@ -143,14 +146,17 @@ AlgorithmChoice read_collective(const ObjectReader& read, const WorkerShape& sha
     }
     if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
 
-    choice.server_nodes = server_nodes(options.all_reduce);
+    use_servers(choice, options.all_reduce);
+    if (options.operation == Operation::all_to_all) choice.meets_everybody = true;
     choice.run = [options](Worker& worker) { return collective(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
     };
-    choice.stage = [](std::int64_t, double) { return 0.0; };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
-        return collective_step_time(options, in);
+    // Broadcasts one after the other run into each other: only the first has a closed form.
+    const bool pipelined = options.operation == Operation::broadcast;
+    choice.stage = [pipelined](std::int64_t k, double) { return pipelined && k > 0 ? 1.0 : 0.0; };
+    choice.model_step = [options, pipelined](const StepModelInput& in, std::int64_t k, double) {
+        return pipelined && k > 0 ? std::nullopt : collective_step_time(options, in);
     };
     choice.messages = [options](const StepModelInput& in, std::int64_t) {
         return collective_messages(options, in.workers, in.wire.weigh(in.layout->entries()));
@@ -164,7 +170,7 @@ AlgorithmChoice read_dense(const ObjectReader& read, const WorkerShape& shape) {
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, shape);
     if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
 
-    choice.server_nodes = server_nodes(options.all_reduce);
+    use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
@@ -191,7 +197,7 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const WorkerShape& sha
         if (choice.bucket->count == 0) p->refuse("a bucket holds a byte or more");
     }
 
-    choice.server_nodes = server_nodes(options.all_reduce);
+    use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return overlapped_sgd(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
@@ -219,7 +225,7 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const WorkerShape& shape) {
     if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
 
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
-    choice.server_nodes = server_nodes(options.all_reduce);
+    use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return dgc(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(layout, options.density, options.format);
@@ -243,7 +249,7 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const WorkerSha
     if (const auto p = read.optional("dense_steps"))
         options.dense_steps = as_integer(*p, 0, most_steps);
 
-    choice.server_nodes = server_nodes(options.all_reduce);
+    use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(*as_one_tensor(layout), options.density, options.format);

@@ -22,6 +22,8 @@ struct AlgorithmChoice {
     std::optional<Bytes> bucket;     // of the gradient; empty: one
     std::function<Mixing()> mixing;  // of a decentralized algorithm, else empty
     int server_nodes = 0;            // nodes it needs beside the workers'
+    int servers_at_once = 0;         // to whom every worker sends at the same time
+    bool meets_everybody = false;    // every worker sends to every other one in time
     bool needs_epochs = false;       // its options are stated in epochs
     /// Bytes of one worker's contribution to a (final) step, before aggregation.
     std::function<Bytes(const Layout&)> contribution;

@@ -104,7 +104,7 @@ Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
     Fabric between = fabric.make(nodes + servers, seed);
     if (tcp) {
         for (Link& link : between.links) {
-            if (link.efficiency == 1) link.efficiency = tcp->goodput;
+            if (link.efficiency == 1) link.efficiency = tcp->goodput_of(link.bandwidth);
             link.duplex_share = tcp->duplex_share;
         }
     }
@@ -129,8 +129,9 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
     if (tcp) {
-        if (!fabric.states_efficiency) star.bandwidth = tcp->goodput * star.bandwidth;
-        star.bandwidth = tcp->duplex_share * star.bandwidth;
+        if (!fabric.states_efficiency)
+            star.bandwidth = tcp->goodput_of(star.bandwidth) * star.bandwidth;
+        star.bandwidth = std::max(tcp->duplex_share * star.bandwidth, Bandwidth{1});
     }
     if (!bus) return IdleNetwork{star, {}, 1};
     if (bus->kind != BusKind::switched) return std::nullopt;

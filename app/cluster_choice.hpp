@@ -5,6 +5,7 @@
 // "nodes" (full machines) or by its "devices" (machines filled one after the other).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "analysis/step_models.hpp"
@@ -22,7 +23,11 @@ namespace paceline {
 struct Tcp {
     double goodput = 1448.0 / 1538;  // of links that state no efficiency
     double duplex_share = 1 - 84.0 / (2 * 1538);
-    Duration message_cost{};     // of the sender's processor
+    Duration message_cost{};  // of the sender's processor
+    /// Of a link of this rate: at least 2 bps are left.
+    [[nodiscard]] double goodput_of(Bandwidth rate) const {
+        return std::min(1.0, std::max(goodput, 2.0 / static_cast<double>(rate.bits_per_second)));
+    }
     Bytes first_window{14'480};  // ten segments
 };
 

@@ -50,6 +50,26 @@ std::string list_mixings() {
     return text + "  \"lazy\": true halves the way: (I + W) / 2\n";
 }
 
+// `head`, then the text in lines of at most `list_width` that all begin where `head` ends.
+std::string wrapped(std::string head, std::string_view text) {
+    const std::size_t indent = head.size();
+    std::string lines;
+    bool at_start = true;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        if (!at_start && head.size() + 1 + word.size() > list_width) {
+            lines += head + '\n';
+            head.assign(indent, ' ');
+            at_start = true;
+        }
+        if (!at_start) head += ' ';
+        head += word;
+        at_start = false;
+        text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+    return lines + head + '\n';
+}
+
 std::string list_profiles() {
     std::string text =
         fmt::format("  {:<12} {:>11} {:>9} {:>10} {:>11}   {:<15} {}\n", "name", "parameters",
@@ -125,6 +145,11 @@ std::string list_collectives() {
            "                                  2(n/g-1) (L + S g/n/B) between machines\n"
            "  all_reduce  automatic           recursive-doubling up to 2048 bytes, else\n"
            "                                  halving-doubling (MPICH's defaults)\n"
+           "  operation   reduce-scatter      (n-1) (L + S/n/B): the kind \"collective\"\n"
+           "  operation   all-gather-ring     (n-1) (L + S/n/B)\n"
+           "  operation   all-gather-bruck    ceil(log2 n) L + (n-1) S/n/B\n"
+           "  operation   all-to-all          (n-1) (L + S/n/B)\n"
+           "  operation   broadcast, reduce   ceil(log2 n) (L + S/B)\n"
            "  exchange    recursive-doubling  sparse: sum over steps of (L + merged bytes/B)\n"
            "  exchange    all-gather-ring     (n-1) (L + bytes/B)\n"
            "  exchange    all-gather-bruck    ceil(log2 n) L + (n-1) bytes/B\n"

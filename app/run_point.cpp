@@ -46,20 +46,17 @@ Job make_job(const Scenario& scenario) {
 
 }  // namespace
 
-std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
-    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
-    if (!network || steps < 1) return std::nullopt;
-    const StepModelInput in = model_input(scenario, *network);
+namespace {
+
+// Steps of one stage cost the same, and a stage is a run of consecutive steps: its end is found by
+// bisection. Calls visit(first step, its epoch, number of steps) for each, until it says no.
+template <class Visit>
+void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
     const double per_epoch = scenario.steps_per_epoch();
     const auto epoch = [per_epoch](std::int64_t k) {
         return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
     };
-    const AlgorithmChoice& algorithm = scenario.algorithm;
-    const auto stage = [&](std::int64_t k) { return algorithm.stage(k, epoch(k)); };
-
-    // Steps of one stage cost the same, and a stage is a run of consecutive steps: its end is found
-    // by bisection.
-    double total_s = 0;
+    const auto stage = [&](std::int64_t k) { return scenario.algorithm.stage(k, epoch(k)); };
     for (std::int64_t begin = 0; begin < steps;) {
         const double here = stage(begin);
         std::int64_t last = begin;  // known to be of this stage
@@ -68,12 +65,29 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
             const std::int64_t middle = last + (beyond - last) / 2;
             (stage(middle) == here ? last : beyond) = middle;
         }
-        const std::optional<Duration> step = algorithm.model_step(in, begin, epoch(begin));
-        if (!step || *step == Duration::max()) return std::nullopt;
-        total_s += static_cast<double>(last + 1 - begin) * to_seconds(*step);
+        if (!visit(begin, epoch(begin), static_cast<double>(last + 1 - begin))) return;
         begin = last + 1;
     }
-    return from_seconds(total_s / static_cast<double>(steps));
+}
+
+}  // namespace
+
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
+    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    if (!network || steps < 1) return std::nullopt;
+    const StepModelInput in = model_input(scenario, *network);
+    std::optional<double> total_s = 0;
+    for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
+        const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
+        if (!step || *step == Duration::max()) {
+            total_s = std::nullopt;
+            return false;
+        }
+        *total_s += count * to_seconds(*step);
+        return true;
+    });
+    if (!total_s) return std::nullopt;
+    return from_seconds(*total_s / static_cast<double>(steps));
 }
 
 std::optional<double> messages_of_run(const Scenario& scenario) {
@@ -86,13 +100,12 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
     }
     if (!steps) return std::nullopt;
     const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
-    constexpr std::int64_t most_looked_at = 1000;  // dense steps of gradient dropping are first
-    const std::int64_t looked_at = std::min(*steps, most_looked_at);
     double messages = 0;
-    for (std::int64_t k = 0; k < looked_at; ++k)
-        messages += static_cast<double>(scenario.algorithm.messages(in, k));
-    return messages + static_cast<double>(*steps - looked_at) *
-                          static_cast<double>(scenario.algorithm.messages(in, *steps - 1));
+    for_each_stage(scenario, *steps, [&](std::int64_t first, double /*epoch*/, double count) {
+        messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
+        return true;
+    });
+    return messages;
 }
 
 Metrics run_point(const Scenario& scenario, Progress* progress) {

@@ -187,6 +187,21 @@ std::optional<std::int64_t> Workload::step_batch() const {
     return *batch * accumulation;
 }
 
+namespace {
+
+// Of messages that all set out at once, and of connections that slow start remembers.
+Bytes memory_under_way(const Scenario& scenario) {
+    constexpr Bytes per_message{1500};  // a flow, two coroutines and their awaiters; measured
+    constexpr Bytes per_connection{64};
+    const std::int64_t workers = scenario.cluster.workers;
+    Bytes memory = workers * (scenario.algorithm.servers_at_once * per_message);
+    if (scenario.cluster.tcp && scenario.algorithm.meets_everybody)
+        memory += workers * (workers * per_connection);
+    return memory;
+}
+
+}  // namespace
+
 double Scenario::steps_per_epoch() const {
     const std::optional<std::int64_t> batch = workload.step_batch();
     if (!batch || !workload.dataset) return 0;
@@ -239,7 +254,8 @@ Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
     constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
     const ClusterChoice& cluster = scenario.cluster;
-    return base + cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
+    return base + cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory() +
+           memory_under_way(scenario);
 }
 
 }  // namespace paceline

@@ -11,6 +11,11 @@ namespace paceline {
 
 namespace {
 
+// A share of a link that is up leaves something of it.
+Bandwidth at_least_a_bit(Bandwidth share, Bandwidth whole) {
+    return std::max(share, std::min(whole, Bandwidth{1}));
+}
+
 double bytes_per_tick(Bandwidth rate) {
     return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
 }
@@ -80,7 +85,7 @@ double Network::rate(MessageId message) const {
 
 void Network::set_capacity(LinkState& state) {
     state.capacity = state.link.capacity();
-    state.shared = state.link.duplex_share * state.capacity;
+    state.shared = at_least_a_bit(state.link.duplex_share * state.capacity, state.capacity);
 }
 
 Network::Index Network::take_flow() {

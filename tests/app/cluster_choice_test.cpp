@@ -377,6 +377,38 @@ TEST_CASE("transport: between machines every message has its cost, inside none")
     CHECK(more == Approx(2e-3).epsilon(1e-9));
 }
 
+TEST_CASE("transport: shares that leave less than a bit leave one") {
+    const Plain plain;
+    for (const char* shares : {R"("goodput": 1e-11)", R"("duplex_share": 1e-12)",
+                               R"("goodput": 1e-5, "duplex_share": 1e-10)"}) {
+        CAPTURE(shares);
+        const std::string tcp = fmt::format(R"(cluster.transport={{"kind": "tcp", {}}})", shares);
+        const std::string tiny = R"(workload={"gradient": "4B", "step_time": "5ms"})";
+        CHECK(model_step_time(plain.read({tcp, tiny}), 1).has_value());
+        CHECK(plain.run({tcp, tiny}).outcome == "finished");
+    }
+}
+
+TEST_CASE("memory: messages that set out at once count, and connections that are remembered") {
+    const Plain plain;
+    const auto more = [&](const std::vector<std::string>& settings) {
+        std::vector<std::string> large = settings;
+        large.emplace_back("cluster.nodes=1000");
+        return (estimated_memory(plain.read(large)) -
+                estimated_memory(plain.read({"cluster.nodes=1000"})))
+            .count;
+    };
+    const std::string on_workers =
+        R"(algorithm={"kind": "dense", "all_reduce":
+           {"kind": "parameter-server", "placement": "workers"}})";
+    const std::string tcp = R"(cluster.transport={"kind": "tcp"})";
+
+    CHECK(more({on_workers}) >= 1'000'000'000);  // a million messages of more than a kilobyte
+    CHECK(more({tcp}) == 0);                     // a ring has a thousand connections
+    CHECK(more({tcp, R"(algorithm={"kind": "collective", "operation": "all-to-all"})"}) >=
+          30'000'000);
+}
+
 TEST_CASE("transport: \"ideal\" is the default") {
     const Plain plain;
 
