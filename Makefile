@@ -11,7 +11,7 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
 .PHONY: help demo test bench validation deps format check \
-        check-format check-layers check-lint check-sanitizers check-profiles check-validation
+        check-format check-layers check-lint check-lint-tests check-sanitizers check-profiles check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,7 +49,7 @@ format: ## lay out every C++ file as .clang-format says
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-profiles check-validation check-lint check-sanitizers ## everything below
+check: check-format check-layers check-profiles check-validation check-lint check-lint-tests check-sanitizers ## everything below
 
 check-format: ## is every C++ file laid out as .clang-format says?
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -69,10 +69,15 @@ check-validation: deps ## is docs/validation.md what the studies give?
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline --check
 
-check-lint: deps ## has clang-tidy nothing to say?
-	@echo "check-lint: runs clang-tidy over every .cpp file of preset release"
+check-lint: deps ## has clang-tidy nothing to say of the product?
+	@echo "check-lint: runs clang-tidy over every .cpp file of preset release but the tests"
 	@$(call build,release,all)
-	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) '^(?!.*/build/).*\.cpp$$'
+	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) '^(?!.*/(build|tests)/).*\.cpp$$'
+
+check-lint-tests: deps ## has clang-tidy nothing to say of the tests? (ten minutes; not in CI)
+	@echo "check-lint-tests: runs clang-tidy over every .cpp file of the tests"
+	@$(call build,release,all)
+	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) '/tests/.*\.cpp$$'
 
 check-sanitizers: deps ## do the tests pass under address and undefined-behavior sanitizers?
 	@echo "check-sanitizers: builds preset asan and runs every test"

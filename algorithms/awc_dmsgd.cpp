@@ -15,6 +15,7 @@ Task<> awc_dmsgd(Worker& self, AwcDmsgdOptions options) {
         m = options.momentum * m + g;
         const Vector mixed = co_await std::move(averaging);
         x = mixed - gamma * m;
+        co_await self.update();
     }
 }
 

@@ -16,12 +16,19 @@ Cluster::Cluster(Network& network, Job job)
     PACELINE_CHECK(!job_.timing.buckets.empty(), "a job has a step timing");
     PACELINE_CHECK(job_.start.has_values() == (job_.objective != nullptr),
                    "a model with values has an objective, and one without has none");
-    PACELINE_CHECK(job_.mixing == nullptr || job_.mixing->nodes() == nodes(),
+    PACELINE_CHECK(job_.mixing.empty() || job_.mixing.nodes() == nodes(),
                    "a mixing has a row for each node");
     for (int rank = 0; rank < nodes(); ++rank) workers_.emplace_back(*this, rank);
 }
 
 Cluster::~Cluster() = default;
+
+Worker& Cluster::worker(int rank) {
+    return workers_[static_cast<std::size_t>(rank)];
+}
+const Worker& Cluster::worker(int rank) const {
+    return workers_[static_cast<std::size_t>(rank)];
+}
 
 GroupPtr Cluster::group(std::vector<int> members) {
     const auto epoch = static_cast<std::uint32_t>(groups_.size() + 1);

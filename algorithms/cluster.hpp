@@ -17,36 +17,46 @@
 
 #include <Eigen/Core>
 
+#include "algorithms/local_work.hpp"
 #include "algorithms/rounds.hpp"
+#include "algorithms/sparse_round.hpp"
 #include "algorithms/step_timing.hpp"
 #include "algorithms/wire_format.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/network/network.hpp"
-#include "topologies/mixing/mixing.hpp"
+#include "topologies/mixing/schedule.hpp"
 
 namespace paceline {
 
 class Worker;
 
 /// The stochastic gradient of worker `rank` at `x` in its k-th step, k = 0, 1, ...; null in
-/// timing-only runs.
-using Objective =
-    std::function<Eigen::VectorXd(const Eigen::VectorXd& x, int rank, std::int64_t k)>;
+/// timing-only runs. Called by several threads at once, for different workers.
+using Objective = std::function<Eigen::VectorXd(const Vector& x, int rank, std::int64_t k)>;
+
+/// The mean over all workers of their k-th gradients at one x.
+using MeanObjective = std::function<Eigen::VectorXd(const Vector& x, std::int64_t k)>;
+
+/// Called when a worker has taken k steps, k = 0, 1, ..., before it learns whether it takes another.
+using StepObserver = std::function<void(int rank, std::int64_t k)>;
 
 /// Whether step k is to be taken; asked once for each k, in order, and for none after the first no.
 using StopRule = std::function<bool(std::int64_t k)>;
 
 struct Job {
-    Vector start;                            // the first model, with values if the run trains
-    StepTiming timing{};                     // of one gradient, alike on all workers
-    Duration update{};                       // of the optimizer, after each gradient exchange
-    int workers = 0;                         // on hosts 0, 1, ...; 0: one on every host
-    WireFormat wire = fp32;                  // of dense vectors
-    StopRule takes_step{};                   // required
-    Objective objective{};                   // required exactly if `start` has values
-    std::shared_ptr<const Mixing> mixing{};  // for decentralized algorithms
+    Vector start;                    // the first model, with values if the run trains
+    StepTiming timing{};             // of one gradient, alike on all workers
+    Duration update{};               // of the optimizer, after each gradient exchange
+    int workers = 0;                 // on hosts 0, 1, ...; 0: one on every host
+    WireFormat wire = fp32;          // of dense vectors
+    StopRule takes_step{};           // required
+    Objective objective{};           // required exactly if `start` has values
+    MeanObjective mean_objective{};  // null: formed of the objective of each
+    LayoutPtr charged{};             // what messages weigh as; null: as `start`
+    StepObserver after_steps{};
+    MixingSchedule mixing{};  // for decentralized algorithms
     std::function<double(std::int64_t k)> learning_rate = [](std::int64_t) { return 0.1; };
     double steps_per_epoch = 0;  // 0: epochs are not known
     std::uint64_t seed = 1;
@@ -61,10 +71,11 @@ class Cluster {
     ~Cluster();
 
     [[nodiscard]] int nodes() const { return nodes_; }
-    [[nodiscard]] Worker& worker(int rank) { return workers_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] const Worker& worker(int rank) const {
-        return workers_[static_cast<std::size_t>(rank)];
-    }
+    [[nodiscard]] Worker& worker(int rank);
+    [[nodiscard]] const Worker& worker(int rank) const;
+
+    /// Of the sparse exchanges so far.
+    [[nodiscard]] MeasuredDensity measured_density() const;
 
   private:
     friend class Worker;
@@ -81,11 +92,15 @@ class Cluster {
     GroupPtr everybody_;
     std::deque<Worker> workers_;
     std::map<std::string, Vector, std::less<>> replicated_;
+    LocalWork local_work_;
     Rounds<Vector> rounds_;
+    Rounds<MixingPtr> mixings_;  // W of the rounds under way, by their stream
     std::map<std::pair<int, int>, std::deque<Vector>> mail_;  // values under way, by (from, to)
     std::int64_t steps_decided_ = 0;
     bool stop_decided_ = false;
     std::int64_t updates_done_ = 0;
+    std::map<Stream, SparseRound> sparse_rounds_;
+    MeasuredDensity density_sums_;
 };
 
 }  // namespace paceline

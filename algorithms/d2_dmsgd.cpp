@@ -16,6 +16,7 @@ Task<> d2_dmsgd(Worker& self, D2DmsgdOptions options) {
             self.step() == 0 ? x - gamma * m : 2 * x - x_before - gamma * (m - m_before);
         x_before = x;
         x = co_await self.neighbor_average(next);
+        co_await self.update();
     }
 }
 

@@ -16,6 +16,7 @@ Task<> da_dmsgd(Worker& self, DaDmsgdOptions options) {
         Pending<Vector> models = self.start(self.neighbor_average(x - gamma * h));
         m = co_await std::move(momenta);
         x = co_await std::move(models);
+        co_await self.update();
     }
 }
 

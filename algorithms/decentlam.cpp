@@ -13,6 +13,7 @@ Task<> decentlam(Worker& self, DecentlamOptions options) {
         const Vector g_tilde = (x - mixed) / gamma;
         m = options.momentum * m + g_tilde;
         x -= gamma * m;
+        co_await self.update();
     }
 }
 

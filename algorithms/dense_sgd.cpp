@@ -7,12 +7,9 @@ Task<> dense_sgd(Worker& self, DenseSgdOptions options) {
     Vector& m = self.replicated("momentum");
 
     while (self.keeps_training()) {
-        const Vector g = co_await self.gradient(x);
-        const Vector mean = co_await self.all_reduce(g, options.all_reduce);
-        self.once(self.step(), [&] {
-            m = options.momentum * m + mean;
-            x -= self.learning_rate() * m;
-        });
+        const Vector mean = co_await self.mean_gradient(x, options.all_reduce);
+        self.once(self.step(),
+                  [&] { momentum_step(options.rule, self.learning_rate(), mean, m, x); });
         co_await self.update();
     }
 }

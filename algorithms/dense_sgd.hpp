@@ -1,20 +1,20 @@
 // Dense synchronous SGD: gradients are averaged exactly in every step, whole and uncompressed.
 //
 //   g_i  <-  stochastic gradient of worker i at x
-//   m    <-  beta m + (1/n) sum over i of g_i           heavy-ball momentum; beta = 0: plain SGD
-//   x    <-  x - gamma m
+//   x    <-  momentum_step with (1/n) sum over i of g_i          (optimizers/momentum.hpp)
 //
 // The baseline of every comparison. x and m are equal on all workers and exist once. Bytes per step
 // and worker: those of an all-reduce of the model. Computation and communication do not overlap.
 #pragma once
 
+#include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/worker.hpp"
 
 namespace paceline {
 
 struct DenseSgdOptions {
     AllReducePlan all_reduce;
-    double momentum = 0;  // beta, in [0, 1)
+    MomentumRule rule{};
 };
 
 Task<> dense_sgd(Worker& self, DenseSgdOptions options);

@@ -5,22 +5,56 @@
 // Distributed Training." ICLR 2018; what the paper leaves open follows the released code
 // (synxlin/deep-gradient-compression).
 //
-// As a step of the clock (what runs without values; learning with values is refused so far):
-//   1. the gradient of the step;
-//   2. per compressible tensor, select the ceil(density n_j) largest of the accumulated entries
-//      (selection.hpp);
-//   3. exchange them: a sparse all-reduce by recursive doubling, whose messages grow as supports
-//      merge, or an all-gather of everyone's message, which never merges (sparse.hpp has the laws
-//      and the encodings);
-//   4. one-dimensional tensors travel with them uncompressed (gathered, as the paper's ratios count
-//      them) or are all-reduced on their own.
+// One step, on worker i of N, for each compressible tensor j (two dimensions or more) of n_j
+// entries:
+//
+//   g   <-  min(1, c sqrt(N) / |g|) g      local clipping, by the norm of the whole gradient
+//   g   <-  g + lambda x                   weight decay, if in the compressed path
+//   u   <-  beta u + g                     momentum correction: momentum is the worker's own
+//   v   <-  v + u                          velocity accumulates.  Nesterov: v + (beta u + g)
+//   S   <-  the ceil(density n_j) largest |v|               (top_k.hpp: exact, or sampled)
+//   send v on S;  v <- 0 on S;  u <- 0 on S                 momentum factor masking
+//   x   <-  x - gamma mean_i sparse(v_i)   no second momentum
+//
+//   paper    here                 meaning
+//   g_k      g / N                gradient of worker k: the paper's holds the 1/N already, and what
+//                                 is exchanged is summed. Here g is the mean over the worker's own
+//                                 batch and the exchange forms the mean: u, v are N times theirs
+//   thr_k    c sqrt(N)            the paper clips |g_k| at c N^-1/2, c the threshold for the norm
+//                                 of the global gradient; with g = N g_k that is c N^1/2 for |g|.
+//                                 (The mean of N gradients of pure noise is sqrt(N) times shorter
+//                                 than each.)
+//   m        options.momentum     beta
+//
+// Tensors of one dimension are not compressed: their mean gradient comes by a dense exchange and
+// gets ordinary momentum afterwards, m <- beta m + g, x <- x - gamma m (Nesterov: beta m + g). They
+// travel with the sparse messages (gathered, as the paper's ratios count them) or are all-reduced
+// on their own. They are clipped with the rest of the gradient, before.
+//
+// Weight decay outside the compressed path, as in the released code: every worker keeps the same
+// momentum of lambda x, d <- beta d + lambda x, and x <- x - gamma d in addition (Nesterov:
+// lambda x + beta d). At density 1 without masking both places are momentum SGD with decay.
+//
+// Without a part of it (what the paper ablates):
+//   momentum_correction off   v <- v + g; momentum on the mean after the exchange, as for tensors
+//                             of one dimension; nothing to mask. What gradient dropping does
+//   masking off               u is kept where it was sent
+//   accumulation off          v <- u: what is not sent is lost
+//
+// Exchange: a sparse all-reduce by recursive doubling, whose messages grow as supports merge, or an
+// all-gather of everyone's message, which never merges. With values what a message weighs is
+// measured (sparse_round.hpp); without, a declared law says (sparse.hpp). Where sparse would weigh
+// more than dense, dense is sent. Selection takes simulated time (selection.hpp); `free` selects
+// exactly.
 //
 // Warm-up: in the first stages the density is higher; the paper falls by a factor of 4 per epoch,
-// 0.25, 0.0625, 0.015625, 0.004, then 0.001. Where sparse would weigh more than dense, dense is
-// sent.
+// 0.25, 0.0625, 0.015625, 0.004, then 0.001.
+//
+// A tensor whose v is not finite is not selected from: its first ceil(density n_j) entries are sent
+// as NaN, so that the model diverges, as it would have densely.
 //
 // Limits: one common density for all tensors; no overlap of computation and communication, as in
-// the paper's model.
+// the paper's model; an all-gather's receivers know the sizes of its blocks without a message.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +66,6 @@
 
 namespace paceline {
 
-/// How sparse contributions come together.
-enum class SparseExchange : std::uint8_t { recursive_doubling, all_gather_ring, all_gather_bruck };
-
 /// How the tensors that are not compressed travel.
 enum class Uncompressed : std::uint8_t { gathered, all_reduced };
 
@@ -45,6 +76,12 @@ struct WarmUp {
     double epochs_each = 1;
 };
 
+/// Where weight decay is added.
+enum class DecayPlace : std::uint8_t {
+    compressed,  // to the worker's gradient, before it accumulates
+    outside,     // to the update, with a momentum of its own
+};
+
 struct DgcOptions {
     double density = 0.001;
     DensityLaw law = DensityLaw::independent;
@@ -53,21 +90,29 @@ struct DgcOptions {
     Uncompressed uncompressed = Uncompressed::all_reduced;
     AllReducePlan all_reduce;  // of the uncompressed tensors
     SelectionCost selection;
-    WarmUp warm_up;  // empty: none
+    WarmUp warm_up;         // empty: none
+    double momentum = 0.9;  // beta, in [0, 1)
+    bool nesterov = false;
+    double clip = 0;          // c, for the norm of the global gradient; 0: no clipping
+    double weight_decay = 0;  // lambda, on all tensors
+    DecayPlace decay = DecayPlace::compressed;
+    bool momentum_correction = true;
+    bool masking = true;
+    bool accumulation = true;
 };
 
 /// The density in force at a step.
 double density_at(const DgcOptions& options, std::int64_t step, double epoch);
 
-/// One worker's part of a sparse exchange of `layout`; returns when the worker has everyone's sum.
+/// One worker's part of a sparse exchange of `layout` without values; returns when the worker has
+/// everyone's sum.
 Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, double density);
 
-/// What the union of c contributions weighs in one message of the exchange, uncompressed tensors
+/// What the union of c contributions weighs in one message without values, uncompressed tensors
 /// included if gathered.
 Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
                   int contributions);
 
-/// Requires a timing-only worker.
 Task<> dgc(Worker& self, DgcOptions options);
 
 }  // namespace paceline

@@ -11,6 +11,7 @@ Task<> dmsgd(Worker& self, DmsgdOptions options) {
         const Vector g = co_await self.gradient(x);
         m = options.momentum * m + g;
         x = co_await self.neighbor_average(x - gamma * m);
+        co_await self.update();
     }
 }
 

@@ -9,6 +9,7 @@ Task<> dsgd(Worker& self) {
         const double gamma = self.learning_rate();
         const Vector g = co_await self.gradient(x);
         x = co_await self.neighbor_average(x - gamma * g);
+        co_await self.update();
     }
 }
 

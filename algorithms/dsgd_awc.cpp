@@ -13,6 +13,7 @@ Task<> dsgd_awc(Worker& self) {
         const Vector g = co_await self.gradient(x);
         const Vector mixed = co_await std::move(averaging);
         x = mixed - gamma * g;
+        co_await self.update();
     }
 }
 

@@ -18,6 +18,7 @@ Task<> gradient_tracking(Worker& self) {
         Pending<Vector> directions = self.start(self.neighbor_average(y));
         x = co_await std::move(models);
         y = co_await std::move(directions);
+        co_await self.update();
     }
 }
 

@@ -11,6 +11,7 @@ namespace {
 struct PartOfGradient {
     Vector values;
     std::int64_t offset;
+    Bytes weight;
 };
 
 // The communication stream of one step: reduces the parts in the order in which they come.
@@ -18,7 +19,7 @@ Task<Vector> reduce_parts(Worker& self, Channel<PartOfGradient>& parts, std::siz
                           AllReducePlan how, Vector sum) {
     for (std::size_t i = 0; i < count; ++i) {
         const PartOfGradient part = co_await parts.get();
-        const Vector mean = co_await self.all_reduce(part.values, how);
+        const Vector mean = co_await self.all_reduce(part.values, how, part.weight);
         if (mean.has_values()) sum.writable().segment(part.offset, mean.entries()) = mean.values();
     }
     co_return sum;
@@ -37,13 +38,11 @@ Task<> overlapped_sgd(Worker& self, OverlappedSgdOptions options) {
             self, complete, backward.buckets(), options.all_reduce, Vector::zero_like(x)));
         for (std::size_t i = 0; i < backward.buckets(); ++i) {
             const Vector g = co_await backward.bucket(i);
-            complete.put({g, backward.offset(i)});
+            complete.put({g, backward.offset(i), backward.weight(i)});
         }
         const Vector mean = co_await std::move(reduction);
-        self.once(self.step(), [&] {
-            m = options.momentum * m + mean;
-            x -= self.learning_rate() * m;
-        });
+        self.once(self.step(),
+                  [&] { momentum_step(options.rule, self.learning_rate(), mean, m, x); });
         co_await self.update();
     }
 }

@@ -2,8 +2,7 @@
 //
 //   for each bucket i, in the order in which backward completes them:
 //       once it is complete and the bucket before has been reduced:  all-reduce it
-//   m    <-  beta m + (1/n) sum over i of g_i           heavy-ball momentum; beta = 0: plain SGD
-//   x    <-  x - gamma m
+//   x  <-  momentum_step with (1/n) sum over i of g_i            (optimizers/momentum.hpp)
 //
 // The updates are those of dense_sgd.hpp; only the clock differs. Communication is one stream: a
 // bucket waits for the one before it. With r_i the time bucket i is complete and a_i that of its
@@ -16,13 +15,14 @@
 // stream); the order of buckets: Zhang et al., "Poseidon", USENIX ATC 2017.
 #pragma once
 
+#include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/worker.hpp"
 
 namespace paceline {
 
 struct OverlappedSgdOptions {
     AllReducePlan all_reduce;
-    double momentum = 0;  // beta, in [0, 1)
+    MomentumRule rule{};
 };
 
 /// The size of buckets is that of the job's timing.

@@ -14,6 +14,7 @@ Task<> qg_dmsgd(Worker& self, QgDmsgdOptions options) {
         const Vector mixed = co_await self.neighbor_average(h);
         m = beta * m + (1 - beta) * (x - mixed) / gamma;
         x = mixed;
+        co_await self.update();
     }
 }
 

@@ -1,9 +1,14 @@
 #include "algorithms/worker.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "algorithms/diverged.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/messages/transfer.hpp"
@@ -20,15 +25,22 @@ Vector mean(const Round<Vector>& round) {
     return std::move(sum) / static_cast<double>(round.members());
 }
 
-// The part of a gradient that belongs to a bucket, as a vector of its own.
-Vector slice(const Vector& whole, const Bucket& bucket) {
-    const Layout& layout = *whole.layout();
+// The tensors of a bucket as a layout of their own.
+LayoutPtr layout_of(const Layout& layout, const Bucket& bucket) {
     const auto first = layout.tensors().begin() + static_cast<std::ptrdiff_t>(bucket.first);
-    auto part = std::make_shared<const Layout>(
+    return std::make_shared<const Layout>(
         std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(bucket.count)));
-    if (!whole.has_values()) return Vector(std::move(part));
-    const std::int64_t entries = part->entries();
-    return {std::move(part), whole.values().segment(layout.offset(bucket.first), entries)};
+}
+
+// Of `entries`, how many lie below the same share of them as `offset` is of a layout.
+std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout& of) {
+    const double share = static_cast<double>(offset) / static_cast<double>(of.entries());
+    return std::llround(share * static_cast<double>(entries));
+}
+
+void check_finite(const Vector& g, int rank, std::int64_t k) {
+    if (g.has_values() && !std::isfinite(g.values().sum()))
+        throw Diverged(fmt::format("the gradient of worker {} in step {} is not finite", rank, k));
 }
 
 }  // namespace
@@ -37,6 +49,7 @@ Worker::Worker(Cluster& cluster, int rank)
     : cluster_(cluster), rank_(rank), model_(cluster.job_.start) {}
 
 bool Worker::keeps_training() {
+    if (cluster_.job_.after_steps) cluster_.job_.after_steps(rank_, step_ + 1);
     if (!cluster_.takes_step(step_ + 1)) return false;
     ++step_;
     return true;
@@ -64,20 +77,62 @@ bool Worker::begins_update(std::int64_t k) {
     return true;
 }
 
+const Vector& Worker::current_model() const {
+    const auto replica = cluster_.replicated_.find("model");
+    return replica != cluster_.replicated_.end() ? replica->second : model_;
+}
+
 RandomStream Worker::stream(std::string_view name) const {
     return cluster_.streams_.stream(name, static_cast<std::uint64_t>(rank_));
 }
 
 Vector Worker::evaluate(const Vector& x, std::int64_t k) const {
     if (!x.has_values()) return Vector(x.layout());
-    return {x.layout(), cluster_.job_.objective(x.values(), rank_, k)};
+    return {x.layout(), cluster_.job_.objective(x, rank_, k)};
+}
+
+Vector Worker::evaluate_mean(const Vector& x, std::int64_t k) const {
+    if (cluster_.job_.mean_objective) return {x.layout(), cluster_.job_.mean_objective(x, k)};
+    Eigen::VectorXd sum = cluster_.job_.objective(x, 0, k);
+    for (int rank = 1; rank < nodes(); ++rank) sum += cluster_.job_.objective(x, rank, k);
+    return {x.layout(), sum * (1.0 / nodes())};  // as mean() does, to the bit
 }
 
 Task<Vector> Worker::gradient(Vector x) {
+    Vector g(x.layout());
+    if (x.has_values()) {
+        co_await gradient(std::move(x), [&](Vector formed) { g = std::move(formed); });
+    } else {
+        co_await compute(cluster_.job_.timing.step);
+        ++gradients_;
+    }
+    co_return g;
+}
+
+Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
+    const std::int64_t k = gradients_;
+    co_await compute(cluster_.job_.timing.step, [&] {
+        Vector g = evaluate(x, k);
+        check_finite(g, rank_, k);
+        use(std::move(g));
+    });
+    ++gradients_;
+}
+
+Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
     const std::int64_t k = gradients_;
     co_await compute(cluster_.job_.timing.step);
     ++gradients_;
-    co_return evaluate(x, k);
+    const Rank rank = next_rank(everybody());
+    co_await paceline::all_reduce(how, rank, weigh(x));
+    if (!x.has_values()) co_return x;
+
+    const auto members = static_cast<std::size_t>(nodes());
+    Round<Vector>& round = cluster_.rounds_.at(rank.stream(), members);
+    Vector mean = round.once([&](const auto&) { return evaluate_mean(x, k); });
+    cluster_.rounds_.leave(rank.stream());
+    check_finite(mean, rank_, k);
+    co_return mean;
 }
 
 Backward Worker::backward(Vector x) {
@@ -89,9 +144,21 @@ Task<> Worker::update() {
     if (work > Duration::zero()) co_await compute(work);
 }
 
-Task<> Worker::compute(Duration work) {
-    co_await simulation().sleep(work);
-    compute_time_ += work;
+Task<> Worker::compute(Duration time) {
+    co_await simulation().sleep(time);
+    compute_time_ += time;
+}
+
+Task<> Worker::compute(Duration time, std::function<void()> work) {
+    LocalWork::Piece piece(cluster_.local_work_, std::move(work));
+    co_await compute(time);
+    piece.join();
+}
+
+Bytes Worker::weigh(const Vector& v) const {
+    const bool whole =
+        cluster_.job_.charged != nullptr && v.layout() == cluster_.job_.start.layout();
+    return wire().weigh(whole ? cluster_.job_.charged->entries() : v.entries());
 }
 
 // A stream names a group and a round of it: the same number on each member, and on no other
@@ -120,11 +187,15 @@ Rank Worker::next_rank(const GroupPtr& group) {
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& group) {
-    return all_reduce_in(next_rank(group), std::move(v), how);
+    const Bytes size = weigh(v);
+    return all_reduce_in(next_rank(group), std::move(v), how, size);
 }
 
-Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how) {
-    const Bytes size = wire().weigh(v.entries());
+Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight) {
+    return all_reduce_in(next_rank(everybody()), std::move(v), how, weight);
+}
+
+Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size) {
     if (!v.has_values()) {
         co_await paceline::all_reduce(how, rank, size);
         co_return v;
@@ -151,32 +222,37 @@ Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
 }
 
 Task<Vector> Worker::neighbor_average(Vector v) {
-    PACELINE_CHECK(cluster_.job_.mixing != nullptr, "averaging with neighbors needs a mixing");
+    PACELINE_CHECK(!cluster_.job_.mixing.empty(), "averaging with neighbors needs a mixing");
     return neighbor_average_in(next_stream(*everybody()), std::move(v));
 }
 
+// W of a step is drawn by the first who enters the round and forgotten when the last has left, like
+// the values: steps of distant workers may lie apart.
 Task<Vector> Worker::neighbor_average_in(Stream key, Vector v) {
-    const Mixing& mixing = *cluster_.job_.mixing;
     const auto members = static_cast<std::size_t>(nodes());
-    const Bytes size = wire().weigh(v.entries());
+    const MixingPtr mixing = cluster_.mixings_.at(key, members).once([&](const auto&) {
+        return cluster_.job_.mixing.at(std::max<std::int64_t>(step_, 0));
+    });
+    const Bytes size = weigh(v);
     std::vector<int> from;
-    for (const MixingWeight& w : mixing.row(rank_))
+    for (const MixingWeight& w : mixing->row(rank_))
         if (w.node != rank_) from.push_back(w.node);
 
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
-    co_await neighbor_exchange(cluster_.network_, rank_, mixing.listeners(rank_), std::move(from),
+    co_await neighbor_exchange(cluster_.network_, rank_, mixing->listeners(rank_), std::move(from),
                                key, size);
 
     const Round<Vector>& round = cluster_.rounds_.at(key, members);
     Vector average = Vector::zero_like(round.of(static_cast<std::size_t>(rank_)));
-    for (const MixingWeight& w : mixing.row(rank_))
+    for (const MixingWeight& w : mixing->row(rank_))
         average += w.weight * round.of(static_cast<std::size_t>(w.node));
     cluster_.rounds_.leave(key);
+    cluster_.mixings_.leave(key);
     co_return average;
 }
 
 Task<> Worker::send(int to, Vector v) {
-    const Bytes size = wire().weigh(v.entries());
+    const Bytes size = weigh(v);
     cluster_.mail_[{rank_, to}].push_back(std::move(v));
     co_await Send(cluster_.network_, rank_, to, mail_stream, size, Protocol::eager);
 }
@@ -189,24 +265,56 @@ Task<Vector> Worker::receive(int from) {
     co_return v;
 }
 
+// What the steps of a backward pass share; outlives the object that an algorithm moves about.
+struct Backward::Gradient {
+    Gradient(Worker& worker, Vector at, std::int64_t k)
+        : x(std::move(at)), whole(x.layout()), number(k) {
+        if (x.has_values())
+            piece.emplace(worker.cluster_.local_work_,
+                          [this, &worker] { whole = worker.evaluate(x, number); });
+    }
+
+    Vector x;  // snapshot
+    Vector whole;
+    std::int64_t number;
+    std::optional<LocalWork::Piece> piece;  // while there are values
+};
+
 Backward::Backward(Worker& worker, Vector x, std::int64_t k, Time begin)
     : worker_(&worker),
       buckets_(&worker.cluster_.job_.timing.buckets),
-      x_(std::move(x)),
-      k_(k),
-      begin_(begin) {}
+      charged_(worker.cluster_.job_.charged ? worker.cluster_.job_.charged : x.layout()),
+      begin_(begin),
+      gradient_(std::make_shared<Gradient>(worker, std::move(x), k)) {}
+
+std::int64_t Backward::offset(std::size_t i) const {
+    return same_share(gradient_->x.entries(), charged_->offset((*buckets_)[i].first), *charged_);
+}
+
+Bytes Backward::weight(std::size_t i) const {
+    return worker_->wire().weigh(entries_of((*buckets_)[i], *charged_));
+}
 
 Task<Vector> Backward::bucket(std::size_t i) {
     PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
     const Bucket& bucket = (*buckets_)[i];
     const Duration wait = begin_ + bucket.ready - worker_->simulation().now();
     if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
-    if (gradient_ == nullptr) gradient_ = std::make_shared<Vector>(worker_->evaluate(x_, k_));
+    if (gradient_->piece) gradient_->piece->join();
+    const Vector& whole = gradient_->whole;
+    if (i == 0) check_finite(whole, worker_->rank(), gradient_->number);
     if (i + 1 == buckets_->size()) {
         ++worker_->gradients_;
         worker_->compute_time_ += bucket.ready;
     }
-    co_return slice(*gradient_, bucket);
+    LayoutPtr part = layout_of(*charged_, bucket);
+    if (!whole.has_values()) co_return Vector(std::move(part));
+    const std::int64_t begin = offset(i);
+    const std::int64_t end =
+        same_share(whole.entries(), charged_->offset(bucket.first + bucket.count), *charged_);
+    if (charged_ != whole.layout())
+        part = std::make_shared<const Layout>(std::vector<Tensor>{{"part", {end - begin}}});
+    co_return Vector(std::move(part), whole.values().segment(begin, end - begin));
 }
 
 }  // namespace paceline

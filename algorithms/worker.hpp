@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -45,24 +46,26 @@ class Backward {
   public:
     [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
     /// Where bucket i begins in the whole gradient.
-    [[nodiscard]] std::int64_t offset(std::size_t i) const {
-        return x_.layout()->offset((*buckets_)[i].first);
-    }
+    [[nodiscard]] std::int64_t offset(std::size_t i) const;
+    /// What bucket i weighs on the wire.
+    [[nodiscard]] Bytes weight(std::size_t i) const;
 
     /// Waits until bucket i is complete and returns its part of the gradient, with a layout of its
-    /// own. The last bucket ends the step.
+    /// own. The last bucket ends the step. Where messages weigh as another layout than the model's,
+    /// buckets are those of that layout, and each holds the same share of the gradient's entries.
     Task<Vector> bucket(std::size_t i);
 
   private:
     friend class Worker;
+    struct Gradient;
+
     Backward(Worker& worker, Vector x, std::int64_t k, Time begin);
 
     Worker* worker_;
     const std::vector<Bucket>* buckets_;
-    Vector x_;  // snapshot
-    std::int64_t k_;
+    LayoutPtr charged_;  // what the buckets are parts of
     Time begin_;
-    std::shared_ptr<Vector> gradient_;  // formed when the first bucket is complete
+    std::shared_ptr<Gradient> gradient_;  // joined when the first bucket is complete
 };
 
 class Worker {
@@ -103,19 +106,31 @@ class Worker {
     void once(std::int64_t k, Update update) {
         if (begins_update(k)) update();
     }
+    /// The model of this worker as it is now, its own or the replicated one: for measurement.
+    [[nodiscard]] const Vector& current_model() const;
     [[nodiscard]] RandomStream stream(std::string_view name) const;
 
     // --- computation ---
 
-    /// The stochastic gradient at x as it is now; takes the time of a step.
+    /// The stochastic gradient at x as it is now; takes the time of a step. Throws Diverged unless
+    /// it is finite.
     Task<Vector> gradient(Vector x);
+    /// The same for what is local: the gradient goes to `use` at once, on the thread that formed
+    /// it and while it is in the cache. `use` changes only what is this worker's own.
+    Task<> gradient(Vector x, std::function<void(Vector g)> use);
+    /// gradient(x), then its all_reduce, for an x that is equal on all workers: the same time, and
+    /// the mean is formed at once of all batches.
+    Task<Vector> mean_gradient(Vector x, AllReducePlan how);
     /// The same, bucket by bucket. Await its buckets in order, the last one before the next
     /// computation.
     [[nodiscard]] Backward backward(Vector x);
     /// The optimizer's own work at the end of a step.
     Task<> update();
     /// Any other work of this node's device.
-    Task<> compute(Duration work);
+    Task<> compute(Duration time);
+    /// The same with its arithmetic, which changes only what is this worker's own; it has been done
+    /// when the time is over (local_work.hpp).
+    Task<> compute(Duration time, std::function<void()> work);
 
     // --- communication ---
 
@@ -132,6 +147,10 @@ class Worker {
         return all_reduce(std::move(v), how, everybody());
     }
     Task<Vector> all_reduce(Vector v, AllReducePlan how, const GroupPtr& group);
+    /// The same, weighing what is said instead of what v does.
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight);
+    /// What v weighs on the wire; the whole model weighs as the job's charged layout.
+    [[nodiscard]] Bytes weigh(const Vector& v) const;
     /// Timing of a block of these bytes from every member to every member.
     Task<> all_gather(Bytes block, AllGather how) { return all_gather(block, how, everybody()); }
     Task<> all_gather(Bytes block, AllGather how, const GroupPtr& group);
@@ -141,7 +160,8 @@ class Worker {
     }
     Task<> sparse_all_reduce(UnionWeight weight, const GroupPtr& group);
     /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th
-    /// call if this is the k-th here. Requires a mixing.
+    /// call if this is the k-th here. W is that of the step. Requires a mixing, and that all workers
+    /// make as many calls in a step.
     Task<Vector> neighbor_average(Vector v);
     /// Sends v, eager: done when it has drained. Messages between two workers are received in the
     /// order of sending.
@@ -154,6 +174,15 @@ class Worker {
         return simulation().start(std::move(task));
     }
 
+    /// The mean of the sparse v of all members, by messages that weigh what they hold
+    /// (sparse_round.hpp).
+    Task<Vector> sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing);
+    /// The mean of the v of all members, by messages that weigh as a vector of `charged`.
+    Task<Vector> all_reduce_as(Vector v, const Layout& charged, AllReducePlan how);
+    /// What messages weigh as: the model's own layout, or that of the net it stands in for.
+    [[nodiscard]] const LayoutPtr& charged_layout() const;
+    [[nodiscard]] bool stands_in() const { return cluster_.job_.charged != nullptr; }
+
     // --- what metrics ask ---
 
     [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
@@ -165,9 +194,12 @@ class Worker {
     [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
     [[nodiscard]] bool begins_update(std::int64_t k);
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
+    [[nodiscard]] Vector evaluate_mean(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Stream next_stream(const Group& group);
-    Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how);
+    Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
+    Task<Vector> sparse_all_reduce_in(Rank rank, SparseVector v, SparseExchange how,
+                                      SparsePacking packing);
     Task<Vector> neighbor_average_in(Stream key, Vector v);
 
     Cluster& cluster_;

@@ -63,6 +63,10 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
     }
     m.iterations = gradients / n;
     if (gradients == 0) return m;
+    if (const MeasuredDensity measured = cluster.measured_density(); measured.steps > 0) {
+        m.density = measured.contribution;
+        m.union_density = measured.merged;
+    }
 
     m.step_time_s = m.sim_time_s / m.iterations;
     m.compute_s = compute_s / gradients;
@@ -73,14 +77,33 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
         m.epochs =
             gradients * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
     if (m.sim_time_s > 0) {
-        if (facts.batch)
-            m.samples_per_s = gradients * static_cast<double>(*facts.batch) / m.sim_time_s;
+        if (const auto batch = facts.charged_batch ? facts.charged_batch : facts.batch)
+            m.samples_per_s = gradients * static_cast<double>(*batch) / m.sim_time_s;
         if (facts.worker_step > Duration::zero()) {
             m.speedup = n * to_seconds(facts.worker_step) / *m.step_time_s;
             m.efficiency = *m.speedup / n;
         }
     }
     return m;
+}
+
+void add_learning(Metrics& metrics, TrainingLog& log) {
+    metrics.timeline = log.evaluations();
+    metrics.time_to_target_s = log.time_to_target_s();
+    if (log.stopped_at_target()) metrics.outcome = "target";
+    if (log.diverged()) metrics.outcome = "diverged";
+    if (metrics.timeline.empty()) return;
+    const Evaluation& last = metrics.timeline.back();
+    metrics.train_loss = last.train_loss;
+    metrics.test_loss = last.test_loss;
+    metrics.test_accuracy = last.test_accuracy;
+    metrics.consensus_distance = last.consensus_distance;
+    metrics.relative_error = last.relative_error;
+    if (metrics.outcome == "diverged") return;
+    if (const auto local = log.local_accuracy()) {
+        metrics.test_accuracy_local_mean = local->mean;
+        metrics.test_accuracy_local_min = local->least;
+    }
 }
 
 }  // namespace paceline

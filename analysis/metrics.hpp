@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "algorithms/cluster.hpp"
+#include "analysis/training_log.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
 
@@ -23,7 +24,8 @@ namespace paceline {
 struct Metrics {
     int nodes = 0;
     int devices = 0;
-    std::string outcome;          // finished, time-limit, deadlock, out-of-range, spinning, stopped
+    std::string outcome;          // finished, target, time-limit, diverged, deadlock, out-of-range,
+                                  // spinning, stopped
     std::string outcome_details;  // who waits for what; not a column
     double iterations =
         0;  // gradients computed, mean over workers; a step cut short by a limit counts
@@ -40,20 +42,40 @@ struct Metrics {
     std::optional<double> samples_per_s;
     std::optional<double> speedup;
     std::optional<double> efficiency;
+    std::optional<double> train_loss;  // this and the following only of runs that train
+    std::optional<double> test_loss;
+    std::optional<double> test_accuracy;
+    std::optional<double> test_accuracy_local_mean;
+    std::optional<double> test_accuracy_local_min;
+    std::optional<double> consensus_distance;
+    std::optional<double> relative_error;
+    std::optional<double> density;        // of one worker's sparse contribution, as measured
+    std::optional<double> union_density;  // of all of them together
+    std::optional<double> time_to_target_s;
+    std::optional<double> speedup_to_target;
+    std::vector<Evaluation> timeline;
     std::uint64_t events = 0;  // of the engine; not a column
 
-    [[nodiscard]] bool failed() const { return outcome != "finished" && outcome != "time-limit"; }
+    /// A run that diverged has an outcome, and has not failed.
+    [[nodiscard]] bool failed() const {
+        return outcome != "finished" && outcome != "target" && outcome != "time-limit" &&
+               outcome != "diverged";
+    }
 };
 
 /// What metrics need beside the run itself.
 struct RunFacts {
-    Duration worker_step;                 // what a worker computes in one step
-    std::optional<std::int64_t> batch;    // samples per worker and step
-    std::optional<std::int64_t> dataset;  // samples per epoch
-    int nodes = 0;                        // machines; 0: one for each worker
+    Duration worker_step;                         // what a worker computes in one step
+    std::optional<std::int64_t> batch;            // samples per worker and step
+    std::optional<std::int64_t> dataset;          // samples per epoch
+    int nodes = 0;                                // machines; 0: one for each worker
+    std::optional<std::int64_t> charged_batch{};  // of `batch`, what the clock is charged for
 };
 
 Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts);
+
+/// Adds what a run that trains has learned. Requires that the log is finished.
+void add_learning(Metrics& metrics, TrainingLog& log);
 
 }  // namespace paceline

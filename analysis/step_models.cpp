@@ -143,9 +143,13 @@ std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bo
                                            const StepModelInput& in) {
     const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
     const std::size_t degree = mixing.listeners(0).size();
-    for (int i = 0; i < mixing.nodes(); ++i)
-        if (mixing.listeners(i).size() != degree || mixing.row(i).size() != degree + 1)
+    for (int i = 0; i < mixing.nodes(); ++i) {
+        const std::vector<MixingWeight>& row = mixing.row(i);
+        const auto others =
+            std::ranges::count_if(row, [i](const MixingWeight& w) { return w.node != i; });
+        if (mixing.listeners(i).size() != degree || !std::cmp_equal(others, degree))
             return std::nullopt;
+    }
     if (!star) return std::nullopt;
     Duration exchange{};
     if (degree > 0)

@@ -50,7 +50,7 @@ std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& opt
                                                  const StepModelInput& in);
 /// A step of a decentralized algorithm that sends `vectors` vectors to each neighbor, after the
 /// gradient or beside it: T1 + L + d v t(S), or the longer of T1 and the rest, d the degree. Known
-/// where all workers have the same degree, both ways.
+/// where all workers have the same degree, both ways, in this step and in those before it.
 std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
                                            const StepModelInput& in);
 std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,

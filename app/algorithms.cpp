@@ -19,9 +19,9 @@
 #include "algorithms/gradient_dropping.hpp"
 #include "algorithms/gradient_tracking.hpp"
 #include "algorithms/overlapped_sgd.hpp"
+#include "algorithms/pmsgd_lars.hpp"
 #include "algorithms/qg_dmsgd.hpp"
 #include "analysis/message_counts.hpp"
-#include "app/mixings.hpp"
 #include "app/names.hpp"
 
 namespace paceline {
@@ -44,6 +44,8 @@ constexpr auto exchanges = std::to_array<Spelling<SparseExchange>>({
 });
 constexpr auto uncompresseds = std::to_array<Spelling<Uncompressed>>(
     {{"gathered", Uncompressed::gathered}, {"all-reduced", Uncompressed::all_reduced}});
+constexpr auto decay_places = std::to_array<Spelling<DecayPlace>>(
+    {{"compressed", DecayPlace::compressed}, {"outside", DecayPlace::outside}});
 constexpr auto selections = std::to_array<Spelling<Selection>>(
     {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
 
@@ -60,30 +62,23 @@ constexpr auto operations = std::to_array<Spelling<Operation>>({
 constexpr std::array<std::string_view, 5> collective_keys{"kind", "label", "operation",
                                                           "all_reduce", "wire"};
 constexpr std::array<std::string_view, 4> dense_keys{"kind", "label", "all_reduce", "wire"};
+constexpr std::array<std::string_view, 6> pmsgd_lars_keys{"kind", "label", "all_reduce",
+                                                          "wire", "trust", "larc"};
 constexpr std::array<std::string_view, 5> overlapped_keys{"kind", "label", "all_reduce", "wire",
                                                           "bucket"};
-constexpr std::array<std::string_view, 11> dgc_keys{
-    "kind",         "label",      "density",   "density_law",    "encoding", "exchange",
-    "uncompressed", "all_reduce", "selection", "selection_step", "warm_up"};
+constexpr std::array<std::string_view, 15> dgc_keys{
+    "kind",     "label",        "density",      "density_law",         "encoding",
+    "exchange", "uncompressed", "all_reduce",   "selection",           "selection_step",
+    "warm_up",  "decay",        "accumulation", "momentum_correction", "masking"};
 constexpr std::array<std::string_view, 10> dropping_keys{
     "kind",     "label",      "density",   "density_law",    "encoding",
     "exchange", "all_reduce", "selection", "selection_step", "dense_steps"};
-constexpr std::array<std::string_view, 4> mixing_only_keys{"kind", "label", "mixing", "wire"};
-constexpr std::array<std::string_view, 5> decentralized_keys{"kind", "label", "mixing", "wire",
-                                                             "momentum"};
+constexpr std::array<std::string_view, 4> decentralized_keys{"kind", "label", "mixing", "wire"};
 constexpr std::array<std::string_view, 3> warm_up_key_table{"densities", "steps_each",
                                                             "epochs_each"};
 
 double as_density(const Place& place) {
     return as_number_above(place, 0, 1);
-}
-
-// In [0, 1).
-double as_momentum(const Place& place) {
-    if (!place.json->is_number()) place.refuse("is not a number in [0, 1)");
-    const double momentum = place.json->get<double>();
-    if (momentum < 0 || momentum >= 1) place.refuse("is not in [0, 1)");
-    return momentum;
 }
 
 // The options that DGC and gradient dropping share, by the same names.
@@ -126,16 +121,21 @@ WarmUp read_warm_up(const Place& place) {
     return warm_up;
 }
 
+MomentumRule rule_of(const Optimizer& optimizer) {
+    return {optimizer.momentum, optimizer.nesterov, optimizer.weight_decay, optimizer.clip};
+}
+
 // What an all-reduce by servers needs.
 void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
     if (plan.method != AllReduce::parameter_server) return;
-    choice.servers_at_once = plan.servers;
+    choice.sends_at_once = plan.servers;
     choice.meets_everybody = true;
     if (plan.first_server_node) choice.server_nodes = plan.servers;
 }
 
-AlgorithmChoice read_collective(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice;
+    choice.trains = false;
     CollectiveOptions options;
     const Place operation = read.required("operation", "such as \"all-to-all\"");
     options.operation = as_choice(operation, "a collective operation", operations);
@@ -164,13 +164,16 @@ AlgorithmChoice read_collective(const ObjectReader& read, const WorkerShape& sha
     return choice;
 }
 
-AlgorithmChoice read_dense(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_dense(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice;
     DenseSgdOptions options;
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, shape);
     if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
 
     use_servers(choice, options.all_reduce);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+    options.rule = rule_of(shape.optimizer);
     choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
@@ -186,7 +189,21 @@ AlgorithmChoice read_dense(const ObjectReader& read, const WorkerShape& shape) {
     return choice;
 }
 
-AlgorithmChoice read_overlapped(const ObjectReader& read, const WorkerShape& shape) {
+// Costs what dense SGD costs, and trains otherwise.
+AlgorithmChoice read_pmsgd_lars(const ObjectReader& read, const AlgorithmInput& shape) {
+    AlgorithmChoice choice = read_dense(read, shape);
+    PmsgdLarsOptions options;
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, shape);
+    if (const auto p = read.optional("trust")) options.lars.trust = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("larc")) options.lars.clip = as_bool(*p);
+    options.momentum = shape.optimizer.momentum;
+    options.lars.weight_decay = shape.optimizer.weight_decay;
+    choice.looks_ahead_and_clips = false;
+    choice.run = [options](Worker& worker) { return pmsgd_lars(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice;
     OverlappedSgdOptions options;
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, shape);
@@ -198,6 +215,9 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const WorkerShape& sha
     }
 
     use_servers(choice, options.all_reduce);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+    options.rule = rule_of(shape.optimizer);
     choice.run = [options](Worker& worker) { return overlapped_sgd(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
@@ -216,13 +236,30 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const WorkerShape& sha
     return choice;
 }
 
-AlgorithmChoice read_dgc(const ObjectReader& read, const WorkerShape& shape) {
+// What a run that trains can switch off, and where its decay goes.
+void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOptions& options) {
+    options.momentum = optimizer.momentum;
+    options.nesterov = optimizer.nesterov;
+    options.clip = optimizer.clip;
+    options.weight_decay = optimizer.weight_decay;
+    if (const auto p = read.optional("decay"))
+        options.decay = as_choice(*p, "a place of weight decay", decay_places);
+    if (const auto p = read.optional("accumulation")) options.accumulation = as_bool(*p);
+    if (const auto p = read.optional("momentum_correction"))
+        options.momentum_correction = as_bool(*p);
+    if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
+}
+
+AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice;
     DgcOptions options;
     read_sparse_options(read, shape, options);
     if (const auto p = read.optional("uncompressed"))
         options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
     if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
+    read_dgc_rule(read, shape.optimizer, options);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
 
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
     use_servers(choice, options.all_reduce);
@@ -242,12 +279,15 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const WorkerShape& shape) {
     return choice;
 }
 
-AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice;
     GradientDroppingOptions options;
     read_sparse_options(read, shape, options);
     if (const auto p = read.optional("dense_steps"))
         options.dense_steps = as_integer(*p, 0, most_steps);
+    options.rule = rule_of(shape.optimizer);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
 
     use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
@@ -271,25 +311,32 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const WorkerSha
 }
 
 // What the decentralized algorithms have in common: a mixing, and how they use it.
-AlgorithmChoice decentralized(const ObjectReader& read, const WorkerShape& shape, int vectors,
+AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& shape, int vectors,
                               bool beside) {
     AlgorithmChoice choice;
     choice.mixing =
         read_mixing(read.required("mixing", "such as {\"kind\": \"ring\"}"), shape.workers);
+    choice.sends_at_once = choice.mixing.degree * vectors;
+    choice.meets_everybody = choice.mixing.meets_everybody;
     if (const auto p = read.optional("wire")) choice.wire = as_choice(*p, "a wire format", wires);
     choice.contribution = [wire = choice.wire, vectors](const Layout& layout) {
         return vectors * wire.weigh(layout.entries());
     };
     choice.stage = [](std::int64_t, double) { return 0.0; };
-    choice.model_step = [mixing = choice.mixing, vectors, beside](const StepModelInput& in,
-                                                                  std::int64_t, double) {
-        return neighbor_step_time(mixing(), vectors, beside, in);
+    // Of what is drawn, time and messages of a step do not depend on the seed.
+    const auto mixing_of = [make = choice.mixing.make](std::int64_t k) {
+        constexpr std::uint64_t any_seed = 1;
+        return make(any_seed).at(k);
     };
-    choice.messages = [mixing = choice.mixing, vectors](const StepModelInput&, std::int64_t) {
-        const Mixing built = mixing();
+    choice.model_step = [mixing_of, vectors, beside](const StepModelInput& in, std::int64_t k,
+                                                     double) {
+        return neighbor_step_time(*mixing_of(k), vectors, beside, in);
+    };
+    choice.messages = [mixing_of, vectors](const StepModelInput&, std::int64_t k) {
+        const MixingPtr mixing = mixing_of(k);
         std::int64_t messages = 0;
-        for (int i = 0; i < built.nodes(); ++i)
-            messages += static_cast<std::int64_t>(built.listeners(i).size()) * vectors;
+        for (int i = 0; i < mixing->nodes(); ++i)
+            messages += static_cast<std::int64_t>(mixing->listeners(i).size()) * vectors;
         return messages;
     };
     return choice;
@@ -297,67 +344,73 @@ AlgorithmChoice decentralized(const ObjectReader& read, const WorkerShape& shape
 
 // Algorithms whose one option is the momentum.
 template <class Options>
-AlgorithmChoice with_momentum(const ObjectReader& read, const WorkerShape& shape, int vectors,
+AlgorithmChoice with_momentum(const ObjectReader& read, const AlgorithmInput& shape, int vectors,
                               bool beside, Task<> (*algorithm)(Worker&, Options)) {
     AlgorithmChoice choice = decentralized(read, shape, vectors, beside);
-    Options options;
-    if (const auto p = read.optional("momentum")) options.momentum = as_momentum(*p);
+    const Options options{.momentum = shape.optimizer.momentum};
     choice.run = [options, algorithm](Worker& worker) { return algorithm(worker, options); };
     return choice;
 }
 
-AlgorithmChoice read_dsgd(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_dsgd(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice = decentralized(read, shape, 1, false);
     choice.run = [](Worker& worker) { return dsgd(worker); };
     return choice;
 }
 
-AlgorithmChoice read_dsgd_awc(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_dsgd_awc(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice = decentralized(read, shape, 1, true);
     choice.run = [](Worker& worker) { return dsgd_awc(worker); };
     return choice;
 }
 
-AlgorithmChoice read_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_dmsgd(const ObjectReader& read, const AlgorithmInput& shape) {
     return with_momentum(read, shape, 1, false, &dmsgd);
 }
 
-AlgorithmChoice read_awc_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_awc_dmsgd(const ObjectReader& read, const AlgorithmInput& shape) {
     return with_momentum(read, shape, 1, true, &awc_dmsgd);
 }
 
-AlgorithmChoice read_da_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_da_dmsgd(const ObjectReader& read, const AlgorithmInput& shape) {
     return with_momentum(read, shape, 2, false, &da_dmsgd);
 }
 
-AlgorithmChoice read_decentlam(const ObjectReader& read, const WorkerShape& shape) {
-    return with_momentum(read, shape, 1, false, &decentlam);
+AlgorithmChoice read_decentlam(const ObjectReader& read, const AlgorithmInput& shape) {
+    AlgorithmChoice choice = with_momentum(read, shape, 1, false, &decentlam);
+    choice.mixing_need = MixingNeed::symmetric_and_static;
+    return choice;
 }
 
-AlgorithmChoice read_qg_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_qg_dmsgd(const ObjectReader& read, const AlgorithmInput& shape) {
     return with_momentum(read, shape, 1, false, &qg_dmsgd);
 }
 
-AlgorithmChoice read_d2_dmsgd(const ObjectReader& read, const WorkerShape& shape) {
-    return with_momentum(read, shape, 1, false, &d2_dmsgd);
+AlgorithmChoice read_d2_dmsgd(const ObjectReader& read, const AlgorithmInput& shape) {
+    AlgorithmChoice choice = with_momentum(read, shape, 1, false, &d2_dmsgd);
+    choice.mixing_need = MixingNeed::least_eigenvalue_above_minus_third;
+    return choice;
 }
 
-AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const WorkerShape& shape) {
+AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const AlgorithmInput& shape) {
     AlgorithmChoice choice = decentralized(read, shape, 2, false);
     choice.run = [](Worker& worker) { return gradient_tracking(worker); };
     return choice;
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 14> table{{
+constexpr std::array<AlgorithmEntry, 16> table{{
     {"dense", "synchronous SGD, gradients all-reduced whole", dense_keys, &read_dense},
     {"dense-overlapped", "the same, in buckets while backward runs on", overlapped_keys,
      &read_overlapped},
     {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
     {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
      &read_gradient_dropping},
-    {"dsgd", "decentralized SGD, adapt then combine", mixing_only_keys, &read_dsgd},
-    {"dsgd-awc", "D-PSGD: the average runs beside the gradient (NeurIPS 2017)", mixing_only_keys,
+    {"pmsgd", "dense, as the literature of decentralized training names it", dense_keys,
+     &read_dense},
+    {"pmsgd-lars", "the same with LARS (You et al., 2017)", pmsgd_lars_keys, &read_pmsgd_lars},
+    {"dsgd", "decentralized SGD, adapt then combine", decentralized_keys, &read_dsgd},
+    {"dsgd-awc", "D-PSGD: the average runs beside the gradient (NeurIPS 2017)", decentralized_keys,
      &read_dsgd_awc},
     {"dmsgd", "decentralized momentum SGD, adapt then combine", decentralized_keys, &read_dmsgd},
     {"awc-dmsgd", "the same, the average beside the gradient", decentralized_keys, &read_awc_dmsgd},
@@ -368,7 +421,7 @@ constexpr std::array<AlgorithmEntry, 14> table{{
     {"qg-dmsgd", "quasi-global momentum (Lin et al., ICML 2021)", decentralized_keys,
      &read_qg_dmsgd},
     {"d2-dmsgd", "D2 with momentum, exact diffusion", decentralized_keys, &read_d2_dmsgd},
-    {"gradient-tracking", "each follows the mean gradient of all", mixing_only_keys,
+    {"gradient-tracking", "each follows the mean gradient of all", decentralized_keys,
      &read_gradient_tracking},
     {"collective", "one collective per step and no training: measures a network", collective_keys,
      &read_collective},
@@ -384,7 +437,7 @@ Keys warm_up_keys() {
     return warm_up_key_table;
 }
 
-AlgorithmChoice read_algorithm(const Place& place, const WorkerShape& shape) {
+AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& shape) {
     const std::vector<std::string_view> names = names_of(table);
     const Place kind = kind_of(place, "an algorithm", names);
     const AlgorithmEntry& entry = table[as_name(kind, "an algorithm", names)];

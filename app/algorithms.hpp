@@ -10,21 +10,34 @@
 #include "algorithms/worker.hpp"
 #include "analysis/step_models.hpp"
 #include "app/all_reduces.hpp"
+#include "app/mixings.hpp"
 #include "app/object_reader.hpp"
+#include "app/optimizer.hpp"
 
 namespace paceline {
+
+/// What an algorithm must have of its mixing for workers to come to agree. Told, never demanded.
+enum class MixingNeed {
+    none,
+    symmetric_and_static,
+    least_eigenvalue_above_minus_third,  // and symmetric and static
+};
 
 /// An algorithm whose options have been read and checked.
 struct AlgorithmChoice {
     std::string label;
     std::function<Task<>(Worker&)> run;
     WireFormat wire = fp32;
-    std::optional<Bytes> bucket;     // of the gradient; empty: one
-    std::function<Mixing()> mixing;  // of a decentralized algorithm, else empty
-    int server_nodes = 0;            // nodes it needs beside the workers'
-    int servers_at_once = 0;         // to whom every worker sends at the same time
-    bool meets_everybody = false;    // every worker sends to every other one in time
-    bool needs_epochs = false;       // its options are stated in epochs
+    std::optional<Bytes> bucket;  // of the gradient; empty: one
+    MixingChoice mixing;          // of a decentralized algorithm
+    MixingNeed mixing_need = MixingNeed::none;
+    int server_nodes = 0;                // nodes it needs beside the workers'
+    int sends_at_once = 0;               // messages of a worker that set out together, beyond one
+    bool meets_everybody = false;        // every worker sends to every other one in time
+    bool needs_epochs = false;           // its options are stated in epochs
+    bool trains = true;                  // has a use for values
+    bool decays_by_itself = false;       // weight decay is its own, and not in the gradient
+    bool looks_ahead_and_clips = false;  // takes "nesterov" and "clip" of the optimizer
     /// Bytes of one worker's contribution to a (final) step, before aggregation.
     std::function<Bytes(const Layout&)> contribution;
     /// Closed form of step k on an idle network, where one is known.
@@ -36,16 +49,21 @@ struct AlgorithmChoice {
     std::function<double(std::int64_t k, double epoch)> stage;
 };
 
+/// What the options of an algorithm depend on.
+struct AlgorithmInput : WorkerShape {
+    Optimizer optimizer{};  // of runs that train
+};
+
 struct AlgorithmEntry {
     std::string_view name;
     std::string_view summary;
     Keys keys;
-    AlgorithmChoice (*read)(const ObjectReader& read, const WorkerShape& shape);
+    AlgorithmChoice (*read)(const ObjectReader& read, const AlgorithmInput& shape);
 };
 
 std::span<const AlgorithmEntry> algorithm_table();
 Keys warm_up_keys();
 
-AlgorithmChoice read_algorithm(const Place& place, const WorkerShape& shape);
+AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& shape);
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "algorithms/compression/sparse.hpp"
 #include "app/devices.hpp"
 #include "app/links.hpp"
+#include "app/mixing_report.hpp"
 #include "app/mixings.hpp"
 #include "app/profiles.hpp"
 #include "app/resources.hpp"
@@ -27,27 +29,41 @@ Profile built_in(std::string_view name) {
     return read_profile(parse_json(resource(file), file), file);
 }
 
-std::string list_algorithms() {
+// One line per entry, then its keys.
+template <class Table>
+std::string entries_with_keys(const Table& table) {
     std::string text;
-    for (const AlgorithmEntry& entry : algorithm_table())
+    for (const auto& entry : table)
         text += fmt::format("  {:<20} {}\n  {:<20} keys: {}\n", entry.name, entry.summary, "",
                             fmt::join(entry.keys, ", "));
     return text;
 }
 
+std::string list_algorithms() {
+    return entries_with_keys(algorithm_table());
+}
+
 std::string list_fabrics() {
-    std::string text;
-    for (const FabricEntry& entry : fabric_table())
-        text += fmt::format("  {:<20} {}\n  {:<20} keys: {}\n", entry.name, entry.summary, "",
-                            fmt::join(entry.keys, ", "));
-    return text;
+    return entries_with_keys(fabric_table());
+}
+
+std::string list_models() {
+    return entries_with_keys(model_table());
+}
+
+std::string list_data() {
+    return entries_with_keys(data_table()) +
+           "  \"partition\": {\"kind\": iid, contiguous, label-sorted, partly-shuffled or "
+           "dirichlet}\n";
 }
 
 std::string list_mixings() {
     std::string text;
     for (const MixingEntry& entry : mixing_table())
         text += fmt::format("  {:<22} {}\n", entry.name, entry.summary);
-    return text + "  \"lazy\": true halves the way: (I + W) / 2\n";
+    return text +
+           "  \"lazy\": true halves the way: (I + W) / 2; \"weights\": \"metropolis\" (default) or "
+           "\"uniform\", 1 / (d+1)\n";
 }
 
 // `head`, then the text in lines of at most `list_width` that all begin where `head` ends.
@@ -161,9 +177,11 @@ struct List {
     std::string (*text)();
 };
 
-constexpr std::array<List, 7> lists{{{"algorithms", &list_algorithms},
+constexpr std::array<List, 9> lists{{{"algorithms", &list_algorithms},
                                      {"fabrics", &list_fabrics},
                                      {"mixings", &list_mixings},
+                                     {"models", &list_models},
+                                     {"data", &list_data},
                                      {"profiles", &list_profiles},
                                      {"devices", &list_devices},
                                      {"links", &list_links},
@@ -195,9 +213,24 @@ namespace {
 // cost several times as much.
 constexpr double seconds_per_message = 0.2e-6;
 
+// Floating-point operations of training per second and core: two per multiply-accumulate, three
+// passes a gradient; measured by bench/ on nets of some 100,000 parameters.
+constexpr double training_flops = 2e10;
+
+// What the gradients of a run take on one core.
+double training_seconds(const Scenario& scenario) {
+    if (!scenario.training || !scenario.steps()) return 0;
+    const std::vector<double>& macs = scenario.training->model.tensor_macs;
+    const double per_sample = 6 * std::reduce(macs.begin(), macs.end());
+    return per_sample * static_cast<double>(*scenario.workload.step_batch()) *
+           scenario.cluster.workers * static_cast<double>(*scenario.steps()) / training_flops;
+}
+
 std::string running_time(const Study& study) {
     double messages = 0;
+    double training_s = 0;
     for (const Point& point : study.points) {
+        training_s += training_seconds(point.scenario);
         const auto of_point = messages_of_run(point.scenario);
         if (!of_point)
             return "\nrunning it: as long as its points take to reach their time limits\n";
@@ -206,7 +239,7 @@ std::string running_time(const Study& study) {
     return fmt::format(
         "\nrunning it: {:.3g} messages, about {:.2g} s on one core; several times that where "
         "messages share links\n",
-        messages, messages * seconds_per_message);
+        messages, messages * seconds_per_message + training_s);
 }
 
 }  // namespace
@@ -233,7 +266,7 @@ std::string check_text(const Study& study) {
     }
     if (study.points.size() > most)
         text += fmt::format("  ... and {} points more\n", study.points.size() - most);
-    return text + running_time(study);
+    return text + mixing_text(study) + running_time(study);
 }
 
 }  // namespace paceline

@@ -10,10 +10,13 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <tbb/global_control.h>
 #include <unistd.h>
 
+#include "app/baseline.hpp"
 #include "app/config_error.hpp"
 #include "app/lists.hpp"
+#include "app/mixing_report.hpp"
 #include "app/names.hpp"
 #include "app/output.hpp"
 #include "app/run_study.hpp"
@@ -32,7 +35,8 @@ struct Arguments {
     std::vector<std::string> settings;
     std::string out;
     std::string list;
-    int jobs = 0;  // 0: as many as there are cores
+    int jobs = 0;     // 0: as many as there are cores
+    int threads = 0;  // of gradients; 0: as many as there are cores
     bool quiet = false;
 };
 
@@ -54,6 +58,8 @@ int run(const Arguments& arguments) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     check_memory(study, jobs);
+    for (const std::string& warning : mixing_warnings(study))
+        fmt::print(stderr, "paceline: warning: {}\n", warning);
     const std::filesystem::path folder =
         arguments.out.empty()
             ? std::filesystem::path("results") / std::filesystem::path(arguments.scenario).stem()
@@ -65,8 +71,12 @@ int run(const Arguments& arguments) {
         return wrong_input;
     }
 
+    const tbb::global_control threads(
+        tbb::global_control::max_allowed_parallelism,
+        static_cast<std::size_t>(arguments.threads > 0 ? arguments.threads : cores));
     const bool show_progress = !arguments.quiet && isatty(STDERR_FILENO) != 0;
-    const std::vector<PointResult> results = run_points(study, jobs, show_progress);
+    std::vector<PointResult> results = run_points(study, jobs, show_progress);
+    add_speedups_to_target(study, results);
     const std::chrono::duration<double> wall_clock = std::chrono::steady_clock::now() - begin;
     write_results(folder, study, results, {jobs, wall_clock.count()});
 
@@ -112,11 +122,15 @@ int dispatch(int argc, char** argv) {
                            "folder for results (default results/<scenario>)");
     run_command.add_option("--jobs", arguments.jobs, "points run side by side (default: cores)")
         ->check(CLI::Range(1, 1024));
+    run_command
+        .add_option("--threads", arguments.threads,
+                    "threads that compute gradients, for all points together (default: cores)")
+        ->check(CLI::Range(1, 1024));
     run_command.add_flag("--quiet", arguments.quiet, "no progress line and no table");
     CLI::App& list_command = *app.add_subcommand("list", "say what can be named in a scenario");
     list_command.add_option(
         "WHAT", arguments.list,
-        "algorithms, fabrics, mixings, profiles, devices, links or collectives");
+        "algorithms, fabrics, mixings, models, data, profiles, devices, links or collectives");
 
     try {
         app.parse(argc, argv);

@@ -1,12 +1,24 @@
 // Mixings by name: who averages with whom in a decentralized algorithm.
+//
+//   {"kind": "torus", "rows": 4, "lazy": true}
+//   {"kind": "explicit", "edges": [[0, 1], [1, 2]], "weights": "metropolis"}
+//   {"kind": "explicit", "edges": [[0, 1, 0.25], [1, 2, 0.5]]}        w_01 = w_10 = 0.25, ...
+//   {"kind": "explicit", "edges": [[0, 1, 0.5], [1, 0, 0.5]], "directed": true}
+//
+// A directed edge [i, j] says that node i listens to node j. What a row's weights leave of 1 stays
+// with the node itself, so that rows always sum to 1; columns that do not are refused, by name and
+// by how much. "weights" of graphs: "metropolis" (default where neighbors are mutual) or "uniform",
+// 1 / (d+1).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "app/object_reader.hpp"
-#include "topologies/mixing/mixing.hpp"
+#include "topologies/mixing/schedule.hpp"
 
 namespace paceline {
 
@@ -18,7 +30,15 @@ struct MixingEntry {
 std::span<const MixingEntry> mixing_table();
 Keys mixing_keys();
 
-/// What "mixing" says, for this number of workers. Throws ConfigError. Built when it is called.
-std::function<Mixing()> read_mixing(const Place& place, int workers);
+struct MixingChoice {
+    std::function<MixingSchedule(std::uint64_t seed)> make;  // empty: the algorithm has none
+    std::string name;                                        // such as "torus, lazy"
+    std::string json;                                        // as the scenario has it
+    int degree = 0;                // to how many others a worker sends at once, on average, at most
+    bool meets_everybody = false;  // in time
+};
+
+/// What "mixing" says, for this number of workers. Throws ConfigError.
+MixingChoice read_mixing(const Place& place, int workers);
 
 }  // namespace paceline

@@ -109,6 +109,21 @@ double as_number_above(const Place& place, double above, double most) {
     return value;
 }
 
+double as_number_up_to(const Place& place, double most) {
+    const Json& json = *place.json;
+    const double value = json.is_number() ? json.get<double>() : std::nan("");
+    if (!(value >= 0 && value <= most))
+        place.refuse(fmt::format("{} is not a number from 0 to {}", shown(json), most));
+    return value;
+}
+
+double as_share(const Place& place) {
+    if (!place.json->is_number()) place.refuse("is not a number in [0, 1)");
+    const double share = place.json->get<double>();
+    if (!(share >= 0 && share < 1)) place.refuse("is not in [0, 1)");
+    return share;
+}
+
 Duration as_duration(const Place& place) {
     return parse_quantity(place, "a duration", "\"50us\"", parse_duration);
 }

@@ -66,6 +66,10 @@ bool as_bool(const Place& place);
 std::int64_t as_integer(const Place& place, std::int64_t least, std::int64_t most);
 /// A finite number in (above, most].
 double as_number_above(const Place& place, double above, double most);
+/// A number in [0, most].
+double as_number_up_to(const Place& place, double most);
+/// A number in [0, 1).
+double as_share(const Place& place);
 Duration as_duration(const Place& place);
 Bytes as_bytes(const Place& place);
 /// Above zero.

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,52 +22,60 @@ namespace {
 // Columns that a sweep axis would only repeat.
 constexpr std::array<std::string_view, 2> axes_with_a_column{"algorithm", "cluster.nodes"};
 
-constexpr std::array<std::string_view, 24> columns{"algorithm",
-                                                   "nodes",
-                                                   "outcome",
-                                                   "iterations",
-                                                   "epochs",
-                                                   "sim_time_s",
-                                                   "step_time_s",
-                                                   "compute_s",
-                                                   "exposed_comm_s",
-                                                   "model_step_time_s",
-                                                   "bytes_sent_per_node_per_step",
-                                                   "bytes_received_per_node_per_step",
-                                                   "compression_ratio",
-                                                   "samples_per_s",
-                                                   "speedup",
-                                                   "efficiency",
-                                                   "train_loss",
-                                                   "test_loss",
-                                                   "test_accuracy",
-                                                   "test_accuracy_local_mean",
-                                                   "test_accuracy_local_min",
-                                                   "consensus_distance",
-                                                   "time_to_target_s",
-                                                   "speedup_to_target"};
+struct Column {
+    std::string_view name;
+    std::optional<double> (*value)(const Metrics& m);
+};
+
+// The columns that hold a number, behind the names and the outcome of a point.
+constexpr std::array<Column, 24> columns{{
+    {"iterations", [](const Metrics& m) { return std::optional(m.iterations); }},
+    {"epochs", [](const Metrics& m) { return m.epochs; }},
+    {"sim_time_s", [](const Metrics& m) { return std::optional(m.sim_time_s); }},
+    {"step_time_s", [](const Metrics& m) { return m.step_time_s; }},
+    {"compute_s", [](const Metrics& m) { return m.compute_s; }},
+    {"exposed_comm_s", [](const Metrics& m) { return m.exposed_comm_s; }},
+    {"model_step_time_s", [](const Metrics& m) { return m.model_step_time_s; }},
+    {"bytes_sent_per_node_per_step",
+     [](const Metrics& m) { return m.bytes_sent_per_node_per_step; }},
+    {"bytes_received_per_node_per_step",
+     [](const Metrics& m) { return m.bytes_received_per_node_per_step; }},
+    {"compression_ratio", [](const Metrics& m) { return m.compression_ratio; }},
+    {"samples_per_s", [](const Metrics& m) { return m.samples_per_s; }},
+    {"speedup", [](const Metrics& m) { return m.speedup; }},
+    {"efficiency", [](const Metrics& m) { return m.efficiency; }},
+    {"train_loss", [](const Metrics& m) { return m.train_loss; }},
+    {"test_loss", [](const Metrics& m) { return m.test_loss; }},
+    {"test_accuracy", [](const Metrics& m) { return m.test_accuracy; }},
+    {"test_accuracy_local_mean", [](const Metrics& m) { return m.test_accuracy_local_mean; }},
+    {"test_accuracy_local_min", [](const Metrics& m) { return m.test_accuracy_local_min; }},
+    {"consensus_distance", [](const Metrics& m) { return m.consensus_distance; }},
+    {"time_to_target_s", [](const Metrics& m) { return m.time_to_target_s; }},
+    {"speedup_to_target", [](const Metrics& m) { return m.speedup_to_target; }},
+    {"relative_error", [](const Metrics& m) { return m.relative_error; }},
+    {"density", [](const Metrics& m) { return m.density; }},
+    {"union_density", [](const Metrics& m) { return m.union_density; }},
+}};
 
 bool has_a_column(const Axis& axis) {
     return std::ranges::find(axes_with_a_column, axis.path) != axes_with_a_column.end();
 }
 
-std::vector<std::string> fields(const std::string& algorithm, const Metrics& m) {
-    return {csv_field(algorithm),
-            fmt::format("{}", m.nodes),
-            csv_field(m.outcome),
-            csv_field(m.iterations),
-            csv_field(m.epochs),
-            csv_field(m.sim_time_s),
-            csv_field(m.step_time_s),
-            csv_field(m.compute_s),
-            csv_field(m.exposed_comm_s),
-            csv_field(m.model_step_time_s),
-            csv_field(m.bytes_sent_per_node_per_step),
-            csv_field(m.bytes_received_per_node_per_step),
-            csv_field(m.compression_ratio),
-            csv_field(m.samples_per_s),
-            csv_field(m.speedup),
-            csv_field(m.efficiency)};
+// The names of a point on the axes that have no column of their own, but for one axis.
+std::vector<std::string> axis_fields(const Study& study, const Point& point, std::size_t without) {
+    std::vector<std::string> names;
+    for (std::size_t a = 0; a < study.axes.size(); ++a)
+        if (a != without && !has_a_column(study.axes[a]))
+            names.push_back(csv_field(study.axes[a].names[point.choice[a]]));
+    return names;
+}
+
+std::vector<std::string> axis_headers(const Study& study, std::size_t without) {
+    std::vector<std::string> paths;
+    for (std::size_t a = 0; a < study.axes.size(); ++a)
+        if (a != without && !has_a_column(study.axes[a]))
+            paths.push_back(csv_field(study.axes[a].path));
+    return paths;
 }
 
 std::string cell(const std::optional<double>& number, std::string_view format) {
@@ -93,14 +105,25 @@ std::string rows_to_text(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string table_of_points(const Study& study, const std::vector<PointResult>& results) {
+    const bool trains = study.points.front().scenario.training.has_value();
     std::vector<std::vector<std::string>> rows{
         {"", "nodes", "outcome", "simulated s", "step s", "closed form s", "speedup"}};
+    if (trains)
+        for (const char* name : {"train loss", "test loss", "accuracy %", "to target s"})
+            rows.front().emplace_back(name);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
         rows.push_back({description(study, study.points[i], study.axes.size()),
                         fmt::format("{}", m.nodes), m.outcome, fmt::format("{:.6g}", m.sim_time_s),
                         cell(m.step_time_s, "{:.6g}"), cell(m.model_step_time_s, "{:.6g}"),
                         cell(m.speedup, "{:.2f}")});
+        if (!trains) continue;
+        const std::optional<double> percent =
+            m.test_accuracy ? std::optional(100 * *m.test_accuracy) : std::nullopt;
+        for (std::string& text :
+             std::vector{cell(m.train_loss, "{:.5g}"), cell(m.test_loss, "{:.5g}"),
+                         cell(percent, "{:.2f}"), cell(m.time_to_target_s, "{:.6g}")})
+            rows.back().push_back(std::move(text));
     }
     return rows_to_text(rows);
 }
@@ -130,20 +153,99 @@ std::string table_by_nodes(const Study& study, const std::vector<PointResult>& r
 }  // namespace
 
 std::string results_csv(const Study& study, const std::vector<PointResult>& results) {
+    const std::size_t every_axis = study.axes.size();
     std::vector<std::string> header{"point"};
-    for (const Axis& axis : study.axes)
-        if (!has_a_column(axis)) header.push_back(csv_field(axis.path));
-    for (const std::string_view column : columns) header.emplace_back(column);
+    std::ranges::move(axis_headers(study, every_axis), std::back_inserter(header));
+    for (const char* name : {"algorithm", "nodes", "outcome"}) header.emplace_back(name);
+    for (const Column& column : columns) header.emplace_back(column.name);
     std::string text = csv_row(header);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Point& point = study.points[i];
+        const Metrics& m = results[i].metrics;
         std::vector<std::string> row{fmt::format("{}", i)};
-        for (std::size_t a = 0; a < study.axes.size(); ++a)
-            if (!has_a_column(study.axes[a]))
-                row.push_back(csv_field(study.axes[a].names[point.choice[a]]));
-        for (std::string& field : fields(point.scenario.algorithm.label, results[i].metrics))
-            row.push_back(std::move(field));
-        row.resize(header.size());  // what only learning fills stays empty
+        std::ranges::move(axis_fields(study, point, every_axis), std::back_inserter(row));
+        row.push_back(csv_field(point.scenario.algorithm.label));
+        row.push_back(fmt::format("{}", m.nodes));
+        row.push_back(csv_field(m.outcome));
+        for (const Column& column : columns) row.push_back(csv_field(column.value(m)));
+        text += csv_row(row);
+    }
+    return text;
+}
+
+std::string timeline_csv(const Study& study, const std::vector<PointResult>& results) {
+    using Row = std::vector<std::string>;
+    std::string text = csv_row(Row{"point", "sim_time_s", "iteration", "epoch", "train_loss",
+                                   "test_loss", "test_accuracy", "consensus_distance",
+                                   "bytes_sent_per_node", "relative_error"});
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const double per_epoch = study.points[i].scenario.steps_per_epoch();
+        for (const Evaluation& e : results[i].metrics.timeline) {
+            const std::optional<double> epoch =
+                per_epoch > 0 ? std::optional(e.iteration / per_epoch) : std::nullopt;
+            text +=
+                csv_row(Row{fmt::format("{}", i), csv_field(e.sim_time_s), csv_field(e.iteration),
+                            csv_field(epoch), csv_field(e.train_loss), csv_field(e.test_loss),
+                            csv_field(e.test_accuracy), csv_field(e.consensus_distance),
+                            csv_field(e.bytes_sent_per_node), csv_field(e.relative_error)});
+        }
+    }
+    return text;
+}
+
+namespace {
+
+// Mean, standard deviation (of a sample: n - 1) and number of those that are there.
+std::vector<std::string> over_seeds(const std::vector<double>& values) {
+    if (values.empty()) return {"", "", "0"};
+    const auto n = static_cast<double>(values.size());
+    double mean = 0;
+    for (const double value : values) mean += value / n;
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return {csv_field(mean), values.size() < 2 ? "" : csv_field(std::sqrt(squares / (n - 1))),
+            fmt::format("{}", values.size())};
+}
+
+// Points that differ in nothing but the seed, in the order of the first of each.
+std::vector<std::vector<std::size_t>> by_all_but(const Study& study, std::size_t axis) {
+    std::vector<std::vector<std::size_t>> groups;
+    std::map<std::vector<std::size_t>, std::size_t> known;
+    for (std::size_t i = 0; i < study.points.size(); ++i) {
+        std::vector<std::size_t> others = study.points[i].choice;
+        others[axis] = 0;
+        const auto [found, is_new] = known.emplace(std::move(others), groups.size());
+        if (is_new) groups.emplace_back();
+        groups[found->second].push_back(i);
+    }
+    return groups;
+}
+
+}  // namespace
+
+std::optional<std::string> summary_csv(const Study& study,
+                                       const std::vector<PointResult>& results) {
+    const auto seed = std::ranges::find(study.axes, "seed", &Axis::path);
+    if (seed == study.axes.end()) return std::nullopt;
+    const auto axis = static_cast<std::size_t>(seed - study.axes.begin());
+    std::vector<std::string> header = axis_headers(study, axis);
+    for (const char* name : {"algorithm", "nodes", "points"}) header.emplace_back(name);
+    for (const Column& column : columns)
+        for (const char* what : {"mean", "sd", "count"})
+            header.push_back(fmt::format("{}_{}", column.name, what));
+    std::string text = csv_row(header);
+    for (const std::vector<std::size_t>& group : by_all_but(study, axis)) {
+        const Point& first = study.points[group.front()];
+        std::vector<std::string> row = axis_fields(study, first, axis);
+        row.push_back(csv_field(first.scenario.algorithm.label));
+        row.push_back(fmt::format("{}", results[group.front()].metrics.nodes));
+        row.push_back(fmt::format("{}", group.size()));
+        for (const Column& column : columns) {
+            std::vector<double> values;
+            for (const std::size_t i : group)
+                if (const auto value = column.value(results[i].metrics)) values.push_back(*value);
+            std::ranges::move(over_seeds(values), std::back_inserter(row));
+        }
         text += csv_row(row);
     }
     return text;
@@ -156,7 +258,9 @@ std::string speedup_table(const Study& study, const std::vector<PointResult>& re
     const bool any_speedup = std::ranges::any_of(
         results, [](const PointResult& result) { return result.metrics.speedup.has_value(); });
     std::string text = study.title.empty() ? "" : study.title + "\n\n";
-    if (nodes == study.axes.end() || !any_speedup) return text + table_of_points(study, results);
+    const bool trains = study.points.front().scenario.training.has_value();
+    if (nodes == study.axes.end() || !any_speedup || trains)
+        return text + table_of_points(study, results);
     return text +
            table_by_nodes(study, results, static_cast<std::size_t>(nodes - study.axes.begin()));
 }

@@ -1,6 +1,7 @@
 // What a study leaves: results.csv, a table for people, and the manifest.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ struct PointResult {
 
 /// One row per point, in the study's order. The same study gives the same bytes.
 std::string results_csv(const Study& study, const std::vector<PointResult>& results);
+
+/// One row per evaluation of each point that trains.
+std::string timeline_csv(const Study& study, const std::vector<PointResult>& results);
+
+/// Mean, standard deviation and count over the seeds, if "seed" is an axis: one row for each
+/// combination of the other axes.
+std::optional<std::string> summary_csv(const Study& study, const std::vector<PointResult>& results);
 
 /// Speedups: a line per combination of the other axes, a column per number of nodes; without a
 /// sweep over nodes, a line per point with its step time, closed form and speedup.

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "algorithms/diverged.hpp"
 #include "sim/engine/processes.hpp"
 
 namespace paceline {
@@ -38,10 +42,59 @@ Job make_job(const Scenario& scenario) {
     job.seed = scenario.seed;
     job.steps_per_epoch = scenario.steps_per_epoch();
     const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
-    if (scenario.algorithm.mixing)
-        job.mixing = std::make_shared<const Mixing>(scenario.algorithm.mixing());
+    if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
     job.takes_step = [steps](std::int64_t k) { return k < steps; };
     return job;
+}
+
+Shards shards_of(const Scenario& scenario) {
+    return scenario.training->data.deal(scenario.cluster.workers, RandomStreams(scenario.seed));
+}
+
+std::unique_ptr<Problem> make_problem(const Scenario& scenario) {
+    const Training& training = *scenario.training;
+    ProblemOptions options;
+    options.shards = shards_of(scenario);
+    options.batch = static_cast<int>(*scenario.workload.step_batch());
+    options.sampling = training.sampling;
+    options.weight_decay =
+        scenario.algorithm.decays_by_itself ? 0 : training.optimizer.weight_decay;
+    options.most_scored = training.measurement.samples;
+    options.seed = scenario.seed;
+    return training.model.problem(training.data.set, std::move(options));
+}
+
+std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simulation,
+                                      const Network& network, Problem& problem) {
+    TrainingLogOptions options;
+    const Training& training = *scenario.training;
+    options.cadence = training.measurement.cadence(scenario.steps_per_epoch());
+    options.measured = training.measurement.target;
+    options.stop = training.stop;
+    options.steps = scenario.steps();
+    options.nodes = scenario.cluster.nodes;
+    if (training.model.minimum)
+        options.minimum = training.model.minimum(*training.data.set, shards_of(scenario),
+                                                 training.optimizer.weight_decay);
+    return std::make_unique<TrainingLog>(simulation, network, problem, options);
+}
+
+// Gives the job its values. Requires that problem and log outlive it.
+void make_it_train(Job& job, const Scenario& scenario, Problem& problem, TrainingLog& log) {
+    if (scenario.training->stand_in) job.charged = scenario.workload.layout;
+    job.start = Vector(problem.layout(), problem.start());
+    job.objective = [&problem](const Vector& x, int rank, std::int64_t) {
+        return problem.gradient(x, rank);
+    };
+    job.mean_objective = [&problem](const Vector& x, std::int64_t) {
+        return problem.mean_gradient(x);
+    };
+    const std::int64_t batch = *scenario.workload.step_batch() * scenario.cluster.workers;
+    job.learning_rate = [schedule = scenario.training->optimizer.schedule, batch,
+                         steps = scenario.steps().value_or(1)](std::int64_t k) {
+        return learning_rate_at(schedule, k, steps, batch);
+    };
+    job.after_steps = [&log](int rank, std::int64_t k) { log.after_steps(rank, k); };
 }
 
 }  // namespace
@@ -108,26 +161,61 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
     return messages;
 }
 
+namespace {
+
+// How a run ended: as the engine says, or by a gradient that is not finite.
+struct Ended {
+    RunEnd end = RunEnd::stopped;
+    std::string divergence;
+};
+
+Ended run_to_its_end(Simulation& simulation, Time limit) {
+    try {
+        return {simulation.run(limit), {}};
+    } catch (const Diverged& divergence) {
+        return {RunEnd::stopped, divergence.what()};
+    }
+}
+
+}  // namespace
+
 Metrics run_point(const Scenario& scenario, Progress* progress) {
     Simulation simulation;
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
     Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes, scenario.seed),
                     choice.transport());
-    Cluster cluster(network, make_job(scenario));
+    Job job = make_job(scenario);
+    std::unique_ptr<Problem> problem;
+    std::unique_ptr<TrainingLog> log;
+    if (scenario.training) {
+        problem = make_problem(scenario);
+        log = make_log(scenario, simulation, network, *problem);
+        make_it_train(job, scenario, *problem, *log);
+    }
+    Cluster cluster(network, std::move(job));
+    if (log) log->watch(cluster);
     Processes processes(simulation);
     const char* const name = choice.bus ? "device" : "node";
     for (int rank = 0; rank < choice.workers; ++rank)
         processes.spawn(fmt::format("{} {}", name, rank),
                         scenario.algorithm.run(cluster.worker(rank)));
 
-    const Time limit = scenario.stop.time ? Time{*scenario.stop.time} : never;
-    const RunEnd end = simulation.run(limit);
+    const Ended ended =
+        run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
     const Workload& workload = scenario.workload;
-    Metrics metrics =
-        measure(simulation, network, cluster, end, processes.finished(),
-                {workload.step(), workload.step_batch(), workload.dataset, choice.nodes});
+    Metrics metrics = measure(simulation, network, cluster, ended.end, processes.finished(),
+                              {workload.step(), workload.step_batch(), workload.dataset,
+                               choice.nodes, workload.charged_step_batch()});
+    if (!ended.divergence.empty()) {
+        metrics.outcome = "diverged";
+        metrics.outcome_details = ended.divergence;
+    }
+    if (log) {
+        if (ended.divergence.empty()) log->finish();
+        add_learning(metrics, *log);
+    }
     const auto steps = static_cast<std::int64_t>(metrics.iterations);
     if (const auto model = model_step_time(scenario, steps))
         metrics.model_step_time_s = to_seconds(*model);

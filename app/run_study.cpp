@@ -8,7 +8,9 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -158,9 +160,30 @@ std::vector<PointResult> run_points(const Study& study, int jobs, bool show_prog
     return std::move(shared.results);
 }
 
+namespace {
+
+bool any_trains(const Study& study) {
+    return std::ranges::any_of(study.points,
+                               [](const Point& p) { return p.scenario.training.has_value(); });
+}
+
+// What does not belong to these results does not stay from others.
+void write_or_remove(const std::filesystem::path& file, const std::optional<std::string>& text) {
+    std::error_code ignored;
+    if (text)
+        write_file(file, *text);
+    else
+        std::filesystem::remove(file, ignored);
+}
+
+}  // namespace
+
 void write_results(const std::filesystem::path& folder, const Study& study,
                    const std::vector<PointResult>& results, const RunInfo& info) {
     write_file(folder / "results.csv", results_csv(study, results));
+    write_or_remove(folder / "timeline.csv",
+                    any_trains(study) ? std::optional(timeline_csv(study, results)) : std::nullopt);
+    write_or_remove(folder / "summary.csv", summary_csv(study, results));
     write_file(folder / "table.txt", speedup_table(study, results));
     write_file(folder / "manifest.json", manifest_json(study, results, info));
 }

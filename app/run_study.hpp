@@ -18,7 +18,8 @@ std::vector<PointResult> run_points(const Study& study, int jobs, bool show_prog
 /// Throws ConfigError when the study would need more memory than the machine has to give.
 void check_memory(const Study& study, int jobs);
 
-/// Writes results.csv, table.txt and manifest.json. Throws OutputError.
+/// Writes results.csv, table.txt and manifest.json, timeline.csv if anything trains, and summary.csv
+/// if the seed is an axis; removes such a file of an earlier study. Throws OutputError.
 void write_results(const std::filesystem::path& folder, const Study& study,
                    const std::vector<PointResult>& results, const RunInfo& info);
 

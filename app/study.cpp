@@ -198,12 +198,13 @@ Study read_study(const std::string& file, const std::vector<std::string>& settin
     for (const Sweep& sweep : axes) study.axes.push_back(sweep.axis);
     const std::size_t count = count_points(axes, file);
     study.points.reserve(count);
+    DataCache cache;
     for (std::size_t number = 0; number < count; ++number) {
         Point point{choice_of(number, axes), {}, {}};
         const Json resolved = resolve(axes, point.choice, json, changes, file);
         point.resolved = resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
         try {
-            point.scenario = read_scenario(resolved, file);
+            point.scenario = read_scenario(resolved, file, cache);
         } catch (const ConfigError& error) {
             blame(error, study, point, changes);
         }

@@ -29,6 +29,10 @@ class Vector {
     [[nodiscard]] bool has_values() const { return values_ != nullptr; }
     /// Requires has_values().
     [[nodiscard]] const Eigen::VectorXd& values() const;
+    /// Whether both have the same values because one was copied from the other and neither changed.
+    [[nodiscard]] bool shares_values_with(const Vector& other) const {
+        return values_ != nullptr && values_ == other.values_;
+    }
     /// The values for writing; what shares them keeps the old ones. Requires has_values().
     [[nodiscard]] Eigen::VectorXd& writable();
 

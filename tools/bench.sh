@@ -84,3 +84,8 @@ if [[ -x $bench/engine_bench ]]; then
     printf '\nlayers of the engine\n'
     "$bench/engine_bench" --benchmark_min_time=0.3
 fi
+
+if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+    echo
+    tools/bench_training.sh
+fi

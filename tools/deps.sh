@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that paceline is built and checked with, if any is missing.
-# With --bench, also what only the benchmarks against other simulators need.
+# With --bench, also what only the benchmarks against other programs need.
 set -euo pipefail
 
 packages=(
@@ -8,11 +8,12 @@ packages=(
     libclang-rt-19-dev llvm-19 # the sanitizers, and the symbolizer that names lines in their reports
     clang-format-19 clang-tidy-19
     cmake ninja-build make git python3
-    libboost-dev libboost-graph-dev libboost-random-dev libeigen3-dev libfmt-dev libtbb-dev
+    libboost-dev libboost-graph-dev libboost-random-dev libeigen3-dev libspectra-dev libfmt-dev libtbb-dev
+    zlib1g-dev
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
 )
-packages_bench=(libsimgrid-dev time)
+packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 
 case "$*" in
     "") ;;

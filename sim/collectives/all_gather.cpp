@@ -25,6 +25,37 @@ Task<> bruck_all_gather(Rank self, Bytes block) {
     }
 }
 
+namespace {
+
+Task<> ring_all_gather_of(Rank self, const BlockWeight& block) {
+    const int n = self.size();
+    const int next = wrapped(self.place() + 1, n);
+    const int prev = wrapped(self.place() + n - 1, n);
+
+    for (int step = 0; step < n - 1; ++step)
+        co_await self.exchange(next, block(wrapped(self.place() + n - step, n)), prev);
+}
+
+Task<> bruck_all_gather_of(Rank self, const BlockWeight& block) {
+    const int n = self.size();
+
+    for (int held = 1; held < n; held *= 2) {
+        const int to = wrapped(self.place() + n - held, n);
+        const int from = wrapped(self.place() + held, n);
+        Bytes size;
+        for (int i = 0; i < std::min(held, n - held); ++i)
+            size += block(wrapped(self.place() + i, n));
+        co_await self.exchange(to, size, from);
+    }
+}
+
+}  // namespace
+
+Task<> all_gather(AllGather how, Rank self, const BlockWeight& block) {
+    return how == AllGather::ring ? ring_all_gather_of(std::move(self), block)
+                                  : bruck_all_gather_of(std::move(self), block);
+}
+
 Task<> all_gather(AllGather how, Rank self, Bytes block) {
     return how == AllGather::ring ? ring_all_gather(std::move(self), block)
                                   : bruck_all_gather(std::move(self), block);

@@ -27,9 +27,8 @@
 //
 // Memory: O(hosts + links + messages in flight), with slow start also O(pairs that have exchanged
 // something); nothing is allocated per message once pools are warm. Limits: no loss, no reaction
-// time: a share is had at once. Source of the
-// model: the fluid "CM02" family (Casanova, Marchal, 2002), held against SimGrid in bench/ and
-// against closed forms in the tests.
+// time: a share is had at once. Source of the model: the fluid "CM02" family (Casanova, Marchal,
+// 2002), held against SimGrid and against closed forms in the tests.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ TEST_CASE("cluster: values need an objective, and a timing-only job has none") {
     Job no_objective = training_job(small_layout(), 1);
     no_objective.objective = nullptr;
     Job no_values = timing_job(small_layout(), 1);
-    no_values.objective = pull_to_own_target;
+    no_values.objective = training_job(small_layout(), 1).objective;
 
     CHECK_THROWS_AS(TrainingRun(2, link, std::move(no_objective)), LogicError);
     CHECK_THROWS_AS(TrainingRun(2, link, std::move(no_values)), LogicError);

@@ -54,7 +54,7 @@ double distance(TrainingRun& run, int rank, const Eigen::VectorXd& expected) {
 
 TEST_CASE("decentralized SGD: on a complete graph it is gradient descent on the mean") {
     TrainingRun run(6, link, decentralized_job(make_complete_mixing(6)));
-    run.spawn_all(decentralized_sgd);
+    run.spawn_all(dsgd);
 
     run.simulation.run();
 
@@ -65,7 +65,7 @@ TEST_CASE("decentralized SGD: on a complete graph it is gradient descent on the 
 
 TEST_CASE("decentralized SGD: alone it is SGD") {
     TrainingRun run(1, link, decentralized_job(make_ring_mixing(1)));
-    run.spawn_all(decentralized_sgd);
+    run.spawn_all(dsgd);
 
     run.simulation.run();
 
@@ -77,7 +77,7 @@ TEST_CASE("decentralized SGD: alone it is SGD") {
 
 TEST_CASE("decentralized SGD: on a ring the mean of the models descends as on a complete graph") {
     TrainingRun run(8, link, decentralized_job(make_ring_mixing(8)));
-    run.spawn_all(decentralized_sgd);
+    run.spawn_all(dsgd);
 
     run.simulation.run();
 
@@ -93,8 +93,8 @@ TEST_CASE("decentralized SGD: on a ring the mean of the models descends as on a 
 TEST_CASE("decentlam: without momentum it is decentralized SGD") {
     TrainingRun lam(5, link, decentralized_job(make_ring_mixing(5)));
     TrainingRun sgd(5, link, decentralized_job(make_ring_mixing(5)));
-    lam.spawn_all([](Worker& self) { return decentlam(self, 0); });
-    sgd.spawn_all(decentralized_sgd);
+    lam.spawn_all([](Worker& self) { return decentlam(self, {0}); });
+    sgd.spawn_all(dsgd);
 
     lam.simulation.run();
     sgd.simulation.run();
@@ -105,7 +105,7 @@ TEST_CASE("decentlam: without momentum it is decentralized SGD") {
 
 TEST_CASE("decentlam: on a complete graph it is momentum SGD on the mean") {
     TrainingRun run(6, link, decentralized_job(make_complete_mixing(6)));
-    run.spawn_all([](Worker& self) { return decentlam(self, 0.9); });
+    run.spawn_all([](Worker& self) { return decentlam(self, {0.9}); });
 
     run.simulation.run();
 
@@ -122,7 +122,7 @@ TEST_CASE("decentlam: on a ring it is the two-step form, W(X - gamma G) + beta (
     Job job = decentralized_job(make_ring_mixing(8));
     job.learning_rate = [](std::int64_t) { return 0.1; };
     TrainingRun run(8, link, std::move(job));
-    run.spawn_all([](Worker& self) { return decentlam(self, 0.9); });
+    run.spawn_all([](Worker& self) { return decentlam(self, {0.9}); });
 
     run.simulation.run();
 

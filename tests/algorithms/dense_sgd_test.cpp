@@ -71,7 +71,7 @@ TEST_CASE("dense SGD: it is serial momentum SGD on the mean gradient") {
                 CAPTURE(n);
                 CAPTURE(momentum);
 
-                DenseRun run(n, {how, momentum}, job_with_schedule(30));
+                DenseRun run(n, {how, {momentum}}, job_with_schedule(30));
 
                 const Eigen::VectorXd expected = serial_momentum_sgd(n, momentum, 30);
                 CHECK((run.model() - expected).cwiseAbs().maxCoeff() < 1e-12);
@@ -89,9 +89,9 @@ TEST_CASE("dense SGD: alone and without momentum it is SGD") {
 }
 
 TEST_CASE("dense SGD: the kind of all-reduce does not change a bit of the model") {
-    DenseRun ring(6, {AllReduce::ring, 0.9}, job_with_schedule(30));
-    DenseRun doubling(6, {AllReduce::recursive_doubling, 0.9}, job_with_schedule(30));
-    DenseRun halving(6, {AllReduce::halving_doubling, 0.9}, job_with_schedule(30));
+    DenseRun ring(6, {AllReduce::ring, {0.9}}, job_with_schedule(30));
+    DenseRun doubling(6, {AllReduce::recursive_doubling, {0.9}}, job_with_schedule(30));
+    DenseRun halving(6, {AllReduce::halving_doubling, {0.9}}, job_with_schedule(30));
 
     CHECK(ring.model() == doubling.model());
     CHECK(ring.model() == halving.model());

@@ -10,7 +10,6 @@
 #include <doctest/doctest.h>
 
 #include "analysis/step_models.hpp"
-#include "sim/engine/check.hpp"
 #include "tests/algorithms/training_run.hpp"
 
 namespace paceline {
@@ -373,13 +372,6 @@ TEST_CASE("dgc: an all-gather at density 0.25 costs more than dense, beyond five
         CHECK(ratio == doctest::Approx(n * 0.25 * 1.5 / 2).epsilon(1e-3));
         CHECK((warm_up > dense) == (n > 5));
     }
-}
-
-TEST_CASE("dgc: learning with values is refused") {
-    TrainingRun run(2, link, training_job(mixed_layout(), 1));
-    run.spawn_all([](Worker& self) { return dgc(self, DgcOptions{}); });
-
-    CHECK_THROWS_AS(run.simulation.run(), LogicError);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <doctest/doctest.h>
 
 #include "analysis/step_models.hpp"
-#include "sim/engine/check.hpp"
 #include "tests/algorithms/training_run.hpp"
 
 namespace paceline {
@@ -174,13 +173,6 @@ TEST_CASE("gradient dropping: biases are among what is dropped, and the share is
 
     // A ring of 15,600 bytes; then 39 entries, then 78.
     CHECK(run.network.traffic(1).sent == Bytes{6 * 15'600 / 4 + 8 * (39 + 78)});
-}
-
-TEST_CASE("gradient dropping: learning with values is refused") {
-    TrainingRun run(2, link, training_job(mixed_layout(), 1));
-    run.spawn_all([](Worker& self) { return gradient_dropping(self, {}); });
-
-    CHECK_THROWS_AS(run.simulation.run(), LogicError);
 }
 
 }  // namespace

@@ -124,10 +124,10 @@ TEST_CASE("overlapped SGD: with one bucket it is dense SGD, in every bit and to 
                 CAPTURE(n);
                 CAPTURE(momentum);
                 TrainingRun dense(n, wire, training_job(small_layout(), 10));
-                dense.spawn_all([=](Worker& self) { return dense_sgd(self, {how, momentum}); });
+                dense.spawn_all([=](Worker& self) { return dense_sgd(self, {how, {momentum}}); });
                 dense.simulation.run();
 
-                OverlappedRun overlapped(n, wire, {how, momentum},
+                OverlappedRun overlapped(n, wire, {how, {momentum}},
                                          training_job(small_layout(), 10));
                 overlapped.simulation.run();
 
@@ -143,12 +143,12 @@ TEST_CASE("overlapped SGD: buckets of any size leave the values of dense SGD as 
             CAPTURE(n);
             CAPTURE(entries);
             TrainingRun dense(n, wire, training_job(layout, 10));
-            dense.spawn_all([](Worker& self) { return dense_sgd(self, {AllReduce::ring, 0.9}); });
+            dense.spawn_all([](Worker& self) { return dense_sgd(self, {AllReduce::ring, {0.9}}); });
             dense.simulation.run();
 
             Job job = training_job(layout, 10);
             job.timing = make_step_timing(step_of_tests, *layout, {4, 0, 2, 0}, entries);
-            OverlappedRun overlapped(n, wire, {AllReduce::ring, 0.9}, std::move(job));
+            OverlappedRun overlapped(n, wire, {AllReduce::ring, {0.9}}, std::move(job));
             overlapped.simulation.run();
 
             const Eigen::VectorXd& expected = dense.cluster.worker(0).replicated_model().values();
@@ -364,7 +364,7 @@ TEST_CASE("overlapped SGD: a straggler's bucket holds up everyone's, and their b
 
 struct SeededRun : OverlappedRun {
     explicit SeededRun(unsigned seed)
-        : OverlappedRun(5, wire, {AllReduce::ring, 0.9}, job_of(seed)) {}
+        : OverlappedRun(5, wire, {AllReduce::ring, {0.9}}, job_of(seed)) {}
 
     static Job job_of(unsigned seed) {
         std::mt19937_64 rng(seed);

@@ -5,34 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/decentlam.hpp"
 #include "algorithms/dense_sgd.hpp"
+#include "algorithms/dsgd.hpp"
 #include "algorithms/worker.hpp"
 
 namespace paceline {
-
-/// DSGD, adapt then combine:  X <- W (X - gamma G)
-inline Task<> decentralized_sgd(Worker& self) {
-    Vector& x = self.model();
-    while (self.keeps_training()) {
-        const double gamma = self.learning_rate();
-        const Vector g = co_await self.gradient(x);
-        x = co_await self.neighbor_average(x - gamma * g);
-    }
-}
-
-/// DecentLaM:  G~ <- (X - W (X - gamma G)) / gamma;  M <- beta M + G~;  X <- X - gamma M
-inline Task<> decentlam(Worker& self, double momentum) {
-    Vector& x = self.model();
-    Vector m = Vector::zero_like(x);
-    while (self.keeps_training()) {
-        const double gamma = self.learning_rate();
-        const Vector g = co_await self.gradient(x);
-        const Vector mixed = co_await self.neighbor_average(x - gamma * g);
-        const Vector g_tilde = (x - mixed) / gamma;
-        m = momentum * m + g_tilde;
-        x -= gamma * m;
-    }
-}
 
 /// The buckets of backward are all-reduced as they become complete.
 inline Task<> overlapped_reductions(Worker& self, AllReduce how) {
@@ -52,15 +30,15 @@ inline constexpr unsigned sample_algorithms = 6;
 inline Task<> sample_algorithm(Worker& self, unsigned kind) {
     switch (kind % sample_algorithms) {
         case 0:
-            return dense_sgd(self, {AllReduce::ring, 0.9});
+            return dense_sgd(self, {AllReduce::ring, {0.9}});
         case 1:
-            return dense_sgd(self, {AllReduce::recursive_doubling, 0});
+            return dense_sgd(self, {AllReduce::recursive_doubling, {}});
         case 2:
-            return dense_sgd(self, {AllReduce::halving_doubling, 0.5});
+            return dense_sgd(self, {AllReduce::halving_doubling, {0.5}});
         case 3:
-            return decentralized_sgd(self);
+            return dsgd(self);
         case 4:
-            return decentlam(self, 0.9);
+            return decentlam(self, {0.9});
         default:
             return overlapped_reductions(self, AllReduce::ring);
     }

@@ -97,7 +97,9 @@ inline Eigen::VectorXd pull_to_own_target(const Eigen::VectorXd& x, int rank, st
 inline Job training_job(const LayoutPtr& layout, std::int64_t steps) {
     Job job = timing_job(layout, steps);
     job.start = Vector(layout, Eigen::VectorXd::Ones(layout->entries()));
-    job.objective = pull_to_own_target;
+    job.objective = [](const Vector& x, int rank, std::int64_t k) {
+        return pull_to_own_target(x.values(), rank, k);
+    };
     return job;
 }
 

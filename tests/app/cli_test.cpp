@@ -185,6 +185,26 @@ TEST_CASE("command line: check says what would run and writes nothing") {
     CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
 }
 
+TEST_CASE("command line: what a mixing will do to DecentLaM is told once, by run and by check") {
+    const Shell shell;
+    (void)shell.folder.write("directed.json", R"({
+      "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps"}}},
+      "workload": {"gradient": "1MB", "step_time": "10ms"},
+      "algorithm": {"kind": "decentlam", "mixing": {"kind": "exponential"}},
+      "stop": {"iterations": 3},
+      "sweep": {"seed": [1, 2]}
+    })");
+
+    const Outcome checked = shell.run("check directed.json");
+    const Outcome ran = shell.run("run directed.json");
+
+    CHECK(checked.code == 0);
+    CHECK(contains(checked.out, "\nwarning: decentlam on \"exponential\" of 4 workers: "));
+    CHECK(ran.code == 0);
+    CHECK(ran.err.starts_with("paceline: warning: decentlam on \"exponential\" of 4 workers: "));
+    CHECK(std::ranges::count(ran.err, '\n') == 1);
+}
+
 TEST_CASE("command line: check tells a fault with file, path and what would be right, and ends 2") {
     const Outcome outcome = Shell().run("check small.json --set cluster.nodse=3");
 

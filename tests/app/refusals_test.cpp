@@ -1,6 +1,7 @@
 // Every scenario of tests/refusals is refused, for its own reason. Beside each <name>.json stands
 // <name>.expected: a line with the path of the fault (empty where there is none) and a line with a
-// part of the message. The fault of profile-file-*.json lies in the file that its profile names.
+// part of the message. The fault of profile-file-*.json lies in the file that its profile names, that
+// of data-file-*.json in a file that its data names, at a byte of it.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -61,14 +62,15 @@ TEST_CASE("refusals: each names its file, the path of the fault and what is wron
         std::string phrase;
         std::getline(expected, path);
         std::getline(expected, phrase);
-        const bool in_profile = name.starts_with("profile-file-");
+        const bool in_data = name.starts_with("data-file-");
+        const bool elsewhere = in_data || name.starts_with("profile-file-");
 
         const std::optional<ConfigError> error = refusal(file);
 
         CHECK(error.has_value());
         if (!error) continue;
-        CHECK((error->file() == file) == !in_profile);
-        CHECK(error->file().ends_with(".json"));
+        CHECK((error->file() == file) == !elsewhere);
+        CHECK((in_data || error->file().ends_with(".json")));
         CHECK(error->path() == path);
         CHECK(!phrase.empty());
         CHECK(error->problem().find(phrase) != std::string::npos);

@@ -15,9 +15,14 @@
 
 #include "app/algorithms.hpp"
 #include "app/cluster_choice.hpp"
+#include "app/data.hpp"
 #include "app/fabrics.hpp"
 #include "app/links.hpp"
+#include "app/measurement.hpp"
+#include "app/mixings.hpp"
+#include "app/models.hpp"
 #include "app/names.hpp"
+#include "app/optimizer.hpp"
 #include "app/scenario.hpp"
 #include "app/study.hpp"
 #include "tests/app/temporary_folder.hpp"
@@ -136,7 +141,19 @@ const std::set<std::string> faults_of_meaning{
     "bus-of-one-device",
     "bus-with-step-time",
     "bus-without-gradient-time",
+    "clip-of-decentlam",
+    "cnn-on-no-images",
+    "cnn-that-halves-too-often",
+    "collective-with-a-model",
     "collective-with-an-all-reduce-for-nothing",
+    "csv-label-and-target",
+    "csv-of-no-test-rows",
+    "csv-without-column",
+    "data-of-fewer-components-than-classes",
+    "data-of-fewer-samples-than-workers",
+    "data-of-fewer-words-than-classes",
+    "data-of-too-many-numbers",
+    "data-without-model",
     "device-not-measured-with-the-profile",
     "device-of-a-profile-without-throughput",
     "device-unknown",
@@ -168,16 +185,77 @@ const std::set<std::string> faults_of_meaning{
     "graph-without-cables",
     "leaf-spine-uplinks-without-rate",
     "leaf-spine-with-too-many-cables",
+    "linear-regression-on-labels",
+    "lstm-on-no-text",
+    "lstm-tied-of-other-width",
+    "measure-every-0-iterations",
+    "measure-every-0s",
+    "measure-every-half-an-iteration",
+    "measure-every-negative-epochs",
+    "measure-every-no-number-of-epochs",
+    "measure-every-one-epoch",
+    "measure-every-without-unit",
+    "measure-target-accuracy-of-regression",
+    "measure-without-model",
     "missing-step-time-and-device",
+    "mixing-column-not-of-one",
+    "mixing-directed-ring",
+    "mixing-edge-to-an-unknown-node",
+    "mixing-edge-to-itself",
+    "mixing-edge-twice",
+    "mixing-edges-of-a-ring",
+    "mixing-edges-some-with-weights",
+    "mixing-explicit-without-edges",
     "mixing-hypercube-of-six",
+    "mixing-metropolis-of-a-directed-graph",
+    "mixing-metropolis-of-directed-edges",
+    "mixing-one-peer-hypercube-of-six",
+    "mixing-row-beyond-one",
     "mixing-rows-of-a-ring",
     "mixing-rows-that-do-not-fit",
+    "mixing-uniform-path",
+    "mixing-uniform-star",
+    "mixing-weights-beside-weighted-edges",
+    "mixing-weights-of-a-matching",
+    "mlp-of-too-many-parameters",
+    "mlp-on-numbers",
+    "model-beside-dataset-samples",
+    "model-beside-gradient",
+    "model-beside-profile",
+    "model-on-a-device-without-efficiency",
+    "model-without-batch",
+    "model-without-step-time",
+    "nesterov-of-dmsgd",
     "nul-byte-then-more",
+    "optimizer-missing",
+    "optimizer-without-model",
+    "partition-alpha-of-iid",
+    "partition-by-label-of-numbers",
+    "partition-dirichlet-without-alpha",
+    "partition-share-missing",
+    "partition-share-of-label-sorted",
     "profile-and-gradient",
+    "resnet-groups-that-do-not-divide",
+    "resnet-on-text",
+    "sampling-without-model",
+    "schedule-factor-of-constant",
+    "schedule-milestones-not-rising",
+    "schedule-milestones-of-cosine",
+    "schedule-step-without-milestones",
+    "schedule-without-steps",
+    "softmax-regression-on-text",
+    "stand-in-of-unknown-profile",
+    "stand-in-with-device-outside",
+    "stand-in-with-step-time-outside",
+    "stand-in-without-model",
+    "stand-in-without-step-time",
     "step-time-absurd",
     "step-time-and-device",
     "step-time-below-a-picosecond",
     "step-time-one-day-beyond-the-clock",
+    "stop-target-accuracy-of-regression",
+    "stop-target-alone",
+    "stop-target-without-model",
     "stop-time-absurd",
     "stop-time-of-zero",
     "sweep-of-a-sweep",
@@ -199,7 +277,8 @@ const std::set<std::string> faults_of_meaning{
 };
 
 bool wrong_in_meaning(const std::string& name) {
-    for (const char* family : {"key-twice", "points-more-than-", "profile-file-", "sweep-path-"})
+    for (const char* family :
+         {"data-file-", "key-twice", "points-more-than-", "profile-file-", "sweep-path-"})
         if (name.starts_with(family)) return true;
     for (const char* family : {"-in-a-sweep", "-beyond-the-range", "-beyond-the-memory"})
         if (name.ends_with(family)) return true;
@@ -231,6 +310,41 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(cable_keys()) == properties("cable"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
+    CHECK(as_set(mixing_keys()) == properties("mixing"));
+    CHECK(as_set(stand_in_keys()) == properties("stand-in"));
+    CHECK(as_set(optimizer_keys()) == properties("optimizer"));
+    CHECK(as_set(schedule_keys()) == properties("schedule"));
+    CHECK(as_set(measurement_keys()) == properties("measure"));
+    CHECK(as_set(partition_keys()) == properties("partition"));
+}
+
+std::set<std::string> with_prefix(const std::string& prefix, const std::set<std::string>& names) {
+    std::set<std::string> longer;
+    for (const std::string& name : names) longer.insert(prefix + name);
+    return longer;
+}
+
+// The definition of a kind has the family's name before it.
+template <class Table>
+void check_family(const std::string& family, const Table& table) {
+    CHECK(with_prefix(family + "-", as_set(names_of(table))) == alternatives(family));
+    for (const auto& entry : table) {
+        CAPTURE(entry.name);
+        const std::string definition = fmt::format("{}-{}", family, entry.name);
+        const Json& json = scenario_schema().at("definitions").at(definition);
+
+        CHECK(as_set(entry.keys) == properties(definition));
+        CHECK(json.at("properties").at("kind").at("const") == std::string(entry.name));
+        CHECK(std::ranges::count(json.at("required"), "kind") == 1);
+    }
+}
+
+TEST_CASE("schema: the models and their keys are those of the reader") {
+    check_family("model", model_table());
+}
+
+TEST_CASE("schema: the data and their keys are those of the reader") {
+    check_family("data", data_table());
 }
 
 TEST_CASE("schema: the algorithms and their keys are those of the reader") {
@@ -318,7 +432,11 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"gradient-dropping", "density_law"},
                                                           {"gradient-dropping", "encoding"},
                                                           {"gradient-dropping", "exchange"},
-                                                          {"gradient-dropping", "selection"}}) {
+                                                          {"gradient-dropping", "selection"},
+                                                          {"pmsgd", "all_reduce"},
+                                                          {"pmsgd", "wire"},
+                                                          {"pmsgd-lars", "all_reduce"},
+                                                          {"pmsgd-lars", "wire"}}) {
         CAPTURE(algorithm);
         CAPTURE(key);
         const Json& definition = scenario_schema().at("definitions").at(algorithm);
@@ -326,6 +444,13 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
         CHECK(known_to_reader(algorithm, key) ==
               known_to_schema(definition.at("properties").at(key)));
     }
+}
+
+TEST_CASE("schema: the kinds of mixings are those of the reader, in the same order") {
+    const Json& kind = scenario_schema().at("definitions").at("mixing").at("properties").at("kind");
+
+    CHECK(fmt::format("known: {}", fmt::join(names_of(mixing_table()), ", ")) ==
+          known_to_schema(kind));
 }
 
 TEST_CASE("schema: the link presets are those of the reader, in the same order") {
@@ -348,10 +473,28 @@ TEST_CASE("schema: a path is split at its dots") {
 }
 
 TEST_CASE("schema: paths lead through references and through every kind") {
-    for (const char* path :
-         {"seed", "cluster.nodes", "cluster.fabric", "cluster.fabric.link.bandwidth", "algorithm",
-          "algorithm.wire", "algorithm.density", "algorithm.dense_steps",
-          "algorithm.warm_up.densities", "workload.gradient", "stop.time"}) {
+    for (const char* path : {"seed",
+                             "cluster.nodes",
+                             "cluster.fabric",
+                             "cluster.fabric.link.bandwidth",
+                             "algorithm",
+                             "algorithm.wire",
+                             "algorithm.density",
+                             "algorithm.dense_steps",
+                             "algorithm.warm_up.densities",
+                             "workload.gradient",
+                             "stop.time",
+                             "stop.target_loss",
+                             "workload.model",
+                             "workload.model.hidden",
+                             "workload.model.tied",
+                             "workload.data.train",
+                             "workload.data.partition.alpha",
+                             "workload.data.file",
+                             "workload.stand_in_for.profile",
+                             "optimizer.learning_rate",
+                             "optimizer.schedule.warm_up",
+                             "measure.every"}) {
         CAPTURE(path);
 
         CHECK(path_problem(scenario_schema(), path).empty());

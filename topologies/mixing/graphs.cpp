@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -67,6 +68,37 @@ Mixing metropolis_hastings(const std::vector<std::vector<int>>& neighbors) {
         std::ranges::sort(row, {}, &MixingWeight::node);
     }
     return Mixing(std::move(rows));
+}
+
+Mixing uniform_weights(const Mixing& graph) {
+    std::vector<std::vector<MixingWeight>> rows;
+    for (int i = 0; i < graph.nodes(); ++i) {
+        std::set<int> heard{i};
+        for (const MixingWeight& w : graph.row(i)) heard.insert(w.node);
+        rows.emplace_back();
+        for (const int j : heard) rows.back().push_back({j, 1 / static_cast<double>(heard.size())});
+    }
+    return Mixing(std::move(rows));
+}
+
+ColumnSum worst_column(const Mixing& mixing) {
+    std::vector<double> sums(static_cast<std::size_t>(mixing.nodes()));
+    for (int i = 0; i < mixing.nodes(); ++i)
+        for (const MixingWeight& w : mixing.row(i))
+            sums[static_cast<std::size_t>(w.node)] += w.weight;
+    const auto worst =
+        std::ranges::max_element(sums, {}, [](double sum) { return std::abs(sum - 1); });
+    return {static_cast<int>(worst - sums.begin()), *worst};
+}
+
+bool is_symmetric(const Mixing& mixing) {
+    for (int i = 0; i < mixing.nodes(); ++i)
+        for (const MixingWeight& w : mixing.row(i)) {
+            const std::vector<MixingWeight>& theirs = mixing.row(w.node);
+            const auto back = std::ranges::lower_bound(theirs, i, {}, &MixingWeight::node);
+            if (back == theirs.end() || back->node != i || back->weight != w.weight) return false;
+        }
+    return true;
 }
 
 Mixing lazy(const Mixing& mixing) {

@@ -12,6 +12,8 @@
 // Weights: Metropolis-Hastings on undirected graphs, w_ij = 1 / (1 + max(d_i, d_j)), the rest to
 // w_ii: symmetric and doubly stochastic whatever the graph; on regular graphs it is 1 / (d+1). The
 // directed exponential has 1 / (d+1), doubly stochastic because every node has as many listeners.
+// Uniform weights 1 / (d+1) on other graphs (star, grid) are what some frameworks do by default:
+// their columns do not sum to 1, and averaging does not keep the mean.
 // `lazy` halves the way: (I + W) / 2, whose eigenvalues are not negative.
 //
 // Second largest |eigenvalue|: star 1 - 1/n; exponential (n even) and hypercube 1 - 2/(1 +
@@ -29,6 +31,20 @@ namespace paceline {
 /// Metropolis-Hastings weights. neighbors[i]: those of node i, without itself. Requires that
 /// neighbors are mutual.
 Mixing metropolis_hastings(const std::vector<std::vector<int>>& neighbors);
+
+/// 1 / (d+1) for a node itself and each of those it listens to in `graph`, whose own weights do not
+/// matter.
+Mixing uniform_weights(const Mixing& graph);
+
+/// The column of W whose sum is farthest from 1, and its sum.
+struct ColumnSum {
+    int column;
+    double sum;
+};
+ColumnSum worst_column(const Mixing& mixing);
+
+/// Whether w_ij = w_ji exactly.
+bool is_symmetric(const Mixing& mixing);
 
 /// (I + W) / 2
 Mixing lazy(const Mixing& mixing);

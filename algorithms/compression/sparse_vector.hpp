@@ -1,0 +1,38 @@
+// A sparse vector: the entries of a flat vector that are sent, and sets of positions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "models/layout.hpp"
+
+namespace paceline {
+
+struct SparseVector {
+    LayoutPtr layout;                     // of the whole vector
+    std::vector<std::int64_t> positions;  // ascending, each once
+    std::vector<double> values;           // one for each position
+};
+
+/// sum += v. Requires that sum has v's layout.
+void add(const SparseVector& v, Eigen::VectorXd& sum);
+
+/// A set of positions of a vector of n entries: n bits, so that sets merge word by word whatever
+/// their density.
+class Support {
+  public:
+    explicit Support(std::int64_t entries);
+
+    void insert(const SparseVector& v);
+    /// Requires sets of as many entries.
+    void merge(const Support& other);
+    /// How many positions of [first, last) are in the set.
+    [[nodiscard]] std::int64_t count(std::int64_t first, std::int64_t last) const;
+
+  private:
+    std::vector<std::uint64_t> words_;
+};
+
+}  // namespace paceline

@@ -1,0 +1,38 @@
+// Layer-wise adaptive rate scaling (LARS): each tensor's step has the size of the tensor, whatever
+// the size of its gradient.
+//
+//   r_l  =  eta |x_l| / (|g_l| + lambda |x_l| + eps)
+//   g_l  <-  r_l (g_l + lambda x_l)
+//
+//   symbol    here            meaning
+//   x_l, g_l                  a tensor of the model, and its gradient; |.| is the Euclidean norm
+//   eta       trust           how far learning rate 1 moves a tensor, relative to its norm
+//   lambda    weight_decay    L2 regularization, scaled with the gradient
+//   eps       epsilon         against division by zero
+//   r_l                       trust ratio; 1 where x_l or g_l is zero, so that zeros can leave zero
+//
+// Clipped (LARC), r_l is a rate of its own that the learning rate gamma bounds: r_l <- min(r_l,
+// gamma) / gamma, and a step is never longer than that of plain SGD.
+//
+// Tensors of one dimension (biases, normalization) pass as they are, neither scaled nor decayed.
+// Comes before momentum. Without values it does nothing.
+//
+// Source: You, Gitman, Ginsburg, "Large Batch Training of Convolutional Networks", arXiv
+// 1708.03888, 2017, Algorithm 1; clipping and the exception of zeros: NVIDIA Apex LARC.
+#pragma once
+
+#include "models/vector.hpp"
+
+namespace paceline {
+
+struct LarsOptions {
+    double trust = 0.001;
+    double weight_decay = 0;
+    double epsilon = 1e-8;
+    bool clip = false;
+};
+
+/// The gradient g at x as LARS hands it to momentum. Requires gamma > 0 if it clips.
+Vector lars_scaled(Vector g, const Vector& x, double gamma, const LarsOptions& options);
+
+}  // namespace paceline

@@ -1,0 +1,48 @@
+#include "algorithms/optimizers/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace paceline {
+
+namespace {
+
+// What a share of the run is in steps: 0.55 of 100 are 55, though their product is a little more.
+double in_steps(double share, double steps) {
+    const double product = share * steps;
+    const double whole = std::round(product);
+    return std::abs(product - whole) < 1e-9 * steps ? whole : product;
+}
+
+double shape_at(const Schedule& schedule, double k, double steps, double warm_steps) {
+    switch (schedule.decay) {
+        case Decay::constant:
+            return 1;
+        case Decay::step:
+            return std::pow(schedule.factor,
+                            std::ranges::count_if(schedule.milestones, [&](double share) {
+                                return in_steps(share, steps) <= k;
+                            }));
+        case Decay::cosine:
+            if (k < warm_steps) return 1;
+            return (1 + std::cos(std::numbers::pi * (k - warm_steps) / (steps - warm_steps))) / 2;
+    }
+    return 1;
+}
+
+}  // namespace
+
+double learning_rate_at(const Schedule& schedule, std::int64_t k, std::int64_t steps,
+                        std::int64_t batch) {
+    const auto total = static_cast<double>(steps);
+    const auto here = static_cast<double>(std::min(k, steps - 1));
+    const double warm_steps = std::floor(in_steps(schedule.warm_up, total));
+    double gamma = schedule.learning_rate * shape_at(schedule, here, total, warm_steps);
+    if (here < warm_steps) gamma *= (here + 1) / warm_steps;
+    if (schedule.reference_batch > 0)
+        gamma *= static_cast<double>(batch) / static_cast<double>(schedule.reference_batch);
+    return gamma;
+}
+
+}  // namespace paceline

@@ -1,0 +1,65 @@
+#include "models/data/cifar.hpp"
+
+#include <fmt/format.h>
+
+#include "models/data/data_error.hpp"
+#include "models/data/file_content.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::size_t pixels = std::size_t{3} * 32 * 32;
+constexpr std::size_t record = 1 + pixels;
+
+/// Throws unless it is whole records, one or more, with labels 0 to 9.
+FileContent read_records(const std::filesystem::path& path) {
+    FileContent content = read_content(path);
+    const std::size_t length = content.bytes.size();
+    if (length == 0 || length % record != 0)
+        throw DataError(
+            content.name, length - length % record,
+            fmt::format("the file has {} bytes; CIFAR-10 is records of {}", length, record));
+    for (std::size_t at = 0; at < length; at += record)
+        if (content.bytes[at] > 9)
+            throw DataError(content.name, at,
+                            fmt::format("label {}; CIFAR-10 has 0 to 9", content.bytes[at]));
+    return content;
+}
+
+Samples read_samples(const std::vector<std::filesystem::path>& paths) {
+    std::vector<FileContent> files;
+    std::size_t count = 0;
+    for (const std::filesystem::path& path : paths) {
+        files.push_back(read_records(path));
+        count += files.back().bytes.size() / record;
+    }
+    Samples samples;
+    samples.inputs.resize(static_cast<Eigen::Index>(pixels), static_cast<Eigen::Index>(count));
+    samples.labels.resize(static_cast<Eigen::Index>(count));
+    Eigen::Index j = 0;
+    for (const FileContent& file : files)
+        for (std::size_t at = 0; at < file.bytes.size(); at += record, ++j) {
+            using Bytes = Eigen::Matrix<unsigned char, Eigen::Dynamic, 1>;
+            const Eigen::Map<const Bytes> image(file.bytes.data() + at + 1,
+                                                static_cast<Eigen::Index>(pixels));
+            samples.labels[j] = file.bytes[at];
+            samples.inputs.col(j) = image.cast<float>() / 255.0f;
+        }
+    return samples;
+}
+
+}  // namespace
+
+Dataset read_cifar10(const std::vector<std::filesystem::path>& train,
+                     const std::filesystem::path& test) {
+    PACELINE_CHECK(!train.empty(), "there is a file of training samples");
+    return {.train = read_samples(train),
+            .test = read_samples({test}),
+            .predicts = Prediction::label,
+            .classes = 10,
+            .image = {.channels = 3, .height = 32, .width = 32}};
+}
+
+}  // namespace paceline

@@ -1,0 +1,209 @@
+#include "models/data/csv.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include <boost/random/uniform_int_distribution.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/data/data_error.hpp"
+#include "models/data/file_content.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+struct Field {
+    std::string_view text;
+    std::size_t offset = 0;
+};
+
+/// Lines of a table, with what errors about them need.
+class Table {
+  public:
+    explicit Table(FileContent content) : content_(std::move(content)) {
+        text_ = {reinterpret_cast<const char*>(content_.bytes.data()), content_.bytes.size()};
+        if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+    }
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+
+    [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+    [[nodiscard]] std::size_t size() const { return text_.size(); }
+
+    /// The fields of the next line, stripped.
+    const std::vector<Field>& next() {
+        ++line_;
+        fields_.clear();
+        const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+        while (at_ <= end) {
+            const std::size_t begin = at_;
+            const std::size_t first = std::min(text_.find_first_not_of(" \t", begin), end);
+            const bool quoted = first < end && text_[first] == '"';
+            const std::size_t closed = quoted ? text_.find('"', first + 1) : first;
+            if (closed > end) fail(first, "", "a quote without its other end");
+            at_ = std::min(text_.find(',', closed), end);
+            fields_.push_back(strip({text_.substr(begin, at_ - begin), begin}));
+            ++at_;
+        }
+        return fields_;
+    }
+
+    [[noreturn]] void fail(std::size_t offset, std::string_view column,
+                           std::string_view problem) const {
+        const std::string where = column.empty() ? "" : fmt::format(", column \"{}\"", column);
+        throw DataError(content_.name, offset, fmt::format("line {}{}: {}", line_, where, problem));
+    }
+
+  private:
+    static Field strip(Field field) {
+        constexpr std::string_view blanks = " \t\r";
+        const std::size_t first = std::min(field.text.find_first_not_of(blanks), field.text.size());
+        field.text.remove_prefix(first);
+        field.offset += first;
+        field.text = field.text.substr(0, field.text.find_last_not_of(blanks) + 1);
+        if (field.text.size() >= 2 && field.text.front() == '"' && field.text.back() == '"')
+            field = {field.text.substr(1, field.text.size() - 2), field.offset + 1};
+        return field;
+    }
+
+    FileContent content_;
+    std::string_view text_;
+    std::vector<Field> fields_;
+    std::size_t at_ = 0;
+    std::size_t line_ = 0;
+};
+
+float read_number(const Table& table, const Field& field, std::string_view column) {
+    double number = 0;
+    const char* const begin = field.text.data();
+    const char* const end = begin + field.text.size();
+    const auto [stop, error] = std::from_chars(begin, end, number);
+    constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
+    if (error != std::errc{} || stop != end || !(std::abs(number) <= most))
+        table.fail(
+            field.offset, column,
+            fmt::format("\"{}\" is no number within +-{:.3g}", field.text.substr(0, 40), most));
+    return static_cast<float>(number);
+}
+
+int read_label(const Table& table, const Field& field, std::string_view column) {
+    int label = 0;
+    const char* const begin = field.text.data();
+    const char* const end = begin + field.text.size();
+    const auto [stop, error] = std::from_chars(begin, end, label);
+    if (error != std::errc{} || stop != end || label < 0 || label >= most_csv_classes)
+        table.fail(field.offset, column,
+                   fmt::format("\"{}\" is no label; labels are integers from 0 to {}",
+                               field.text.substr(0, 40), most_csv_classes - 1));
+    return label;
+}
+
+struct Columns {
+    std::vector<std::string> names;
+    std::size_t predicted = 0;
+};
+
+Columns read_header(Table& table, const std::string& predicted) {
+    Columns columns;
+    if (table.at_end()) table.fail(0, "", "the file is empty; its first line names the columns");
+    const std::vector<Field>& fields = table.next();
+    for (const Field& field : fields) {
+        if (field.text.empty()) table.fail(field.offset, "", "a column without a name");
+        if (std::ranges::find(columns.names, field.text) != columns.names.end())
+            table.fail(field.offset, field.text, "a second column of this name");
+        columns.names.emplace_back(field.text);
+    }
+    const auto found = std::ranges::find(columns.names, predicted);
+    if (found == columns.names.end())
+        table.fail(fields.front().offset, "",
+                   fmt::format("no column \"{}\"; there are: {}", predicted,
+                               fmt::join(columns.names, ", ")));
+    if (columns.names.size() < 2)
+        table.fail(fields.front().offset, "", "one column only; features are others");
+    columns.predicted = static_cast<std::size_t>(found - columns.names.begin());
+    return columns;
+}
+
+struct Rows {
+    std::vector<float> features;  // row by row
+    std::vector<float> targets;
+    std::vector<int> labels;
+    int count = 0;
+};
+
+void read_row(Table& table, const Columns& columns, Prediction predicts, Rows& rows) {
+    const std::vector<Field>& fields = table.next();
+    if (fields.size() != columns.names.size())
+        table.fail(
+            fields.front().offset, "",
+            fmt::format("{} fields; the header names {}", fields.size(), columns.names.size()));
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const std::string& name = columns.names[i];
+        if (i != columns.predicted)
+            rows.features.push_back(read_number(table, fields[i], name));
+        else if (predicts == Prediction::label)
+            rows.labels.push_back(read_label(table, fields[i], name));
+        else
+            rows.targets.push_back(read_number(table, fields[i], name));
+    }
+    ++rows.count;
+}
+
+Samples all_samples(const Rows& rows, std::size_t features) {
+    Samples samples;
+    samples.inputs = Eigen::Map<const Eigen::MatrixXf>(
+        rows.features.data(), static_cast<Eigen::Index>(features), rows.count);
+    samples.labels = Eigen::Map<const Eigen::VectorXi>(
+        rows.labels.data(), static_cast<Eigen::Index>(rows.labels.size()));
+    samples.targets = Eigen::Map<const Eigen::VectorXf>(
+        rows.targets.data(), static_cast<Eigen::Index>(rows.targets.size()));
+    return samples;
+}
+
+/// The numbers of the rows, the chosen ones last; both parts in order.
+std::vector<int> order_with_test_last(int rows, int test, RandomStream& stream) {
+    std::vector<int> order(static_cast<std::size_t>(rows));
+    std::iota(order.begin(), order.end(), 0);
+    for (int left = rows; left > rows - test; --left) {
+        boost::random::uniform_int_distribution<int> choice(0, left - 1);
+        std::swap(order[static_cast<std::size_t>(left - 1)],
+                  order[static_cast<std::size_t>(choice(stream))]);
+    }
+    std::sort(order.begin(), order.end() - test);
+    std::sort(order.end() - test, order.end());
+    return order;
+}
+
+}  // namespace
+
+Dataset read_csv(const std::filesystem::path& path, const CsvOptions& options,
+                 RandomStream& stream) {
+    PACELINE_CHECK(options.predicts != Prediction::next_token, "a table has labels or targets");
+    PACELINE_CHECK(options.test_share >= 0 && options.test_share < 1, "a share is in [0, 1)");
+    Table table(read_content(path));
+    const Columns columns = read_header(table, options.column);
+    Rows rows;
+    while (!table.at_end()) read_row(table, columns, options.predicts, rows);
+    if (rows.count == 0) table.fail(table.size(), "", "no line of numbers follows the header");
+
+    const Samples all = all_samples(rows, columns.names.size() - 1);
+    const auto share = static_cast<int>(std::lround(options.test_share * rows.count));
+    const int test = std::min(share, rows.count - 1);
+    const std::vector<int> order = order_with_test_last(rows.count, test, stream);
+    Dataset data;
+    gather(all, std::span(order).first(static_cast<std::size_t>(rows.count - test)), data.train);
+    gather(all, std::span(order).last(static_cast<std::size_t>(test)), data.test);
+    data.predicts = options.predicts;
+    if (options.predicts == Prediction::label) data.classes = all.labels.maxCoeff() + 1;
+    return data;
+}
+
+}  // namespace paceline

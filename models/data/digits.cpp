@@ -1,0 +1,220 @@
+#include "models/data/digits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <numbers>
+#include <vector>
+
+#include <Eigen/Geometry>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <boost/random/uniform_real_distribution.hpp>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Point = Eigen::Vector2d;  // x to the right, y down
+using Stroke = std::vector<Point>;
+using Glyph = std::vector<Stroke>;
+
+constexpr double glyph_height = 0.72;
+constexpr double glyph_width = 0.5;
+
+/// An arc of an ellipse, from one angle to another in degrees: 0 is right, 90 is down.
+Stroke arc(Point center, Point radii, double from, double to) {
+    constexpr int pieces = 12;
+    Stroke stroke;
+    for (int i = 0; i <= pieces; ++i) {
+        const double angle = (from + (to - from) * i / pieces) * std::numbers::pi / 180;
+        stroke.emplace_back(center.x() + radii.x() * std::cos(angle),
+                            center.y() + radii.y() * std::sin(angle));
+    }
+    return stroke;
+}
+
+Stroke line(std::initializer_list<std::array<double, 2>> points) {
+    Stroke stroke;
+    for (const auto& [x, y] : points) stroke.emplace_back(x, y);
+    return stroke;
+}
+
+Stroke joined(Stroke first, const Stroke& then) {
+    first.insert(first.end(), then.begin(), then.end());
+    return first;
+}
+
+std::array<Glyph, 10> make_glyphs() {
+    return {
+        Glyph{arc({.5, .5}, {.36, .48}, 0, 360)},
+        Glyph{line({{.28, .2}, {.55, .02}, {.55, .98}})},
+        Glyph{joined(arc({.5, .3}, {.36, .28}, 180, 395), line({{.12, .97}, {.9, .97}}))},
+        Glyph{arc({.45, .26}, {.34, .24}, -150, 90), arc({.45, .73}, {.38, .24}, -90, 150)},
+        Glyph{line({{.66, .98}, {.66, .02}, {.1, .68}, {.92, .68}})},
+        Glyph{joined(line({{.84, .03}, {.25, .03}, {.2, .46}}),
+                     arc({.47, .67}, {.38, .3}, -135, 145))},
+        Glyph{line({{.74, .02}, {.45, .22}, {.24, .48}, {.17, .72}}),
+              arc({.5, .71}, {.34, .26}, 0, 360)},
+        Glyph{line({{.12, .03}, {.88, .03}, {.38, .98}})},
+        Glyph{arc({.5, .25}, {.29, .23}, 0, 360), arc({.5, .73}, {.36, .25}, 0, 360)},
+        Glyph{arc({.5, .29}, {.34, .26}, 0, 360), line({{.84, .29}, {.76, .62}, {.48, .98}})},
+    };
+}
+
+double within(double least, double most, RandomStream& stream) {
+    return least < most ? boost::random::uniform_real_distribution<double>(least, most)(stream)
+                        : least;
+}
+
+/// What an image does to the points of its glyph; into pixels.
+struct Distortion {
+    Eigen::Matrix2d linear;
+    Eigen::Matrix<double, 2, 3> quadratic;
+    Point shift;
+
+    Distortion(const DigitsOptions& options, RandomStream& stream) {
+        const auto around_0 = [&](double most) { return within(-most, most, stream); };
+        const double angle = around_0(options.rotation);
+        Eigen::Matrix2d shear = Eigen::Matrix2d::Identity();
+        shear(0, 1) = around_0(options.shear);
+        const double wider = 1 + around_0(options.scale);
+        const double higher = 1 + around_0(options.scale);
+        for (double& coefficient : quadratic.reshaped()) coefficient = around_0(options.warp);
+        shift = {.5 + around_0(options.shift), .5 + around_0(options.shift)};
+        shift *= options.size;
+        linear = options.size * Eigen::Rotation2Dd(angle).toRotationMatrix() * shear *
+                 Eigen::Vector2d(glyph_width * wider, glyph_height * higher).asDiagonal();
+    }
+
+    Point operator()(const Point& of_glyph) const {
+        const Point p = of_glyph.array() - 0.5;
+        const Eigen::Vector3d squares(p.x() * p.x(), p.x() * p.y(), p.y() * p.y());
+        return linear * (p + quadratic * squares) + shift;
+    }
+};
+
+struct Pen {
+    double radius;  // where the ink is half
+    double edge;    // from full ink to none
+
+    [[nodiscard]] double reach() const { return radius + edge / 2; }
+    [[nodiscard]] double ink(double distance) const {
+        return std::clamp(0.5 + (radius - distance) / edge, 0.0, 1.0);
+    }
+};
+
+double distance_to_segment(const Point& p, const Point& a, const Point& b) {
+    const Point along = b - a;
+    const double squared = along.squaredNorm();
+    const double t = squared > 0 ? std::clamp((p - a).dot(along) / squared, 0.0, 1.0) : 0.0;
+    return (p - a - t * along).norm();
+}
+
+/// Ink is the most of all segments' at a pixel; only pixels that the pen reaches are looked at.
+void draw_segment(const Point& a, const Point& b, const Pen& pen, Eigen::MatrixXf& ink) {
+    const auto pixel = [&](double position) {
+        const auto last = static_cast<double>(ink.rows() - 1);
+        return static_cast<Eigen::Index>(std::clamp(std::floor(position), 0.0, last));
+    };
+    const Point low = a.cwiseMin(b).array() - pen.reach();
+    const Point high = a.cwiseMax(b).array() + pen.reach();
+    for (Eigen::Index y = pixel(low.y()); y <= pixel(high.y()); ++y)
+        for (Eigen::Index x = pixel(low.x()); x <= pixel(high.x()); ++x) {
+            const Point center(static_cast<double>(x) + 0.5, static_cast<double>(y) + 0.5);
+            const auto here = static_cast<float>(pen.ink(distance_to_segment(center, a, b)));
+            ink(x, y) = std::max(ink(x, y), here);
+        }
+}
+
+/// Pixels' shares of ink: column y holds row y of the image.
+void draw_glyph(const Glyph& glyph, const DigitsOptions& options, RandomStream& stream,
+                Eigen::MatrixXf& ink) {
+    const Distortion distort(options, stream);
+    const double size = options.size;
+    const Pen pen{.radius = size * within(options.thinnest, options.thickest, stream) / 2,
+                  .edge = within(1, std::max(1.0, size * options.softest), stream)};
+    ink.setZero();
+    for (const Stroke& stroke : glyph) {
+        Point last = distort(stroke.front());
+        for (const Point& point : stroke) {
+            const Point next = distort(point);
+            draw_segment(last, next, pen, ink);
+            last = next;
+        }
+    }
+}
+
+struct Colors {
+    Eigen::Vector3d background = Eigen::Vector3d::Zero();
+    Eigen::Vector3d ink = Eigen::Vector3d::Zero();
+};
+
+Colors draw_colors(const DigitsOptions& options, RandomStream& stream) {
+    Colors colors;
+    if (options.channels == 1) {
+        colors.ink[0] = within(options.faintest, 1, stream);
+        return colors;
+    }
+    while ((colors.ink - colors.background).norm() < options.faintest) {
+        for (double& value : colors.background) value = within(0, 1, stream);
+        for (double& value : colors.ink) value = within(0, 1, stream);
+    }
+    return colors;
+}
+
+Samples draw(int count, const DigitsOptions& options, RandomStream stream) {
+    boost::random::uniform_int_distribution<int> digit(0, 9);
+    boost::random::normal_distribution<double> normal;
+    const std::array<Glyph, 10> glyphs = make_glyphs();
+    const Eigen::Index pixels = Eigen::Index{options.size} * options.size;
+    Eigen::MatrixXf ink(options.size, options.size);
+    Samples samples;
+    samples.inputs.resize(pixels * options.channels, count);
+    samples.labels.resize(count);
+    for (int j = 0; j < count; ++j) {
+        const int label = digit(stream);
+        samples.labels[j] = label;
+        draw_glyph(glyphs[static_cast<std::size_t>(label)], options, stream, ink);
+        const Colors colors = draw_colors(options, stream);
+        for (int channel = 0; channel < options.channels; ++channel) {
+            const double background = colors.background[channel];
+            const double contrast = colors.ink[channel] - background;
+            for (Eigen::Index i = 0; i < pixels; ++i) {
+                const double clean = background + contrast * static_cast<double>(ink(i));
+                const double noisy = clean + options.noise * normal(stream);
+                samples.inputs(channel * pixels + i, j) =
+                    static_cast<float>(std::clamp(noisy, 0.0, 1.0));
+            }
+        }
+    }
+    return samples;
+}
+
+void check(const DigitsOptions& options) {
+    PACELINE_CHECK(options.channels == 1 || options.channels == 3, "images are gray or in color");
+    PACELINE_CHECK(options.size >= 8, "a digit needs 8 pixels by 8");
+    for (const double distortion : {options.shift, options.rotation, options.scale, options.shear,
+                                    options.warp, options.thinnest, options.softest, options.noise})
+        PACELINE_CHECK(distortion >= 0, "a distortion is a range around 0");
+    PACELINE_CHECK(options.scale < 1, "a digit does not shrink to nothing");
+    PACELINE_CHECK(options.thinnest <= options.thickest, "a pen's widths are a range");
+    PACELINE_CHECK(options.faintest > 0 && options.faintest <= 1, "contrast is in (0, 1]");
+    PACELINE_CHECK(options.train >= 1 && options.test >= 0, "there is a training sample or more");
+}
+
+}  // namespace
+
+Dataset digits(const DigitsOptions& options, const RandomStreams& streams) {
+    check(options);
+    return {.train = draw(options.train, options, streams.stream("digits.train")),
+            .test = draw(options.test, options, streams.stream("digits.test")),
+            .predicts = Prediction::label,
+            .classes = 10,
+            .image = {options.channels, options.size, options.size}};
+}
+
+}  // namespace paceline

@@ -1,0 +1,104 @@
+#include "models/data/file_content.hpp"
+
+#include <array>
+#include <fstream>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "models/data/data_error.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::vector<unsigned char> read_bytes(const std::filesystem::path& path, std::uint64_t limit) {
+    const std::string file = path.string();
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error))
+        throw DataError(file, 0, "there is no such regular file");
+    const std::uintmax_t length = std::filesystem::file_size(path, error);
+    if (error) throw DataError(file, 0, fmt::format("cannot be read: {}", error.message()));
+    if (length > limit)
+        throw DataError(file, limit,
+                        fmt::format("the file has {} bytes; at most {} are read", length, limit));
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw DataError(file, 0, "cannot be opened for reading");
+    std::vector<unsigned char> bytes(length);
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(length));
+    const auto got = static_cast<std::uint64_t>(in.gcount());
+    if (got != length)
+        throw DataError(file, got, fmt::format("reading ended here, of {} bytes", length));
+    return bytes;
+}
+
+/// A z_stream that gives its memory back.
+class Inflater {
+  public:
+    Inflater(std::string file, std::vector<unsigned char> compressed)
+        : file_(std::move(file)), compressed_(std::move(compressed)) {
+        PACELINE_CHECK(compressed_.size() <= std::numeric_limits<uInt>::max(),
+                       "a compressed file fits in one piece");
+        stream_.next_in = compressed_.data();
+        stream_.avail_in = static_cast<uInt>(compressed_.size());
+        constexpr int gzip_only = 16;
+        if (inflateInit2(&stream_, gzip_only + MAX_WBITS) != Z_OK) fail("zlib cannot start");
+    }
+    Inflater(const Inflater&) = delete;
+    Inflater& operator=(const Inflater&) = delete;
+    ~Inflater() { inflateEnd(&stream_); }
+
+    std::vector<unsigned char> inflate_all(std::uint64_t limit) {
+        std::vector<unsigned char> content;
+        while (stream_.avail_in > 0) {
+            inflate_member(limit, content);
+            if (inflateReset(&stream_) != Z_OK) fail("zlib cannot start again");
+        }
+        return content;
+    }
+
+  private:
+    void inflate_member(std::uint64_t limit, std::vector<unsigned char>& content) {
+        std::array<unsigned char, 1 << 16> piece{};
+        for (int result = Z_OK; result != Z_STREAM_END;) {
+            stream_.next_out = piece.data();
+            stream_.avail_out = static_cast<uInt>(piece.size());
+            result = inflate(&stream_, Z_NO_FLUSH);
+            if (result == Z_BUF_ERROR && stream_.avail_in == 0)
+                fail("the gzip file is cut off; its content goes on");
+            if (result != Z_OK && result != Z_STREAM_END)
+                fail(stream_.msg != nullptr ? stream_.msg : "what is here is no gzip content");
+            const std::size_t made = piece.size() - stream_.avail_out;
+            if (made > limit - content.size())
+                fail(fmt::format("the file inflates to more than {} bytes", limit));
+            content.insert(content.end(), piece.begin(), piece.begin() + std::ptrdiff_t(made));
+        }
+    }
+
+    [[noreturn]] void fail(std::string_view problem) const {
+        throw DataError(file_, compressed_.size() - stream_.avail_in,
+                        fmt::format("gzip: {}", problem));
+    }
+
+    std::string file_;
+    std::vector<unsigned char> compressed_;
+    z_stream stream_{};
+};
+
+}  // namespace
+
+FileContent read_content(const std::filesystem::path& path, std::uint64_t limit) {
+    FileContent content{.name = path.string(), .bytes = read_bytes(path, limit)};
+    const std::vector<unsigned char>& bytes = content.bytes;
+    if (bytes.size() < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b) return content;
+    Inflater inflater(content.name, std::move(content.bytes));
+    content.bytes = inflater.inflate_all(limit);
+    content.name += " (inflated)";
+    return content;
+}
+
+}  // namespace paceline

@@ -1,0 +1,28 @@
+// IDX files: the images and labels of MNIST and its relatives (Fashion-MNIST, KMNIST, EMNIST).
+//
+//   images   00 00 08 03, count, height, width (big-endian uint32), then count*height*width bytes
+//   labels   00 00 08 01, count, then count bytes
+//
+// Plain or gzip. A file holds exactly what its header says, not a byte more or less; this is checked
+// before anything of that size is made. Pixels become [0, 1] by division by 255.
+//
+// Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits", file formats.
+#pragma once
+
+#include <filesystem>
+
+#include "models/data/dataset.hpp"
+
+namespace paceline {
+
+struct IdxFiles {
+    std::filesystem::path train_images;
+    std::filesystem::path train_labels;
+    std::filesystem::path test_images;
+    std::filesystem::path test_labels;
+};
+
+/// Classes are 0 .. the largest training label. Throws DataError.
+Dataset read_idx(const IdxFiles& files);
+
+}  // namespace paceline

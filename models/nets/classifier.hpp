@@ -1,0 +1,18 @@
+// A classifier: a chain of layers from a sample's features to its logits, and the cross-entropy of
+// their softmax.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "models/nets/layer.hpp"
+#include "models/nets/net.hpp"
+
+namespace paceline {
+
+/// The net of the layers that `build` makes; it is called again for each clone. Requires that the
+/// first takes a sample's features and the last gives a logit per class.
+template <class Scalar>
+std::unique_ptr<Net<Scalar>> make_classifier(std::function<Layers<Scalar>()> build);
+
+}  // namespace paceline

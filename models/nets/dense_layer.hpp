@@ -1,0 +1,28 @@
+// A fully connected layer: z = W in + b, and out = max(z, 0) where it ends in a ReLU.
+//
+//   dW = dz in^T,   db = sum over lanes of dz,   d_in = W^T dz
+//
+// Tensors <prefix>weight {out, in} and <prefix>bias {out}. Starts with normal weights of variance
+// gain / in, gain 2 before a ReLU (He, Zhang, Ren, Sun, ICCV 2015, eq. 10) and 1 else, and no bias.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <Eigen/Core>
+
+#include "models/nets/layer.hpp"
+
+namespace paceline {
+
+struct DenseShape {
+    Eigen::Index in;
+    Eigen::Index out;
+    bool relu = false;
+    bool start_at_zero = false;
+};
+
+template <class Scalar>
+std::unique_ptr<Layer<Scalar>> make_dense_layer(const std::string& prefix, const DenseShape& shape);
+
+}  // namespace paceline

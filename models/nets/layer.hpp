@@ -1,0 +1,105 @@
+// A layer: a differentiable function of a panel and of a few tensors; and chains of them.
+//
+// Images lie in a panel channel by channel, each row by row, with a border of one pixel of zeros
+// around every channel, so that 3 x 3 kernels need no test for the edge. Whoever owns a panel makes
+// it zero once; layers write the pixels inside and never the border.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "models/layout.hpp"
+#include "models/nets/lanes.hpp"
+#include "sim/engine/random.hpp"
+
+namespace paceline {
+
+struct ImageExtent {
+    Eigen::Index channels;
+    Eigen::Index height;
+    Eigen::Index width;
+
+    [[nodiscard]] Eigen::Index pixels() const { return channels * height * width; }
+    /// Features of a panel that holds such images, with their borders.
+    [[nodiscard]] Eigen::Index features() const { return channels * (height + 2) * (width + 2); }
+    /// The feature of a pixel inside.
+    [[nodiscard]] Eigen::Index feature(Eigen::Index channel, Eigen::Index y, Eigen::Index x) const {
+        return (channel * (height + 2) + y + 1) * (width + 2) + x + 1;
+    }
+};
+
+/// What a layer is given to go backward. d_ is the gradient of the loss with respect to a panel.
+template <class Scalar>
+struct Backward {
+    const Scalar* x;           // the parameters of this layer
+    const Panel<Scalar>& in;   // as forward() was given it
+    const Panel<Scalar>& out;  // as forward() left it
+    Panel<Scalar>& d_out;      // a layer that ends in a ReLU masks it in place
+    Panel<Scalar>* d_in;       // null: not wanted
+    Scalar* g;                 // the gradient of this layer's parameters
+    bool add;                  // to what is in g, or over it
+};
+
+template <class Scalar>
+class Layer {
+  public:
+    Layer() = default;
+    Layer(const Layer&) = delete;
+    Layer& operator=(const Layer&) = delete;
+    virtual ~Layer() = default;
+
+    [[nodiscard]] virtual Eigen::Index in_features() const = 0;
+    [[nodiscard]] virtual Eigen::Index out_features() const = 0;
+    [[nodiscard]] virtual std::vector<Tensor> tensors() const { return {}; }
+    /// Multiply-accumulates of one sample's forward pass, by tensor.
+    [[nodiscard]] virtual std::vector<double> tensor_macs() const { return {}; }
+    virtual void initialize(RandomStream&, Scalar* /*x*/) const {}
+    virtual void forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scalar>& out) = 0;
+    /// Requires that forward() has been called with these panels last.
+    virtual void backward(const Backward<Scalar>& pass) = 0;
+};
+
+template <class Scalar>
+using Layers = std::vector<std::unique_ptr<Layer<Scalar>>>;
+
+/// Layers one behind the other, with the panels between them.
+template <class Scalar>
+class Chain final : public Layer<Scalar> {
+  public:
+    /// Requires a layer or more, each taking what the one before it gives.
+    explicit Chain(Layers<Scalar> layers);
+
+    [[nodiscard]] Eigen::Index in_features() const override;
+    [[nodiscard]] Eigen::Index out_features() const override;
+    [[nodiscard]] std::vector<Tensor> tensors() const override;
+    [[nodiscard]] std::vector<double> tensor_macs() const override;
+    void initialize(RandomStream& stream, Scalar* x) const override;
+    void forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scalar>& out) override;
+    void backward(const Backward<Scalar>& pass) override;
+
+  private:
+    Layers<Scalar> layers_;
+    std::size_t first_trained_ = 0;       // no layer before it has parameters
+    std::vector<Eigen::Index> offsets_;   // of each layer's first parameter
+    std::vector<Panel<Scalar>> between_;  // between_[i] is the output of layer i
+    std::vector<Panel<Scalar>> d_between_;
+};
+
+/// Zeros for so many features.
+template <class Scalar>
+Panel<Scalar> zero_panel(Eigen::Index features) {
+    return Panel<Scalar>::Zero(lanes, features);
+}
+
+/// The entries of these tensors.
+Eigen::Index entries_of(const std::vector<Tensor>& tensors);
+
+/// Independent normal numbers of mean 0.
+template <class Scalar>
+void draw_normal(RandomStream& stream, double deviation, Eigen::Index count, Scalar* x);
+
+}  // namespace paceline

@@ -1,0 +1,118 @@
+#include "models/nets/lstm_layer.hpp"
+
+#include "models/nets/product.hpp"
+#include "models/nets/transpose.hpp"
+
+namespace paceline {
+
+using Eigen::Index;
+
+template <class Scalar>
+LstmLayer<Scalar>::LstmLayer(Index in, Index hidden)
+    : in_(in), hidden_(hidden), d_c_(lanes, hidden), d_h_recurrent_(lanes, hidden) {}
+
+template <class Scalar>
+void LstmLayer<Scalar>::reserve(Index steps) {
+    if (steps <= room_) return;
+    room_ = steps;
+    // Units a power of two apart would share a few sets of the cache: half a panel row is the gap.
+    gate_row_ = room_ * lanes + lanes / 2;
+    gates_.resize(4 * hidden_ * gate_row_);
+    for (Panel<Scalar>* panel : {&c_, &tanh_c_, &h_, &d_h_}) panel->resize(lanes, room_ * hidden_);
+    h_samples_.resize(room_ * lanes * hidden_);
+}
+
+template <class Scalar>
+void LstmLayer<Scalar>::forward(Tensors<const Scalar> x, Index steps, const Panel<Scalar>& in) {
+    for (Index step = 0; step < steps; ++step) {
+        multiply<Scalar>(4 * hidden_, lanes, in_, {x.input, in_, 1}, in.col(step * in_).data(),
+                         lanes, gate(0, step), gate_row_, {.start = Start::bias, .bias = x.bias});
+        if (step > 0)
+            multiply<Scalar>(4 * hidden_, lanes, hidden_, {x.recurrent, hidden_, 1},
+                             h_.col((step - 1) * hidden_).data(), lanes, gate(0, step), gate_row_,
+                             {.start = Start::sum});
+        activate(step);
+        transpose(hidden_, lanes, h_.col(step * hidden_).data(), lanes,
+                  h_samples_.data() + step * lanes * hidden_, hidden_);
+    }
+}
+
+template <class Scalar>
+void LstmLayer<Scalar>::activate(Index step) {
+    for (Index unit = 0; unit < hidden_; ++unit) {
+        LanesMap<Scalar> i(gate(unit, step));
+        LanesMap<Scalar> f(gate(unit + hidden_, step));
+        LanesMap<Scalar> g(gate(unit + 2 * hidden_, step));
+        LanesMap<Scalar> o(gate(unit + 3 * hidden_, step));
+        i = i.logistic();
+        f = f.logistic();
+        g = g.tanh();
+        o = o.logistic();
+        const Index at = step * hidden_ + unit;
+        Lanes<Scalar> c = i * g;
+        if (step > 0) c += f * c_.col(at - hidden_);
+        c_.col(at) = c;
+        tanh_c_.col(at) = c.tanh();
+        h_.col(at) = o * tanh_c_.col(at);
+    }
+}
+
+template <class Scalar>
+void LstmLayer<Scalar>::backward(Tensors<const Scalar> x, Index steps, const Scalar* in_samples,
+                                 Panel<Scalar>& d_in, Tensors<Scalar> g, bool add) {
+    d_c_.setZero();
+    d_h_recurrent_.setZero();
+    for (Index step = steps; step-- > 0;) {
+        backward_step(step);
+        if (step > 0)
+            multiply<Scalar>(hidden_, lanes, 4 * hidden_, {x.recurrent, 1, hidden_}, gate(0, step),
+                             gate_row_, d_h_recurrent_.data(), lanes);
+        multiply<Scalar>(in_, lanes, 4 * hidden_, {x.input, 1, in_}, gate(0, step), gate_row_,
+                         d_in.col(step * in_).data(), lanes);
+    }
+    backward_weights(steps, in_samples, g, add);
+}
+
+template <class Scalar>
+void LstmLayer<Scalar>::backward_step(Index step) {
+    constexpr Scalar one{1};
+    for (Index unit = 0; unit < hidden_; ++unit) {
+        LanesMap<Scalar> i(gate(unit, step));
+        LanesMap<Scalar> f(gate(unit + hidden_, step));
+        LanesMap<Scalar> g(gate(unit + 2 * hidden_, step));
+        LanesMap<Scalar> o(gate(unit + 3 * hidden_, step));
+        const Index at = step * hidden_ + unit;
+        const Lanes<Scalar> d_h = d_h_.col(at) + d_h_recurrent_.col(unit);
+        const Lanes<Scalar> t = tanh_c_.col(at);
+        const Lanes<Scalar> d_c = d_c_.col(unit) + d_h * o * (one - t * t);
+        d_c_.col(unit) = d_c * f;
+        o = d_h * t * o * (one - o);
+        if (step > 0)
+            f = d_c * c_.col(at - hidden_) * f * (one - f);
+        else
+            f.setZero();
+        const Lanes<Scalar> d_g = d_c * i * (one - g * g);
+        i = d_c * g * i * (one - i);
+        g = d_g;
+    }
+}
+
+template <class Scalar>
+void LstmLayer<Scalar>::backward_weights(Index steps, const Scalar* in_samples, Tensors<Scalar> g,
+                                         bool add) const {
+    const ProductEnds<Scalar> ends{.start = add ? Start::sum : Start::zero};
+    const Scalar* d = gates_.data();
+    multiply<Scalar>(4 * hidden_, in_, steps * lanes, {d, gate_row_, 1}, in_samples, in_, g.input,
+                     in_, ends);
+    multiply<Scalar>(4 * hidden_, hidden_, (steps - 1) * lanes, {d + lanes, gate_row_, 1},
+                     h_samples_.data(), hidden_, g.recurrent, hidden_, ends);
+    for (Index unit = 0; unit < 4 * hidden_; ++unit) {
+        const Scalar sum = gates_.segment(unit * gate_row_, steps * lanes).sum();
+        g.bias[unit] = (add ? g.bias[unit] : Scalar{0}) + sum;
+    }
+}
+
+template class LstmLayer<float>;
+template class LstmLayer<double>;
+
+}  // namespace paceline

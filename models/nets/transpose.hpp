@@ -1,0 +1,13 @@
+// Between samples as columns of features, as data sets have them, and features as rows of lanes.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace paceline {
+
+/// to[j * to_row + i] = from[i * from_row + j] for i < rows, j < columns.
+template <class From, class To>
+void transpose(Eigen::Index rows, Eigen::Index columns, const From* from, Eigen::Index from_row,
+               To* to, Eigen::Index to_row);
+
+}  // namespace paceline

@@ -1,0 +1,131 @@
+#include "models/data/csv.hpp"
+
+#include <cmath>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/models/data/data_files.hpp"
+
+namespace paceline {
+namespace {
+
+RandomStream stream(std::uint64_t seed = 1) {
+    return RandomStreams(seed).stream("csv");
+}
+
+Dataset read(const std::string& path, const CsvOptions& options) {
+    RandomStream rows = stream();
+    return read_csv(path, options, rows);
+}
+
+TEST_CASE("csv: every column but the label's is a feature, in order") {
+    const TemporaryFolder folder;
+    const std::string content =
+        "\xEF\xBB\xBFwidth, \"petal, length\" ,kind,age\r\n"
+        "1.5,-2e3,2,0\r\n"
+        " 0.25 ,\t7, 0,1e-60\r\n"
+        "3,4,1,\"5\"";
+
+    const Dataset data =
+        read(folder.write("table.csv", content), {.column = "kind", .test_share = 0});
+
+    CHECK(data.predicts == Prediction::label);
+    CHECK(data.classes == 3);
+    CHECK(data.train.labels == Eigen::Vector3i(2, 0, 1));
+    Eigen::MatrixXf expected(3, 3);
+    expected << 1.5f, 0.25f, 3, -2000, 7, 4, 0, 0, 5;
+    CHECK(data.train.inputs == expected);
+    CHECK(data.test.count() == 0);
+    const Dataset packed =
+        read(folder.write("table.csv.gz", gzip(content)), {.column = "kind", .test_share = 0});
+    CHECK(packed.train.inputs == data.train.inputs);
+}
+
+TEST_CASE("csv: a target is a number") {
+    const TemporaryFolder folder;
+    const Dataset data = read(folder.write("table.csv", "y,x\n0.5,1\n-3,2\n"),
+                              {.column = "y", .predicts = Prediction::number, .test_share = 0});
+    CHECK(data.predicts == Prediction::number);
+    CHECK(data.train.targets == Eigen::Vector2f(0.5f, -3));
+    CHECK(data.train.labels.size() == 0);
+    CHECK(data.train.inputs == Eigen::RowVector2f(1, 2));
+}
+
+TEST_CASE("csv: test rows are a random share, every row is in one part, in order") {
+    const TemporaryFolder folder;
+    std::string content = "row,label\n";
+    for (int row = 0; row < 40; ++row) content += fmt::format("{},{}\n", row, row % 4);
+    const std::string path = folder.write("table.csv", content);
+    const CsvOptions options{.column = "label", .test_share = 0.25};
+
+    Eigen::VectorXd tested = Eigen::VectorXd::Zero(40);
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        RandomStream rows = stream(seed);
+        const Dataset data = read_csv(path, options, rows);
+        REQUIRE(data.train.count() == 30);
+        REQUIRE(data.test.count() == 10);
+        std::set<float> all;
+        for (const Samples& part : {data.train, data.test})
+            for (Eigen::Index j = 0; j < part.count(); ++j) {
+                all.insert(part.inputs(0, j));
+                if (j > 0) CHECK(part.inputs(0, j - 1) < part.inputs(0, j));
+                CHECK(part.labels[j] == static_cast<int>(part.inputs(0, j)) % 4);
+            }
+        CHECK(all.size() == 40);
+        for (Eigen::Index j = 0; j < 10; ++j) tested[static_cast<int>(data.test.inputs(0, j))] += 1;
+    }
+    CHECK((tested.array() - 100).abs().maxCoeff() < 5 * std::sqrt(400 * 0.25 * 0.75));
+}
+
+TEST_CASE("csv: what is wrong with a file is said: line, column and byte") {
+    const TemporaryFolder folder;
+    const auto refused = [&](const std::string& content, Prediction predicts = Prediction::label) {
+        const std::string path = folder.write("wrong.csv", content);
+        return refusal([&] { read(path, {.column = "y", .predicts = predicts}); });
+    };
+
+    CHECK(refused("") == "byte 0: line 0: the file is empty; its first line names the columns");
+    CHECK(refused("x,z\n1,2\n") == "byte 0: line 1: no column \"y\"; there are: x, z");
+    CHECK(refused("y\n1\n") == "byte 0: line 1: one column only; features are others");
+    CHECK(refused("x,y,x\n") == "byte 4: line 1, column \"x\": a second column of this name");
+    CHECK(refused("x,,y\n") == "byte 2: line 1: a column without a name");
+    CHECK(refused("x,\"y\n1,2\n") == "byte 2: line 1: a quote without its other end");
+    CHECK(refused("x,y\n") == "byte 4: line 1: no line of numbers follows the header");
+    CHECK(refused("x,y\n1,2\n3\n") == "byte 8: line 3: 1 fields; the header names 2");
+    CHECK(refused("x,y\n1,2,3\n") == "byte 4: line 2: 3 fields; the header names 2");
+    CHECK(refused("x,y\n\n1,2\n") == "byte 4: line 2: 1 fields; the header names 2");
+    CHECK(refused("x,y\n1,2\n q1,0\n") ==
+          "byte 9: line 3, column \"x\": \"q1\" is no number within +-3.4e+38");
+    for (const char* number : {"", "nan", "inf", "1e39", "-1e400", "1 2", "0x10", "1;2"})
+        CHECK(refused(fmt::format("x,y\n{},0\n", number)) ==
+              fmt::format("byte 4: line 2, column \"x\": \"{}\" is no number within +-3.4e+38",
+                          number));
+    for (const char* label : {"1.5", "-1", "65536", "99999999999", "cat"})
+        CHECK(refused(fmt::format("x,y\n1,{}\n", label)) ==
+              fmt::format("byte 6: line 2, column \"y\": \"{}\" is no label; labels are integers "
+                          "from 0 to 65535",
+                          label));
+    CHECK(refused("x,y\n1,1.5\n", Prediction::number) == "nothing");
+}
+
+TEST_CASE("csv, property: a table cut off anywhere or with a byte changed is read or refused") {
+    const TemporaryFolder folder;
+    const std::string whole = "\"x\",y\n1.25,0\n-3,1\n";
+    const auto try_to_read = [&](const std::string& content) {
+        const std::string path = folder.write("any.csv", content);
+        static_cast<void>(refusal([&] { read(path, {.column = "y"}); }));
+    };
+    for (std::size_t length = 0; length < whole.size(); ++length)
+        try_to_read(whole.substr(0, length));
+    for (std::size_t at = 0; at < whole.size(); ++at)
+        for (const char byte : {'\0', '"', ',', '\n', '\r', '9', '\xff', ' '}) {
+            std::string changed = whole;
+            changed[at] = byte;
+            try_to_read(changed);
+        }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,71 @@
+// Counts allocations of this thread. The malloc below takes the place of the C library's in the
+// whole test program; under a sanitizer, which has a malloc of its own, the test is skipped.
+#include <cstddef>
+
+#include <doctest/doctest.h>
+
+#include "tests/models/nets/net_cases.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PACELINE_COUNTS_ALLOCATIONS false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define PACELINE_COUNTS_ALLOCATIONS false
+#endif
+#endif
+#if !defined(PACELINE_COUNTS_ALLOCATIONS) && defined(__GLIBC__)
+#define PACELINE_COUNTS_ALLOCATIONS true
+#elif !defined(PACELINE_COUNTS_ALLOCATIONS)
+#define PACELINE_COUNTS_ALLOCATIONS false
+#endif
+
+namespace {
+thread_local std::size_t allocations = 0;
+}
+
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
+#if PACELINE_COUNTS_ALLOCATIONS
+extern "C" void* __libc_malloc(std::size_t size);
+extern "C" void* malloc(std::size_t size) {
+    ++allocations;
+    return __libc_malloc(size);
+}
+#endif
+// NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
+
+namespace paceline {
+namespace {
+
+TEST_CASE("allocations: the counter sees those of Eigen and of the standard library" *
+          doctest::skip(!PACELINE_COUNTS_ALLOCATIONS)) {
+    const std::size_t before = allocations;
+    const Eigen::VectorXd vector(1000);
+    CHECK(allocations == before + 1);
+    const std::vector<int> numbers(static_cast<std::size_t>(vector.size()));
+    CHECK(allocations == before + 2);
+}
+
+TEST_CASE("nets: after the largest batch, gradients and scores allocate nothing" *
+          doctest::skip(!PACELINE_COUNTS_ALLOCATIONS)) {
+    for (const NetCase& net_case : net_cases()) {
+        CAPTURE(net_case.name);
+        RandomStream random = RandomStreams(1).stream("allocation");
+        const auto net = net_case.in_float();
+        const Samples largest = net_case.draw(random, 70);
+        const Samples smaller = net_case.draw(random, 33);
+        const Eigen::VectorXf x = random_point(random, net->layout()->entries(), 0.3).cast<float>();
+        Eigen::VectorXf g;
+        net->gradient(x, largest, g);
+
+        const std::size_t before = allocations;
+        net->gradient(x, smaller, g);
+        net->gradient(x, largest, g);
+        static_cast<void>(net->score(x, smaller));
+        static_cast<void>(net->score(x, largest));
+        CHECK(allocations == before);
+    }
+}
+
+}  // namespace
+}  // namespace paceline

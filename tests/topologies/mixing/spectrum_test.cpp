@@ -1,0 +1,240 @@
+#include "topologies/mixing/spectrum.hpp"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <boost/random/uniform_real_distribution.hpp>
+#include <doctest/doctest.h>
+
+#include "sim/engine/random.hpp"
+#include "tests/topologies/mixing/matrix.hpp"
+#include "topologies/mixing/graphs.hpp"
+
+namespace paceline {
+namespace {
+
+using doctest::Approx;
+
+double rho(const MixingSchedule& schedule) {
+    return spectrum(schedule).rho.value();
+}
+
+double norm_without_mean(const Eigen::MatrixXd& w) {
+    const Eigen::MatrixXd rest = w.array() - 1.0 / static_cast<double>(w.rows());
+    return rest.jacobiSvd().singularValues()(0);
+}
+
+Mixing random_graph(int n, RandomStream& random, double density) {
+    boost::random::uniform_real_distribution<double> uniform(0, 1);
+    std::vector<std::vector<int>> neighbors(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i)
+        for (int j = i + 1; j < n; ++j)
+            if (j == i + 1 || uniform(random) < density) {
+                neighbors[static_cast<std::size_t>(i)].push_back(j);
+                neighbors[static_cast<std::size_t>(j)].push_back(i);
+            }
+    return metropolis_hastings(neighbors);
+}
+
+/// 1/3 of each of two random permutations and of the identity: directed, doubly stochastic.
+Mixing random_directed(int n, RandomStream& random) {
+    Eigen::MatrixXd w = Eigen::MatrixXd::Identity(n, n) / 3;
+    for (int which = 0; which < 2; ++which) {
+        std::vector<int> order;
+        for (int i = 0; i < n; ++i) {
+            boost::random::uniform_int_distribution<int> place(0, i);
+            order.insert(order.begin() + place(random), i);
+        }
+        for (int i = 0; i < n; ++i) w(i, order[static_cast<std::size_t>(i)]) += 1.0 / 3;
+    }
+    std::vector<std::vector<MixingWeight>> rows(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+            if (w(i, j) > 0) rows[static_cast<std::size_t>(i)].push_back({j, w(i, j)});
+    return Mixing(std::move(rows));
+}
+
+TEST_CASE("spectrum: rho of every graph is the published one, to 6 digits") {
+    const auto is = [](const MixingSchedule& schedule, double published) {
+        CAPTURE(published);
+        CHECK(std::abs(rho(schedule) - published) <= 5.1e-7);
+    };
+    is(make_ring_mixing(4), 1.0 / 3);
+    is(make_ring_mixing(8), 0.804738);
+    is(make_ring_mixing(16), 0.949253);
+    is(make_ring_mixing(32), 0.987190);
+    is(make_ring_mixing(64), 0.996790);
+    is(make_exponential_mixing(4), 1.0 / 3);
+    is(make_exponential_mixing(8), 0.5);
+    is(make_exponential_mixing(16), 0.6);
+    is(make_exponential_mixing(32), 2.0 / 3);
+    is(make_exponential_mixing(64), 5.0 / 7);
+    is(make_exponential_mixing(128), 0.75);
+    is(make_exponential_mixing(5), 0.25);
+    is(make_grid_mixing(2, 2), 1.0 / 3);
+    is(make_grid_mixing(2, 4), 0.853553);
+    is(make_grid_mixing(4, 4), 0.868641);
+    is(make_grid_mixing(4, 8), 0.965778);
+    is(make_grid_mixing(8, 8), 0.967705);
+    is(make_torus_mixing(2, 4), 0.5);
+    is(make_torus_mixing(4, 4), 0.6);
+    is(make_torus_mixing(4, 8), 0.882843);
+    is(make_torus_mixing(8, 8), 0.882843);
+    for (const int n : {2, 4, 8, 16, 32, 64, 128}) {
+        is(make_hypercube_mixing(n), 1 - 2 / (1 + std::log2(n)));
+        is(make_complete_mixing(n), 0);
+    }
+    for (const int n : {3, 8, 33, 1000}) is(make_star_mixing(n), 1 - 1.0 / n);
+}
+
+TEST_CASE("spectrum: what is published to 4 digits is met to 4") {
+    for (const auto& [n, published] :
+         std::vector<std::pair<int, double>>{{7, 0.3536}, {9, 0.4418}, {15, 0.4899}})
+        CHECK(std::abs(rho(make_exponential_mixing(n)) - published) <= 5.1e-5);
+    for (const auto& [n, published] : std::vector<std::pair<int, double>>{
+             {4, -0.333}, {8, -0.354}, {16, -0.483}, {32, -0.513}, {64, -0.582}})
+        CHECK(std::abs(spectrum(make_symmetric_exponential_mixing(n)).least.value() - published) <=
+              5.1e-4);
+}
+
+TEST_CASE(
+    "spectrum: lambda_n of even rings is -1/3, of hypercubes minus rho, of lazy ones not < 0") {
+    for (const int n : {4, 8, 20})
+        CHECK(spectrum(make_ring_mixing(n)).least.value() == Approx(-1.0 / 3).epsilon(1e-12));
+    for (const int n : {4, 8, 64}) {
+        const Spectrum found = spectrum(make_hypercube_mixing(n));
+        CHECK(found.least.value() == Approx(-found.rho.value()).epsilon(1e-9));
+        CHECK(std::abs(spectrum(lazy(make_hypercube_mixing(n))).least.value() -
+                       (1 - found.rho.value()) / 2) < 1e-9);
+    }
+}
+
+TEST_CASE("spectrum, property: of random undirected graphs it is that of the dense matrix") {
+    const RandomStreams streams(1);
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        RandomStream random = streams.stream("graph", seed);
+        boost::random::uniform_int_distribution<int> size(2, 64);
+        const int n = size(random);
+        const Mixing mixing = random_graph(n, random, seed % 3 == 0 ? 0.02 : 0.3);
+        CAPTURE(seed);
+        CAPTURE(n);
+        const Eigen::VectorXd dense =
+            Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix(mixing)).eigenvalues();
+
+        const Spectrum found = spectrum(mixing);
+
+        CHECK(found.symmetric);
+        CHECK(std::abs(found.rho.value() - std::max(std::abs(dense(0)), std::abs(dense(n - 2)))) <
+              1e-9);
+        CHECK(std::abs(found.least.value() - dense(0)) < 1e-9);
+    }
+}
+
+TEST_CASE("spectrum, property: few distinct eigenvalues do not stop the iteration early") {
+    const auto bipartite = [](int left, int right) {
+        std::vector<std::vector<int>> neighbors(static_cast<std::size_t>(left + right));
+        for (int i = 0; i < left; ++i)
+            for (int j = left; j < left + right; ++j) {
+                neighbors[static_cast<std::size_t>(i)].push_back(j);
+                neighbors[static_cast<std::size_t>(j)].push_back(i);
+            }
+        return metropolis_hastings(neighbors);
+    };
+    for (const int left : {1, 2, 5, 20})
+        for (const int right : {2, 3, 9, 40})
+            for (const Mixing& mixing : {bipartite(left, right), lazy(bipartite(left, right)),
+                                         lazy(make_star_mixing(left + right))}) {
+                const Eigen::VectorXd dense =
+                    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix(mixing)).eigenvalues();
+                const Eigen::Index n = dense.size();
+                CAPTURE(left);
+                CAPTURE(right);
+
+                const Spectrum found = spectrum(mixing);
+
+                CHECK(std::abs(found.rho.value() -
+                               std::max(std::abs(dense(0)), std::abs(dense(n - 2)))) < 1e-9);
+                CHECK(std::abs(found.least.value() - dense(0)) < 1e-9);
+            }
+}
+
+TEST_CASE("spectrum, property: of random directed W it is the norm of W - J") {
+    const RandomStreams streams(2);
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        RandomStream random = streams.stream("graph", seed);
+        boost::random::uniform_int_distribution<int> size(2, 64);
+        const int n = size(random);
+        const Mixing mixing = random_directed(n, random);
+        CAPTURE(seed);
+        CAPTURE(n);
+
+        const Spectrum found = spectrum(mixing);
+
+        CHECK(std::abs(found.rho.value() - norm_without_mean(matrix(mixing))) < 1e-8);
+        CHECK(found.symmetric == is_symmetric(mixing));
+        CHECK(found.least.has_value() == found.symmetric);
+    }
+}
+
+TEST_CASE("spectrum, property: of periodic mixings it is the norm of their product less J") {
+    const RandomStreams streams(3);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        RandomStream random = streams.stream("graph", seed);
+        const int n = 3 + static_cast<int>(seed);
+        const std::vector<Mixing> period{random_directed(n, random), random_graph(n, random, 0.2),
+                                         random_directed(n, random)};
+        CAPTURE(n);
+
+        const Spectrum found = spectrum(MixingSchedule::periodic(period));
+
+        const Eigen::MatrixXd product = matrix(period[2]) * matrix(period[1]) * matrix(period[0]);
+        CHECK(std::abs(found.rho.value() - norm_without_mean(product)) < 1e-8);
+        CHECK(found.steps == 3);
+        CHECK(found.gap().value() == Approx(1 - std::cbrt(found.rho.value())));
+        CHECK(!found.least);
+    }
+}
+
+TEST_CASE("spectrum: one-peer graphs forget all in a period where n is a power of two") {
+    for (int n = 2; n <= 33; ++n) {
+        CAPTURE(n);
+        const bool exact = (n & (n - 1)) == 0;
+        CHECK((rho(make_one_peer_exponential(n)) == 0) == exact);
+        if (exact) CHECK(rho(make_one_peer_hypercube(n)) == 0);
+        if (exact) CHECK(spectrum(make_one_peer_exponential(n)).gap() == 1.0);
+    }
+}
+
+TEST_CASE("spectrum: a random matching shrinks the mean square of disagreement by rho^2") {
+    for (const int n : {7, 16}) {
+        constexpr int draws = 4000;
+        CAPTURE(n);
+        const MixingSchedule schedule = make_random_matching(n, 17);
+        const Eigen::VectorXd x =
+            Eigen::VectorXd::LinSpaced(n, -1, 1).array().cube();  // of mean zero
+        double mean = 0;
+        for (std::int64_t k = 0; k < draws; ++k)
+            mean += (matrix(*schedule.at(k)) * x).squaredNorm() / x.squaredNorm() / draws;
+
+        const Spectrum found = spectrum(schedule);
+
+        CHECK(mean == Approx(*found.rho * *found.rho).epsilon(0.02));
+        CHECK(found.symmetric);
+        CHECK(!found.least);
+    }
+}
+
+TEST_CASE("spectrum: a graph of two parts never agrees, and one node has nothing to forget") {
+    CHECK(rho(metropolis_hastings({{1}, {0}, {3}, {2}})) == Approx(1).epsilon(1e-12));
+    for (const MixingSchedule& one : {MixingSchedule(make_star_mixing(1)),
+                                      make_one_peer_exponential(1), make_random_matching(1, 1)})
+        CHECK(rho(one) == 0);
+    CHECK(rho(make_random_matching(2, 1)) == 0);
+}
+
+}  // namespace
+}  // namespace paceline

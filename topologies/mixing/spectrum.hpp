@@ -1,0 +1,42 @@
+// How fast averaging forgets: the spectral gap of W, and what else algorithms ask of its
+// eigenvalues.
+//
+//   rho = max |W x| / |x| over x of mean zero = the norm of W - J;    gap = 1 - rho
+//
+// For doubly stochastic W. If W is symmetric, or directed and normal (all circulants), rho is the
+// second largest modulus of an eigenvalue, max(|lambda_2|, |lambda_n|).
+//
+//   circulant    (alike in all nodes: ring, complete, exponential ones) closed form, lambda_j = sum
+//                over m of w_0m exp(2 pi i j m / n), in O(n d). Ring, n >= 4: 1/3 + 2/3 cos(2 pi /
+//                n); exponential, n even: 1 - 2 / (1 + ceil(log2 n)); complete: 0. Products too
+//   symmetric    lambda_2 and lambda_n by restarted Lanczos (Spectra) on the sparse rows
+//   directed     rho^2 by the same on (W - J)^T (W - J)
+//   periodic     rho of the product W^(p-1) .. W^(0) over a period
+//   drawn        rho^2 is the second eigenvalue of E[W^T W]: what the mean square of disagreement
+//                shrinks by in a step (the schedule knows its closed form)
+//
+// Known to 1e-10 or so. Unknown (no value) where Lanczos does not converge in its steps: gaps far
+// below 1e-5 on graphs that are not alike in all nodes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "topologies/mixing/schedule.hpp"
+
+namespace paceline {
+
+struct Spectrum {
+    std::optional<double> rho{};    // over `steps` steps; 0 for one node
+    std::int64_t steps = 1;         // the period, or 1
+    bool symmetric = false;         // W of each step (a few of them, if drawn)
+    std::optional<double> least{};  // lambda_n, if W is static and symmetric; 1 for one node
+
+    /// 1 - rho^(1 / steps): the part of the disagreement that a step takes away.
+    [[nodiscard]] std::optional<double> gap() const;
+};
+
+/// Requires doubly stochastic W.
+Spectrum spectrum(const MixingSchedule& schedule);
+
+}  // namespace paceline
