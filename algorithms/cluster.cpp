@@ -2,6 +2,7 @@
 
 #include "algorithms/worker.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/messages/transfer.hpp"
 
 namespace paceline {
 
@@ -10,15 +11,16 @@ Cluster::Cluster(Network& network, Job job)
       job_(std::move(job)),
       nodes_(job_.workers > 0 ? job_.workers : network.hosts()),
       streams_(job_.seed),
-      everybody_(group(whole_group(nodes_)->members)) {
-    PACELINE_CHECK(nodes_ <= network.hosts(), "every worker has a host");
+      everybody_(group(whole_group(nodes_)->members)),
+      services_(network.simulation()) {
+    PACELINE_CHECK(nodes_ + job_.servers <= network.hosts(), "every worker and server has a host");
     PACELINE_CHECK(job_.takes_step != nullptr, "a job has a stop rule");
     PACELINE_CHECK(!job_.timing.buckets.empty(), "a job has a step timing");
     PACELINE_CHECK(job_.start.has_values() == (job_.objective != nullptr),
                    "a model with values has an objective, and one without has none");
     PACELINE_CHECK(job_.mixing.empty() || job_.mixing.nodes() == nodes(),
                    "a mixing has a row for each node");
-    for (int rank = 0; rank < nodes(); ++rank) workers_.emplace_back(*this, rank);
+    for (int rank = 0; rank < nodes() + job_.servers; ++rank) workers_.emplace_back(*this, rank);
 }
 
 Cluster::~Cluster() = default;
@@ -28,6 +30,21 @@ Worker& Cluster::worker(int rank) {
 }
 const Worker& Cluster::worker(int rank) const {
     return workers_[static_cast<std::size_t>(rank)];
+}
+
+void Cluster::serve(std::string name, Task<> work) {
+    services_.spawn(std::move(name), std::move(work));
+}
+
+// Delivers a letter when the next message of its lane arrives.
+void Cluster::expect(int from, int to, int box, Letter letter) {
+    while (!letters_.empty() && letters_.front().finished()) letters_.pop_front();
+    letters_.push_back(network_.simulation().start(deliver(from, to, box, std::move(letter))));
+}
+
+Task<> Cluster::deliver(int from, int to, int box, Letter letter) {
+    co_await Receive(network_, to, from, lane_of_box(box));
+    worker(to).box(box).put(std::move(letter));
 }
 
 GroupPtr Cluster::group(std::vector<int> members) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include <Eigen/Core>
 
+#include "algorithms/letter.hpp"
 #include "algorithms/local_work.hpp"
 #include "algorithms/rounds.hpp"
 #include "algorithms/sparse_round.hpp"
@@ -24,6 +26,7 @@
 #include "algorithms/wire_format.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/rank.hpp"
+#include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/network/network.hpp"
 #include "topologies/mixing/schedule.hpp"
@@ -50,6 +53,7 @@ struct Job {
     StepTiming timing{};             // of one gradient, alike on all workers
     Duration update{};               // of the optimizer, after each gradient exchange
     int workers = 0;                 // on hosts 0, 1, ...; 0: one on every host
+    int servers = 0;                 // on the hosts behind those of the workers
     WireFormat wire = fp32;          // of dense vectors
     StopRule takes_step{};           // required
     Objective objective{};           // required exactly if `start` has values
@@ -73,6 +77,12 @@ class Cluster {
     [[nodiscard]] int nodes() const { return nodes_; }
     [[nodiscard]] Worker& worker(int rank);
     [[nodiscard]] const Worker& worker(int rank) const;
+    /// A server has a rank behind the workers, a model and boxes, and takes part in no collective.
+    [[nodiscard]] Worker& server(int i) { return worker(nodes_ + i); }
+
+    /// Adds a service: it runs beside the workers, does not keep the run going, and is not missed
+    /// when it still waits at the end.
+    void serve(std::string name, Task<> work);
 
     /// Of the sparse exchanges so far.
     [[nodiscard]] MeasuredDensity measured_density() const;
@@ -83,6 +93,8 @@ class Cluster {
 
     [[nodiscard]] bool takes_step(std::int64_t k);
     [[nodiscard]] GroupPtr group(std::vector<int> members);
+    void expect(int from, int to, int box, Letter letter);
+    Task<> deliver(int from, int to, int box, Letter letter);
 
     Network& network_;
     Job job_;
@@ -101,6 +113,9 @@ class Cluster {
     std::int64_t updates_done_ = 0;
     std::map<Stream, SparseRound> sparse_rounds_;
     MeasuredDensity density_sums_;
+    // Frames that refer to the above.
+    std::list<Pending<>> letters_;  // under way, and some that have arrived
+    Processes services_;
 };
 
 }  // namespace paceline

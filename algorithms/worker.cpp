@@ -17,7 +17,7 @@ namespace paceline {
 
 namespace {
 
-constexpr Stream mail_stream = 0;  // point-to-point; epochs of groups count from 1
+constexpr Stream mail_stream = 0;  // point-to-point; then come boxes, and epochs of groups from 1
 
 Vector mean(const Round<Vector>& round) {
     Vector sum = round.of(0);
@@ -221,19 +221,46 @@ Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
     co_await paceline::sparse_all_reduce(rank, weight);
 }
 
+Task<Vector> Worker::combine(Vector v, Task<> messages, Form form) {
+    return combine_in(next_stream(*everybody()), std::move(v), std::move(messages),
+                      std::move(form));
+}
+
+Task<Vector> Worker::combine_in(Stream key, Vector v, Task<> messages, Form form) {
+    if (!v.has_values()) {
+        co_await std::move(messages);
+        co_return v;
+    }
+    const auto members = static_cast<std::size_t>(nodes());
+    cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
+    co_await std::move(messages);
+    Vector result = cluster_.rounds_.at(key, members).once(form);
+    cluster_.rounds_.leave(key);
+    co_return result;
+}
+
 Task<Vector> Worker::neighbor_average(Vector v) {
     PACELINE_CHECK(!cluster_.job_.mixing.empty(), "averaging with neighbors needs a mixing");
-    return neighbor_average_in(next_stream(*everybody()), std::move(v));
+    const Bytes size = weigh(v);
+    return neighbor_sum_in(next_stream(*everybody()), std::move(v), size, Weights::of_row);
+}
+
+Task<Vector> Worker::neighbor_sum(Vector v, Bytes size) {
+    PACELINE_CHECK(!cluster_.job_.mixing.empty(), "adding up neighbors needs a mixing");
+    return neighbor_sum_in(next_stream(*everybody()), std::move(v), size, Weights::one);
+}
+
+MixingPtr Worker::mixing() const {
+    PACELINE_CHECK(!cluster_.job_.mixing.empty(), "neighbors need a mixing");
+    return cluster_.job_.mixing.at(std::max<std::int64_t>(step_, 0));
 }
 
 // W of a step is drawn by the first who enters the round and forgotten when the last has left, like
 // the values: steps of distant workers may lie apart.
-Task<Vector> Worker::neighbor_average_in(Stream key, Vector v) {
+Task<Vector> Worker::neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights) {
     const auto members = static_cast<std::size_t>(nodes());
-    const MixingPtr mixing = cluster_.mixings_.at(key, members).once([&](const auto&) {
-        return cluster_.job_.mixing.at(std::max<std::int64_t>(step_, 0));
-    });
-    const Bytes size = weigh(v);
+    const MixingPtr mixing =
+        cluster_.mixings_.at(key, members).once([&](const auto&) { return this->mixing(); });
     std::vector<int> from;
     for (const MixingWeight& w : mixing->row(rank_))
         if (w.node != rank_) from.push_back(w.node);
@@ -243,12 +270,13 @@ Task<Vector> Worker::neighbor_average_in(Stream key, Vector v) {
                                key, size);
 
     const Round<Vector>& round = cluster_.rounds_.at(key, members);
-    Vector average = Vector::zero_like(round.of(static_cast<std::size_t>(rank_)));
+    Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(rank_)));
     for (const MixingWeight& w : mixing->row(rank_))
-        average += w.weight * round.of(static_cast<std::size_t>(w.node));
+        sum +=
+            (weights == Weights::one ? 1 : w.weight) * round.of(static_cast<std::size_t>(w.node));
     cluster_.rounds_.leave(key);
     cluster_.mixings_.leave(key);
-    co_return average;
+    co_return sum;
 }
 
 Task<> Worker::send(int to, Vector v) {
@@ -263,6 +291,20 @@ Task<Vector> Worker::receive(int from) {
     Vector v = std::move(mail.front());
     mail.pop_front();
     co_return v;
+}
+
+Task<> Worker::post(int to, int box, Letter letter, Bytes weight) {
+    letter.from = rank_;
+    cluster_.expect(rank_, to, box, std::move(letter));
+    co_await Send(cluster_.network_, rank_, to, lane_of_box(box), weight, Protocol::eager);
+}
+
+Task<Letter> Worker::next_letter(int box) {
+    co_return co_await this->box(box).get();
+}
+
+void Worker::serve(Task<> work) {
+    cluster_.serve(fmt::format("service of node {}", rank_), std::move(work));
 }
 
 // What the steps of a backward pass share; outlives the object that an algorithm moves about.

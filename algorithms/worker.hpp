@@ -35,10 +35,19 @@
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/engine/channel.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
+
+/// What a collective makes of the contributions of all workers.
+using Form = std::function<Vector(const Round<Vector>&)>;
+
+/// The lane of letters to a box.
+[[nodiscard]] constexpr Stream lane_of_box(int box) {
+    return 1 + static_cast<Stream>(box);
+}
 
 /// The backward pass of one step: its buckets become complete one after the other, last layer
 /// first.
@@ -100,6 +109,8 @@ class Worker {
     [[nodiscard]] Vector& replicated_model() { return replicated("model", cluster_.job_.start); }
     /// State that is equal on all workers and exists once; zero at first.
     [[nodiscard]] Vector& replicated(std::string_view name);
+    /// The same, `first` at first.
+    [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
     /// Runs the k-th update of what is replicated, on the first worker that gets there; nothing on
     /// the others. Updates are numbered 0, 1, ... without gaps.
     template <class Update>
@@ -159,14 +170,35 @@ class Worker {
         return sparse_all_reduce(std::move(weight), everybody());
     }
     Task<> sparse_all_reduce(UnionWeight weight, const GroupPtr& group);
+    /// A collective of an algorithm's own: v enters, `messages` takes its time, and the result is
+    /// formed once of what all workers entered. Requires that `messages` brings something of every
+    /// worker to each, as an all-gather does. Without values it returns v.
+    Task<Vector> combine(Vector v, Task<> messages, Form form);
     /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th
     /// call if this is the k-th here. W is that of the step. Requires a mixing, and that all workers
     /// make as many calls in a step.
     Task<Vector> neighbor_average(Vector v);
+    /// The v of this worker and of those whom it listens to, added up; v weighs `size`. Otherwise
+    /// as neighbor_average.
+    Task<Vector> neighbor_sum(Vector v, Bytes size);
+    /// W of the current step.
+    [[nodiscard]] MixingPtr mixing() const;
     /// Sends v, eager: done when it has drained. Messages between two workers are received in the
     /// order of sending.
     Task<> send(int to, Vector v);
     Task<Vector> receive(int from);
+
+    // --- letters, for methods without rounds (letter.hpp) ---
+
+    /// Sends a letter to a box of another worker or server, eager: done when it has drained.
+    Task<> post(int to, int box, Letter letter, Bytes weight);
+    /// Takes the next letter out of a box of this worker; waits for one.
+    Task<Letter> next_letter(int box);
+    /// Letters that lie in a box.
+    [[nodiscard]] std::size_t letters_in(int box) { return this->box(box).size(); }
+    /// Runs a service of this worker (Cluster::serve). What it works on must outlive this worker's
+    /// algorithm: it goes on when that has ended.
+    void serve(Task<> work);
 
     /// Runs a task beside this one; await the result once, or drop it to cancel it.
     template <class T>
@@ -190,8 +222,9 @@ class Worker {
 
   private:
     friend class Backward;
+    friend class Cluster;
 
-    [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
+    [[nodiscard]] Channel<Letter>& box(int number) { return boxes_[number]; }
     [[nodiscard]] bool begins_update(std::int64_t k);
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Vector evaluate_mean(const Vector& x, std::int64_t k) const;
@@ -200,7 +233,10 @@ class Worker {
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
     Task<Vector> sparse_all_reduce_in(Rank rank, SparseVector v, SparseExchange how,
                                       SparsePacking packing);
-    Task<Vector> neighbor_average_in(Stream key, Vector v);
+    /// How contributions of neighbors are added up: by the row of W, or as they are.
+    enum class Weights : std::uint8_t { of_row, one };
+    Task<Vector> neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights);
+    Task<Vector> combine_in(Stream key, Vector v, Task<> messages, Form form);
 
     Cluster& cluster_;
     int rank_;
@@ -209,6 +245,7 @@ class Worker {
     std::int64_t gradients_ = 0;
     Duration compute_time_{};
     std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by the group's epoch
+    std::map<int, Channel<Letter>> boxes_;
 };
 
 }  // namespace paceline

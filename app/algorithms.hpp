@@ -27,6 +27,7 @@ enum class MixingNeed {
 struct AlgorithmChoice {
     std::string label;
     std::function<Task<>(Worker&)> run;
+    std::function<Task<>(Worker&)> serve{};  // of each server, if it has any of its own
     WireFormat wire = fp32;
     std::optional<Bytes> bucket;  // of the gradient; empty: one
     MixingChoice mixing;          // of a decentralized algorithm
@@ -45,8 +46,12 @@ struct AlgorithmChoice {
         model_step;
     /// Messages of step k, among all workers.
     std::function<std::int64_t(const StepModelInput&, std::int64_t k)> messages;
-    /// Steps of equal closed form have equal stages.
-    std::function<double(std::int64_t k, double epoch)> stage;
+    /// Steps of one stage, which lie behind one another, cost the same, or the same as those a
+    /// period before.
+    std::function<double(std::int64_t k, double epoch)> stage = [](std::int64_t, double) {
+        return 0.0;
+    };
+    std::int64_t period = 1;  // of steps
 };
 
 /// What the options of an algorithm depend on.
@@ -58,12 +63,15 @@ struct AlgorithmEntry {
     std::string_view name;
     std::string_view summary;
     Keys keys;
-    AlgorithmChoice (*read)(const ObjectReader& read, const AlgorithmInput& shape);
+    AlgorithmChoice (*read)(const ObjectReader& read, const AlgorithmInput& in);
 };
 
 std::span<const AlgorithmEntry> algorithm_table();
 Keys warm_up_keys();
 
-AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& shape);
+/// The algorithm's own "optimizer", if it has one.
+std::optional<Place> algorithm_optimizer(const Place& algorithm);
+
+AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in);
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,15 +56,26 @@ Keys schedule_keys() {
 
 Optimizer read_optimizer(const Place& place) {
     const ObjectReader read(place, keys);
-    Optimizer optimizer;
-    optimizer.schedule.learning_rate =
+    Optimizer of_its_own;
+    of_its_own.schedule.learning_rate =
         as_number_above(read.required("learning_rate", "the step size, such as 0.1"), 0, 1e9);
+    return read_optimizer(place, std::move(of_its_own));
+}
+
+Optimizer read_optimizer(const Place& place, Optimizer otherwise) {
+    const ObjectReader read(place, keys);
+    Optimizer optimizer = std::move(otherwise);
+    if (const auto p = read.optional("learning_rate"))
+        optimizer.schedule.learning_rate = as_number_above(*p, 0, 1e9);
     if (const auto p = read.optional("momentum")) optimizer.momentum = as_share(*p);
     if (const auto p = read.optional("nesterov")) optimizer.nesterov = as_bool(*p);
     if (const auto p = read.optional("weight_decay"))
         optimizer.weight_decay = as_number_up_to(*p, 1e3);
     if (const auto p = read.optional("clip")) optimizer.clip = as_number_up_to(*p, 1e12);
-    if (const auto p = read.optional("schedule")) read_schedule(*p, optimizer.schedule);
+    if (const auto p = read.optional("schedule")) {
+        optimizer.schedule = Schedule{.learning_rate = optimizer.schedule.learning_rate};
+        read_schedule(*p, optimizer.schedule);
+    }
     return optimizer;
 }
 

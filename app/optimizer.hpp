@@ -19,5 +19,8 @@ Keys schedule_keys();
 
 /// Throws ConfigError.
 Optimizer read_optimizer(const Place& place);
+/// The "optimizer" of an algorithm, for studies in which each has its own: what it says in place of
+/// what the scenario says, key by key.
+Optimizer read_optimizer(const Place& place, Optimizer otherwise);
 
 }  // namespace paceline

@@ -38,6 +38,7 @@ Job make_job(const Scenario& scenario) {
     job.timing = step_timing(scenario);
     job.update = scenario.workload.update;
     job.workers = scenario.cluster.workers;
+    if (scenario.algorithm.serve) job.servers = scenario.algorithm.server_nodes;
     job.wire = scenario.algorithm.wire;
     job.seed = scenario.seed;
     job.steps_per_epoch = scenario.steps_per_epoch();
@@ -101,8 +102,9 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
 
 namespace {
 
-// Steps of one stage cost the same, and a stage is a run of consecutive steps: its end is found by
-// bisection. Calls visit(first step, its epoch, number of steps) for each, until it says no.
+// A stage is a run of consecutive steps: its end is found by bisection. Within it steps cost the
+// same, or as those a period before. Calls visit(first step, its epoch, number of such steps) for
+// each kind of step, until it says no.
 template <class Visit>
 void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
     const double per_epoch = scenario.steps_per_epoch();
@@ -118,7 +120,9 @@ void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
             const std::int64_t middle = last + (beyond - last) / 2;
             (stage(middle) == here ? last : beyond) = middle;
         }
-        if (!visit(begin, epoch(begin), static_cast<double>(last + 1 - begin))) return;
+        const std::int64_t period = scenario.algorithm.period;
+        for (std::int64_t k = begin; k <= last && k < begin + period; ++k)
+            if (!visit(k, epoch(k), static_cast<double>((last - k) / period + 1))) return;
         begin = last + 1;
     }
 }
@@ -195,6 +199,9 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
     }
     Cluster cluster(network, std::move(job));
     if (log) log->watch(cluster);
+    if (scenario.algorithm.serve)
+        for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
+            cluster.serve(fmt::format("server {}", i), scenario.algorithm.serve(cluster.server(i)));
     Processes processes(simulation);
     const char* const name = choice.bus ? "device" : "node";
     for (int rank = 0; rank < choice.workers; ++rank)

@@ -265,9 +265,12 @@ StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
     return stop;
 }
 
-Optimizer read_optimizer_of(const ObjectReader& read) {
-    return read_optimizer(
+// The scenario's, but for what the algorithm has of its own.
+Optimizer read_optimizer_of(const ObjectReader& read, const Place& algorithm) {
+    Optimizer optimizer = read_optimizer(
         read.required("optimizer", "step size and momentum, such as {\"learning_rate\": 0.1}"));
+    const auto own = algorithm_optimizer(algorithm);
+    return own ? read_optimizer(*own, std::move(optimizer)) : optimizer;
 }
 
 void check_accuracy_wanted(const ObjectReader& read, const Dataset& data) {
@@ -279,9 +282,10 @@ void check_accuracy_wanted(const ObjectReader& read, const Dataset& data) {
 // "optimizer", "measure" and the targets of "stop": of runs that train alone.
 void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario& scenario) {
     if (!scenario.training) {
-        for (const char* key : {"optimizer", "measure"})
-            if (const auto p = read.optional(key))
-                p->refuse("nothing is trained; give the workload a \"model\" and \"data\"");
+        const Place algorithm = *read.optional("algorithm");
+        for (const auto& p :
+             {read.optional("optimizer"), read.optional("measure"), algorithm_optimizer(algorithm)})
+            if (p) p->refuse("nothing is trained; give the workload a \"model\" and \"data\"");
         if (read_target(stop).given())
             stop.place().refuse(
                 "has a target, and nothing is trained; give the workload a "
@@ -365,7 +369,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
         {scenario.cluster, scenario.seed, cache}, scenario.workload);
     const Place algorithm =
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
-    if (scenario.training) scenario.training->optimizer = read_optimizer_of(read);
+    if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
     scenario.algorithm =
         read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node},
                                    scenario.training ? scenario.training->optimizer : Optimizer{}});

@@ -1,0 +1,60 @@
+#include "app/algorithms/common.hpp"
+
+#include <array>
+
+#include "analysis/step_models.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr auto wires = std::to_array<Spelling<WireFormat>>({{"fp32", fp32}, {"fp16", fp16}});
+
+}  // namespace
+
+WireFormat as_wire(const Place& place) {
+    return as_choice(place, "a wire format", wires);
+}
+
+MomentumRule rule_of(const Optimizer& optimizer) {
+    return {optimizer.momentum, optimizer.nesterov, optimizer.weight_decay, optimizer.clip};
+}
+
+void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
+    if (plan.method != AllReduce::parameter_server) return;
+    choice.sends_at_once = plan.servers;
+    choice.meets_everybody = true;
+    if (plan.first_server_node) choice.server_nodes = plan.servers;
+}
+
+AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,
+                              bool beside) {
+    AlgorithmChoice choice;
+    choice.mixing =
+        read_mixing(read.required("mixing", "such as {\"kind\": \"ring\"}"), in.workers);
+    choice.sends_at_once = choice.mixing.degree * vectors;
+    choice.meets_everybody = choice.mixing.meets_everybody;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    choice.contribution = [wire = choice.wire, vectors](const Layout& layout) {
+        return vectors * wire.weigh(layout.entries());
+    };
+    // Of what is drawn, time and messages of a step do not depend on the seed.
+    const auto mixing_of = [make = choice.mixing.make](std::int64_t k) {
+        constexpr std::uint64_t any_seed = 1;
+        return make(any_seed).at(k);
+    };
+    choice.model_step = [mixing_of, vectors, beside](const StepModelInput& in, std::int64_t k,
+                                                     double) {
+        return neighbor_step_time(*mixing_of(k), vectors, beside, in);
+    };
+    choice.messages = [mixing_of, vectors](const StepModelInput&, std::int64_t k) {
+        const MixingPtr mixing = mixing_of(k);
+        std::int64_t messages = 0;
+        for (int i = 0; i < mixing->nodes(); ++i)
+            messages += static_cast<std::int64_t>(mixing->listeners(i).size()) * vectors;
+        return messages;
+    };
+    return choice;
+}
+
+}  // namespace paceline

@@ -1,0 +1,15 @@
+// The families of algorithms: a table each, joined in app/algorithms.cpp.
+#pragma once
+
+#include <span>
+
+#include "app/algorithms.hpp"
+
+namespace paceline {
+
+std::span<const AlgorithmEntry> dense_family();
+std::span<const AlgorithmEntry> sparse_family();
+std::span<const AlgorithmEntry> decentralized_family();
+std::span<const AlgorithmEntry> collective_family();
+
+}  // namespace paceline
