@@ -16,6 +16,12 @@ WireFormat as_wire(const Place& place) {
     return as_choice(place, "a wire format", wires);
 }
 
+CodingCost read_coding(const ObjectReader& read) {
+    CodingCost cost;
+    if (const auto p = read.optional("coding_step")) cost.per_entry = as_duration(*p);
+    return cost;
+}
+
 MomentumRule rule_of(const Optimizer& optimizer) {
     return {optimizer.momentum, optimizer.nesterov, optimizer.weight_decay, optimizer.clip};
 }

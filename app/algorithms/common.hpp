@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "algorithms/compression/coding.hpp"
+#include "algorithms/optimizers/momentum.hpp"
 #include "app/algorithms.hpp"
 
 namespace paceline {
@@ -12,6 +14,9 @@ inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
 
 /// "fp32" or "fp16".
 WireFormat as_wire(const Place& place);
+
+/// "coding_step" of an algorithm that compresses: the time of one pass over an entry.
+CodingCost read_coding(const ObjectReader& read);
 
 /// Momentum, Nesterov's form, decay and clipping of the scenario's optimizer.
 MomentumRule rule_of(const Optimizer& optimizer);
