@@ -109,7 +109,8 @@ std::string table_of_points(const Study& study, const std::vector<PointResult>& 
     std::vector<std::vector<std::string>> rows{
         {"", "nodes", "outcome", "simulated s", "step s", "closed form s", "speedup"}};
     if (trains)
-        for (const char* name : {"train loss", "test loss", "accuracy %", "to target s"})
+        for (const char* name :
+             {"MB sent/step", "train loss", "test loss", "accuracy %", "to target s"})
             rows.front().emplace_back(name);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
@@ -120,9 +121,12 @@ std::string table_of_points(const Study& study, const std::vector<PointResult>& 
         if (!trains) continue;
         const std::optional<double> percent =
             m.test_accuracy ? std::optional(100 * *m.test_accuracy) : std::nullopt;
+        std::optional<double> megabytes = m.bytes_sent_per_node_per_step;
+        if (megabytes) *megabytes /= 1e6;
         for (std::string& text :
-             std::vector{cell(m.train_loss, "{:.5g}"), cell(m.test_loss, "{:.5g}"),
-                         cell(percent, "{:.2f}"), cell(m.time_to_target_s, "{:.6g}")})
+             std::vector{cell(megabytes, "{:.4g}"), cell(m.train_loss, "{:.5g}"),
+                         cell(m.test_loss, "{:.5g}"), cell(percent, "{:.2f}"),
+                         cell(m.time_to_target_s, "{:.6g}")})
             rows.back().push_back(std::move(text));
     }
     return rows_to_text(rows);
