@@ -436,7 +436,24 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"pmsgd", "all_reduce"},
                                                           {"pmsgd", "wire"},
                                                           {"pmsgd-lars", "all_reduce"},
-                                                          {"pmsgd-lars", "wire"}}) {
+                                                          {"pmsgd-lars", "wire"},
+                                                          {"local-sgd", "all_reduce"},
+                                                          {"local-sgd", "wire"},
+                                                          {"post-local-sgd", "all_reduce"},
+                                                          {"post-local-sgd", "wire"},
+                                                          {"slowmo", "all_reduce"},
+                                                          {"slowmo", "base"},
+                                                          {"slowmo", "buffers"},
+                                                          {"slowmo", "wire"},
+                                                          {"bmuf", "all_reduce"},
+                                                          {"bmuf", "form"},
+                                                          {"bmuf", "wire"},
+                                                          {"overlap-local-sgd", "all_reduce"},
+                                                          {"overlap-local-sgd", "wire"},
+                                                          {"cocod-sgd", "all_reduce"},
+                                                          {"cocod-sgd", "wire"},
+                                                          {"easgd", "all_reduce"},
+                                                          {"easgd", "wire"}}) {
         CAPTURE(algorithm);
         CAPTURE(key);
         const Json& definition = scenario_schema().at("definitions").at(algorithm);
