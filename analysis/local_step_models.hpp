@@ -14,8 +14,9 @@
 //
 // So a block of tau steps takes tau T + A, or max(tau T, A) where the average runs beside it; over tau,
 // that is the step. Exact where all-reduces are (step_models.hpp): all workers begin together, and
-// for other numbers of workers than powers of two it is an upper bound. Empty where a part has no
-// closed form.
+// for other numbers of workers than powers of two it is an upper bound. A run that ends within a block
+// whose average was under way ends when the messages on the wires have drained, which no step has.
+// Empty where a part has no closed form.
 #pragma once
 
 #include <cstdint>
