@@ -1,0 +1,56 @@
+// BMUF: blocks of local training, and a momentum over what the average of a block has moved.
+//
+//   every step of a block       x_i   <-  momentum_step with g_i and m_i      (optimizers/momentum.hpp)
+//   after its last              ybar  <-  (1/n) sum over j of x_j
+//   classical                   D  <-  eta D + zeta (ybar - y);  y  <-  y + D
+//   nesterov                    D  <-  eta D + zeta (ybar - y);  W  <-  W + D;  y  <-  W + eta D
+//   nesterov-folded             D  <-  eta D + zeta (ybar - y);  y  <-  y + D + eta D
+//   and then                    x_i  <-  y,  m_i  <-  0
+//
+//   symbol   here                           meaning
+//   x_i      self.model()                   model of worker i
+//   y        y                              where the block began: x(0) at first
+//   W        w                              global model of the form `nesterov`, x(0) at first
+//   D        d                              block momentum, 0 at first
+//   eta      options.block_momentum         in [0, 1)
+//   zeta     options.block_learning_rate
+//   tau      options.period                 steps of a block
+//
+// y, W and D are equal on all workers and exist once. The average blocks; nothing overlaps. A partial
+// last block is not averaged. Alone, and with eta 0 and zeta 1, it is SGD.
+//
+// Classical BMUF is SlowMo with beta = eta, alpha = zeta and buffers reset while gamma is constant;
+// when gamma changes, SlowMo multiplies what it remembers by the ratio of the rates, and BMUF does
+// not. The folded form measures the next block from where it looked ahead to: under a constant
+// displacement per block its steady step is (1 + eta) times that of the two others.
+//
+// Sources: Chen, Huo, "Scalable training of deep learning machines by incremental block training with
+// intra-block parallel optimization and blockwise model-update filtering", ICASSP 2016. The paper was
+// not at hand: classical from the text of SlowMo; nesterov-folded, and that local momentum is reset:
+// released code (CNTK, fairseq); nesterov with two variables: from memory, unverified.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/worker.hpp"
+
+namespace paceline {
+
+enum class BlockForm : std::uint8_t { classical, nesterov, nesterov_folded };
+
+struct BmufOptions {
+    std::int64_t period = 8;         // tau, 1 or more
+    double block_momentum = 0;       // eta
+    double block_learning_rate = 1;  // zeta
+    BlockForm form = BlockForm::classical;
+    AllReducePlan all_reduce{};
+    MomentumRule rule{};
+};
+
+/// Steps y, W and D, given ybar.
+void block_step(const BmufOptions& options, const Vector& mean, Vector& y, Vector& w, Vector& d);
+
+Task<> bmuf(Worker& self, BmufOptions options);
+
+}  // namespace paceline

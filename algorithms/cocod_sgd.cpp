@@ -1,0 +1,29 @@
+#include "algorithms/cocod_sgd.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "algorithms/base_steps.hpp"
+#include "algorithms/local_sgd.hpp"
+
+namespace paceline {
+
+Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
+    Vector& x = self.model();
+    Vector m = Vector::zero_like(x);
+    Vector start = x;
+    std::optional<Pending<Vector>> average;
+
+    while (self.keeps_training()) {
+        if (self.step() % options.period == 0) {
+            start = x;
+            average = self.start(self.all_reduce(x, options.all_reduce));
+        }
+        m = co_await local_step(self, options.rule, std::move(m));
+        if (!ends_block(self.step(), options.period)) continue;
+        const Vector mean = co_await *std::exchange(average, std::nullopt);
+        x = mean + (x - start);
+    }
+}
+
+}  // namespace paceline

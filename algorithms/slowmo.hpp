@@ -1,0 +1,68 @@
+// SlowMo: a slow momentum over blocks of tau steps of any base optimizer.
+//
+//   every step of a block       x_i   <-  base step                           (base_steps.hpp)
+//   after its last              xbar  <-  (1/n) sum over j of x_j             exact average
+//                               u     <-  beta u + (x_0 - xbar) / gamma
+//                               x_0   <-  x_0 - alpha gamma u
+//                               x_i   <-  x_0,  and the base's buffers are renewed
+//
+//   symbol   here             meaning
+//   x_i      self.model()     model of worker i
+//   x_0      anchor           where the block began: x(0) at first
+//   u        u                slow momentum, 0 at first; does not depend on how gamma changes
+//   gamma    gamma            learning rate of the last step of the block, in both places
+//   alpha    options.alpha    slow learning rate
+//   beta     options.beta     slow momentum
+//   tau      options.period   steps of a block
+//
+// x_0 and u are equal on all workers and exist once. Buffers of the base: `reset` makes them zero,
+// `maintain` leaves them, `average` gives each worker their mean (an exchange of one vector more, of
+// Adam two).
+//
+// Without the average (`average` false) each worker has x_0 and u of its own and uses its own x_i for
+// xbar: nothing is sent beyond what the base sends. That is also how the base `all_reduce` is run by
+// the reader, whose x_i are equal.
+//
+// The average blocks; nothing overlaps. A partial last block has no slow step.
+//
+// Reductions: base local SGD, alpha 1: beta 0 is averaging (local_sgd.hpp, buffers maintained), beta
+// above 0 is classical BMUF at constant gamma (bmuf.hpp); with tau = 1 besides, and no momentum in
+// the base, synchronous SGD with heavy ball beta. One worker, beta 0: Lookahead.
+//
+// With push-sum below, the numerators are averaged, which keeps their sum, and the weights begin
+// again at 1: the same as the average of the models where every worker listens to as many as listen
+// to it. Without the average the weight stays and x_i is the de-biased model. Both are choices made
+// here.
+//
+// Source: Wang, Tantia, Ballas, Rabbat, "SlowMo: Improving Communication-Efficient Distributed SGD
+// with Slow Momentum", ICLR 2020 (arXiv 1910.00643), Algorithm 1; read in full. Defaults of beta and
+// tau: 0.5 and 48 as in fairscale; the paper tunes beta in 0.4 to 0.8 and has alpha = 1 everywhere.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/base_steps.hpp"
+#include "algorithms/worker.hpp"
+
+namespace paceline {
+
+enum class Buffers : std::uint8_t { reset, maintain, average };
+
+struct SlowmoOptions {
+    double alpha = 1;
+    double beta = 0.5;
+    std::int64_t period = 48;  // tau, 1 or more
+    bool average = true;
+    Buffers buffers = Buffers::reset;
+    AllReducePlan all_reduce{};  // of the average
+    BaseOptions base{};
+};
+
+/// Steps x_0 and u, given xbar.
+void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, Vector& anchor,
+               Vector& u);
+
+/// Requires a job with a mixing if the base has one.
+Task<> slowmo(Worker& self, SlowmoOptions options);
+
+}  // namespace paceline
