@@ -86,6 +86,10 @@ RandomStream Worker::stream(std::string_view name) const {
     return cluster_.streams_.stream(name, static_cast<std::uint64_t>(rank_));
 }
 
+RandomStream Worker::common_stream(std::string_view name, std::int64_t index) const {
+    return cluster_.streams_.stream(name, static_cast<std::uint64_t>(index));
+}
+
 Vector Worker::evaluate(const Vector& x, std::int64_t k) const {
     if (!x.has_values()) return Vector(x.layout());
     return {x.layout(), cluster_.job_.objective(x, rank_, k)};
@@ -240,8 +244,12 @@ Task<Vector> Worker::combine_in(Stream key, Vector v, Task<> messages, Form form
 }
 
 Task<Vector> Worker::neighbor_average(Vector v) {
-    PACELINE_CHECK(!cluster_.job_.mixing.empty(), "averaging with neighbors needs a mixing");
     const Bytes size = weigh(v);
+    return neighbor_average(std::move(v), size);
+}
+
+Task<Vector> Worker::neighbor_average(Vector v, Bytes size) {
+    PACELINE_CHECK(!cluster_.job_.mixing.empty(), "averaging with neighbors needs a mixing");
     return neighbor_sum_in(next_stream(*everybody()), std::move(v), size, Weights::of_row);
 }
 

@@ -120,6 +120,8 @@ class Worker {
     /// The model of this worker as it is now, its own or the replicated one: for measurement.
     [[nodiscard]] const Vector& current_model() const;
     [[nodiscard]] RandomStream stream(std::string_view name) const;
+    /// A stream that all workers have alike, such as that of a step. Its name is no other stream's.
+    [[nodiscard]] RandomStream common_stream(std::string_view name, std::int64_t index) const;
 
     // --- computation ---
 
@@ -178,6 +180,8 @@ class Worker {
     /// call if this is the k-th here. W is that of the step. Requires a mixing, and that all workers
     /// make as many calls in a step.
     Task<Vector> neighbor_average(Vector v);
+    /// The same, v weighing `size`.
+    Task<Vector> neighbor_average(Vector v, Bytes size);
     /// The v of this worker and of those whom it listens to, added up; v weighs `size`. Otherwise
     /// as neighbor_average.
     Task<Vector> neighbor_sum(Vector v, Bytes size);

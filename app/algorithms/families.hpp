@@ -9,6 +9,7 @@ namespace paceline {
 
 std::span<const AlgorithmEntry> dense_family();
 std::span<const AlgorithmEntry> sparse_family();
+std::span<const AlgorithmEntry> compressed_family();
 std::span<const AlgorithmEntry> decentralized_family();
 std::span<const AlgorithmEntry> local_family();
 std::span<const AlgorithmEntry> collective_family();

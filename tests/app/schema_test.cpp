@@ -15,6 +15,7 @@
 
 #include "app/algorithms.hpp"
 #include "app/cluster_choice.hpp"
+#include "app/compressors.hpp"
 #include "app/data.hpp"
 #include "app/fabrics.hpp"
 #include "app/links.hpp"
@@ -354,6 +355,10 @@ TEST_CASE("schema: the data and their keys are those of the reader") {
     check_family("data", data_table());
 }
 
+TEST_CASE("schema: the compressors and their keys are those of the reader") {
+    check_family("compressor", compressor_table());
+}
+
 TEST_CASE("schema: the algorithms and their keys are those of the reader") {
     CHECK(as_set(names_of(algorithm_table())) == alternatives("algorithm"));
     for (const AlgorithmEntry& entry : algorithm_table()) {
@@ -440,6 +445,9 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"gradient-dropping", "encoding"},
                                                           {"gradient-dropping", "exchange"},
                                                           {"gradient-dropping", "selection"},
+                                                          {"ef-sign-sgd", "exchange"},
+                                                          {"power-sgd", "all_reduce"},
+                                                          {"sign-sgd", "exchange"},
                                                           {"pmsgd", "all_reduce"},
                                                           {"pmsgd", "wire"},
                                                           {"pmsgd-lars", "all_reduce"},
@@ -506,6 +514,9 @@ TEST_CASE("schema: paths lead through references and through every kind") {
                              "algorithm.density",
                              "algorithm.dense_steps",
                              "algorithm.warm_up.densities",
+                             "algorithm.compressor.density",
+                             "algorithm.compressor.levels",
+                             "algorithm.consensus_step",
                              "workload.gradient",
                              "stop.time",
                              "stop.target_loss",

@@ -1,0 +1,51 @@
+#include "algorithms/compression/signs.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+namespace paceline {
+
+namespace {
+
+double sign_of(double v) {
+    return v > 0 ? 1 : (v < 0 ? -1 : 0);
+}
+
+void to_signs(std::span<double> x) {
+    for (double& v : x) v = v >= 0 ? 1 : -1;
+}
+
+void to_scaled_signs(std::span<double> x) {
+    double norm = 0;
+    for (const double v : x) norm += std::abs(v);
+    const double scale = norm / static_cast<double>(x.size());
+    for (double& v : x) v = scale * sign_of(v);
+}
+
+}  // namespace
+
+Compressor make_sign() {
+    Compressor compressor;
+    compressor.name = "sign";
+    compressor.bits = [](std::int64_t d) { return d; };
+    compressor.apply = [](std::span<double> x, RandomStream& /*random*/) { to_signs(x); };
+    return compressor;
+}
+
+Compressor make_scaled_sign() {
+    Compressor compressor;
+    compressor.name = "scaled-sign";
+    compressor.encode = 2;
+    compressor.bits = [](std::int64_t d) { return d + 32; };
+    compressor.apply = [](std::span<double> x, RandomStream& /*random*/) { to_scaled_signs(x); };
+    return compressor;
+}
+
+Vector majority_vote(const Round<Vector>& signs) {
+    Vector votes = signs.of(0);
+    for (std::size_t i = 1; i < signs.members(); ++i) votes += signs.of(i);
+    for (double& v : votes.writable()) v = sign_of(v);
+    return votes;
+}
+
+}  // namespace paceline
