@@ -12,6 +12,7 @@ std::span<const AlgorithmEntry> sparse_family();
 std::span<const AlgorithmEntry> compressed_family();
 std::span<const AlgorithmEntry> decentralized_family();
 std::span<const AlgorithmEntry> local_family();
+std::span<const AlgorithmEntry> adaptive_family();
 std::span<const AlgorithmEntry> collective_family();
 
 }  // namespace paceline

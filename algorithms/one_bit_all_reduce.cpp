@@ -1,0 +1,81 @@
+#include "algorithms/one_bit_all_reduce.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "sim/collectives/all_to_all.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr Bytes scale_bytes{4};
+
+Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding) {
+    const std::int64_t chunk = buffer.padded / self.nodes();
+    const Bytes signs{chunk / 8};
+    co_await self.compute(coding_time(coding, 2, buffer.padded));
+    co_await all_to_all(self.next_rank(self.everybody()), signs);
+    co_await self.all_gather(scale_bytes, AllGather::ring);
+    co_await self.compute(coding_time(coding, 1, buffer.padded + 2 * chunk));
+    co_await self.all_gather(signs, AllGather::ring);
+    co_await self.all_gather(scale_bytes, AllGather::ring);
+    co_await self.compute(coding_time(coding, 1, buffer.padded));
+}
+
+Task<> exchange_buffers(Worker& self, OneBitPlanPtr plan) {
+    for (const OneBitBuffer& buffer : plan->charged.buffers)
+        co_await exchange_buffer(self, buffer, plan->coding);
+}
+
+Vector zero_errors(const OneBitPlan& plan) {
+    const LayoutPtr& padded = plan.values.padded;
+    return {padded, Eigen::VectorXd::Zero(padded->entries())};
+}
+
+// Called once for every exchange, when all have entered.
+Vector reduce(const OneBitPlan& plan, const Round<Vector>& round, Vector& owner_errors) {
+    Eigen::VectorXd mean = round.of(0).values();
+    for (std::size_t i = 1; i < round.members(); ++i) mean += round.of(i).values();
+    mean /= static_cast<double>(round.members());
+    return {plan.values.layout, one_bit_reduce(plan.values, mean, owner_errors.writable())};
+}
+
+}  // namespace
+
+std::int64_t one_bit_passes(const OneBitBuffer& buffer, int workers) {
+    return 4 * buffer.padded + 2 * (buffer.padded / workers);
+}
+
+OneBitPlanPtr make_one_bit_plan(const Worker& self, bool fused, CodingCost coding,
+                                std::string name) {
+    const auto cut = [&](const LayoutPtr& layout) {
+        return fused ? fused_buffer(layout, self.nodes()) : buffer_per_tensor(layout, self.nodes());
+    };
+    return std::make_shared<const OneBitPlan>(OneBitPlan{
+        cut(self.current_model().layout()), cut(self.charged_layout()), coding, std::move(name)});
+}
+
+OneBitEncoder::OneBitEncoder(OneBitPlanPtr plan, bool has_values) : plan_(std::move(plan)) {
+    if (has_values) error_ = Eigen::VectorXd::Zero(plan_->values.padded->entries());
+}
+
+Vector OneBitEncoder::encode(const Vector& v) {
+    const LayoutPtr& padded = plan_->values.padded;
+    if (!v.has_values()) return Vector(padded);
+    return {padded, one_bit_encode(plan_->values, v.values(), error_)};
+}
+
+Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded) {
+    Task<> messages = exchange_buffers(self, plan);
+    if (!encoded.has_values()) {
+        co_await std::move(messages);
+        co_return Vector(plan->values.layout);
+    }
+    Vector& owner_errors = self.replicated(plan->name, zero_errors(*plan));
+    co_return co_await self.combine(
+        std::move(encoded), std::move(messages),
+        [&](const Round<Vector>& round) { return reduce(*plan, round, owner_errors); });
+}
+
+}  // namespace paceline

@@ -1,0 +1,50 @@
+// The step of Adam: momentum over the root of the variance, entry by entry.
+//
+//   m  <-  beta1 m + (1 - beta1) g                first moment
+//   v  <-  beta2 v + (1 - beta2) g^2              second moment, called the variance
+//   m^ =   m / (1 - beta1^k),  v^ = v / (1 - beta2^k)     bias correction; without: m^ = m, v^ = v
+//   x  <-  x - gamma (m^ / (sqrt(v^) + epsilon) + lambda x)
+//
+//   symbol   here           meaning
+//   k        step           1, 2, ...
+//   gamma    gamma          learning rate of the step
+//   lambda   weight_decay   decoupled from the gradient, as in AdamW; 0: Adam
+//
+// m and v are 0 at first. Bias correction makes up for that. The 1-bit methods leave it out, as
+// their released code does. Nothing is done to vectors without values.
+//
+// Sources: Kingma, Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, Algorithm 1;
+// decoupled decay: Loshchilov, Hutter, ICLR 2019. Both from memory, unverified; the rule without
+// correction: released code of DeepSpeed (runtime/fp16/onebit/adam.py).
+#pragma once
+
+#include <cstdint>
+
+#include "models/vector.hpp"
+
+namespace paceline {
+
+struct AdamRule {
+    double beta1 = 0.9;       // in [0, 1)
+    double beta2 = 0.999;     // in [0, 1)
+    double epsilon = 1e-8;    // above 0
+    double weight_decay = 0;  // lambda
+    bool bias_correction = true;
+};
+
+/// m <- beta1 m + (1 - beta1) g
+void adam_momentum(const AdamRule& rule, const Vector& g, Vector& m);
+/// v <- beta2 v + (1 - beta2) g^2
+void adam_variance(const AdamRule& rule, const Vector& g, Vector& v);
+
+/// m / (sqrt(v) + epsilon) + lambda x: what a step without bias correction goes along.
+Vector adam_direction(const AdamRule& rule, const Vector& m, const Vector& v, const Vector& x);
+
+/// m, but 0 where v is exactly 0: where no gradient ever came. One bit cannot say 0.
+Vector masked(Vector m, const Vector& v);
+
+/// The step-th step, 1 being the first.
+void adam_step(const AdamRule& rule, double gamma, std::int64_t step, const Vector& g, Vector& m,
+               Vector& v, Vector& x);
+
+}  // namespace paceline

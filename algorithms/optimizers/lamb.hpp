@@ -1,0 +1,39 @@
+// The step of LAMB: Adam's direction, scaled layer by layer to the size of the layer.
+//
+//   m, v, m^, v^ as Adam's                                          (adam.hpp)
+//   r    =   m^ / (sqrt(v^) + epsilon) + lambda x
+//   t_l  =   min(max(|x_l| / |r_l|, least), most)      trust ratio; 1 where x_l or r_l is zero
+//   x_l  <-  x_l - gamma t_l r_l
+//
+//   symbol        here                   meaning
+//   x_l, r_l                             a tensor of the model and its direction; |.| Euclidean
+//   lambda        adam.weight_decay      decoupled, of every tensor
+//   least, most   min_trust, max_trust   clips of the ratio
+//
+// The paper bounds |x_l| by a function phi; with phi the identity the ratio is as above. Where a
+// norm is zero the ratio is 1 and is not clipped. Nothing is done to vectors without values.
+//
+// Sources: You, Li, Reddi, et al., "Large Batch Optimization for Deep Learning: Training BERT in 76
+// minutes", ICLR 2020, Algorithm 2 (from memory, unverified); the ratio of 1 and epsilon 1e-6:
+// TensorFlow Addons; clips, and no bias correction with them: DeepSpeed (onebit/lamb.py).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "algorithms/optimizers/adam.hpp"
+
+namespace paceline {
+
+struct LambRule {
+    AdamRule adam{.epsilon = 1e-6};
+    double min_trust = 0;
+    double max_trust = std::numeric_limits<double>::infinity();
+};
+
+/// The step-th step, 1 being the first. Returns the trust ratio of every tensor; nothing without
+/// values.
+Eigen::VectorXd lamb_step(const LambRule& rule, double gamma, std::int64_t step, const Vector& g,
+                          Vector& m, Vector& v, Vector& x);
+
+}  // namespace paceline
