@@ -231,6 +231,7 @@ const std::set<std::string> faults_of_meaning{
     "nul-byte-then-more",
     "optimizer-missing",
     "optimizer-without-model",
+    "own-optimizer-without-model",
     "partition-alpha-of-iid",
     "partition-by-label-of-numbers",
     "partition-dirichlet-without-alpha",
