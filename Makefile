@@ -10,7 +10,7 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
-.PHONY: help demo test bench validation deps format check \
+.PHONY: help demo test bench validation comparison deps format check \
         check-format check-layers check-lint check-lint-tests check-sanitizers check-profiles check-validation
 
 help: ## list these commands
@@ -40,6 +40,11 @@ validation: deps ## hold predictions against published measurements, into docs/v
 	@echo "validation: runs scenarios/validation and writes docs/validation.md"
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline
+
+comparison: deps ## run every algorithm on one task, into docs/comparison.md
+	@echo "comparison: runs scenarios/all-algorithms.json and writes docs/comparison.md"
+	@$(call build,release,paceline)
+	@tools/compare_algorithms.py build/release/paceline
 
 deps: ## install the Debian packages that are missing
 	@echo "deps: looks for the Debian packages that the build needs"
