@@ -1,13 +1,12 @@
 #include "algorithms/base_steps.hpp"
 
-#include <array>
+#include <cmath>
+#include <utility>
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense_sgd.hpp"
 #include "algorithms/dmsgd.hpp"
 #include "tests/algorithms/local_run.hpp"
-#include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
 
 namespace paceline {
@@ -22,24 +21,9 @@ LocalAlgorithm of_base(BaseOptions options) {
     return [=](Worker& w) { return steps_of(w, options); };
 }
 
-// Nodes send to 2, 1, 1 and 1 others; there is a path from each to each.
-Mixing unbalanced() {
-    return Mixing({{{0, 0.4}, {1, 0.3}, {2, 0.3}},
-                   {{0, 0.5}, {1, 0.5}},
-                   {{2, 0.5}, {3, 0.5}},
-                   {{0, 0.5}, {3, 0.5}}});
-}
-
-// What push-sum multiplies by: columns sum to 1.
-Eigen::MatrixXd shares(const Mixing& mixing) {
-    const Eigen::MatrixXd listens = (matrix(mixing).array() > 0).cast<double>();
-    const Eigen::RowVectorXd out = listens.colwise().sum();
-    return (listens.array().rowwise() / out.array()).matrix();
-}
-
 TEST_CASE("base steps: SGP steps the numerator by the gradient at the de-biased model") {
     const MomentumRule rule{0.8, true, 0.02};
-    const Eigen::MatrixXd p = shares(unbalanced());
+    const Eigen::MatrixXd p = shares_of_push_sum(unbalanced_mixing());
     Eigen::MatrixXd x = Eigen::MatrixXd::Ones(26, 4);
     Eigen::MatrixXd m = Eigen::MatrixXd::Zero(26, 4);
     Eigen::VectorXd w = Eigen::VectorXd::Ones(4);
@@ -55,8 +39,8 @@ TEST_CASE("base steps: SGP steps the numerator by the gradient at the de-biased 
     }
     REQUIRE((w.array() - 1).abs().maxCoeff() > 0.1);
 
-    const Eigen::MatrixXd models =
-        models_after(4, local_job(12, falling_rate, unbalanced()), of_base({Base::sgp, rule}));
+    const Eigen::MatrixXd models = models_after(4, local_job(12, falling_rate, unbalanced_mixing()),
+                                                of_base({Base::sgp, rule}));
 
     CHECK(distance(models, x * w.cwiseInverse().asDiagonal()) < 1e-12);
 }

@@ -2,7 +2,6 @@
 // do not change the clock, a repeated run is the same, and a run can be dropped at any time.
 #include <array>
 #include <chrono>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -249,8 +248,7 @@ TEST_CASE("local family: dropped at any time, a run leaves nothing behind") {
     CHECK(unfinished > 100);
 }
 
-// f_i(x) = |x - t_i|^2 / 2 with the noise of training_run.hpp: the minimum of the mean is the mean
-// of the targets. None of these methods diverges from it.
+// f_i(x) = |x - t_i|^2 / 2 and some noise: the minimum of the mean is the mean of the targets.
 TEST_CASE("local family: the mean of the models comes close to the minimum") {
     for (const Member& member : family()) {
         CAPTURE(member.name);

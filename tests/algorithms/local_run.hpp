@@ -5,8 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/dense_sgd.hpp"
 #include "tests/algorithms/training_run.hpp"
+#include "tests/topologies/mixing/matrix.hpp"
 
 namespace paceline {
 
@@ -27,6 +28,29 @@ inline Job local_job(std::int64_t steps, const Rate& rate, MixingSchedule mixing
     job.learning_rate = rate;
     job.mixing = std::move(mixing);
     return job;
+}
+
+/// Dense SGD, its one model in every worker's place.
+inline Task<> dense_on_all(Worker& self, MomentumRule rule) {
+    co_await dense_sgd(self, {AllReduce::ring, rule});
+    self.model() = self.replicated_model();
+}
+inline LocalAlgorithm of_dense(MomentumRule rule) {
+    return [=](Worker& w) { return dense_on_all(w, rule); };
+}
+
+/// Nodes send to 2, 1, 1 and 1 others; there is a path from each to each.
+inline Mixing unbalanced_mixing() {
+    return Mixing({{{0, 0.4}, {1, 0.3}, {2, 0.3}},
+                   {{0, 0.5}, {1, 0.5}},
+                   {{2, 0.5}, {3, 0.5}},
+                   {{0, 0.5}, {3, 0.5}}});
+}
+/// What push-sum multiplies by: each node divides what it has among itself and its listeners.
+inline Eigen::MatrixXd shares_of_push_sum(const Mixing& mixing) {
+    const Eigen::MatrixXd listens = (matrix(mixing).array() > 0).cast<double>();
+    const Eigen::RowVectorXd out = listens.colwise().sum();
+    return (listens.array().rowwise() / out.array()).matrix();
 }
 
 /// The models of all workers after so many steps: a column each.

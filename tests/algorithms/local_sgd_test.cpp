@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense_sgd.hpp"
 #include "algorithms/post_local_sgd.hpp"
 #include "tests/algorithms/local_run.hpp"
 
@@ -16,15 +15,6 @@ LocalAlgorithm of_local_sgd(std::int64_t period, MomentumRule rule = {}) {
 LocalAlgorithm of_post_local_sgd(std::int64_t switch_step, std::int64_t period, MomentumRule rule) {
     return
         [=](Worker& w) { return post_local_sgd(w, {switch_step, period, AllReduce::ring, rule}); };
-}
-
-Task<> dense(Worker& self, MomentumRule rule) {
-    co_await dense_sgd(self, {AllReduce::ring, rule});
-    self.model() = self.replicated_model();
-}
-
-LocalAlgorithm of_dense(MomentumRule rule) {
-    return [=](Worker& w) { return dense(w, rule); };
 }
 
 TEST_CASE("local SGD: it is each worker's own momentum SGD, averaged after every tau-th step") {

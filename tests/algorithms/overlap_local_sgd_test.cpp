@@ -50,7 +50,6 @@ TEST_CASE("overlap local SGD: one anchor momentum for all trains as one for each
             }
 }
 
-// Independent of the matrix form above: with alpha 0 nobody looks at z.
 TEST_CASE("overlap local SGD: with alpha 0 and no anchor momentum workers are independent") {
     Columns alone(4, {0.8});
     for (std::int64_t k = 0; k < 13; ++k) alone.step(k, falling_rate(k));

@@ -1,8 +1,10 @@
 #include "algorithms/slowmo.hpp"
 
+#include <cmath>
+#include <utility>
+
 #include <doctest/doctest.h>
 
-#include "algorithms/dense_sgd.hpp"
 #include "algorithms/local_sgd.hpp"
 #include "tests/algorithms/local_run.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
@@ -22,11 +24,6 @@ SlowmoOptions options_of(double alpha, double beta, std::int64_t period, BaseOpt
     options.period = period;
     options.base = base;
     return options;
-}
-
-Task<> dense(Worker& self, MomentumRule rule) {
-    co_await dense_sgd(self, {AllReduce::ring, rule});
-    self.model() = self.replicated_model();
 }
 
 // The rule of the paper on columns; buffers: 'r', 'm' or 'a'.
@@ -106,9 +103,8 @@ TEST_CASE("slowmo: with tau 1, alpha 1 and plain SGD inside it is synchronous he
             const Eigen::MatrixXd models =
                 models_after(n, local_job(30, falling_rate), of_slowmo(options_of(1, beta, 1)));
 
-            CHECK(distance(models, models_after(n, local_job(30, falling_rate), [=](Worker& w) {
-                               return dense(w, {beta});
-                           })) < 1e-10);
+            CHECK(distance(models, models_after(n, local_job(30, falling_rate), of_dense({beta}))) <
+                  1e-10);
         }
 }
 
@@ -169,16 +165,9 @@ TEST_CASE("slowmo: on SGP of a complete graph it is SlowMo on all-reduce SGD, av
     }
 }
 
-// Nodes send to 2, 1, 1 and 1 others. With gamma so small that nothing moves, what remains is the
-// arithmetic of averages: it must not depend on push-sum's weights.
+// Push-sum of an unbalanced graph leaves weights that differ from 1.
 TEST_CASE("slowmo: on SGP of an unbalanced graph the average is that of the numerators") {
-    const Mixing unbalanced({{{0, 0.4}, {1, 0.3}, {2, 0.3}},
-                             {{0, 0.5}, {1, 0.5}},
-                             {{2, 0.5}, {3, 0.5}},
-                             {{0, 0.5}, {3, 0.5}}});
-    const Eigen::MatrixXd listens = (matrix(unbalanced).array() > 0).cast<double>();
-    const Eigen::RowVectorXd out = listens.colwise().sum();
-    const Eigen::MatrixXd p = (listens.array().rowwise() / out.array()).matrix();
+    const Eigen::MatrixXd p = shares_of_push_sum(unbalanced_mixing());
     Eigen::MatrixXd x = Eigen::MatrixXd::Ones(26, 4);
     Eigen::VectorXd anchor = x.col(0);
     Eigen::VectorXd u = Eigen::VectorXd::Zero(26);
@@ -195,7 +184,7 @@ TEST_CASE("slowmo: on SGP of an unbalanced graph the average is that of the nume
         w.setOnes();
     }
 
-    CHECK(distance(models_after(4, local_job(12, falling_rate, unbalanced),
+    CHECK(distance(models_after(4, local_job(12, falling_rate, unbalanced_mixing()),
                                 of_slowmo(options_of(1, 0.5, 3, {Base::sgp}))),
                    x) < 1e-10);
 }
