@@ -186,6 +186,7 @@ const std::set<std::string> faults_of_meaning{
     "leaf-spine-uplinks-without-rate",
     "leaf-spine-with-too-many-cables",
     "linear-regression-on-labels",
+    "lamb-trust-of-an-empty-range",
     "lstm-on-no-text",
     "lstm-tied-of-other-width",
     "measure-every-0-iterations",
@@ -225,8 +226,11 @@ const std::set<std::string> faults_of_meaning{
     "model-on-a-device-without-efficiency",
     "model-without-batch",
     "model-without-step-time",
+    "nesterov-of-adam",
     "nesterov-of-dmsgd",
     "nul-byte-then-more",
+    "one-bit-lamb-factor-of-an-empty-range",
+    "one-bit-lamb-trust-of-an-empty-range",
     "optimizer-missing",
     "optimizer-without-model",
     "partition-alpha-of-iid",
@@ -274,6 +278,7 @@ const std::set<std::string> faults_of_meaning{
     "workload-efficiency-of-an-unknown-device",
     "workload-efficiency-that-leaves-no-end",
     "workload-efficiency-without-batch",
+    "zero-one-adam-clipper-of-six",
 };
 
 bool wrong_in_meaning(const std::string& name) {
@@ -417,7 +422,9 @@ std::string known_to_schema(const Json& property) {
 
 TEST_CASE("schema: the spellings of every choice are those of the reader, in the same order") {
     for (const auto& [algorithm, key] :
-         std::vector<std::pair<std::string, std::string>>{{"collective", "operation"},
+         std::vector<std::pair<std::string, std::string>>{{"adam", "all_reduce"},
+                                                          {"adam", "wire"},
+                                                          {"collective", "operation"},
                                                           {"dense", "all_reduce"},
                                                           {"dense", "wire"},
                                                           {"dense-overlapped", "all_reduce"},
@@ -433,10 +440,18 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"gradient-dropping", "encoding"},
                                                           {"gradient-dropping", "exchange"},
                                                           {"gradient-dropping", "selection"},
+                                                          {"lamb", "all_reduce"},
+                                                          {"lamb", "wire"},
+                                                          {"one-bit-adam", "all_reduce"},
+                                                          {"one-bit-adam", "wire"},
+                                                          {"one-bit-lamb", "all_reduce"},
+                                                          {"one-bit-lamb", "wire"},
                                                           {"pmsgd", "all_reduce"},
                                                           {"pmsgd", "wire"},
                                                           {"pmsgd-lars", "all_reduce"},
-                                                          {"pmsgd-lars", "wire"}}) {
+                                                          {"pmsgd-lars", "wire"},
+                                                          {"zero-one-adam", "all_reduce"},
+                                                          {"zero-one-adam", "wire"}}) {
         CAPTURE(algorithm);
         CAPTURE(key);
         const Json& definition = scenario_schema().at("definitions").at(algorithm);
