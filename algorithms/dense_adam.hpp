@@ -13,7 +13,7 @@
 namespace paceline {
 
 struct DenseAdamOptions {
-    AllReducePlan all_reduce;
+    AllReducePlan all_reduce{};
     AdamRule rule{};
 };
 

@@ -14,7 +14,7 @@
 namespace paceline {
 
 struct DenseLambOptions {
-    AllReducePlan all_reduce;
+    AllReducePlan all_reduce{};
     LambRule rule{};
 };
 

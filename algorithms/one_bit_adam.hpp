@@ -38,7 +38,7 @@
 namespace paceline {
 
 struct OneBitAdamOptions {
-    AllReducePlan all_reduce;  // of the warm-up
+    AllReducePlan all_reduce{};  // of the warm-up
     AdamRule rule{.bias_correction = false};
     std::int64_t freeze_step = 100'000;  // F
     bool fused = false;

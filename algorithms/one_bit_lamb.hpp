@@ -44,7 +44,7 @@
 namespace paceline {
 
 struct OneBitLambOptions {
-    AllReducePlan all_reduce;  // of the warm-up
+    AllReducePlan all_reduce{};  // of the warm-up
     LambRule rule{.adam = {.bias_correction = false}, .min_trust = 0.01, .max_trust = 10};
     std::int64_t freeze_step = 100'000;  // F, above 0
     double coeff_beta = 0.9;             // cb

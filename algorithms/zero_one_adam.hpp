@@ -44,7 +44,7 @@
 namespace paceline {
 
 struct ZeroOneAdamOptions {
-    AllReducePlan all_reduce;  // of the exact means
+    AllReducePlan all_reduce{};  // of the exact means
     AdamRule rule{.bias_correction = false};
     std::int64_t var_freeze_step = 100'000;  // F
     std::int64_t var_update_scaler = 16;

@@ -191,6 +191,7 @@ const std::set<std::string> faults_of_meaning{
     "leaf-spine-uplinks-without-rate",
     "leaf-spine-with-too-many-cables",
     "linear-regression-on-labels",
+    "lamb-trust-of-an-empty-range",
     "lstm-on-no-text",
     "lstm-tied-of-other-width",
     "measure-every-0-iterations",
@@ -230,9 +231,12 @@ const std::set<std::string> faults_of_meaning{
     "model-on-a-device-without-efficiency",
     "model-without-batch",
     "model-without-step-time",
+    "nesterov-of-adam",
     "nesterov-of-dmsgd",
     "nesterov-of-ef-sign-sgd",
     "nul-byte-then-more",
+    "one-bit-lamb-factor-of-an-empty-range",
+    "one-bit-lamb-trust-of-an-empty-range",
     "optimizer-missing",
     "optimizer-without-model",
     "own-optimizer-without-model",
@@ -287,6 +291,7 @@ const std::set<std::string> faults_of_meaning{
     "workload-efficiency-of-an-unknown-device",
     "workload-efficiency-that-leaves-no-end",
     "workload-efficiency-without-batch",
+    "zero-one-adam-clipper-of-six",
 };
 
 bool wrong_in_meaning(const std::string& name) {
@@ -434,7 +439,9 @@ std::string known_to_schema(const Json& property) {
 
 TEST_CASE("schema: the spellings of every choice are those of the reader, in the same order") {
     for (const auto& [algorithm, key] :
-         std::vector<std::pair<std::string, std::string>>{{"collective", "operation"},
+         std::vector<std::pair<std::string, std::string>>{{"adam", "all_reduce"},
+                                                          {"adam", "wire"},
+                                                          {"collective", "operation"},
                                                           {"dense", "all_reduce"},
                                                           {"dense", "wire"},
                                                           {"dense-overlapped", "all_reduce"},
@@ -453,6 +460,12 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"ef-sign-sgd", "exchange"},
                                                           {"power-sgd", "all_reduce"},
                                                           {"sign-sgd", "exchange"},
+                                                          {"lamb", "all_reduce"},
+                                                          {"lamb", "wire"},
+                                                          {"one-bit-adam", "all_reduce"},
+                                                          {"one-bit-adam", "wire"},
+                                                          {"one-bit-lamb", "all_reduce"},
+                                                          {"one-bit-lamb", "wire"},
                                                           {"pmsgd", "all_reduce"},
                                                           {"pmsgd", "wire"},
                                                           {"pmsgd-lars", "all_reduce"},
@@ -473,7 +486,9 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"cocod-sgd", "all_reduce"},
                                                           {"cocod-sgd", "wire"},
                                                           {"easgd", "all_reduce"},
-                                                          {"easgd", "wire"}}) {
+                                                          {"easgd", "wire"},
+                                                          {"zero-one-adam", "all_reduce"},
+                                                          {"zero-one-adam", "wire"}}) {
         CAPTURE(algorithm);
         CAPTURE(key);
         const Json& definition = scenario_schema().at("definitions").at(algorithm);
