@@ -186,8 +186,8 @@ TEST_CASE("momentum consensus: of iterates it is stable up to the bound, and not
                 p.gamma = gamma;
                 return p.after(1500, of_iterates(beta, omega)).norm();
             };
-            CHECK(size_at(0.97 * bound) < 1e3);
-            CHECK(size_at(1.03 * bound) > 1e6);
+            CHECK(size_at(0.96 * bound) < 1e3);
+            CHECK(size_at(1.05 * bound) > 1e6);
         }
     }
 }
