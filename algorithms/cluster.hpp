@@ -11,6 +11,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,6 +87,9 @@ class Cluster {
 
     /// Of the sparse exchanges so far.
     [[nodiscard]] MeasuredDensity measured_density() const;
+    /// Coordinates that were decoded wrongly, by all workers; empty if nothing was decoded that can
+    /// fail.
+    [[nodiscard]] std::optional<std::int64_t> decode_failures() const { return decode_failures_; }
 
   private:
     friend class Worker;
@@ -113,6 +117,7 @@ class Cluster {
     std::int64_t updates_done_ = 0;
     std::map<Stream, SparseRound> sparse_rounds_;
     MeasuredDensity density_sums_;
+    std::optional<std::int64_t> decode_failures_;
     // Frames that refer to the above.
     std::list<Pending<>> letters_;  // under way, and some that have arrived
     Processes services_;

@@ -311,6 +311,10 @@ Task<Letter> Worker::next_letter(int box) {
     co_return co_await this->box(box).get();
 }
 
+void Worker::count_decode_failures(std::int64_t failures) {
+    cluster_.decode_failures_ = cluster_.decode_failures_.value_or(0) + failures;
+}
+
 void Worker::serve(Task<> work) {
     cluster_.serve(fmt::format("service of node {}", rank_), std::move(work));
 }

@@ -221,6 +221,9 @@ class Worker {
 
     // --- what metrics ask ---
 
+    /// Notes coordinates that were decoded wrongly, and that such decoding is in use.
+    void count_decode_failures(std::int64_t failures);
+
     [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
     [[nodiscard]] Duration compute_time() const { return compute_time_; }
 

@@ -67,6 +67,8 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
         m.density = measured.contribution;
         m.union_density = measured.merged;
     }
+    if (const auto failures = cluster.decode_failures())
+        m.decode_failures = static_cast<double>(*failures);
 
     m.step_time_s = m.sim_time_s / m.iterations;
     m.compute_s = compute_s / gradients;

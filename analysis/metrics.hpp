@@ -53,6 +53,7 @@ struct Metrics {
     std::optional<double> union_density;  // of all of them together
     std::optional<double> time_to_target_s;
     std::optional<double> speedup_to_target;
+    std::optional<double> decode_failures;  // coordinates decoded wrongly, in the whole run
     std::vector<Evaluation> timeline;
     std::uint64_t events = 0;  // of the engine; not a column
 

@@ -28,7 +28,7 @@ struct Column {
 };
 
 // The columns that hold a number, behind the names and the outcome of a point.
-constexpr std::array<Column, 24> columns{{
+constexpr std::array<Column, 25> columns{{
     {"iterations", [](const Metrics& m) { return std::optional(m.iterations); }},
     {"epochs", [](const Metrics& m) { return m.epochs; }},
     {"sim_time_s", [](const Metrics& m) { return std::optional(m.sim_time_s); }},
@@ -55,6 +55,7 @@ constexpr std::array<Column, 24> columns{{
     {"relative_error", [](const Metrics& m) { return m.relative_error; }},
     {"density", [](const Metrics& m) { return m.density; }},
     {"union_density", [](const Metrics& m) { return m.union_density; }},
+    {"decode_failures", [](const Metrics& m) { return m.decode_failures; }},
 }};
 
 bool has_a_column(const Axis& axis) {

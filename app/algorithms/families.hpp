@@ -13,6 +13,7 @@ std::span<const AlgorithmEntry> compressed_family();
 std::span<const AlgorithmEntry> decentralized_family();
 std::span<const AlgorithmEntry> local_family();
 std::span<const AlgorithmEntry> adaptive_family();
+std::span<const AlgorithmEntry> gossip_family();
 std::span<const AlgorithmEntry> collective_family();
 
 }  // namespace paceline

@@ -1,0 +1,37 @@
+// Stochastic Gradient Push (SGP): SGD on the numerators of push-sum, gradients at the quotient.
+//
+//   g_i         at z_i = x_i / w_i
+//   x_i    <-   x_i + momentum_change(g_i)         local momentum   (optimizers/momentum_change.hpp)
+//   (x, w)_i <- push-sum of (x, w)                                  (push_sum.hpp)
+//   z_i     =   x_i / w_i
+//
+//   symbol   here           meaning
+//   x_i      mine.x         numerator, starts as the model
+//   w_i      mine.w         weight, 1 at first; stays 1 where all have as many listeners as sources
+//   z_i      self.model()   the model: what is trained, measured and evaluated
+//   m_i      m              momentum, 0 at first, never sent
+//
+// A directed graph will do: columns of the mixing that push-sum builds sum to 1 by construction. On
+// one-peer exponential graphs (each step one listener, at distance 2^(k mod p)) it is DSGD with
+// local momentum, adapt then combine.
+//
+// Blocks on the messages of the step; nothing overlaps. Each message weighs the model and one
+// number. The released code does not send w where it stays 1; here it is always sent.
+//
+// Source: Assran, Loizou, Ballas, Rabbat, "Stochastic Gradient Push for Distributed Deep Learning",
+// ICML 2019; order of operations: released code, facebookresearch/stochastic_gradient_push.
+#pragma once
+
+#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/worker.hpp"
+
+namespace paceline {
+
+struct SgpOptions {
+    MomentumRule rule{};
+};
+
+/// Requires a job with a mixing.
+Task<> sgp(Worker& self, SgpOptions options);
+
+}  // namespace paceline

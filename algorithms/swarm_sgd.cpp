@@ -1,0 +1,262 @@
+#include "algorithms/swarm_sgd.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <boost/random/bernoulli_distribution.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+
+#include "algorithms/optimizers/momentum_change.hpp"
+#include "sim/engine/channel.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr int box = 0;  // one for all letters, so that those of a pair stay in order
+
+struct Outgoing {
+    int to;
+    Letter letter;
+    Bytes weight;
+};
+
+struct Answered {};
+
+// What the steps of a node and its services share; outlives the algorithm.
+struct Node {
+    SwarmSgdOptions options;
+    std::vector<int> neighbors;
+    RandomStream partners;
+    RandomStream bursts;
+    Vector m;
+    std::optional<int> asked{};    // whose answer is awaited
+    std::optional<Vector> sent{};  // what was sent to it, as others decode it
+    bool in_burst = false;         // answers later
+    std::vector<Letter> postponed{};
+    Channel<Outgoing> outbox{};
+    Channel<Answered> answered{};
+};
+using NodePtr = std::shared_ptr<Node>;
+
+NodePtr make_node(Worker& self, const SwarmSgdOptions& options) {
+    return std::make_shared<Node>(options, self.mixing()->listeners(self.rank()),
+                                  self.stream("swarm partner"), self.stream("swarm steps"),
+                                  Vector::zero_like(self.model()));
+}
+
+std::int64_t draw_burst(Node& node) {
+    const std::int64_t mean = node.options.local_steps;
+    if (node.options.steps_law == StepsLaw::fixed) return mean;
+    boost::random::bernoulli_distribution<double> ends(1.0 / static_cast<double>(mean));
+    std::int64_t steps = 1;
+    while (!ends(node.bursts)) ++steps;
+    return steps;
+}
+
+int draw_partner(Node& node) {
+    boost::random::uniform_int_distribution<std::size_t> any(0, node.neighbors.size() - 1);
+    return node.neighbors[any(node.partners)];
+}
+
+// --- messages ---
+
+Bytes weight_of_a_vector(const Worker& self, const Node& node) {
+    const std::int64_t entries = self.charged_layout()->entries();
+    return node.options.lattice ? weigh_codes(*node.options.lattice, entries)
+                                : self.wire().weigh(entries);
+}
+
+// What a vector is once it has been on the wire, if it is decoded rightly.
+Vector as_sent(const Node& node, const Vector& v) {
+    if (!node.options.lattice || !v.has_values()) return v;
+    return {v.layout(), round_to(*node.options.lattice, v.values())};
+}
+
+// What the receiver makes of it.
+Vector as_received(Worker& self, const Node& node, const Vector& sent, const Vector& reference) {
+    if (!node.options.lattice || !sent.has_values()) return sent;
+    const Lattice& lattice = *node.options.lattice;
+    Eigen::VectorXd decoded = decode(lattice, encode(lattice, sent.values()), reference.values());
+    self.count_decode_failures(decode_failures(lattice, sent.values(), decoded));
+    return {sent.layout(), std::move(decoded)};
+}
+
+// Posts what is to go out, one after the other. A request of one-sided exchange is empty.
+Task<> post_letters(Worker& self, NodePtr node) {
+    constexpr std::int64_t passes = 2;  // to encode, and to decode at the receiver
+    for (;;) {
+        Outgoing out = co_await node->outbox.get();
+        if (node->options.lattice && out.weight > Bytes{0})
+            co_await self.simulation().sleep(
+                coding_time(node->options.coding, passes, self.charged_layout()->entries()));
+        co_await self.post(out.to, box, std::move(out.letter), out.weight);
+    }
+}
+
+void put_out(const Worker& self, Node& node, int to, std::optional<Vector> v) {
+    const Bytes weight = v ? weight_of_a_vector(self, node) : Bytes{0};
+    node.outbox.put({to, Letter{std::move(v)}, weight});
+}
+
+// --- two-sided exchanges ---
+
+void ask_a_neighbor(const Worker& self, Node& node, const Vector& copy) {
+    node.asked = draw_partner(node);
+    node.sent = as_sent(node, copy);
+    put_out(self, node, *node.asked, node.sent);
+}
+
+// The half of the way to what has come, for one whose vector went out as `mine`.
+Vector shift(Worker& self, const Node& node, const Letter& letter, const Vector& mine,
+             const Vector& reference) {
+    return 0.5 * (as_received(self, node, *letter.vector, reference) - mine);
+}
+
+bool is_my_answer(const Node& node, const Letter& letter) {
+    return node.asked == letter.from;
+}
+
+// Shifts the live model and the copy that was sent as asker; the two may be one.
+Vector answer_to(Worker& self, Node& node, const Letter& letter, const Vector& copy) {
+    const Vector mine = as_sent(node, copy);
+    put_out(self, node, letter.from, mine);
+    return shift(self, node, letter, mine, copy);
+}
+
+Vector taken_answer(Worker& self, Node& node, const Letter& letter, const Vector& reference) {
+    const Vector sent = std::move(*node.sent);
+    node.asked.reset();
+    node.sent.reset();
+    return shift(self, node, letter, sent, reference);
+}
+
+// One step of its own, at the end of which the live model has moved by it.
+Task<> take_step(Worker& self, NodePtr node) {
+    const double gamma = self.learning_rate();
+    const Vector at = self.model();
+    const Vector g = co_await self.gradient(at);
+    self.model() += momentum_change(node->options.rule, gamma, g, node->m, at);
+    co_await self.update();
+}
+
+// Takes the steps of a burst; whether all of them were to be taken.
+Task<bool> take_burst(Worker& self, NodePtr node) {
+    for (std::int64_t left = draw_burst(*node); left > 0; --left) {
+        if (!self.keeps_training()) co_return false;
+        co_await take_step(self, node);
+    }
+    co_return true;
+}
+
+// --- blocking ---
+
+void answer_in_blocking(Worker& self, Node& node, const Letter& letter) {
+    const Vector x = self.model();
+    self.model() += answer_to(self, node, letter, x);
+}
+
+Task<> read_letters_in_blocking(Worker& self, NodePtr node) {
+    for (;;) {
+        Letter letter = co_await self.next_letter(box);
+        if (is_my_answer(*node, letter)) {
+            const Vector x = self.model();
+            self.model() += taken_answer(self, *node, letter, x);
+            node->answered.put({});
+        } else if (node->in_burst) {
+            node->postponed.push_back(std::move(letter));
+        } else {
+            answer_in_blocking(self, *node, letter);
+        }
+    }
+}
+
+void answer_postponed(Worker& self, Node& node) {
+    node.in_burst = false;
+    for (const Letter& letter : std::exchange(node.postponed, {}))
+        answer_in_blocking(self, node, letter);
+}
+
+// --- non-blocking ---
+
+Task<> read_letters_in_non_blocking(Worker& self, NodePtr node, std::shared_ptr<Vector> copy) {
+    for (;;) {
+        const Letter letter = co_await self.next_letter(box);
+        if (is_my_answer(*node, letter)) {
+            self.model() += taken_answer(self, *node, letter, *copy);
+            *copy = self.model();
+        } else {
+            const Vector by = answer_to(self, *node, letter, *copy);
+            self.model() += by;
+            *copy += by;
+        }
+    }
+}
+
+// --- one-sided ---
+
+Task<> read_letters_in_one_sided(Worker& self, NodePtr node) {
+    for (;;) {
+        const Letter letter = co_await self.next_letter(box);
+        if (!letter.vector) {
+            put_out(self, *node, letter.from, as_sent(*node, self.model()));
+            continue;
+        }
+        const Vector pulled = as_received(self, *node, *letter.vector, self.model());
+        self.model() = 0.5 * (self.model() + pulled);
+        node->answered.put({});
+    }
+}
+
+}  // namespace
+
+Task<> swarm_sgd_blocking(Worker& self, SwarmSgdOptions options) {
+    const NodePtr node = make_node(self, options);
+    self.serve(read_letters_in_blocking(self, node));
+    self.serve(post_letters(self, node));
+
+    for (;;) {
+        node->in_burst = true;
+        const bool whole = co_await take_burst(self, node);
+        answer_postponed(self, *node);
+        if (!whole) co_return;
+        if (node->neighbors.empty()) continue;
+        ask_a_neighbor(self, *node, self.model());
+        co_await node->answered.get();
+    }
+}
+
+Task<> swarm_sgd_non_blocking(Worker& self, SwarmSgdOptions options) {
+    const NodePtr node = make_node(self, options);
+    const auto copy = std::make_shared<Vector>(self.model());
+    self.serve(read_letters_in_non_blocking(self, node, copy));
+    self.serve(post_letters(self, node));
+
+    std::int64_t left = draw_burst(*node);
+    while (self.keeps_training()) {
+        if (left == 0) {
+            if (!node->neighbors.empty() && !node->asked) ask_a_neighbor(self, *node, *copy);
+            left = draw_burst(*node);
+        }
+        co_await take_step(self, node);
+        --left;
+    }
+}
+
+Task<> swarm_sgd_one_sided(Worker& self, SwarmSgdOptions options) {
+    const NodePtr node = make_node(self, options);
+    self.serve(read_letters_in_one_sided(self, node));
+    self.serve(post_letters(self, node));
+
+    for (;;) {
+        const bool whole = co_await take_burst(self, node);
+        if (!whole) co_return;
+        if (node->neighbors.empty()) continue;
+        put_out(self, *node, draw_partner(*node), std::nullopt);
+        co_await node->answered.get();
+    }
+}
+
+}  // namespace paceline
