@@ -86,6 +86,16 @@ RandomStream Worker::stream(std::string_view name) const {
     return cluster_.streams_.stream(name, static_cast<std::uint64_t>(rank_));
 }
 
+RandomStream Worker::common_stream(std::string_view name) const {
+    constexpr std::uint64_t nobody = ~std::uint64_t{0};  // no rank: no worker's own stream
+    return cluster_.streams_.stream(name, nobody);
+}
+
+double Worker::samples(int rank) const {
+    const std::vector<double>& samples = cluster_.job_.samples;
+    return samples.empty() ? 1 : samples[static_cast<std::size_t>(rank)];
+}
+
 Vector Worker::evaluate(const Vector& x, std::int64_t k) const {
     if (!x.has_values()) return Vector(x.layout());
     return {x.layout(), cluster_.job_.objective(x, rank_, k)};

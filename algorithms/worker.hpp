@@ -35,6 +35,7 @@
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/engine/barrier.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/engine/task.hpp"
@@ -120,6 +121,10 @@ class Worker {
     /// The model of this worker as it is now, its own or the replicated one: for measurement.
     [[nodiscard]] const Vector& current_model() const;
     [[nodiscard]] RandomStream stream(std::string_view name) const;
+    /// The same stream on all: for what everybody draws alike.
+    [[nodiscard]] RandomStream common_stream(std::string_view name) const;
+    /// Samples that worker `rank` trains on; 1 where they are not known.
+    [[nodiscard]] double samples(int rank) const;
 
     // --- computation ---
 
@@ -199,6 +204,10 @@ class Worker {
     /// Runs a service of this worker (Cluster::serve). What it works on must outlive this worker's
     /// algorithm: it goes on when that has ended.
     void serve(Task<> work);
+
+    /// co_await self.meet(): waits until all workers and servers are there; no messages, no time.
+    /// For what keeps the counts of a simulation alike, never for what a method has to be told.
+    [[nodiscard]] Barrier::Arrive meet() { return cluster_.meeting_.arrive(); }
 
     /// Runs a task beside this one; await the result once, or drop it to cancel it.
     template <class T>

@@ -90,6 +90,8 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
     job.mean_objective = [&problem](const Vector& x, std::int64_t) {
         return problem.mean_gradient(x);
     };
+    for (const auto& shard : shards_of(scenario))
+        job.samples.push_back(static_cast<double>(shard.size()));
     const std::int64_t batch = *scenario.workload.step_batch() * scenario.cluster.workers;
     job.learning_rate = [schedule = scenario.training->optimizer.schedule, batch,
                          steps = scenario.steps().value_or(1)](std::int64_t k) {

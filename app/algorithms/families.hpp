@@ -10,6 +10,7 @@ namespace paceline {
 std::span<const AlgorithmEntry> dense_family();
 std::span<const AlgorithmEntry> sparse_family();
 std::span<const AlgorithmEntry> decentralized_family();
+std::span<const AlgorithmEntry> server_family();
 std::span<const AlgorithmEntry> collective_family();
 
 }  // namespace paceline
