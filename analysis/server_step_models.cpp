@@ -37,9 +37,7 @@ std::optional<Duration> fedavg_step_time(const FedavgOptions& options, const Ste
     if (in.network.bus) return std::nullopt;
     const std::int64_t clients = clients_of_a_round(options.fraction, in.workers);
     const bool pays = k % options.local_steps == 0;
-    const Duration step = pays ? and_models(2 * clients, in) : sum(in.timing.step, in.update);
-    const Duration of_all = multiple(in.workers, step);
-    return of_all == Duration::max() ? of_all : of_all / clients;
+    return pays ? and_models(2 * clients, in) : sum(in.timing.step, in.update);
 }
 
 }  // namespace paceline

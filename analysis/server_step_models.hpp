@@ -11,8 +11,8 @@
 //   fedavg, a round               2L + 2 |S| t + E T          |S| = max(floor(C n), 1)
 //
 // The times of the first two are those until the last worker has taken the step, exactly. A round is
-// paid by its first step. Where not all are drawn, metrics count steps by gradients, which take n/|S|
-// times longer to come by: so do the steps here. Known where each machine has one worker.
+// paid by its first step; those who are not drawn count it, too. Known where each machine has one
+// worker.
 #pragma once
 
 #include <cstdint>

@@ -225,9 +225,11 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
         if (ended.divergence.empty()) log->finish();
         add_learning(metrics, *log);
     }
-    const auto steps = static_cast<std::int64_t>(metrics.iterations);
+    // Metrics count gradients: n of them are an iteration, whatever the steps they were computed in.
+    const double computing = scenario.algorithm.computing;
+    const auto steps = static_cast<std::int64_t>(metrics.iterations / computing + 1e-6);
     if (const auto model = model_step_time(scenario, steps))
-        metrics.model_step_time_s = to_seconds(*model);
+        metrics.model_step_time_s = to_seconds(*model) / computing;
     const Bytes sent = scenario.algorithm.contribution(*workload.layout);
     metrics.compression_ratio = static_cast<double>(fp32.weigh(workload.layout->entries()).count) /
                                 static_cast<double>(sent.count);

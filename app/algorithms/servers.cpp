@@ -96,6 +96,8 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
     options.momentum = in.optimizer.momentum;
     AlgorithmChoice choice = with_server(read, in, options, &fedavg, &fedavg_server);
     choice.period = options.local_steps;
+    choice.computing =
+        static_cast<double>(clients_of_a_round(options.fraction, in.workers)) / in.workers;
     choice.contribution = [wire = choice.wire, options](const Layout& layout) {
         const Bytes model = wire.weigh(layout.entries());
         return Bytes{std::max<std::int64_t>(model.count / options.local_steps, 1)};

@@ -226,6 +226,7 @@ const std::set<std::string> faults_of_meaning{
     "model-without-batch",
     "model-without-step-time",
     "nesterov-of-dmsgd",
+    "nesterov-of-ps-stale",
     "nul-byte-then-more",
     "optimizer-missing",
     "optimizer-without-model",
@@ -239,11 +240,14 @@ const std::set<std::string> faults_of_meaning{
     "resnet-groups-that-do-not-divide",
     "resnet-on-text",
     "sampling-without-model",
+    "ps-sync-off-the-star",
     "schedule-factor-of-constant",
     "schedule-milestones-not-rising",
     "schedule-milestones-of-cosine",
     "schedule-step-without-milestones",
     "schedule-without-steps",
+    "server-beside-devices",
+    "server-off-the-star",
     "softmax-regression-on-text",
     "stand-in-of-unknown-profile",
     "stand-in-with-device-outside",
@@ -437,7 +441,11 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"pmsgd", "all_reduce"},
                                                           {"pmsgd", "wire"},
                                                           {"pmsgd-lars", "all_reduce"},
-                                                          {"pmsgd-lars", "wire"}}) {
+                                                          {"pmsgd-lars", "wire"},
+                                                          {"ps-async", "wire"},
+                                                          {"ps-stale", "wire"},
+                                                          {"ps-sync", "wire"},
+                                                          {"fedavg", "wire"}}) {
         CAPTURE(algorithm);
         CAPTURE(key);
         const Json& definition = scenario_schema().at("definitions").at(algorithm);
