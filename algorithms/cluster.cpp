@@ -1,5 +1,7 @@
 #include "algorithms/cluster.hpp"
 
+#include <utility>
+
 #include "algorithms/worker.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/messages/transfer.hpp"
@@ -12,6 +14,7 @@ Cluster::Cluster(Network& network, Job job)
       nodes_(job_.workers > 0 ? job_.workers : network.hosts()),
       streams_(job_.seed),
       everybody_(group(whole_group(nodes_)->members)),
+      meeting_(nodes_ + job_.servers),
       services_(network.simulation()) {
     PACELINE_CHECK(nodes_ + job_.servers <= network.hosts(), "every worker and server has a host");
     PACELINE_CHECK(job_.takes_step != nullptr, "a job has a stop rule");
@@ -20,6 +23,8 @@ Cluster::Cluster(Network& network, Job job)
                    "a model with values has an objective, and one without has none");
     PACELINE_CHECK(job_.mixing.empty() || job_.mixing.nodes() == nodes(),
                    "a mixing has a row for each node");
+    PACELINE_CHECK(job_.samples.empty() || std::cmp_equal(job_.samples.size(), nodes_),
+                   "samples are counted for each worker, or for none");
     for (int rank = 0; rank < nodes() + job_.servers; ++rank) workers_.emplace_back(*this, rank);
 }
 

@@ -27,6 +27,7 @@
 #include "algorithms/wire_format.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/rank.hpp"
+#include "sim/engine/barrier.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/network/network.hpp"
@@ -65,6 +66,7 @@ struct Job {
     std::function<double(std::int64_t k)> learning_rate = [](std::int64_t) { return 0.1; };
     double steps_per_epoch = 0;  // 0: epochs are not known
     std::uint64_t seed = 1;
+    std::vector<double> samples{};  // that each worker has; empty: alike, and not known
 };
 
 class Cluster {
@@ -118,6 +120,7 @@ class Cluster {
     std::map<Stream, SparseRound> sparse_rounds_;
     MeasuredDensity density_sums_;
     std::optional<std::int64_t> decode_failures_;
+    Barrier meeting_;  // of all workers and servers
     // Frames that refer to the above.
     std::list<Pending<>> letters_;  // under way, and some that have arrived
     Processes services_;

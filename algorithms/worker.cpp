@@ -90,6 +90,11 @@ RandomStream Worker::common_stream(std::string_view name, std::int64_t index) co
     return cluster_.streams_.stream(name, static_cast<std::uint64_t>(index));
 }
 
+double Worker::samples(int rank) const {
+    const std::vector<double>& samples = cluster_.job_.samples;
+    return samples.empty() ? 1 : samples[static_cast<std::size_t>(rank)];
+}
+
 Vector Worker::evaluate(const Vector& x, std::int64_t k) const {
     if (!x.has_values()) return Vector(x.layout());
     return {x.layout(), cluster_.job_.objective(x, rank_, k)};

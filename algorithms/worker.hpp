@@ -35,6 +35,7 @@
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/engine/barrier.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/engine/task.hpp"
@@ -122,6 +123,8 @@ class Worker {
     [[nodiscard]] RandomStream stream(std::string_view name) const;
     /// A stream that all workers have alike, such as that of a step. Its name is no other stream's.
     [[nodiscard]] RandomStream common_stream(std::string_view name, std::int64_t index) const;
+    /// Samples that worker `rank` trains on; 1 where they are not known.
+    [[nodiscard]] double samples(int rank) const;
 
     // --- computation ---
 
@@ -203,6 +206,10 @@ class Worker {
     /// Runs a service of this worker (Cluster::serve). What it works on must outlive this worker's
     /// algorithm: it goes on when that has ended.
     void serve(Task<> work);
+
+    /// co_await self.meet(): waits until all workers and servers are there; no messages, no time.
+    /// For what keeps the counts of a simulation alike, never for what a method has to be told.
+    [[nodiscard]] Barrier::Arrive meet() { return cluster_.meeting_.arrive(); }
 
     /// Runs a task beside this one; await the result once, or drop it to cancel it.
     template <class T>

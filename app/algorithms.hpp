@@ -52,6 +52,7 @@ struct AlgorithmChoice {
         return 0.0;
     };
     std::int64_t period = 1;  // of steps
+    double computing = 1;     // share of the workers that compute in a step
 };
 
 /// What the options of an algorithm depend on.

@@ -90,6 +90,8 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
     job.mean_objective = [&problem](const Vector& x, std::int64_t) {
         return problem.mean_gradient(x);
     };
+    for (const auto& shard : shards_of(scenario))
+        job.samples.push_back(static_cast<double>(shard.size()));
     const std::int64_t batch = *scenario.workload.step_batch() * scenario.cluster.workers;
     job.learning_rate = [schedule = scenario.training->optimizer.schedule, batch,
                          steps = scenario.steps().value_or(1)](std::int64_t k) {
@@ -223,9 +225,11 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
         if (ended.divergence.empty()) log->finish();
         add_learning(metrics, *log);
     }
-    const auto steps = static_cast<std::int64_t>(metrics.iterations);
+    // Metrics count gradients: n of them are an iteration, whatever the steps they were computed in.
+    const double computing = scenario.algorithm.computing;
+    const auto steps = static_cast<std::int64_t>(metrics.iterations / computing + 1e-6);
     if (const auto model = model_step_time(scenario, steps))
-        metrics.model_step_time_s = to_seconds(*model);
+        metrics.model_step_time_s = to_seconds(*model) / computing;
     const Bytes sent = scenario.algorithm.contribution(*workload.layout);
     metrics.compression_ratio = static_cast<double>(fp32.weigh(workload.layout->entries()).count) /
                                 static_cast<double>(sent.count);

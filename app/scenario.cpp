@@ -375,6 +375,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
                                    scenario.training ? scenario.training->optimizer : Optimizer{}});
     if (scenario.training && !scenario.algorithm.trains)
         algorithm.refuse("trains nothing, and the workload has a \"model\"; give it a \"profile\"");
+    if (scenario.algorithm.serve && !scenario.cluster.fabric.takes_servers)
+        algorithm.refuse("its server stands on a node of its own, which needs a \"star\"");
     if (scenario.algorithm.server_nodes > 0 && !scenario.cluster.fabric.takes_servers)
         algorithm.refuse(
             "servers on nodes of their own need a \"star\"; on this fabric set \"all_reduce\" to "

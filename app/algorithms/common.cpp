@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "algorithms/dense_sgd.hpp"
+#include "analysis/message_counts.hpp"
 #include "analysis/step_models.hpp"
 
 namespace paceline {
@@ -31,6 +33,31 @@ void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
     choice.sends_at_once = plan.servers;
     choice.meets_everybody = true;
     if (plan.first_server_node) choice.server_nodes = plan.servers;
+}
+
+AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
+                      const AllReducePlan& otherwise) {
+    AlgorithmChoice choice;
+    DenseSgdOptions options{.all_reduce = otherwise};
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+
+    use_servers(choice, options.all_reduce);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+    options.rule = rule_of(in.optimizer);
+    choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
+        return dense_sgd_step_time(options, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return all_reduce_messages(options.all_reduce, in.workers,
+                                   in.wire.weigh(in.layout->entries()));
+    };
+    return choice;
 }
 
 AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,

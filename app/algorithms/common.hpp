@@ -24,6 +24,10 @@ MomentumRule rule_of(const Optimizer& optimizer);
 /// Notes what an all-reduce by servers needs.
 void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan);
 
+/// Dense SGD with the "all_reduce" and the "wire", by `otherwise` unless the scenario says.
+AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
+                      const AllReducePlan& otherwise);
+
 /// What the methods that average with neighbors in every step have in common: the "mixing" and the
 /// "wire", with `vectors` vectors to each neighbor after the gradient, or beside it.
 AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,

@@ -23,27 +23,7 @@ constexpr std::array<std::string_view, 5> overlapped_keys{"kind", "label", "all_
                                                           "bucket"};
 
 AlgorithmChoice read_dense(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice;
-    DenseSgdOptions options;
-    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
-    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-
-    use_servers(choice, options.all_reduce);
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
-    options.rule = rule_of(in.optimizer);
-    choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
-        return wire.weigh(layout.entries());
-    };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
-        return dense_sgd_step_time(options, in);
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t) {
-        return all_reduce_messages(options.all_reduce, in.workers,
-                                   in.wire.weigh(in.layout->entries()));
-    };
-    return choice;
+    return dense(read, in, AllReduce::ring);
 }
 
 // Costs what dense SGD costs, and trains otherwise.

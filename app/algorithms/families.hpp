@@ -14,6 +14,7 @@ std::span<const AlgorithmEntry> decentralized_family();
 std::span<const AlgorithmEntry> local_family();
 std::span<const AlgorithmEntry> adaptive_family();
 std::span<const AlgorithmEntry> gossip_family();
+std::span<const AlgorithmEntry> server_family();
 std::span<const AlgorithmEntry> collective_family();
 
 }  // namespace paceline

@@ -234,6 +234,7 @@ const std::set<std::string> faults_of_meaning{
     "nesterov-of-adam",
     "nesterov-of-dmsgd",
     "nesterov-of-ef-sign-sgd",
+    "nesterov-of-ps-stale",
     "nul-byte-then-more",
     "one-bit-lamb-factor-of-an-empty-range",
     "one-bit-lamb-trust-of-an-empty-range",
@@ -249,6 +250,7 @@ const std::set<std::string> faults_of_meaning{
     "resnet-groups-that-do-not-divide",
     "resnet-on-text",
     "sampling-without-model",
+    "ps-sync-off-the-star",
     "schedule-factor-of-constant",
     "schedule-milestones-not-rising",
     "schedule-milestones-of-cosine",
@@ -260,6 +262,8 @@ const std::set<std::string> faults_of_meaning{
     "slowmo-mixing-of-local",
     "slowmo-nesterov-of-adam",
     "slowmo-sgp-without-mixing",
+    "server-beside-devices",
+    "server-off-the-star",
     "softmax-regression-on-text",
     "stand-in-of-unknown-profile",
     "stand-in-with-device-outside",
@@ -493,7 +497,11 @@ TEST_CASE("schema: the spellings of every choice are those of the reader, in the
                                                           {"easgd", "all_reduce"},
                                                           {"easgd", "wire"},
                                                           {"zero-one-adam", "all_reduce"},
-                                                          {"zero-one-adam", "wire"}}) {
+                                                          {"zero-one-adam", "wire"},
+                                                          {"ps-async", "wire"},
+                                                          {"ps-stale", "wire"},
+                                                          {"ps-sync", "wire"},
+                                                          {"fedavg", "wire"}}) {
         CAPTURE(algorithm);
         CAPTURE(key);
         const Json& definition = scenario_schema().at("definitions").at(algorithm);

@@ -1,0 +1,43 @@
+#include "analysis/server_step_models.hpp"
+
+#include <algorithm>
+
+namespace paceline {
+
+namespace {
+
+// T + 2L, and so many models over one link.
+Duration and_models(std::int64_t models, const StepModelInput& in) {
+    const IdleStar& star = in.network.star;
+    const Bytes size = in.wire.weigh(in.layout->entries());
+    const Duration latencies = multiple(2, star.latency);
+    return sum(sum(sum(in.timing.step, in.update), latencies),
+               multiple(models, size / star.bandwidth));
+}
+
+}  // namespace
+
+std::optional<Duration> async_sgd_step_time(const StepModelInput& in, std::int64_t k) {
+    if (in.network.bus) return std::nullopt;
+    const std::int64_t n = in.workers;
+    if (k == 0) return and_models(2 * n, in);
+    const Bytes size = in.wire.weigh(in.layout->entries());
+    return std::max(and_models(2, in), multiple(n, size / in.network.star.bandwidth));
+}
+
+std::optional<Duration> stale_synchronous_sgd_step_time(const StaleSynchronousSgdOptions& options,
+                                                        const StepModelInput& in, std::int64_t k) {
+    if (options.bound > 0 || k == 0) return async_sgd_step_time(in, k);
+    if (in.network.bus) return std::nullopt;
+    return and_models(in.workers + 1, in);
+}
+
+std::optional<Duration> fedavg_step_time(const FedavgOptions& options, const StepModelInput& in,
+                                         std::int64_t k) {
+    if (in.network.bus) return std::nullopt;
+    const std::int64_t clients = clients_of_a_round(options.fraction, in.workers);
+    const bool pays = k % options.local_steps == 0;
+    return pays ? and_models(2 * clients, in) : sum(in.timing.step, in.update);
+}
+
+}  // namespace paceline

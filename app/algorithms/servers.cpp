@@ -1,0 +1,131 @@
+// Methods with a server.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/async_sgd.hpp"
+#include "algorithms/fedavg.hpp"
+#include "algorithms/stale_synchronous_sgd.hpp"
+#include "analysis/server_step_models.hpp"
+#include "app/algorithms/common.hpp"
+#include "app/algorithms/families.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> sync_keys{"kind", "label", "all_reduce", "wire"};
+constexpr std::array<std::string_view, 4> async_keys{"kind", "label", "staleness_scaling", "wire"};
+constexpr std::array<std::string_view, 4> stale_keys{"kind", "label", "bound", "wire"};
+constexpr std::array<std::string_view, 5> fedavg_keys{"kind", "label", "fraction", "local_steps",
+                                                      "wire"};
+
+// Dense SGD by another name, whose all-reduce is that of servers.
+AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
+    const Json by_servers = "parameter-server";
+    const Place here{&by_servers, read.place().file, read.place().path};
+    const AllReducePlan otherwise = read_all_reduce(read.optional("all_reduce").value_or(here), in);
+    if (otherwise.method != AllReduce::parameter_server)
+        read.optional("all_reduce")
+            ->refuse(
+                "is for \"parameter-server\" alone, by name or as an object; for others use the "
+                "kind \"dense\"");
+    return dense(read, in, otherwise);
+}
+
+// What methods with one server on a node of its own have in common: a model up and one down.
+template <class Options>
+AlgorithmChoice with_server(const ObjectReader& read, const AlgorithmInput& in, Options options,
+                            Task<> (*work)(Worker&, Options), Task<> (*serve)(Worker&, Options)) {
+    if (in.devices_per_node > 1)
+        read.place().refuse(
+            "its server stands on a node of its own, which needs \"cluster.devices_per_node\" of "
+            "1");
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    choice.server_nodes = 1;
+    choice.run = [options, work](Worker& worker) { return work(worker, options); };
+    choice.serve = [options, serve](Worker& server) { return serve(server, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.messages = [](const StepModelInput& in, std::int64_t) {
+        return std::int64_t{2} * in.workers;
+    };
+    return choice;
+}
+
+// The first step is unlike the others: all workers push at once.
+double first_or_not(std::int64_t k, double /*epoch*/) {
+    return k == 0 ? 0 : 1;
+}
+
+AlgorithmChoice read_async(const ObjectReader& read, const AlgorithmInput& in) {
+    AsyncSgdOptions options;
+    if (const auto p = read.optional("staleness_scaling")) options.staleness_scaling = as_bool(*p);
+    options.momentum = in.optimizer.momentum;
+    AlgorithmChoice choice = with_server(read, in, options, &async_sgd, &async_sgd_server);
+    choice.stage = first_or_not;
+    choice.model_step = [](const StepModelInput& in, std::int64_t k, double) {
+        return async_sgd_step_time(in, k);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
+    StaleSynchronousSgdOptions options;
+    if (const auto p = read.optional("bound"))
+        options.bound = as_integer(*p, 0, most_steps_of_an_option);
+    options.momentum = in.optimizer.momentum;
+    AlgorithmChoice choice =
+        with_server(read, in, options, &stale_synchronous_sgd, &stale_synchronous_sgd_server);
+    choice.stage = first_or_not;
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return stale_synchronous_sgd_step_time(options, in, k);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) {
+    FedavgOptions options;
+    if (const auto p = read.optional("fraction")) options.fraction = as_number_above(*p, 0, 1);
+    if (const auto p = read.optional("local_steps"))
+        options.local_steps = as_integer(*p, 1, 1'000'000);
+    options.momentum = in.optimizer.momentum;
+    AlgorithmChoice choice = with_server(read, in, options, &fedavg, &fedavg_server);
+    choice.period = options.local_steps;
+    choice.computing =
+        static_cast<double>(clients_of_a_round(options.fraction, in.workers)) / in.workers;
+    choice.contribution = [wire = choice.wire, options](const Layout& layout) {
+        const Bytes model = wire.weigh(layout.entries());
+        return Bytes{std::max<std::int64_t>(model.count / options.local_steps, 1)};
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return fedavg_step_time(options, in, k);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t k) -> std::int64_t {
+        if (k % options.local_steps != 0) return 0;
+        return std::int64_t{2} * clients_of_a_round(options.fraction, in.workers);
+    };
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 4> table{{
+    {"ps-sync", "dense, summed by parameter servers", sync_keys, &read_sync},
+    {"ps-async", "a parameter server and nobody waits; rule from memory", async_keys, &read_async},
+    {"ps-stale", "a parameter server and bounded staleness; rule from memory", stale_keys,
+     &read_stale},
+    {"fedavg", "rounds of local steps on some workers (McMahan et al., 2017)", fedavg_keys,
+     &read_fedavg},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> server_family() {
+    return table;
+}
+
+}  // namespace paceline
