@@ -5,7 +5,7 @@ function(paceline_embed_resources output)
     foreach(file IN LISTS ARGN)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${file}")
         file(READ "${PROJECT_SOURCE_DIR}/${file}" text)
-        string(APPEND entries "    Resource{\"${file}\", R\"~embedded~(${text})~embedded~\"},\n")
+        string(APPEND entries "    Resource{\"${file}\", R\"~embedded~(${text})~embedded~\"sv},\n")
     endforeach()
     list(LENGTH ARGN count)
     file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
@@ -19,6 +19,8 @@ function(paceline_embed_resources output)
 namespace paceline {
 
 namespace {
+
+using namespace std::string_view_literals;  // a literal knows its length; counting it would be too long
 
 constexpr std::array<Resource, @count@> all{{
 @entries@}};
