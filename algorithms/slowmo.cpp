@@ -28,7 +28,7 @@ void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, V
 Task<> slowmo(Worker& self, SlowmoOptions options) {
     Vector& x = self.model();
     Vector own_anchor = x;
-    Vector own_u = Vector::zero_like(x);
+    Vector own_u = options.average ? Vector(x.layout()) : Vector::zero_like(x);
     Vector& anchor = options.average ? self.replicated("anchor", x) : own_anchor;
     Vector& u = options.average ? self.replicated("slow momentum") : own_u;
     BaseState state = base_state(self, options.base);
