@@ -15,8 +15,9 @@
 // one pass for the momentum and one for the signs, decoding one per vote.
 //
 // Sources: Bernstein, Wang, Azizzadenesheli, Anandkumar, ICML 2018; Bernstein, Zhao,
-// Azizzadenesheli, Anandkumar, ICLR 2019; form: released code (sands-lab/grace). The paper's server
-// answers with one bit per entry; here there is none. Ties: compression/signs.hpp.
+// Azizzadenesheli, Anandkumar, ICLR 2019; form: released code (sands-lab/grace). The paper has a
+// server that answers with one bit per entry (from memory, unverified); here there is none. Ties:
+// compression/signs.hpp.
 #pragma once
 
 #include "algorithms/compression/coding.hpp"

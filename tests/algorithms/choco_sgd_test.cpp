@@ -10,6 +10,7 @@
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/dsgd_awc.hpp"
+#include "analysis/compressed_step_models.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/training_run.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
@@ -162,6 +163,9 @@ TEST_CASE("CHOCO-SGD: the message travels beside the next gradient") {
     CHECK(small.elapsed() == 5 * step_of_tests);
     // two messages of 125,004 bytes take 2 x 1,000,032 ns and 10 us of latency
     CHECK(large.elapsed() == step_of_tests + 4 * (2 * 1'000'032ns + 10us));
+    const StepModelInput in = on_star(6, idle_star(link), step_of_tests, layout);
+    CHECK(*choco_sgd_step_time(options, make_ring_mixing(6), 0, in) == step_of_tests);
+    CHECK(*choco_sgd_step_time(options, make_ring_mixing(6), 1, in) == 2 * 1'000'032ns + 10us);
 }
 
 }  // namespace

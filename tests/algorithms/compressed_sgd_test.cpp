@@ -145,6 +145,17 @@ TEST_CASE("compressed SGD: workers draw the same random positions, and others in
     CHECK(moved(2) <= 8);
 }
 
+TEST_CASE("worker: a common stream is alike on all workers, and another for each index") {
+    TrainingRun run(3, link, timing_job(small_layout(), 1));
+    const auto first = [&](int rank, std::int64_t index) {
+        return run.cluster.worker(rank).common_stream("some name", index)();
+    };
+
+    CHECK(first(0, 5) == first(1, 5));
+    CHECK(first(0, 5) == first(2, 5));
+    CHECK(first(0, 5) != first(0, 6));
+}
+
 TEST_CASE("compressed SGD: each worker draws on its own where positions are sent") {
     // Of equal gradients, equal draws would be a mean of one level.
     Job job = training_job(make_layout({{"x", {200}}}), 1);
