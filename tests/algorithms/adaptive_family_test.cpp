@@ -11,6 +11,7 @@
 #include "algorithms/one_bit_lamb.hpp"
 #include "algorithms/one_bit_sgd.hpp"
 #include "algorithms/zero_one_adam.hpp"
+#include "analysis/adaptive_step_models.hpp"
 #include "tests/algorithms/adaptive_run.hpp"
 
 namespace paceline {
@@ -111,6 +112,34 @@ TEST_CASE("adaptive family: a run can be dropped half-way, at any time") {
 
             CHECK_FALSE(run.processes.finished());
         }
+}
+
+std::int64_t messages_of(int n, std::int64_t steps, const Algorithm& algorithm) {
+    TrainingRun run(n, adaptive_link, timing_job(small_layout(), steps));
+    run.spawn_all(algorithm);
+    run.simulation.run();
+    return static_cast<std::int64_t>(run.network.messages_delivered());
+}
+
+TEST_CASE("adaptive family: messages of a step are as many as its model says") {
+    const ZeroOneAdamOptions zero_one{.var_freeze_step = 9,
+                                      .var_update_scaler = 2,
+                                      .local_step_scaler = 3,
+                                      .local_step_clipper = 4};
+    for (int n = 1; n <= 8; ++n) {
+        CAPTURE(n);
+        const auto in = on_star(n, idle_star(adaptive_link), step_of_tests, small_layout());
+        for (const bool fused : {true, false})
+            CHECK(messages_of(n, 3, [=](Worker& w) {
+                      return one_bit_adam(w, {.freeze_step = 0, .fused = fused});
+                  }) == 3 * one_bit_messages(fused, in));
+        CHECK(messages_of(n, 3, [](Worker& w) { return one_bit_sgd(w, {}); }) ==
+              3 * 2 * n * (n - 1));
+        std::int64_t expected = 0;
+        for (std::int64_t k = 0; k < 40; ++k) expected += zero_one_messages(zero_one, k, in);
+        CHECK(messages_of(n, 40, [=](Worker& w) { return zero_one_adam(w, zero_one); }) ==
+              expected);
+    }
 }
 
 TEST_CASE("adaptive family: all of it descends to the common minimum's neighborhood") {
