@@ -6,7 +6,7 @@
 //
 //   of iterate differences (x^{-1} = x^0):
 //     x_i^{k+1}  =  sum_j w_ij x_j^k  -  gamma g_i
-//                   +  beta [ omega sum_j w_ij (x_j^k - x_j^{k-1})  +  (1-omega) (x_i^k - x_i^{k-1}) ]
+//                   + beta [ omega sum_j w_ij (x_j^k - x_j^{k-1}) + (1-omega) (x_i^k - x_i^{k-1}) ]
 //   of buffers (v = 0):
 //     v_i  <-  beta [ omega sum_j w_ij v_j  +  (1-omega) v_i ]  -  gamma g_i
 //     x_i  <-  sum_j w_ij x_j  +  v_i                          x_j: before the step
@@ -22,8 +22,8 @@
 //
 // The readings agree for two steps and then part. Their fixed points differ: a momentum of iterates
 // leaves that of DSGD for every omega; a buffer multiplies its bias, least with omega = 1. With
-// omega = 0 the second is AWC-DmSGD. Where all curvatures are L and mu is the least eigenvalue of W,
-// the first is stable for gamma L < 1 + 2 beta + mu (omega 0), < 1 + (1 + 2 beta) mu (omega 1):
+// omega = 0 the second is AWC-DmSGD. Where all curvatures are L and mu is the least eigenvalue of
+// W, the first is stable for gamma L < 1 + 2 beta + mu (omega 0), < 1 + (1 + 2 beta) mu (omega 1):
 // derived. With omega = 1 use a lazy W.
 //
 // Two vectors to each neighbor, whatever omega, beside the gradient, which needs neither; a step

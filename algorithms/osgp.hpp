@@ -11,9 +11,9 @@
 //   z_i      self.model()   the model: what is trained, measured and evaluated
 //   m_i      m              momentum, 0 at first, never sent
 //
-// Messages sent at the end of a step travel beside the next gradient, which does not know them: they
-// are used one step late. A step waits for the messages of the step before. The last ones are waited
-// for at the end, or mass would be lost; until then the models miss them.
+// Messages sent at the end of a step travel beside the next gradient, which does not know them:
+// they are used one step late. A step waits for the messages of the step before. The last ones are
+// waited for at the end, or mass would be lost; until then the models miss them.
 //
 // Source: Assran, Loizou, Ballas, Rabbat, ICML 2019; released code,
 // facebookresearch/stochastic_gradient_push.

@@ -1,7 +1,7 @@
 // Stochastic Gradient Push (SGP): SGD on the numerators of push-sum, gradients at the quotient.
 //
 //   g_i         at z_i = x_i / w_i
-//   x_i    <-   x_i + momentum_change(g_i)         local momentum   (optimizers/momentum_change.hpp)
+//   x_i    <-   x_i + momentum_change(g_i)       local momentum   (optimizers/momentum_change.hpp)
 //   (x, w)_i <- push-sum of (x, w)                                  (push_sum.hpp)
 //   z_i     =   x_i / w_i
 //

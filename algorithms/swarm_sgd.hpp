@@ -14,10 +14,10 @@
 //   m_i      m              momentum (optimizers/momentum_change.hpp), 0 at first, never averaged
 //
 // Messages travel, so the exchange is made additive (derived): i sends s; j answers with its own t
-// and adds (s - t)/2 to its model (and copy); i adds (t - s)/2 when the answer comes, and then makes
-// a new copy. The sum of the live models changes by gradients alone, however messages interleave. A
-// request from j that meets i's own to j is taken as its answer by either: messages of a pair stay
-// in order, so both see it. Blocking: the "copy" is the live model.
+// and adds (s - t)/2 to its model (and copy); i adds (t - s)/2 when the answer comes, and then
+// makes a new copy. The sum of the live models changes by gradients alone, however messages
+// interleave. A request from j that meets i's own to j is taken as its answer by either: messages
+// of a pair stay in order, so both see it. Blocking: the "copy" is the live model.
 //
 // Who waits. Blocking: a node in a burst answers when the burst ends; one that waits for its own
 // answer, or has finished, answers at once, so no cycle of nodes waits. Non-blocking: at most one
@@ -27,8 +27,8 @@
 //
 // Exchange "lattice": vectors travel as codes (compression/lattice.hpp), decoded at the receiver's
 // own; shifts are (Q(s) - Q(t)) / 2, with Q of both sides, so the sum is conserved up to decoding
-// failures, which are counted. One-sided pulls average with Q(x_j). Coding takes two passes over the
-// entries for each message, to encode and to decode, before it sets out.
+// failures, which are counted. One-sided pulls average with Q(x_j). Coding takes two passes over
+// the entries for each message, to encode and to decode, before it sets out.
 //
 // How sure. Blocking and non-blocking formally, and the geometric law: from memory, unverified
 // (the paper's abstract and secondary notes). One-sided and the lattice: released code. Source:

@@ -8,10 +8,11 @@
 //   q        2^bits     points that have codes of their own
 //   y        reference  what the receiver has; the nearer to x, the better
 //
-// No norm and no scale travel: the error depends on how far x and y are apart, not on how large they
-// are. Decoding yields the lattice point nearest to x, at most eps/2 away, if |x - y| <
-// (q - 1) eps / 2. Otherwise it fails without a sign, off by a multiple of q eps. Rounding is to
-// nearest, as in the released code, hence biased within eps/2; the paper's random shift is left out.
+// No norm and no scale travel: the error depends on how far x and y are apart, not on how large
+// they are. Decoding yields the lattice point nearest to x, at most eps/2 away, if
+// |x - y| < (q - 1) eps / 2. Otherwise it fails without a sign, off by a multiple of q eps.
+// Rounding is to nearest, as in the released code, hence biased within eps/2; the paper's random
+// shift is left out.
 //
 // Source: Davies, Gurunathan, Moshrefi, Ashkboos, Alistarh, ICLR 2021 (idea, of its abstract);
 // released code of SwarmSGD ("SimpleLatticeEncoder": q = 65536, eps = 0.0035 / n).

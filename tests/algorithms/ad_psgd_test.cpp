@@ -58,6 +58,17 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("ad-psgd, property: gradients that come during exchanges are kept, each of them once") {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        const int n = 2 + static_cast<int>(seed % 8);
+        GossipRun run(n, slow_link, sloping_job(small_layout(), 50, make_complete_mixing(n), seed),
+                      seed, [](Worker& w) { return ad_psgd(w, {}); });
+
+        CHECK((run.last().rowwise().sum() - sum_down_the_slope(run.first, 50)).norm() < 1e-9);
+    }
+}
+
 TEST_CASE("ad-psgd: a pair on a fast network is D-PSGD, gradients beside the average") {
     const auto job = [] {
         Job j = training_job(small_layout(), 40);

@@ -85,6 +85,24 @@ inline double spread(const Eigen::MatrixXd& models) {
     return (models.colwise() - models.rowwise().mean()).norm();
 }
 
+/// A job whose gradients are those of a constant slope, 1 + rank, whatever the model.
+inline Job sloping_job(const LayoutPtr& layout, std::int64_t steps, const Mixing& mixing,
+                       std::uint64_t seed) {
+    Job job = training_job(layout, steps);
+    job.objective = [](const Vector& x, int rank, std::int64_t) {
+        return Eigen::VectorXd(Eigen::VectorXd::Constant(x.entries(), 1.0 + rank));
+    };
+    job.mixing = std::make_shared<const Mixing>(mixing);
+    job.seed = seed;
+    return job;
+}
+
+/// What the sum of the models of a sloping job has become, at a learning rate of 0.1.
+inline Eigen::VectorXd sum_down_the_slope(const Eigen::MatrixXd& first, std::int64_t steps) {
+    const double n = static_cast<double>(first.cols());
+    return first.rowwise().sum().array() - 0.1 * static_cast<double>(steps) * n * (n + 1) / 2;
+}
+
 /// A job whose gradients are zero: only exchanges move models.
 inline Job idle_job(const LayoutPtr& layout, std::int64_t steps, const Mixing& mixing,
                     std::uint64_t seed) {

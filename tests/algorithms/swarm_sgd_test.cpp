@@ -61,6 +61,19 @@ TEST_CASE("swarm SGD, property: two-sided exchanges conserve the sum and bring m
         }
 }
 
+TEST_CASE("swarm SGD, property: gradients that come during exchanges are kept, each of them once") {
+    for (const Swarm swarm : {&swarm_sgd_blocking, &swarm_sgd_non_blocking})
+        for (unsigned seed = 0; seed < 20; ++seed) {
+            CAPTURE(seed);
+            const Random at(seed);
+
+            GossipRun run(at.n, slow_link, sloping_job(small_layout(), 50, at.graph, seed), seed,
+                          with(swarm, at.options));
+
+            CHECK((run.last().rowwise().sum() - sum_down_the_slope(run.first, 50)).norm() < 1e-9);
+        }
+}
+
 TEST_CASE("swarm SGD, property: on a lattice that reaches, the sum is conserved as well") {
     for (const Swarm swarm : {&swarm_sgd_blocking, &swarm_sgd_non_blocking})
         for (unsigned seed = 0; seed < 20; ++seed) {
@@ -111,6 +124,42 @@ TEST_CASE("swarm SGD: one-sided pulls agree on something that is not the mean") 
     CHECK((run.first.rowwise().mean() - last.rowwise().mean()).norm() > 0.01);
     CHECK((last.col(0).array() <= run.first.rowwise().maxCoeff().array()).all());
     CHECK((last.col(0).array() >= run.first.rowwise().minCoeff().array()).all());
+}
+
+TEST_CASE("swarm SGD: who pulls moves half of the way, and the other one not at all") {
+    const Mixing pair = make_ring_mixing(2);
+    for (unsigned seed = 0; seed < 5; ++seed) {
+        CAPTURE(seed);
+        GossipRun run(2, link, idle_job(small_layout(), 1, pair, seed), seed,
+                      with(&swarm_sgd_one_sided, {}));
+
+        // The first to end its step pulls what was there, the second what the first has made.
+        const Eigen::VectorXd middle = run.first.rowwise().mean();
+        const Eigen::MatrixXd quarters = 0.5 * (run.first.colwise() + middle);
+        const Eigen::MatrixXd last = run.last();
+        const int first = (last.col(0) - middle).norm() < 1e-12 ? 0 : 1;
+        CHECK((last.col(first) - middle).norm() < 1e-12);
+        CHECK((last.col(1 - first) - quarters.col(1 - first)).norm() < 1e-12);
+    }
+}
+
+TEST_CASE("swarm SGD: a node in a burst answers when the burst ends, before it asks itself") {
+    Job job = idle_job(small_layout(), 1, make_ring_mixing(2), 1);
+    TrainingRun run(2, link, std::move(job));
+    const GossipAlgorithm blocking = with(&swarm_sgd_blocking, {});
+    const Vector zeros = Vector::zero_like(run.cluster.worker(0).model());
+    run.spawn(0, blocking(run.cluster.worker(0)));
+    run.spawn(1, begin_late(run.cluster.worker(1), 500us, zeros, blocking));
+
+    run.simulation.run(Time{1500us});
+    CHECK(run.model_of(0)(0) == 1);  // it has asked half a step ago
+    run.simulation.run();
+
+    // Its answer and its own request leave together, the request is answered.
+    const Duration drain = 832ns;
+    CHECK(run.elapsed() == 1500us + 2 * drain + 10us + drain + 10us);
+    CHECK(run.model_of(0)(0) == 0.5);
+    CHECK(run.model_of(1)(0) == 0.5);
 }
 
 TEST_CASE("swarm SGD: a blocking pair is local SGD, averaged at the end of each burst") {
