@@ -115,9 +115,8 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
 constexpr std::array<AlgorithmEntry, 4> table{{
     {"ps-sync", "dense, summed by parameter servers", sync_keys, &read_sync},
-    {"ps-async", "a parameter server and nobody waits; rule from memory", async_keys, &read_async},
-    {"ps-stale", "a parameter server and bounded staleness; rule from memory", stale_keys,
-     &read_stale},
+    {"ps-async", "a parameter server and nobody waits, from memory", async_keys, &read_async},
+    {"ps-stale", "a parameter server and bounded staleness, from memory", stale_keys, &read_stale},
     {"fedavg", "rounds of local steps on some workers (McMahan et al., 2017)", fedavg_keys,
      &read_fedavg},
 }};
