@@ -37,7 +37,7 @@ class Round {
 
     /// form(*this), called by the first who asks.
     template <class Form>
-    const Value& once(Form form) {
+    const Value& once(const Form& form) {
         if (!formed_) formed_ = form(std::as_const(*this));
         return *formed_;
     }

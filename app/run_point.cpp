@@ -123,8 +123,10 @@ void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
             (stage(middle) == here ? last : beyond) = middle;
         }
         const std::int64_t period = scenario.algorithm.period;
-        for (std::int64_t k = begin; k <= last && k < begin + period; ++k)
-            if (!visit(k, epoch(k), static_cast<double>((last - k) / period + 1))) return;
+        for (std::int64_t k = begin; k <= last && k < begin + period; ++k) {
+            const std::int64_t alike = (last - k) / period + 1;
+            if (!visit(k, epoch(k), static_cast<double>(alike))) return;
+        }
         begin = last + 1;
     }
 }

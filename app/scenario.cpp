@@ -300,9 +300,11 @@ void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario&
             "its schedule goes by shares of the run; stop at \"iterations\" or \"epochs\"");
     const bool wants_the_rule = training.optimizer.nesterov || training.optimizer.clip > 0;
     if (wants_the_rule && !scenario.algorithm.looks_ahead_and_clips)
-        optimizer.refuse(
-            "\"nesterov\" and \"clip\" are for algorithms that all-reduce gradients, "
-            "such as \"dense\" and \"dgc\"");
+        algorithm_optimizer(*read.optional("algorithm"))
+            .value_or(optimizer)
+            .refuse(
+                "\"nesterov\" and \"clip\" are for algorithms whose step is that of momentum SGD, "
+                "such as \"dense\", \"dgc\" and \"local-sgd\"");
     if (const auto p = read.optional("measure")) {
         training.measurement = read_measurement(*p);
         check_accuracy_wanted({*p, measurement_keys()}, *training.data.set);
