@@ -1,7 +1,7 @@
 // The modular lattice quantizer: a coordinate's place on a lattice, modulo q.
 //
 //   encode x        c  =  round(x / eps) mod q                    log2(q) bits per coordinate
-//   decode c at y   c eps  +  q eps round((y - c eps) / (q eps))  the point with this c nearest to y
+//   decode c at y   c eps + q eps round((y - c eps) / (q eps))  the point with this c nearest to y
 //
 //   symbol   here       meaning
 //   eps      step       distance between lattice points, in units of the model
