@@ -47,12 +47,16 @@ using MeanObjective = std::function<Eigen::VectorXd(const Vector& x, std::int64_
 /// Called when a worker has taken k steps, k = 0, 1, ..., before it learns whether it takes another.
 using StepObserver = std::function<void(int rank, std::int64_t k)>;
 
+/// By how much the k-th gradient of a worker takes longer than it should, 1 or more. A pure function.
+using Slowdown = std::function<double(int rank, std::int64_t k)>;
+
 /// Whether step k is to be taken; asked once for each k, in order, and for none after the first no.
 using StopRule = std::function<bool(std::int64_t k)>;
 
 struct Job {
     Vector start;                    // the first model, with values if the run trains
     StepTiming timing{};             // of one gradient, alike on all workers
+    Slowdown slowdown{};             // of that; null: none
     Duration update{};               // of the optimizer, after each gradient exchange
     int workers = 0;                 // on hosts 0, 1, ...; 0: one on every host
     int servers = 0;                 // on the hosts behind those of the workers

@@ -112,7 +112,7 @@ Task<Vector> Worker::gradient(Vector x) {
     if (x.has_values()) {
         co_await gradient(std::move(x), [&](Vector formed) { g = std::move(formed); });
     } else {
-        co_await compute(cluster_.job_.timing.step);
+        co_await compute(slowed(cluster_.job_.timing.step));
         ++gradients_;
     }
     co_return g;
@@ -120,7 +120,7 @@ Task<Vector> Worker::gradient(Vector x) {
 
 Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
     const std::int64_t k = gradients_;
-    co_await compute(cluster_.job_.timing.step, [&] {
+    co_await compute(slowed(cluster_.job_.timing.step), [&] {
         Vector g = evaluate(x, k);
         check_finite(g, rank_, k);
         use(std::move(g));
@@ -130,7 +130,7 @@ Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
 
 Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
     const std::int64_t k = gradients_;
-    co_await compute(cluster_.job_.timing.step);
+    co_await compute(slowed(cluster_.job_.timing.step));
     ++gradients_;
     const Rank rank = next_rank(everybody());
     co_await paceline::all_reduce(how, rank, weigh(x));
@@ -142,6 +142,13 @@ Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
     cluster_.rounds_.leave(rank.stream());
     check_finite(mean, rank_, k);
     co_return mean;
+}
+
+Duration Worker::slowed(Duration time) const {
+    const Slowdown& slowdown = cluster_.job_.slowdown;
+    if (!slowdown) return time;
+    const double factor = slowdown(rank_, gradients_);
+    return factor == 1 ? time : from_seconds(factor * to_seconds(time));
 }
 
 Backward Worker::backward(Vector x) {
@@ -344,7 +351,9 @@ Backward::Backward(Worker& worker, Vector x, std::int64_t k, Time begin)
       buckets_(&worker.cluster_.job_.timing.buckets),
       charged_(worker.cluster_.job_.charged ? worker.cluster_.job_.charged : x.layout()),
       begin_(begin),
-      gradient_(std::make_shared<Gradient>(worker, std::move(x), k)) {}
+      gradient_(std::make_shared<Gradient>(worker, std::move(x), k)) {
+    for (const Bucket& bucket : *buckets_) ready_.push_back(worker.slowed(bucket.ready));
+}
 
 std::int64_t Backward::offset(std::size_t i) const {
     return same_share(gradient_->x.entries(), charged_->offset((*buckets_)[i].first), *charged_);
@@ -357,14 +366,14 @@ Bytes Backward::weight(std::size_t i) const {
 Task<Vector> Backward::bucket(std::size_t i) {
     PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
     const Bucket& bucket = (*buckets_)[i];
-    const Duration wait = begin_ + bucket.ready - worker_->simulation().now();
+    const Duration wait = begin_ + ready(i) - worker_->simulation().now();
     if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
     if (gradient_->piece) gradient_->piece->join();
     const Vector& whole = gradient_->whole;
     if (i == 0) check_finite(whole, worker_->rank(), gradient_->number);
     if (i + 1 == buckets_->size()) {
         ++worker_->gradients_;
-        worker_->compute_time_ += bucket.ready;
+        worker_->compute_time_ += ready(i);
     }
     LayoutPtr part = layout_of(*charged_, bucket);
     if (!whole.has_values()) co_return Vector(std::move(part));

@@ -73,8 +73,11 @@ class Backward {
 
     Worker* worker_;
     const std::vector<Bucket>* buckets_;
+    [[nodiscard]] Duration ready(std::size_t i) const { return ready_[i]; }
+
     LayoutPtr charged_;  // what the buckets are parts of
     Time begin_;
+    std::vector<Duration> ready_;         // when each bucket is complete, from the beginning
     std::shared_ptr<Gradient> gradient_;  // joined when the first bucket is complete
 };
 
@@ -240,6 +243,8 @@ class Worker {
 
     [[nodiscard]] Channel<Letter>& box(int number) { return boxes_[number]; }
     [[nodiscard]] bool begins_update(std::int64_t k);
+    /// A time of the gradient that comes next, on this worker.
+    [[nodiscard]] Duration slowed(Duration time) const;
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Vector evaluate_mean(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Stream next_stream(const Group& group);

@@ -11,6 +11,7 @@
 #include "analysis/step_models.hpp"
 #include "app/fabrics.hpp"
 #include "app/object_reader.hpp"
+#include "app/stragglers.hpp"
 #include "topologies/fabrics/machines.hpp"
 
 namespace paceline {
@@ -38,6 +39,7 @@ struct ClusterChoice {
     std::optional<Bus> bus;
     FabricChoice fabric;
     std::optional<Tcp> tcp;  // on the network, not on buses
+    std::optional<Stragglers> stragglers;
 
     /// The wires between the workers, and to machines of their own for `servers` parameter servers,
     /// which stand behind the workers. Requires one device per machine and a fabric that takes them

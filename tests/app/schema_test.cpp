@@ -260,6 +260,7 @@ const std::set<std::string> faults_of_meaning{
     "slowmo-buffers-averaged-alone",
     "slowmo-local-without-average",
     "slowmo-mixing-of-local",
+    "straggler-out-of-range",
     "slowmo-nesterov-of-adam",
     "slowmo-sgp-without-mixing",
     "server-beside-devices",
@@ -337,6 +338,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(cable_keys()) == properties("cable"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
+    CHECK(as_set(straggler_keys()) == properties("stragglers"));
     CHECK(as_set(mixing_keys()) == properties("mixing"));
     CHECK(as_set(stand_in_keys()) == properties("stand-in"));
     CHECK(as_set(optimizer_keys()) == properties("optimizer"));

@@ -1,0 +1,100 @@
+#include "app/stragglers.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/run_point.hpp"
+#include "app/study.hpp"
+#include "tests/app/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+using doctest::Approx;
+
+TEST_CASE("stragglers: every gradient of a slow node is slow, and none of another") {
+    const Slowdown slowdown = make_slowdown({.factor = 4, .nodes = {1}}, 2, 1);
+
+    for (int k = 0; k < 10; ++k) {
+        CHECK(slowdown(0, k) == 1);
+        CHECK(slowdown(1, k) == 1);
+        CHECK(slowdown(2, k) == 4);
+        CHECK(slowdown(3, k) == 4);
+        CHECK(slowdown(4, k) == 1);
+    }
+}
+
+TEST_CASE("stragglers, property: a share of the gradients is slow, the same ones whenever asked") {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        const double share = 0.05 + 0.045 * seed;
+        const Slowdown slowdown = make_slowdown({.factor = 3, .share = share}, 1, seed);
+        constexpr int asked = 4000;
+        int slow = 0;
+        for (int i = 0; i < asked; ++i) slow += slowdown(i % 8, i / 8) == 3 ? 1 : 0;
+
+        const double deviation = std::sqrt(asked * share * (1 - share));
+        CHECK(std::abs(slow - asked * share) < 5 * deviation);
+        CHECK(slowdown(3, 7) == make_slowdown({.factor = 3, .share = share}, 1, seed)(3, 7));
+    }
+}
+
+// Sixteen nodes, 1 ms per gradient, messages of 4 bytes.
+struct Small {
+    TemporaryFolder folder;
+    std::string file = folder.write("small.json", R"({
+        "cluster": {"nodes": 16, "fabric": {"kind": "star", "link": {"bandwidth": "10Gbps"}}},
+        "workload": {"gradient": "4B", "step_time": "1ms"},
+        "algorithm": {"kind": "dense"}, "stop": {"iterations": 200}})");
+
+    [[nodiscard]] Metrics run(const std::vector<std::string>& settings) const {
+        return run_point(read_study(file, settings).points.front().scenario, nullptr);
+    }
+};
+
+TEST_CASE("stragglers: an all-reduce waits for the one slow node, and has no closed form then") {
+    const Small small;
+    const Metrics m = small.run({R"(cluster.stragglers={"factor": 4, "nodes": [5]})"});
+
+    CHECK(m.step_time_s.value() == Approx(4e-3).epsilon(1e-3));
+    CHECK(m.compute_s.value() == Approx((15 * 1e-3 + 4e-3) / 16));
+    CHECK_FALSE(m.model_step_time_s.has_value());
+    CHECK(m.speedup.value() == Approx(16 / 4.0).epsilon(1e-3));
+}
+
+TEST_CASE("stragglers: a factor of 1 slows nothing") {
+    const Small small;
+
+    CHECK(small.run({R"(cluster.stragglers={"factor": 1})"}).sim_time_s ==
+          small.run({}).sim_time_s);
+}
+
+TEST_CASE("stragglers: backward in buckets is slowed as a whole") {
+    const Small small;
+    const Metrics m = small.run(
+        {R"(cluster.stragglers={"factor": 2.5})", R"(algorithm={"kind": "dense-overlapped"})"});
+
+    CHECK(m.compute_s.value() == Approx(2.5e-3));
+    CHECK(m.step_time_s.value() == Approx(2.5e-3).epsilon(1e-3));
+}
+
+// All wait for the slowest of 16 gradients, which is slow with probability 1 - 0.98^16 = 0.276;
+// those who wait for nobody take the mean, 1.06 ms, and their last one a little more.
+TEST_CASE("stragglers: random ones slow all-reduce down to the slowest, and gossip hardly") {
+    const Small small;
+    const std::string slow = R"(cluster.stragglers={"factor": 4, "share": 0.02})";
+    const Metrics dense = small.run({slow, "stop.iterations=2000"});
+    const Metrics swarm =
+        small.run({slow, "stop.iterations=2000",
+                   R"(algorithm={"kind": "swarm-sgd", "mixing": {"kind": "complete"}})"});
+
+    CHECK(dense.step_time_s.value() ==
+          Approx(1e-3 * (1 + 3 * (1 - std::pow(0.98, 16)))).epsilon(0.05));
+    CHECK(swarm.step_time_s.value() < 1.12e-3);
+    CHECK(swarm.compute_s.value() == Approx(1.06e-3).epsilon(0.01));
+}
+
+}  // namespace
+}  // namespace paceline
