@@ -23,8 +23,9 @@ Keys with_optimizer(Keys keys) {
 
 std::vector<AlgorithmEntry> join_families() {
     std::vector<AlgorithmEntry> all;
-    for (const auto& family : {dense_family(), sparse_family(), compressed_family(),
-                               adaptive_family(), local_family(), decentralized_family()})
+    for (const auto& family :
+         {dense_family(), sparse_family(), compressed_family(), adaptive_family(), local_family(),
+          decentralized_family(), gossip_family(), server_family()})
         for (AlgorithmEntry entry : family) {
             entry.keys = with_optimizer(entry.keys);
             all.push_back(entry);
