@@ -21,7 +21,7 @@ namespace paceline {
 struct Stragglers {
     double factor = 1;
     double share = 1;        // of the gradients of a node that can be slow
-    std::vector<int> nodes;  // that can be slow; empty: all
+    std::vector<int> nodes{};  // that can be slow; empty: all
 };
 
 Keys straggler_keys();

@@ -69,6 +69,8 @@ struct Run {
 double tolerance(const std::string& kind) {
     if (kind == "dgc" || kind == "gradient-dropping") return 0.01;
     if (kind == "ps-async" || kind == "ad-psgd" || kind == "swarm-sgd") return 0.02;
+    // Chunks of an all-reduce that n does not divide differ by a byte.
+    if (kind == "compressed-sgd") return 1e-7;
     return 1e-9;
 }
 
@@ -98,7 +100,8 @@ TEST_CASE("all algorithms: a step takes the time of its closed form on an idle s
             const std::string kind = json["sweep"]["algorithm"][i]["kind"];
 
             REQUIRE(m.outcome == "finished");
-            if (!m.model_step_time_s) continue;
+            if (label == "SwarmSGD, blocking" && nodes > 2) continue;  // has no form
+            REQUIRE(m.model_step_time_s.has_value());
             CHECK(std::abs(*m.step_time_s / *m.model_step_time_s - 1) <= tolerance(kind));
         }
     }

@@ -574,7 +574,7 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
-          "devices_per_node, bus, fabric, transport");
+          "devices_per_node, bus, fabric, transport, stragglers");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());
