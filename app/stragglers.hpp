@@ -20,7 +20,7 @@ namespace paceline {
 
 struct Stragglers {
     double factor = 1;
-    double share = 1;        // of the gradients of a node that can be slow
+    double share = 1;          // of the gradients of a node that can be slow
     std::vector<int> nodes{};  // that can be slow; empty: all
 };
 
