@@ -53,9 +53,9 @@ Compressor read_qsgd(const ObjectReader& read) {
     return make_qsgd(options);
 }
 
-template <Compressor (*make)()>
+template <Compressor (*Make)()>
 Compressor read_plain(const ObjectReader& /*read*/) {
-    return make();
+    return Make();
 }
 
 // To add a compressor: algorithms/compression/<name>.{hpp,cpp}, a reader above, a line here.

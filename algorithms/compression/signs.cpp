@@ -8,7 +8,7 @@ namespace paceline {
 namespace {
 
 double sign_of(double v) {
-    return v > 0 ? 1 : (v < 0 ? -1 : 0);
+    return static_cast<double>(v > 0) - static_cast<double>(v < 0);
 }
 
 void to_signs(std::span<double> x) {
