@@ -11,7 +11,7 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
 .PHONY: help demo test bench validation comparison deps format check \
-        check-format check-layers check-lint check-lint-tests check-sanitizers check-profiles check-validation
+        check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -73,6 +73,12 @@ check-validation: deps ## is docs/validation.md what the studies give?
 	@echo "check-validation: runs scenarios/validation and compares"
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline --check
+
+check-lint-core: deps ## the checks that CI has time for, over the product (.ci/lint-checks)
+	@echo "check-lint-core: runs the checks of .ci/lint-checks over every .cpp file but the tests"
+	@$(call build,release,all)
+	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) -checks="$$(paste -sd, .ci/lint-checks)" \
+		'^(?!.*/(build|tests)/).*\.cpp$$'
 
 check-lint: deps ## has clang-tidy nothing to say of the product?
 	@echo "check-lint: runs clang-tidy over every .cpp file of preset release but the tests"
