@@ -79,7 +79,8 @@ TEST_CASE("server family: ps-stale with bound 0 has the loss of dense") {
     const Metrics stale = study.run({R"(algorithm={"kind": "ps-stale", "bound": 0})"});
     const Metrics dense = study.run();
 
-    CHECK(stale.train_loss.value() == Approx(dense.train_loss.value()).epsilon(1e-9));
+    // nets compute in float, and the two add up in another order
+    CHECK(stale.train_loss.value() == Approx(dense.train_loss.value()).epsilon(1e-5));
 }
 
 TEST_CASE("server family: what a run sends is counted before it runs") {
