@@ -25,24 +25,6 @@ Vector mean(const Round<Vector>& round) {
     return std::move(sum) / static_cast<double>(round.members());
 }
 
-// The tensors of a bucket as a layout of their own.
-LayoutPtr layout_of(const Layout& layout, const Bucket& bucket) {
-    const auto first = layout.tensors().begin() + static_cast<std::ptrdiff_t>(bucket.first);
-    return std::make_shared<const Layout>(
-        std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(bucket.count)));
-}
-
-// Of `entries`, how many lie below the same share of them as `offset` is of a layout.
-std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout& of) {
-    const double share = static_cast<double>(offset) / static_cast<double>(of.entries());
-    return std::llround(share * static_cast<double>(entries));
-}
-
-void check_finite(const Vector& g, int rank, std::int64_t k) {
-    if (g.has_values() && !std::isfinite(g.values().sum()))
-        throw Diverged(fmt::format("the gradient of worker {} in step {} is not finite", rank, k));
-}
-
 }  // namespace
 
 Worker::Worker(Cluster& cluster, int rank)
@@ -329,60 +311,6 @@ void Worker::count_decode_failures(std::int64_t failures) {
 
 void Worker::serve(Task<> work) {
     cluster_.serve(fmt::format("service of node {}", rank_), std::move(work));
-}
-
-// What the steps of a backward pass share; outlives the object that an algorithm moves about.
-struct Backward::Gradient {
-    Gradient(Worker& worker, Vector at, std::int64_t k)
-        : x(std::move(at)), whole(x.layout()), number(k) {
-        if (x.has_values())
-            piece.emplace(worker.cluster_.local_work_,
-                          [this, &worker] { whole = worker.evaluate(x, number); });
-    }
-
-    Vector x;  // snapshot
-    Vector whole;
-    std::int64_t number;
-    std::optional<LocalWork::Piece> piece;  // while there are values
-};
-
-Backward::Backward(Worker& worker, Vector x, std::int64_t k, Time begin)
-    : worker_(&worker),
-      buckets_(&worker.cluster_.job_.timing.buckets),
-      charged_(worker.cluster_.job_.charged ? worker.cluster_.job_.charged : x.layout()),
-      begin_(begin),
-      gradient_(std::make_shared<Gradient>(worker, std::move(x), k)) {
-    for (const Bucket& bucket : *buckets_) ready_.push_back(worker.slowed(bucket.ready));
-}
-
-std::int64_t Backward::offset(std::size_t i) const {
-    return same_share(gradient_->x.entries(), charged_->offset((*buckets_)[i].first), *charged_);
-}
-
-Bytes Backward::weight(std::size_t i) const {
-    return worker_->wire().weigh(entries_of((*buckets_)[i], *charged_));
-}
-
-Task<Vector> Backward::bucket(std::size_t i) {
-    PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
-    const Bucket& bucket = (*buckets_)[i];
-    const Duration wait = begin_ + ready(i) - worker_->simulation().now();
-    if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
-    if (gradient_->piece) gradient_->piece->join();
-    const Vector& whole = gradient_->whole;
-    if (i == 0) check_finite(whole, worker_->rank(), gradient_->number);
-    if (i + 1 == buckets_->size()) {
-        ++worker_->gradients_;
-        worker_->compute_time_ += ready(i);
-    }
-    LayoutPtr part = layout_of(*charged_, bucket);
-    if (!whole.has_values()) co_return Vector(std::move(part));
-    const std::int64_t begin = offset(i);
-    const std::int64_t end =
-        same_share(whole.entries(), charged_->offset(bucket.first + bucket.count), *charged_);
-    if (charged_ != whole.layout())
-        part = std::make_shared<const Layout>(std::vector<Tensor>{{"part", {end - begin}}});
-    co_return Vector(std::move(part), whole.values().segment(begin, end - begin));
 }
 
 }  // namespace paceline

@@ -1,0 +1,14 @@
+#include "algorithms/diverged.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace paceline {
+
+void check_finite(const Vector& g, int rank, std::int64_t k) {
+    if (g.has_values() && !std::isfinite(g.values().sum()))
+        throw Diverged(fmt::format("the gradient of worker {} in step {} is not finite", rank, k));
+}
+
+}  // namespace paceline
