@@ -207,7 +207,8 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
     if (log) log->watch(cluster);
     if (scenario.algorithm.serve)
         for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
-            cluster.serve(fmt::format("server {}", i), scenario.algorithm.serve(cluster.server(i)));
+            cluster.serve(cluster.nodes() + i, fmt::format("server {}", i),
+                          scenario.algorithm.serve(cluster.server(i)));
     Processes processes(simulation);
     const char* const name = choice.bus ? "device" : "node";
     for (int rank = 0; rank < choice.workers; ++rank)
