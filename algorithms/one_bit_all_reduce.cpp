@@ -1,6 +1,5 @@
 #include "algorithms/one_bit_all_reduce.hpp"
 
-#include <cstddef>
 #include <utility>
 
 #include "sim/collectives/all_to_all.hpp"
@@ -35,10 +34,9 @@ Vector zero_errors(const OneBitPlan& plan) {
 
 // Called once for every exchange, when all have entered.
 Vector reduce(const OneBitPlan& plan, const Round<Vector>& round, Vector& owner_errors) {
-    Eigen::VectorXd mean = round.of(0).values();
-    for (std::size_t i = 1; i < round.members(); ++i) mean += round.of(i).values();
-    mean /= static_cast<double>(round.members());
-    return {plan.values.layout, one_bit_reduce(plan.values, mean, owner_errors.writable())};
+    const Vector mean = mean_of(round);
+    return {plan.values.layout,
+            one_bit_reduce(plan.values, mean.values(), owner_errors.writable())};
 }
 
 }  // namespace

@@ -47,9 +47,7 @@ Task<> exchange_stripes(Worker& self, Coding coding) {
 
 // Called once for every exchange, when all have entered.
 Vector requantized_mean(const Round<Vector>& round, Vector& residual) {
-    Vector mean = round.of(0);
-    for (std::size_t i = 1; i < round.members(); ++i) mean += round.of(i);
-    mean *= 1 / static_cast<double>(round.members());
+    const Vector mean = mean_of(round);
     const LayoutPtr& layout = mean.layout();
     return {layout, quantize_columns(*layout, mean.values(), residual.writable())};
 }

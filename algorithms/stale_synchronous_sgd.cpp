@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <utility>
 #include <vector>
+
+#include "algorithms/push_and_read.hpp"
 
 namespace paceline {
 
 namespace {
-
-constexpr int inbox = 0;  // of the server for pushes, of a worker for answers
 
 // Takes those who may begin their next step out of the waiting, in order.
 std::vector<int> let_go(std::vector<int>& waiting, const std::vector<std::int64_t>& clocks,
@@ -28,22 +27,7 @@ std::vector<int> let_go(std::vector<int>& waiting, const std::vector<std::int64_
 }  // namespace
 
 Task<> stale_synchronous_sgd(Worker& self, StaleSynchronousSgdOptions options) {
-    const int server = self.nodes();
-    Vector read = self.replicated_model();
-    Vector m = Vector::zero_like(read);
-    Vector push = m;
-
-    while (self.keeps_training()) {
-        const double step = self.learning_rate() / self.nodes();
-        co_await self.gradient(read, [&](const Vector& g) {
-            m = options.momentum * m + g;
-            push = step * m;
-        });
-        co_await self.post(server, inbox, {.vector = push}, self.weigh(push));
-        Letter answer = co_await self.next_letter(inbox);
-        read = *std::move(answer.vector);
-        co_await self.update();
-    }
+    return push_and_read(self, options.momentum);
 }
 
 Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions options) {
@@ -52,12 +36,12 @@ Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions opt
     std::vector<int> waiting;  // for their answers, in the order of their pushes
 
     for (std::int64_t k = 0;; ++k) {
-        const Letter push = co_await self.next_letter(inbox);
+        const Letter push = co_await self.next_letter(push_inbox);
         self.once(k, [&] { x -= *push.vector; });
         ++clocks[static_cast<std::size_t>(push.from)];
         waiting.push_back(push.from);
         for (const int worker : let_go(waiting, clocks, options.bound))
-            co_await self.post(worker, inbox, {.vector = x}, self.weigh(x));
+            co_await self.post(worker, push_inbox, {.vector = x}, self.weigh(x));
     }
 }
 

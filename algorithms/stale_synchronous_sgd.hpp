@@ -1,7 +1,7 @@
 // Stale-synchronous SGD with a parameter server: a worker may be ahead of the slowest by so many
 // steps, and waits beyond.
 //
-// Worker i, in its step c = 0, 1, ...:
+// Worker i, in its step c = 0, 1, ... (push_and_read.hpp):
 //   m_i  <-  beta m_i + g_i(x_i)                  g_i at the model that it read last
 //   sends  (gamma / n) m_i,  waits for x, reads   x_i  <-  x
 //
