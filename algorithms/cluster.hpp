@@ -105,6 +105,7 @@ class Cluster {
     // --- failures; whoever calls these drops and starts the workers' processes (crew.hpp) ---
 
     [[nodiscard]] bool fails() const { return job_.failures.has_value(); }
+    [[nodiscard]] const std::optional<Failures>& failures() const { return job_.failures; }
     [[nodiscard]] bool present(int rank) const {
         return !membership_ || rank >= nodes_ || membership_->present(rank);
     }
@@ -163,6 +164,7 @@ class Cluster {
     MeasuredDensity density_sums_;
     std::optional<std::int64_t> decode_failures_;
     Barrier meeting_;                         // of all workers and servers
+    unsigned meetings_before_ = 0;            // the last restart
     std::unique_ptr<Membership> membership_;  // where workers go on without those that are away
     Checkpoint checkpoint_;                   // the last one that all have written
     std::optional<CheckpointUnderWay> writing_;

@@ -107,6 +107,7 @@ void Cluster::roll_back() {
     updates_done_ = checkpoint_.updates;
     steps_decided_ = checkpoint_.step;
     stop_decided_ = false;
+    meetings_before_ = meeting_.meetings();
     checkpoint_begun_ = network_.simulation().now();
 
     Stream round = 0;

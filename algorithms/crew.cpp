@@ -34,8 +34,8 @@ Task<> until(std::shared_ptr<Signal> signal) {
 
 }  // namespace
 
-Crew::Crew(Network& network, Cluster& cluster, const Failures& failures, CrewWork work)
-    : network_(network), cluster_(cluster), failures_(failures), work_(std::move(work)) {
+Crew::Crew(Network& network, Cluster& cluster, CrewWork work)
+    : network_(network), cluster_(cluster), failures_(*cluster.failures()), work_(std::move(work)) {
     nodes_.resize(static_cast<std::size_t>(cluster.nodes()));
     cluster_.on_join = [this](int rank) { spawn(rank); };
     if (Membership* membership = cluster_.membership())

@@ -37,7 +37,7 @@ struct CrewWork {
 class Crew {
   public:
     /// Requires that the cluster's job has failures, and that all outlive the crew.
-    Crew(Network& network, Cluster& cluster, const Failures& failures, CrewWork work);
+    Crew(Network& network, Cluster& cluster, CrewWork work);
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 

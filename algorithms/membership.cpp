@@ -35,6 +35,7 @@ void Membership::leave(int node, Time now) {
     ++away_;
     left.died = now;
     std::exchange(left.death, std::make_shared<Signal>())->fire();
+    std::exchange(change_, std::make_shared<Signal>())->fire();
     for (auto attempt = attempts_.begin(); attempt != attempts_.end();) {
         if (!std::ranges::binary_search(attempt->second->group->members, node)) {
             ++attempt;
@@ -60,6 +61,7 @@ void Membership::join(int node, Stream first_round) {
     at(node).first_round = first_round;
     ++at(node).life;
     ++present_;
+    std::exchange(change_, std::make_shared<Signal>())->fire();
 }
 
 AttemptPtr Membership::attempt(Stream round) {

@@ -69,6 +69,8 @@ class Membership {
     [[nodiscard]] std::vector<int> all_present() const;
     [[nodiscard]] std::vector<int> all_in(State state) const;
 
+    /// Fires when a node dies or joins next.
+    [[nodiscard]] std::shared_ptr<Signal> change() const { return change_; }
     /// Fires when this life of a node ends. Requires that it is present.
     [[nodiscard]] std::shared_ptr<Signal> death(int node) { return at(node).death; }
 
@@ -118,7 +120,8 @@ class Membership {
     bool stalls_;
     std::uint32_t attempts_begun_ = 0;
     std::map<Stream, AttemptPtr> attempts_;  // under way, by round
-    std::shared_ptr<Signal> all_back_;       // while somebody is away and somebody waits
+    std::shared_ptr<Signal> change_ = std::make_shared<Signal>();
+    std::shared_ptr<Signal> all_back_;  // while somebody is away and somebody waits
     std::map<std::pair<Stream, std::pair<int, int>>, Vector> mail_;  // by round, to and from
 };
 

@@ -24,12 +24,6 @@ constexpr Stream first_round_of(const Group& group) {
     return Stream{group.epoch} << round_bits;
 }
 
-Vector mean(const Round<Vector>& round) {
-    Vector sum = round.of(0);
-    for (std::size_t i = 1; i < round.members(); ++i) sum += round.of(i);
-    return std::move(sum) / static_cast<double>(round.members());
-}
-
 }  // namespace
 
 Worker::Worker(Cluster& cluster, int rank)
@@ -92,7 +86,7 @@ Vector Worker::evaluate_mean(const Vector& x, std::int64_t k) const {
     if (cluster_.job_.mean_objective) return {x.layout(), cluster_.job_.mean_objective(x, k)};
     Eigen::VectorXd sum = cluster_.job_.objective(x, 0, k);
     for (int rank = 1; rank < nodes(); ++rank) sum += cluster_.job_.objective(x, rank, k);
-    return {x.layout(), sum * (1.0 / nodes())};  // as mean() does, to the bit
+    return {x.layout(), sum * (1.0 / nodes())};  // as mean_of does, to the bit
 }
 
 Task<Vector> Worker::gradient(Vector x) {
@@ -228,7 +222,7 @@ Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes
     const Stream key = rank.stream();
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank.place()), std::move(v));
     co_await paceline::all_reduce(how, rank, size);
-    Vector result = cluster_.rounds_.at(key, members).once(mean);
+    Vector result = cluster_.rounds_.at(key, members).once(mean_of<Vector>);
     cluster_.rounds_.leave(key);
     co_return result;
 }
@@ -253,20 +247,22 @@ Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
     co_await paceline::sparse_all_reduce(rank, weight);
 }
 
-Task<Vector> Worker::combine(Vector v, Task<> messages, Form form) {
-    PACELINE_CHECK(!cluster_.membership_, "a collective of its own is not run again");
-    return combine_in(next_stream(*everybody()), std::move(v), std::move(messages),
-                      std::move(form));
+Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form) {
+    if (cluster_.membership_)
+        return surviving_combine(next_stream(*everybody()), std::move(v), std::move(messages),
+                                 std::move(form));
+    return combine_in(next_rank(everybody()), std::move(v), std::move(messages), std::move(form));
 }
 
-Task<Vector> Worker::combine_in(Stream key, Vector v, Task<> messages, Form form) {
+Task<Vector> Worker::combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form) {
     if (!v.has_values()) {
-        co_await std::move(messages);
+        co_await messages(rank);
         co_return v;
     }
+    const Stream key = rank.stream();
     const auto members = static_cast<std::size_t>(nodes());
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
-    co_await std::move(messages);
+    co_await messages(rank);
     Vector result = cluster_.rounds_.at(key, members).once(form);
     cluster_.rounds_.leave(key);
     co_return result;

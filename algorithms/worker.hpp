@@ -47,6 +47,9 @@ namespace paceline {
 /// What a collective makes of the contributions of all workers.
 using Form = std::function<Vector(const Round<Vector>&)>;
 
+/// The messages of one member of a collective, on the stream of `rank` or on others.
+using CollectiveOfOwn = std::function<Task<>(const Rank& rank)>;
+
 /// The lane of letters to a box.
 [[nodiscard]] constexpr Stream lane_of_box(int box) {
     return 1 + static_cast<Stream>(box);
@@ -183,7 +186,7 @@ class Worker {
     /// A collective of an algorithm's own: v enters, `messages` takes its time, and the result is
     /// formed once of what all workers entered. Requires that `messages` brings something of every
     /// worker to each, as an all-gather does. Without values it returns v.
-    Task<Vector> combine(Vector v, Task<> messages, Form form);
+    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form);
     /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th
     /// call if this is the k-th here. W is that of the step. Requires a mixing, and that all workers
     /// make as many calls in a step.
@@ -217,6 +220,10 @@ class Worker {
     /// co_await self.meet(): waits until all workers and servers are there; no messages, no time.
     /// For what keeps the counts of a simulation alike, never for what a method has to be told.
     [[nodiscard]] Barrier::Arrive meet() { return cluster_.meeting_.arrive(); }
+    /// Meetings that have taken place since the beginning, or since a restart.
+    [[nodiscard]] unsigned meetings() const {
+        return cluster_.meeting_.meetings() - cluster_.meetings_before_;
+    }
 
     // --- failures (membership.hpp) ---
 
@@ -224,6 +231,18 @@ class Worker {
     [[nodiscard]] bool present(int rank) const { return cluster_.present(rank); }
     /// The workers that are there, in order; the same list for all who ask in the same instant.
     [[nodiscard]] std::vector<int> all_present() const { return cluster_.all_present(); }
+    /// Whether nodes of this job fail.
+    [[nodiscard]] bool others_fail() const { return cluster_.membership_ != nullptr; }
+    /// Of a worker: grows when it comes back. What it was asked in an earlier life it has forgotten.
+    [[nodiscard]] int life(int rank) const { return cluster_.life_of(rank); }
+    /// Whether it is known by now that a life of a worker has ended.
+    [[nodiscard]] bool is_known_gone(int rank, int life) const;
+    /// Waits until it is known that the present life of a worker has ended. Requires others_fail().
+    Task<> gone(int rank);
+    /// The next letter out of a box of this worker, or nothing when a worker dies or joins first.
+    Task<std::optional<Letter>> next_letter_or_change(int box);
+    /// Updates of what is replicated that have been done.
+    [[nodiscard]] std::int64_t updates_done() const { return cluster_.updates_done_; }
 
     /// Runs a task beside this one; await the result once, or drop it to cancel it.
     template <class T>
@@ -281,7 +300,7 @@ class Worker {
     enum class Weights : std::uint8_t { of_row, one };
     Task<Vector> neighbor_sum(Stream key, Vector v, Bytes size, Weights weights);
     Task<Vector> neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights);
-    Task<Vector> combine_in(Stream key, Vector v, Task<> messages, Form form);
+    Task<Vector> combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form);
 
     // --- the same where nodes fail (worker_surviving.cpp) ---
 
@@ -296,11 +315,10 @@ class Worker {
     Task<> surviving_sparse_all_reduce(Stream round, UnionWeight weight);
     Task<Vector> surviving_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
                                              SparsePacking packing);
+    Task<Vector> surviving_combine(Stream round, Vector v, CollectiveOfOwn messages, Form form);
     Task<Vector> surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
     Task<bool> reached(int from, Stream round);
     Task<bool> reached_unless_gone(int from, Stream round);
-    /// Until a node is known to have died.
-    Task<> gone(int node);
     /// Writes the checkpoint that this worker owes.
     Task<> pay();
 

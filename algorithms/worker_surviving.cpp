@@ -16,12 +16,6 @@ namespace paceline {
 
 namespace {
 
-Vector mean_of(const Round<Vector>& round) {
-    Vector sum = round.of(0);
-    for (std::size_t i = 1; i < round.members(); ++i) sum += round.of(i);
-    return std::move(sum) / static_cast<double>(round.members());
-}
-
 Task<> carry_out(AttemptPtr attempt, Task<> messages) {
     co_await std::move(messages);
     co_await attempt->agreement.arrive();
@@ -83,7 +77,7 @@ Task<Vector> Worker::surviving_all_reduce(Stream round, Vector v, AllReducePlan 
     };
     const AttemptPtr attempt = co_await survive(round, messages);
     if (!v.has_values()) co_return v;
-    co_return attempt->round.once(mean_of);
+    co_return attempt->round.once(mean_of<Vector>);
 }
 
 Task<Vector> Worker::surviving_mean_gradient(Vector x, AllReducePlan how) {
@@ -117,6 +111,17 @@ Task<Vector> Worker::surviving_sparse_all_reduce(Stream round, SparseVector v, S
     Vector mean = attempt->sparse->mean();
     if (attempt->sparse->leave()) cluster_.note_density(*attempt->sparse);
     co_return mean;
+}
+
+Task<Vector> Worker::surviving_combine(Stream round, Vector v, CollectiveOfOwn messages,
+                                       Form form) {
+    const Messages with_value = [&](Attempt& attempt, const Rank& rank) {
+        if (v.has_values()) attempt.round.enter(static_cast<std::size_t>(rank.place()), v);
+        return messages(rank);
+    };
+    const AttemptPtr attempt = co_await survive(round, with_value);
+    if (!v.has_values()) co_return v;
+    co_return attempt->round.once(form);
 }
 
 Task<> Worker::gone(int node) {
@@ -180,6 +185,21 @@ Task<Vector> Worker::surviving_neighbor_sum(Stream round, Vector v, Bytes size, 
     }
     sum += (weights == Weights::one ? 1 : own) * v;
     co_return sum;
+}
+
+bool Worker::is_known_gone(int rank, int life) const {
+    const Membership* const membership = cluster_.membership_.get();
+    if (membership == nullptr || rank >= nodes()) return false;
+    if (membership->present(rank)) return membership->life(rank) != life;
+    return later(membership->died(rank), cluster_.job_.failures->detection) <= simulation().now();
+}
+
+Task<std::optional<Letter>> Worker::next_letter_or_change(int box) {
+    if (!cluster_.membership_) co_return co_await next_letter(box);
+    auto first = co_await first_of(
+        next_letter(box), until(cluster_.membership_->change(), {"a worker that comes or goes"}));
+    if (first.index() == 0) co_return std::get<0>(std::move(first));
+    co_return std::nullopt;
 }
 
 Task<std::optional<Letter>> Worker::next_letter_from(int node, int box) {
