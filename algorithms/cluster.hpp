@@ -128,6 +128,7 @@ class Cluster {
     friend class Backward;
 
     [[nodiscard]] bool takes_step(std::int64_t k, const Worker& asking);
+    void begin_again_if_empty();
     void let_join(std::int64_t k, const Worker& like);
     void begins_step(Worker& worker);
     void has_written(int rank);

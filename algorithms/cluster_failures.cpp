@@ -35,31 +35,38 @@ void Cluster::leave(int rank) {
     Worker& left = worker(rank);
     left.boxes_.clear();
     left.owed_ = {};
-    membership_->leave(rank, network_.simulation().now());
+    membership_->leave(rank, network_.simulation().now(),
+                       [&](Stream round, int to) { return network_.has_arrived(to, rank, round); });
     expect_at_meetings();
     has_written(rank);  // it never will: the others' is what there is
+    begin_again_if_empty();
     if (job_.after_death) job_.after_death();
 }
 
-// With nobody there, the step under way is begun again: it may not have been finished.
 void Cluster::return_of(int rank) {
     membership_->make_ready(rank);
-    if (membership_->number_present() > 0) return;
+    begin_again_if_empty();
+}
+
+// With nobody there, those who are ready begin the step under way again: it may not have been
+// finished.
+void Cluster::begin_again_if_empty() {
+    const std::vector<int> ready = membership_->all_in(Membership::State::ready);
+    if (membership_->number_present() > 0 || ready.empty()) return;
     std::int64_t step = 0;
-    Worker& back = worker(rank);
+    Worker& first = worker(ready.front());
     for (const Worker& other : workers_) {
         step = std::max(step, other.step_);
-        for (const auto& [epoch, round] : other.rounds_)
-            back.rounds_[epoch] = std::max(back.rounds_[epoch], round);
+        first.rounds_[everybody_->epoch] = std::max(first.rounds_begun(), other.rounds_begun());
     }
-    let_join(step, back);
+    let_join(step, first);
 }
 
 // Those who are ready take part from step k, with the rounds that the first in it begins.
 void Cluster::let_join(std::int64_t k, const Worker& like) {
     for (const int rank : membership_->all_in(Membership::State::ready)) {
         Worker& back = worker(rank);
-        back.rounds_ = like.rounds_;
+        if (&back != &like) back.rounds_ = like.rounds_;
         back.step_ = k - 1;
         membership_->join(rank, back.next_round());
         expect_at_meetings();

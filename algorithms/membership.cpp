@@ -28,7 +28,7 @@ std::vector<int> Membership::all_present() const {
     return all_in(State::present);
 }
 
-void Membership::leave(int node, Time now) {
+void Membership::leave(int node, Time now, const HasArrived& has_arrived) {
     Node& left = at(node);
     PACELINE_CHECK(left.state != State::away, "a node that is away cannot leave");
     if (std::exchange(left.state, State::away) == State::present) --present_;
@@ -45,7 +45,11 @@ void Membership::leave(int node, Time now) {
         attempt = attempts_.erase(attempt);
     }
     if (all_back_ && on_stall) on_stall();
-    std::erase_if(mail_, [node](const auto& entry) { return entry.first.second.first == node; });
+    std::erase_if(mail_, [&](const auto& entry) {
+        const auto& [round, way] = entry.first;
+        const auto [to, from] = way;
+        return to == node || (from == node && !has_arrived(round, to));
+    });
 }
 
 void Membership::make_ready(int node) {

@@ -76,8 +76,11 @@ class Membership {
 
     // --- what happens ---
 
-    /// Requires that it is not away. Breaks its attempts and loses its mail.
-    void leave(int node, Time now);
+    /// Whether a message of a node that has died, to `to` in a round, had reached it.
+    using HasArrived = std::function<bool(Stream round, int to)>;
+    /// Requires that it is not away. Breaks its attempts and loses its mail, and what it sent that has
+    /// not arrived.
+    void leave(int node, Time now, const HasArrived& has_arrived);
     /// Requires that it is away.
     void make_ready(int node);
     /// Requires that it is ready.

@@ -121,7 +121,7 @@ class Worker {
     /// The same, `first` at first.
     [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
     /// Runs the k-th update of what is replicated, on the first worker that gets there; nothing on
-    /// the others. Updates are numbered 0, 1, ... without gaps.
+    /// the others. Updates are numbered 0, 1, ... without gaps, but for those that nobody lived to do.
     template <class Update>
     void once(std::int64_t k, Update update) {
         if (begins_update(k)) update();
@@ -198,6 +198,8 @@ class Worker {
     Task<Vector> neighbor_sum(Vector v, Bytes size);
     /// W of the current step.
     [[nodiscard]] MixingPtr mixing() const;
+    /// Those to whom the next neighbor_sum sends: who listens to this worker, and is there.
+    [[nodiscard]] std::vector<int> listeners() const;
     /// Sends v, eager: done when it has drained. Messages between two workers are received in the
     /// order of sending.
     Task<> send(int to, Vector v);
@@ -317,6 +319,7 @@ class Worker {
                                              SparsePacking packing);
     Task<Vector> surviving_combine(Stream round, Vector v, CollectiveOfOwn messages, Form form);
     Task<Vector> surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
+    [[nodiscard]] std::vector<int> listeners_in(Stream round) const;
     Task<bool> reached(int from, Stream round);
     Task<bool> reached_unless_gone(int from, Stream round);
     /// Writes the checkpoint that this worker owes.

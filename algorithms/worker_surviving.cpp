@@ -147,12 +147,21 @@ Task<bool> Worker::reached_unless_gone(int from, Stream round) {
     co_return first.index() == 0;
 }
 
+std::vector<int> Worker::listeners() const {
+    return cluster_.membership_ ? listeners_in(next_round()) : mixing()->listeners(rank_);
+}
+
+std::vector<int> Worker::listeners_in(Stream round) const {
+    std::vector<int> there = mixing()->listeners(rank_);
+    std::erase_if(there, [&](int node) { return !cluster_.membership_->takes_part(node, round); });
+    return there;
+}
+
 Task<Vector> Worker::surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights) {
     Membership& membership = *cluster_.membership_;
     const MixingPtr mixing = this->mixing();
     std::vector<Task<>> sent;
-    for (const int to : mixing->listeners(rank_)) {
-        if (!membership.takes_part(to, round)) continue;
+    for (const int to : listeners_in(round)) {
         membership.put_mail(round, rank_, to, v);
         sent.push_back(send_to_neighbor(cluster_.network_, rank_, to, round, size));
     }

@@ -90,6 +90,11 @@ class Network {
         mailboxes_.withdraw(to, from, stream, delivered);
     }
 
+    /// Whether a message of the lane is there that nobody has taken yet.
+    [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const {
+        return mailboxes_.has_arrived(to, from, stream);
+    }
+
     /// Changes a link under the flows it carries. A bandwidth of 0 takes it down.
     void set_bandwidth(LinkId link, Bandwidth bandwidth);
 
