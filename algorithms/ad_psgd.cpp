@@ -34,10 +34,11 @@ Task<> gossip(Worker& self, StepsBegun begun) {
     const std::vector<int> partners = ad_psgd_partners(self.rank(), self.nodes());
     for (std::size_t turn = 0;; turn = (turn + 1) % partners.size()) {
         co_await begun->get();
+        if (!self.present(partners[turn])) continue;
         const Vector sent = self.model();
         co_await self.post(partners[turn], requests, Letter{sent}, self.weigh(sent));
-        const Letter answer = co_await self.next_letter(answers);
-        self.model() += 0.5 * (*answer.vector - sent);
+        const auto answer = co_await self.next_letter_from(partners[turn], answers);
+        if (answer) self.model() += 0.5 * (*answer->vector - sent);
     }
 }
 

@@ -60,6 +60,10 @@ Bytes Backward::weight(std::size_t i) const {
 Task<Vector> Backward::bucket(std::size_t i) {
     PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
     const Bucket& bucket = (*buckets_)[i];
+    if (worker_->owed_ > Duration::zero()) {
+        begin_ = later(begin_, worker_->owed_);
+        co_await worker_->pay();
+    }
     const Duration wait = begin_ + ready(i) - worker_->simulation().now();
     if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
     if (gradient_->piece) gradient_->piece->join();

@@ -65,15 +65,15 @@ Vector OneBitEncoder::encode(const Vector& v) {
 }
 
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded) {
-    Task<> messages = exchange_buffers(self, plan);
+    const CollectiveOfOwn messages = [&](const Rank&) { return exchange_buffers(self, plan); };
     if (!encoded.has_values()) {
-        co_await std::move(messages);
+        co_await exchange_buffers(self, plan);
         co_return Vector(plan->values.layout);
     }
     Vector& owner_errors = self.replicated(plan->name, zero_errors(*plan));
-    co_return co_await self.combine(
-        std::move(encoded), std::move(messages),
-        [&](const Round<Vector>& round) { return reduce(*plan, round, owner_errors); });
+    co_return co_await self.combine(std::move(encoded), messages, [&](const Round<Vector>& round) {
+        return reduce(*plan, round, owner_errors);
+    });
 }
 
 }  // namespace paceline

@@ -83,7 +83,7 @@ Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options) {
             said = {g.layout(), quantize_columns(*g.layout(), g.values(), residual.writable())};
         });
         const Vector mean = co_await self.combine(
-            std::move(said), exchange_stripes(self, coding),
+            std::move(said), [&](const Rank&) { return exchange_stripes(self, coding); },
             [&](const Round<Vector>& round) { return requantized_mean(round, owners_residual); });
         self.once(self.step(),
                   [&] { momentum_step(options.rule, self.learning_rate(), mean, m, x); });

@@ -7,6 +7,7 @@ namespace paceline {
 Task<> push_and_read(Worker& self, double momentum) {
     const int server = self.nodes();
     Vector read = self.replicated_model();
+    auto version = static_cast<double>(self.updates_done());
     Vector m = Vector::zero_like(read);
     Vector push = m;
 
@@ -16,9 +17,11 @@ Task<> push_and_read(Worker& self, double momentum) {
             m = momentum * m + g;
             push = step * m;
         });
-        co_await self.post(server, push_inbox, {.vector = push}, self.weigh(push));
+        co_await self.post(server, push_inbox, {.vector = push, .number = version},
+                           self.weigh(push));
         Letter answer = co_await self.next_letter(push_inbox);
         read = *std::move(answer.vector);
+        version = answer.number;
         co_await self.update();
     }
 }

@@ -12,6 +12,7 @@
 //   beta     momentum, in [0, 1)
 //
 // Blocks: the worker waits for its answer; nothing overlaps. Bytes of a step: a model up, one down.
+// A worker that dies is one that pushes no more; one that returns reads the model that there is.
 // Sources: those of async_sgd.hpp and stale_synchronous_sgd.hpp, which have the servers' sides.
 #pragma once
 
@@ -22,7 +23,8 @@ namespace paceline {
 /// The box of the server for pushes, and of a worker for answers.
 inline constexpr int push_inbox = 0;
 
-/// Requires one server, which answers each push with a model.
+/// Requires one server, which answers each push with a model. The number of either letter is that of
+/// the pushes in the model: in a push, of the model at which its gradient was taken.
 Task<> push_and_read(Worker& self, double momentum);
 
 }  // namespace paceline

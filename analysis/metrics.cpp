@@ -89,6 +89,30 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
     return m;
 }
 
+void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew) {
+    double computed = 0;
+    double undone = 0;
+    double writing_s = 0;
+    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+        const Worker& worker = cluster.worker(rank);
+        computed += static_cast<double>(worker.gradients_computed() + worker.gradients_undone());
+        undone += static_cast<double>(worker.gradients_undone());
+        writing_s += to_seconds(worker.writing_time());
+    }
+    const double nodes_s = cluster.nodes() * metrics.sim_time_s;
+    metrics.deaths = static_cast<double>(crew.deaths());
+    if (computed > 0) metrics.undone_share = undone / computed;
+    if (nodes_s > 0) {
+        metrics.away_share = to_seconds(crew.time_away()) / nodes_s;
+        metrics.checkpoint_share = writing_s / nodes_s;
+    }
+    if (metrics.outcome != "deadlock") return;
+    const std::string gone = crew.who_is_gone();
+    if (gone.empty()) return;
+    metrics.outcome_details =
+        metrics.outcome_details.empty() ? gone : gone + "; " + metrics.outcome_details;
+}
+
 void add_learning(Metrics& metrics, TrainingLog& log) {
     metrics.timeline = log.evaluations();
     metrics.time_to_target_s = log.time_to_target_s();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "algorithms/cluster.hpp"
+#include "algorithms/crew.hpp"
 #include "analysis/training_log.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
@@ -53,7 +54,11 @@ struct Metrics {
     std::optional<double> union_density;  // of all of them together
     std::optional<double> time_to_target_s;
     std::optional<double> speedup_to_target;
-    std::optional<double> decode_failures;  // coordinates decoded wrongly, in the whole run
+    std::optional<double> decode_failures;   // coordinates decoded wrongly, in the whole run
+    std::optional<double> deaths;            // this and the following where nodes fail
+    std::optional<double> away_share;        // of the nodes' time, they were not there
+    std::optional<double> undone_share;      // of the gradients computed, a restart has undone
+    std::optional<double> checkpoint_share;  // of the nodes' time, they wrote checkpoints
     std::vector<Evaluation> timeline;
     std::uint64_t events = 0;  // of the engine; not a column
 
@@ -75,6 +80,9 @@ struct RunFacts {
 
 Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts);
+
+/// Adds what failures have cost; names who is gone where that ended the run.
+void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew);
 
 /// Adds what a run that trains has learned. Requires that the log is finished.
 void add_learning(Metrics& metrics, TrainingLog& log);

@@ -12,8 +12,8 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> keys{"nodes",  "devices",   "devices_per_node", "bus",
-                                               "fabric", "transport", "stragglers"};
+constexpr std::array<std::string_view, 8> keys{
+    "nodes", "devices", "devices_per_node", "bus", "fabric", "transport", "stragglers", "failures"};
 constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
                                                               "message_cost", "first_window"};
 constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
@@ -99,6 +99,11 @@ ClusterChoice read_cluster(const Place& place) {
     }
     if (const auto p = read.optional("stragglers"))
         cluster.stragglers = read_stragglers(*p, cluster.nodes);
+    if (const auto p = read.optional("failures")) {
+        if (cluster.devices_per_node > 1)
+            p->refuse("is for machines of one device; \"devices_per_node\" is more");
+        cluster.failures = read_failures(*p, cluster.nodes);
+    }
     return cluster;
 }
 
@@ -129,6 +134,7 @@ Bytes ClusterChoice::bus_memory() const {
 
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (stragglers && stragglers->factor > 1) return std::nullopt;
+    if (failures) return std::nullopt;
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
     if (tcp) {

@@ -10,6 +10,7 @@
 
 #include "analysis/step_models.hpp"
 #include "app/fabrics.hpp"
+#include "app/failures.hpp"
 #include "app/object_reader.hpp"
 #include "app/stragglers.hpp"
 #include "topologies/fabrics/machines.hpp"
@@ -40,6 +41,7 @@ struct ClusterChoice {
     FabricChoice fabric;
     std::optional<Tcp> tcp;  // on the network, not on buses
     std::optional<Stragglers> stragglers;
+    std::optional<FailureChoice> failures;
 
     /// The wires between the workers, and to machines of their own for `servers` parameter servers,
     /// which stand behind the workers. Requires one device per machine and a fabric that takes them

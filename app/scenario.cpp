@@ -135,6 +135,10 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
     scenario.algorithm =
         read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node},
                                    scenario.training ? scenario.training->optimizer : Optimizer{}});
+    if (scenario.cluster.failures)
+        check_failures(
+            *ObjectReader(read.required("cluster", ""), cluster_keys()).optional("failures"),
+            *scenario.cluster.failures, scenario.algorithm);
     if (scenario.training && !scenario.algorithm.trains)
         algorithm.refuse("trains nothing, and the workload has a \"model\"; give it a \"profile\"");
     if (scenario.algorithm.serve && !scenario.cluster.fabric.takes_servers)

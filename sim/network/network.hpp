@@ -77,6 +77,10 @@ class Network {
     /// and that `drained` lives until then or is forgotten.
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
 
+    /// A host has died: whatever it has sent and is not delivered never will be. Of a message that
+    /// flows, what has left the host counts as sent.
+    void silence(int host);
+
     /// The sender no longer listens; the message goes on.
     void forget(MessageId message);
 
@@ -123,6 +127,9 @@ class Network {
         Index mark = 0;                            // the solve that visited it last
         Protocol protocol = Protocol::eager;
         bool scheduled = false;  // has a drain event
+        bool on_links = false;
+        bool in_use = false;
+        bool lost = false;  // its host has died: it is not delivered
     };
     struct LinkState {
         Link link;
@@ -145,6 +152,7 @@ class Network {
     void deliver(Index index);
     void enter_links(Index index);
     void leave_links(Index index);
+    void cut(Index index);
     static void set_capacity(LinkState& state);
     void touch(LinkState& link);
     void touch_back(const LinkState& link);

@@ -79,10 +79,11 @@ TEST_CASE("FedAvg: it is rounds of local momentum SGD and a mean weighted by sam
         for (int i = 0; i < n; ++i) job.samples.push_back(static_cast<double>(1 + rng() % 50));
         const std::vector<double> samples = job.samples;
         auto run = run_of(n, options, std::move(job));
-        RandomStream draws = run.cluster.worker(0).common_stream("clients of a round", 0);
         std::vector<std::vector<int>> drawn;
-        for (std::int64_t k = 0; k < steps; ++k)
+        for (std::int64_t round = 0; round < steps; ++round) {
+            RandomStream draws = run.cluster.worker(0).common_stream("clients of a round", round);
             drawn.push_back(draw_clients(draws, n, clients_of_a_round(options.fraction, n)));
+        }
 
         run.to_the_end();
 
