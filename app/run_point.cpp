@@ -213,8 +213,9 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
 
 }  // namespace
 
-Metrics run_point(const Scenario& scenario, Progress* progress) {
+Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most) {
     Simulation simulation;
+    simulation.limit_resumptions(most);
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
     Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes, scenario.seed),
