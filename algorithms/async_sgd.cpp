@@ -41,6 +41,7 @@ Task<> async_sgd_server(Worker& self, AsyncSgdOptions options) {
         const Letter push = co_await self.next_letter(inbox);
         std::int64_t& seen_by_sender = seen[static_cast<std::size_t>(push.from)];
         const auto staleness = static_cast<double>(applied - seen_by_sender);
+        self.count_staleness(staleness);
         const double share = options.staleness_scaling ? 1 / (1 + staleness) : 1;
         self.once(applied, [&] { x -= share * *push.vector; });
         seen_by_sender = ++applied;

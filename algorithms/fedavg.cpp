@@ -116,6 +116,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
             Letter trained = co_await self.next_letter(inbox);
             models.emplace(trained.from, *std::move(trained.vector));
         }
+        self.count_participation(static_cast<double>(models.size()) / self.nodes());
         self.once(round, [&] { x = weighted_mean(self, models); });
         co_await self.meet();
     }

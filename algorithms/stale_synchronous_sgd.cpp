@@ -49,15 +49,20 @@ Task<> stale_synchronous_sgd(Worker& self, StaleSynchronousSgdOptions options) {
 Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions options) {
     Vector& x = self.replicated_model();
     std::vector<std::int64_t> clocks(static_cast<std::size_t>(self.nodes()));
-    std::vector<int> waiting;  // for their answers, in the order of their pushes
+    std::vector<std::int64_t> seen(clocks.size());  // pushes in x, as read
+    std::vector<int> waiting;                       // for their answers, in the order of their pushes
 
     for (std::int64_t k = 0;; ++k) {
         const Letter push = co_await self.next_letter(inbox);
+        const auto sender = static_cast<std::size_t>(push.from);
+        self.count_staleness(static_cast<double>(k - seen[sender]));
         self.once(k, [&] { x -= *push.vector; });
-        ++clocks[static_cast<std::size_t>(push.from)];
+        ++clocks[sender];
         waiting.push_back(push.from);
-        for (const int worker : let_go(waiting, clocks, options.bound))
+        for (const int worker : let_go(waiting, clocks, options.bound)) {
+            seen[static_cast<std::size_t>(worker)] = k + 1;
             co_await self.post(worker, inbox, {.vector = x}, self.weigh(x));
+        }
     }
 }
 

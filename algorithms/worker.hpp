@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "algorithms/cluster.hpp"
+#include "algorithms/waiting.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
@@ -161,6 +162,8 @@ class Worker {
 
     /// This worker's place in the next collective of a group, for those that only cost time.
     [[nodiscard]] Rank next_rank(const GroupPtr& group);
+    /// The messages of such a collective, with what is waited for told apart (waiting.hpp).
+    Task<> take_part(Rank rank, Task<> messages);
     /// The mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
@@ -210,9 +213,9 @@ class Worker {
     /// algorithm: it goes on when that has ended.
     void serve(Task<> work);
 
-    /// co_await self.meet(): waits until all workers and servers are there; no messages, no time.
-    /// For what keeps the counts of a simulation alike, never for what a method has to be told.
-    [[nodiscard]] Barrier::Arrive meet() { return cluster_.meeting_.arrive(); }
+    /// Waits until all workers and servers are there; no messages, no time. For what keeps the
+    /// counts of a simulation alike, never for what a method has to be told.
+    Task<> meet();
 
     /// Runs a task beside this one; await the result once, or drop it to cancel it.
     template <class T>
@@ -233,9 +236,15 @@ class Worker {
 
     /// Notes coordinates that were decoded wrongly, and that such decoding is in use.
     void count_decode_failures(std::int64_t failures);
+    /// Notes how much older than its use something is that is used in training: steps, or updates
+    /// by others, as the method says.
+    void count_staleness(double age);
+    /// Notes which share of the workers has contributed to a round.
+    void count_participation(double share);
 
     [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
     [[nodiscard]] Duration compute_time() const { return compute_time_; }
+    [[nodiscard]] const TimeUse& time_use() const { return time_use_; }
 
   private:
     friend class Backward;
@@ -248,6 +257,7 @@ class Worker {
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Vector evaluate_mean(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Stream next_stream(const Group& group);
+    [[nodiscard]] InRound enter(const Rank& rank);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
     Task<Vector> sparse_all_reduce_in(Rank rank, SparseVector v, SparseExchange how,
@@ -263,6 +273,7 @@ class Worker {
     std::int64_t step_ = -1;
     std::int64_t gradients_ = 0;
     Duration compute_time_{};
+    TimeUse time_use_;
     std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by the group's epoch
     std::map<int, Channel<Letter>> boxes_;
 };

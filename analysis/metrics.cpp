@@ -40,6 +40,28 @@ std::string describe(const Simulation& simulation, const std::string& outcome) {
 
 }  // namespace
 
+namespace {
+
+void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluster) {
+    const Time end = simulation.now();
+    if (end == Time{}) return;
+    double stragglers = 0;
+    double network = 0;
+    double dead = 0;
+    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+        const TimeUse& use = cluster.worker(rank).time_use();
+        stragglers += to_seconds(use.waited_for_stragglers(end));
+        network += to_seconds(use.waited_for_network(end));
+        dead += to_seconds(use.dead());
+    }
+    const double all_s = cluster.nodes() * to_seconds(end.time_since_epoch());
+    m.waiting_stragglers_share = stragglers / all_s;
+    m.waiting_network_share = network / all_s;
+    m.waiting_dead_share = dead / all_s;
+}
+
+}  // namespace
+
 Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts) {
     Metrics m;
@@ -69,6 +91,10 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
     }
     if (const auto failures = cluster.decode_failures())
         m.decode_failures = static_cast<double>(*failures);
+
+    add_waiting(m, simulation, cluster);
+    m.staleness = cluster.staleness();
+    m.participation = cluster.participation();
 
     m.step_time_s = m.sim_time_s / m.iterations;
     m.compute_s = compute_s / gradients;

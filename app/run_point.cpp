@@ -41,8 +41,7 @@ Job make_job(const Scenario& scenario) {
     if (scenario.algorithm.serve) job.servers = scenario.algorithm.server_nodes;
     job.wire = scenario.algorithm.wire;
     job.seed = scenario.seed;
-    if (const auto& stragglers = scenario.cluster.stragglers)
-        job.slowdown = make_slowdown(*stragglers, scenario.cluster.devices_per_node, scenario.seed);
+    job.compute_time = scenario.cluster.compute_time(scenario.seed);
     job.steps_per_epoch = scenario.steps_per_epoch();
     const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
     if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
