@@ -28,7 +28,10 @@ std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout&
 // What the steps of a backward pass share; outlives the object that an algorithm moves about.
 struct Backward::Gradient {
     Gradient(Worker& worker, Vector at, std::int64_t k)
-        : x(std::move(at)), whole(x.layout()), number(k), computing(std::in_place, worker.time_use_) {
+        : x(std::move(at)),
+          whole(x.layout()),
+          number(k),
+          computing(std::in_place, worker.time_use_) {
         if (x.has_values())
             piece.emplace(worker.cluster_.local_work_,
                           [this, &worker] { whole = worker.evaluate(x, number); });

@@ -50,7 +50,7 @@ Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions opt
     Vector& x = self.replicated_model();
     std::vector<std::int64_t> clocks(static_cast<std::size_t>(self.nodes()));
     std::vector<std::int64_t> seen(clocks.size());  // pushes in x, as read
-    std::vector<int> waiting;                       // for their answers, in the order of their pushes
+    std::vector<int> waiting;  // for their answers, in the order of their pushes
 
     for (std::int64_t k = 0;; ++k) {
         const Letter push = co_await self.next_letter(inbox);

@@ -17,7 +17,8 @@ void TimeUse::wait_for_stragglers(Duration time, Time until) {
 }
 
 Duration TimeUse::waited_for_stragglers(Time end) const {
-    return stragglers_ + std::max(end - std::max(last_step_ended_, waited_until_), Duration::zero());
+    return stragglers_ +
+           std::max(end - std::max(last_step_ended_, waited_until_), Duration::zero());
 }
 
 Duration TimeUse::waited_for_network(Time end) const {

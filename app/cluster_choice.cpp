@@ -13,9 +13,9 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> keys{
-    "nodes",     "devices",    "devices_per_node", "bus",           "fabric",
-    "transport", "stragglers", "speeds",           "compute_jitter"};
+constexpr std::array<std::string_view, 9> keys{"nodes",      "devices", "devices_per_node",
+                                               "bus",        "fabric",  "transport",
+                                               "stragglers", "speeds",  "compute_jitter"};
 constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
                                                               "message_cost", "first_window"};
 constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};

@@ -77,11 +77,9 @@ NodeSpeeds::Stated read_device(const ObjectReader& read, int nodes, Duration gra
     return stated;
 }
 
-NodeSpeeds read_one(const Place& place, int nodes, Duration gradient,
-                    const TimeOnDevice& time_on) {
+NodeSpeeds read_one(const Place& place, int nodes, Duration gradient, const TimeOnDevice& time_on) {
     const ObjectReader read(place, speed_key_table);
-    const std::string_view kind =
-        read_kind(read, speed_key_table, "a law of speeds", speed_kinds);
+    const std::string_view kind = read_kind(read, speed_key_table, "a law of speeds", speed_kinds);
     if (kind == "list") return {read_list(read, nodes)};
     if (kind == "device") return {read_device(read, nodes, gradient, time_on)};
     if (kind == "log-normal")
@@ -150,10 +148,9 @@ void add_speeds(const std::vector<NodeSpeeds>& all, Machines machines, std::uint
                 ComputeParts& into) {
     // Objects of a list draw independently; the first one as if it were alone.
     for (std::size_t i = 0; i < all.size(); ++i)
-        into.steps.push_back(
-            by_speed(speeds_of(all[i], machines.nodes,
-                               RandomStreams(seed + i * 0x9e3779b97f4a7c15U)),
-                     machines.workers_each));
+        into.steps.push_back(by_speed(
+            speeds_of(all[i], machines.nodes, RandomStreams(seed + i * 0x9e3779b97f4a7c15U)),
+            machines.workers_each));
 }
 
 void add_jitter(Jitter law, std::uint64_t seed, ComputeParts& into) {

@@ -375,8 +375,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
         {scenario.cluster, scenario.seed, cache}, scenario.workload);
     const ObjectReader cluster(*read.optional("cluster"), cluster_keys());
     if (const auto p = cluster.optional("speeds"))
-        scenario.cluster.speeds = read_speeds(*p, scenario.cluster.nodes,
-                                              scenario.workload.gradient, scenario.workload.time_on);
+        scenario.cluster.speeds = read_speeds(
+            *p, scenario.cluster.nodes, scenario.workload.gradient, scenario.workload.time_on);
     const Place algorithm =
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);

@@ -11,9 +11,9 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> keys{
-    "factor", "nodes",  "share", "one_node", "every",       "first",
-    "period", "for",    "begin", "mean_between", "mean_length"};
+constexpr std::array<std::string_view, 11> keys{"factor", "nodes",        "share",      "one_node",
+                                                "every",  "first",        "period",     "for",
+                                                "begin",  "mean_between", "mean_length"};
 constexpr double most_slowdown = 1e6;
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
@@ -51,8 +51,8 @@ decltype(Stragglers::when) read_when(const ObjectReader& read) {
     const std::string_view way = read_way(read).value_or("share");
     if (way == "every") {
         Stragglers::EverySteps steps;
-        steps.every = as_integer(read.required("every", "every how many steps, such as 10"), 1,
-                                 most_steps);
+        steps.every =
+            as_integer(read.required("every", "every how many steps, such as 10"), 1, most_steps);
         if (const auto p = read.optional("first")) steps.first = as_integer(*p, 0, most_steps);
         return steps;
     }

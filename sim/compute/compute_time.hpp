@@ -29,8 +29,7 @@ namespace paceline {
 /// How long the k-th gradient of worker `rank` takes that begins at `begin` and should take
 /// `nominal`. Null where every node is as it should be. For one thread: laws with random phases
 /// remember where they are.
-using ComputeTime =
-    std::function<Duration(int rank, std::int64_t k, Time begin, Duration nominal)>;
+using ComputeTime = std::function<Duration(int rank, std::int64_t k, Time begin, Duration nominal)>;
 
 /// How many times as long the k-th gradient of a worker takes; above 0.
 using StepFactor = std::function<double(int rank, std::int64_t k)>;

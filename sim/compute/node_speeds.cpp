@@ -65,8 +65,7 @@ std::vector<double> uniform_speeds(int nodes, double low, double high, RandomStr
                      [=](RandomStream& r) { return low + (high - low) * uniform(r); });
 }
 
-std::vector<double> two_class_speeds(int nodes, double share, double speed,
-                                     RandomStreams streams) {
+std::vector<double> two_class_speeds(int nodes, double share, double speed, RandomStreams streams) {
     PACELINE_CHECK(share >= 0 && share <= 1 && speed > 0, "a share of nodes has a speed");
     const std::vector<double> drawn = draw_each(nodes, streams, uniform);
     std::vector<std::pair<double, std::size_t>> order;

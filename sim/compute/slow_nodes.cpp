@@ -81,15 +81,14 @@ StepFactor one_slow_node(double factor, double share, ChosenNodes chosen, int no
                          RandomStreams streams) {
     PACELINE_CHECK(nodes >= 1, "one of the nodes is slow, and there is one");
     const int count = chosen.nodes.empty() ? nodes : static_cast<int>(chosen.nodes.size());
-    return
-        [factor, share, chosen = std::move(chosen), count, streams](int rank, std::int64_t k) {
-            RandomStream random = streams.stream("slow node", static_cast<std::uint64_t>(k));
-            if (uniform(random) >= share) return 1.0;
-            const int drawn = boost::random::uniform_int_distribution<int>(0, count - 1)(random);
-            const int slow = chosen.nodes.empty() ? drawn
-                                                  : chosen.nodes[static_cast<std::size_t>(drawn)];
-            return chosen.node_of(rank) == slow ? factor : 1.0;
-        };
+    return [factor, share, chosen = std::move(chosen), count, streams](int rank, std::int64_t k) {
+        RandomStream random = streams.stream("slow node", static_cast<std::uint64_t>(k));
+        if (uniform(random) >= share) return 1.0;
+        const int drawn = boost::random::uniform_int_distribution<int>(0, count - 1)(random);
+        const int slow =
+            chosen.nodes.empty() ? drawn : chosen.nodes[static_cast<std::size_t>(drawn)];
+        return chosen.node_of(rank) == slow ? factor : 1.0;
+    };
 }
 
 PhasesOf slow_periodically(double factor, Duration period, Duration length, Duration begin,
