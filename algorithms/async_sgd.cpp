@@ -17,6 +17,7 @@ Task<> async_sgd_server(Worker& self, AsyncSgdOptions options) {
         const Letter push = co_await self.next_letter(push_inbox);
         const std::int64_t applied = self.updates_done();
         const double staleness = static_cast<double>(applied) - push.number;
+        self.count_staleness(staleness);
         const double share = options.staleness_scaling ? 1 / (1 + staleness) : 1;
         self.once(applied, [&] { x -= share * *push.vector; });
         const auto version = static_cast<double>(self.updates_done());

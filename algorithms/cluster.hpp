@@ -27,9 +27,11 @@
 #include "algorithms/rounds.hpp"
 #include "algorithms/sparse_round.hpp"
 #include "algorithms/step_timing.hpp"
+#include "algorithms/waiting.hpp"
 #include "algorithms/wire_format.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/rank.hpp"
+#include "sim/compute/compute_time.hpp"
 #include "sim/engine/barrier.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
@@ -50,16 +52,13 @@ using MeanObjective = std::function<Eigen::VectorXd(const Vector& x, std::int64_
 /// Called when a worker has taken k steps, k = 0, 1, ..., before it learns whether it takes another.
 using StepObserver = std::function<void(int rank, std::int64_t k)>;
 
-/// By how much the k-th gradient of a worker takes longer than it should, 1 or more. A pure function.
-using Slowdown = std::function<double(int rank, std::int64_t k)>;
-
 /// Whether step k is to be taken; asked once for each k, in order, and for none after the first no.
 using StopRule = std::function<bool(std::int64_t k)>;
 
 struct Job {
     Vector start;                    // the first model, with values if the run trains
     StepTiming timing{};             // of one gradient, alike on all workers
-    Slowdown slowdown{};             // of that; null: none
+    ComputeTime compute_time{};      // of that on each node; null: what it should take
     Duration update{};               // of the optimizer, after each gradient exchange
     int workers = 0;                 // on hosts 0, 1, ...; 0: one on every host
     int servers = 0;                 // on the hosts behind those of the workers
@@ -122,6 +121,9 @@ class Cluster {
     [[nodiscard]] const Checkpoint& checkpoint() const { return checkpoint_; }
     /// What a model weighs that goes to a returning worker.
     [[nodiscard]] Bytes weight_of_a_model() const;
+    /// Means of what workers have counted; empty if they have not.
+    [[nodiscard]] std::optional<double> staleness() const { return staleness_.value(); }
+    [[nodiscard]] std::optional<double> participation() const { return participation_.value(); }
 
   private:
     friend class Worker;
@@ -164,6 +166,9 @@ class Cluster {
     std::map<Stream, SparseRound> sparse_rounds_;
     MeasuredDensity density_sums_;
     std::optional<std::int64_t> decode_failures_;
+    RoundEntries entries_;  // of the rounds under way
+    MeanOf staleness_;
+    MeanOf participation_;
     Barrier meeting_;                         // of all workers and servers
     unsigned meetings_before_ = 0;            // the last restart
     std::unique_ptr<Membership> membership_;  // where workers go on without those that are away

@@ -75,15 +75,26 @@ std::string Crew::who_is_gone() const {
     return text;
 }
 
-Duration Crew::time_away() const {
-    Duration total = away_;
-    for (const Node& node : nodes_)
-        if (node.away) total = sum(total, simulation().now() - node.left);
-    return total;
+// The time of those that are not there is theirs until the end, or until they begin again.
+void Crew::settle() {
+    for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) count_absence(rank);
+}
+
+void Crew::count_absence(int rank) {
+    const Node& node = nodes_[static_cast<std::size_t>(rank)];
+    if (node.process != nullptr) return;
+    TimeUse& use = cluster_.worker(rank).time_use();
+    const Time now = simulation().now();
+    const bool halted = halted_since_ != never;
+    const bool left = node.has_left && (!halted || node.left >= halted_since_);
+    if (left) use.be_away(now - node.left);
+    if (halted) use.wait_for_dead((left ? node.left : now) - halted_since_);
+    use.take_steps_again();
 }
 
 void Crew::spawn(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
+    count_absence(rank);
     node.process = std::make_unique<Processes>(simulation());
     node.process->spawn(fmt::format("{} {}", work_.name, rank), work_.run(cluster_.worker(rank)));
 }
@@ -115,10 +126,12 @@ void Crew::die(std::uint32_t rank) {
 void Crew::leave(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     node.away = true;
+    node.has_left = true;
     node.left = simulation().now();
     plan_return(rank, false);
     if (restarts_all()) {
         restart_.reset();
+        halted_since_ = std::min(halted_since_, simulation().now());
         for (Node& other : nodes_) other.process.reset();
         return wait_for_all();
     }
@@ -187,7 +200,6 @@ Task<> Crew::copy_from_a_peer(int rank) {
 void Crew::is_back(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     node.away = false;
-    away_ = sum(away_, simulation().now() - node.left);
     plan_next_absence(rank);
     if (!restarts_all()) return cluster_.return_of(rank);
     if (std::ranges::any_of(nodes_, [](const Node& other) { return other.away; })) return;
@@ -204,6 +216,7 @@ Task<> Crew::begin_again() {
     cluster_.roll_back();
     spawn_servers();
     for (int rank = 0; rank < cluster_.nodes(); ++rank) spawn(rank);
+    halted_since_ = never;
 }
 
 }  // namespace paceline

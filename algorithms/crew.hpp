@@ -48,8 +48,8 @@ class Crew {
     [[nodiscard]] bool finished() const;
     /// Names the nodes that are away; empty if none is.
     [[nodiscard]] std::string who_is_gone() const;
-    /// Times that nodes have been away until now, added up.
-    [[nodiscard]] Duration time_away() const;
+    /// Books the time of those who are not there, in the workers' TimeUse. Once, at the end.
+    void settle();
     [[nodiscard]] std::int64_t deaths() const { return deaths_; }
     [[nodiscard]] std::int64_t restarts() const { return restarts_; }
 
@@ -58,6 +58,7 @@ class Crew {
         std::unique_ptr<Processes> process;  // null while it is away or waits to join
         std::optional<Absence> absence;      // the next one, or the one under way
         bool away = false;                   // from its death until it has come back with a model
+        bool has_left = false;               // once at least, the last time at `left`
         Time left{};
         EventId comes_back{};
         bool back_is_planned = false;  // comes_back is an event to come
@@ -73,6 +74,7 @@ class Crew {
     void plan_next_absence(int rank);
     void die(std::uint32_t rank);
     void leave(int rank);
+    void count_absence(int rank);
     void plan_return(int rank, bool is_waited_for);
     void wait_for_all();
     void come_back(std::uint32_t rank);
@@ -88,7 +90,7 @@ class Crew {
     std::vector<Node> nodes_;
     std::int64_t deaths_ = 0;
     std::int64_t restarts_ = 0;
-    Duration away_{};  // of absences that are over
+    Time halted_since_ = never;  // while nobody works until all are back
     std::optional<Pending<>> restart_;
 };
 

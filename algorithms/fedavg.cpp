@@ -229,6 +229,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
                 x = options.compressor ? x + mean : mean;
             });
         }
+        self.count_participation(static_cast<double>(models.size()) / self.nodes());
         co_await self.meet();
     }
 }

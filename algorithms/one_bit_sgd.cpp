@@ -38,10 +38,12 @@ Task<> exchange_stripes(Worker& self, Coding coding) {
     for (int owner = 0; owner < self.nodes(); ++owner)
         stripes.push_back(stripe_bytes(*self.charged_layout(), owner, self.nodes()));
     co_await self.compute(coding.encode);
-    co_await hand_in(self.next_rank(self.everybody()), stripes);
+    const Rank parts = self.next_rank(self.everybody());
+    co_await self.take_part(parts, hand_in(parts, stripes));
     co_await self.compute(coding.own);
     const BlockWeight weight = [&](int place) { return stripes[static_cast<std::size_t>(place)]; };
-    co_await all_gather(AllGather::ring, self.next_rank(self.everybody()), weight);
+    const Rank wholes = self.next_rank(self.everybody());
+    co_await self.take_part(wholes, all_gather(AllGather::ring, wholes, weight));
     co_await self.compute(coding.decode);
 }
 

@@ -70,14 +70,18 @@ Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions opt
     while (true) {
         const std::optional<Letter> push = co_await self.next_letter_or_change(push_inbox);
         if (push) {
+            self.count_staleness(static_cast<double>(self.updates_done()) - push->number);
             self.once(self.updates_done(), [&] { x -= *push->vector; });
             ++clocks.of[static_cast<std::size_t>(push->from)];
             clocks.waiting.push_back(push->from);
         }
         for (auto free = let_go(self, clocks, options.bound); !free.empty();
              free = let_go(self, clocks, options.bound))
-            for (const int worker : free)
-                co_await self.post(worker, push_inbox, {.vector = x}, self.weigh(x));
+            for (const int worker : free) {
+                const auto version = static_cast<double>(self.updates_done());
+                co_await self.post(worker, push_inbox, {.vector = x, .number = version},
+                                   self.weigh(x));
+            }
     }
 }
 

@@ -36,6 +36,7 @@ struct Node {
     std::optional<int> asked{};    // whose answer is awaited
     int life_asked = 0;            // of that node
     std::optional<Vector> sent{};  // what was sent to it, as others decode it
+    std::int64_t averagings = 0;   // of the live model
     bool in_burst = false;         // answers later
     std::vector<Letter> postponed{};
     Channel<Outgoing> outbox{};
@@ -139,8 +140,9 @@ void ask(const Worker& self, Node& node, int partner, const Vector& copy) {
 }
 
 // The half of the way to what has come, for one whose vector went out as `mine`.
-Vector shift(Worker& self, const Node& node, const Letter& letter, const Vector& mine,
+Vector shift(Worker& self, Node& node, const Letter& letter, const Vector& mine,
              const Vector& reference) {
+    ++node.averagings;
     return 0.5 * (as_received(self, node, *letter.vector, reference) - mine);
 }
 
@@ -165,7 +167,9 @@ Vector taken_answer(Worker& self, Node& node, const Letter& letter, const Vector
 Task<> take_step(Worker& self, NodePtr node) {
     const double gamma = self.learning_rate();
     const Vector at = self.model();
+    const std::int64_t averagings = node->averagings;
     const Vector g = co_await self.gradient(at);
+    self.count_staleness(static_cast<double>(node->averagings - averagings));
     self.model() += momentum_change(node->options.rule, gamma, g, node->m, at);
     co_await self.update();
 }
@@ -234,6 +238,7 @@ Task<> read_letters_in_one_sided(Worker& self, NodePtr node) {
         }
         const Vector pulled = as_received(self, *node, *letter.vector, self.model());
         self.model() = 0.5 * (self.model() + pulled);
+        ++node->averagings;
         node->answered.put({});
     }
 }

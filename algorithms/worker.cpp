@@ -27,11 +27,17 @@ constexpr Stream first_round_of(const Group& group) {
 }  // namespace
 
 Worker::Worker(Cluster& cluster, int rank)
-    : cluster_(cluster), rank_(rank), model_(cluster.job_.start) {}
+    : cluster_(cluster),
+      rank_(rank),
+      model_(cluster.job_.start),
+      time_use_(cluster.network_.simulation()) {}
 
 bool Worker::keeps_training() {
     if (cluster_.job_.after_steps) cluster_.job_.after_steps(rank_, step_ + 1);
-    if (!cluster_.takes_step(step_ + 1, *this)) return false;
+    if (!cluster_.takes_step(step_ + 1, *this)) {
+        time_use_.take_no_more_steps();
+        return false;
+    }
     ++step_;
     if (cluster_.job_.failures) cluster_.begins_step(*this);
     return true;
@@ -121,7 +127,7 @@ Task<Vector> Worker::mean_gradient_in(Vector x, AllReducePlan how) {
     co_await compute(slowed(cluster_.job_.timing.step));
     ++gradients_;
     const Rank rank = next_rank(everybody());
-    co_await paceline::all_reduce(how, rank, weigh(x));
+    co_await take_part(rank, paceline::all_reduce(how, rank, weigh(x)));
     if (!x.has_values()) co_return x;
 
     const auto members = static_cast<std::size_t>(nodes());
@@ -133,10 +139,8 @@ Task<Vector> Worker::mean_gradient_in(Vector x, AllReducePlan how) {
 }
 
 Duration Worker::slowed(Duration time) const {
-    const Slowdown& slowdown = cluster_.job_.slowdown;
-    if (!slowdown) return time;
-    const double factor = slowdown(rank_, gradients_);
-    return factor == 1 ? time : from_seconds(factor * to_seconds(time));
+    const ComputeTime& law = cluster_.job_.compute_time;
+    return law ? law(rank_, gradients_, simulation().now(), time) : time;
 }
 
 Backward Worker::backward(Vector x) {
@@ -150,6 +154,7 @@ Task<> Worker::update() {
 
 Task<> Worker::compute(Duration time) {
     if (owed_ > Duration::zero()) co_await pay();
+    const Computing computing(time_use_);
     co_await simulation().sleep(time);
     compute_time_ += time;
 }
@@ -190,6 +195,21 @@ GroupPtr Worker::group(std::vector<int> ranks) {
     return cluster_.group(std::move(ranks));
 }
 
+InRound Worker::enter(const Rank& rank) {
+    return {cluster_.entries_, time_use_, rank.stream(), static_cast<std::size_t>(rank.size())};
+}
+
+Task<> Worker::take_part(Rank rank, Task<> messages) {
+    const InRound here = enter(rank);
+    co_await std::move(messages);
+}
+
+Task<> Worker::meet() {
+    const Time came = simulation().now();
+    co_await cluster_.meeting_.arrive();
+    time_use_.wait_for_stragglers(simulation().now() - came, simulation().now());
+}
+
 Rank Worker::next_rank(const GroupPtr& group) {
     std::ptrdiff_t place = rank_;
     if (group != cluster_.everybody_)
@@ -215,6 +235,7 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const
 }
 
 Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size) {
+    const InRound here = enter(rank);
     if (!v.has_values()) {
         co_await paceline::all_reduce(how, rank, size);
         co_return v;
@@ -236,7 +257,8 @@ bool Worker::survives(const GroupPtr& group) const {
 
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
     if (survives(group)) return surviving_all_gather(next_stream(*group), block, how);
-    return paceline::all_gather(how, next_rank(group), block);
+    const Rank rank = next_rank(group);
+    return take_part(rank, paceline::all_gather(how, rank, block));
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
@@ -245,6 +267,7 @@ Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
 }
 
 Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
+    const InRound here = enter(rank);
     co_await paceline::sparse_all_reduce(rank, weight);
 }
 
@@ -256,6 +279,7 @@ Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form) {
 }
 
 Task<Vector> Worker::combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form) {
+    const InRound here = enter(rank);
     if (!v.has_values()) {
         co_await messages(rank);
         co_return v;
@@ -304,9 +328,9 @@ Task<Vector> Worker::neighbor_sum_in(Stream key, Vector v, Bytes size, Weights w
     for (const MixingWeight& w : mixing->row(rank_))
         if (w.node != rank_) from.push_back(w.node);
 
+    const InRound here(cluster_.entries_, time_use_, key, members, rank_, from);
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
-    co_await neighbor_exchange(cluster_.network_, rank_, mixing->listeners(rank_), std::move(from),
-                               key, size);
+    co_await neighbor_exchange(cluster_.network_, rank_, mixing->listeners(rank_), from, key, size);
 
     const Round<Vector>& round = cluster_.rounds_.at(key, members);
     Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(rank_)));
@@ -345,6 +369,14 @@ Task<Letter> Worker::next_letter(int box) {
 
 void Worker::count_decode_failures(std::int64_t failures) {
     cluster_.decode_failures_ = cluster_.decode_failures_.value_or(0) + failures;
+}
+
+void Worker::count_staleness(double age) {
+    cluster_.staleness_.add(age);
+}
+
+void Worker::count_participation(double share) {
+    cluster_.participation_.add(share);
 }
 
 void Worker::serve(Task<> work) {

@@ -33,6 +33,7 @@
 
 #include "algorithms/cluster.hpp"
 #include "algorithms/membership.hpp"
+#include "algorithms/waiting.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
@@ -166,6 +167,8 @@ class Worker {
 
     /// This worker's place in the next collective of a group, for those that only cost time.
     [[nodiscard]] Rank next_rank(const GroupPtr& group);
+    /// The messages of such a collective, with what is waited for told apart (waiting.hpp).
+    Task<> take_part(Rank rank, Task<> messages);
     /// The mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
@@ -219,9 +222,9 @@ class Worker {
     /// algorithm: it goes on when that has ended.
     void serve(Task<> work);
 
-    /// co_await self.meet(): waits until all workers and servers are there; no messages, no time.
-    /// For what keeps the counts of a simulation alike, never for what a method has to be told.
-    [[nodiscard]] Barrier::Arrive meet() { return cluster_.meeting_.arrive(); }
+    /// Waits until all workers and servers are there; no messages, no time. For what keeps the
+    /// counts of a simulation alike, never for what a method has to be told.
+    Task<> meet();
     /// Meetings that have taken place since the beginning, or since a restart.
     [[nodiscard]] unsigned meetings() const {
         return cluster_.meeting_.meetings() - cluster_.meetings_before_;
@@ -265,15 +268,18 @@ class Worker {
 
     /// Notes coordinates that were decoded wrongly, and that such decoding is in use.
     void count_decode_failures(std::int64_t failures);
+    /// Notes how much older than its use something is that is used in training: steps, or updates
+    /// by others, as the method says.
+    void count_staleness(double age);
+    /// Notes which share of the workers has contributed to a round.
+    void count_participation(double share);
 
     /// Gradients that count: those that a restart has undone do not.
     [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
     [[nodiscard]] std::int64_t gradients_undone() const { return undone_; }
-    /// Time from the deaths of others until what they had broken was begun again.
-    [[nodiscard]] Duration waiting_for_dead() const { return waiting_for_dead_; }
-    /// Time of writing checkpoints.
-    [[nodiscard]] Duration writing_time() const { return writing_time_; }
     [[nodiscard]] Duration compute_time() const { return compute_time_; }
+    [[nodiscard]] const TimeUse& time_use() const { return time_use_; }
+    [[nodiscard]] TimeUse& time_use() { return time_use_; }
 
   private:
     friend class Backward;
@@ -293,6 +299,7 @@ class Worker {
     /// Whether a collective of the group goes on without members that die.
     [[nodiscard]] bool survives(const GroupPtr& group) const;
     Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
+    [[nodiscard]] InRound enter(const Rank& rank);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
     Task<Vector> mean_gradient_in(Vector x, AllReducePlan how);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
@@ -332,9 +339,8 @@ class Worker {
     std::int64_t gradients_ = 0;
     Duration compute_time_{};
     std::int64_t undone_ = 0;
-    Duration waiting_for_dead_{};
-    Duration writing_time_{};
-    Duration owed_{};                         // before the next computation
+    Duration owed_{};  // before the next computation
+    TimeUse time_use_;
     std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by the group's epoch
     std::map<int, Channel<Letter>> boxes_;
 };

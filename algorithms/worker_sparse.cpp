@@ -43,6 +43,7 @@ Task<Vector> Worker::sparse_all_reduce_in(Rank rank, SparseVector v, SparseExcha
     const auto members = static_cast<std::size_t>(rank.size());
     const auto place = static_cast<std::size_t>(rank.place());
     const Stream key = rank.stream();
+    const InRound here = enter(rank);
     SparseRound& round =
         cluster_.sparse_rounds_.try_emplace(key, members, v.layout, std::move(packing))
             .first->second;

@@ -45,6 +45,8 @@ Task<AttemptPtr> Worker::survive(Stream round, Messages messages) {
     Membership& membership = *cluster_.membership_;
     while (true) {
         const AttemptPtr attempt = membership.attempt(round);
+        std::optional<InRound> here;
+        here.emplace(cluster_.entries_, time_use_, attempt->stream, attempt->group->members.size());
         std::shared_ptr<Signal> broken(attempt, &attempt->broken);
         const auto ended =
             co_await first_of(carry_out(attempt, messages(*attempt, rank_in(*attempt))),
@@ -53,9 +55,10 @@ Task<AttemptPtr> Worker::survive(Stream round, Messages messages) {
             membership.conclude(round);
             co_return attempt;
         }
+        here.reset();
         const Time broke = simulation().now();
         co_await recover();
-        waiting_for_dead_ += simulation().now() - broke;
+        time_use_.wait_for_dead(simulation().now() - broke);
     }
 }
 
@@ -223,7 +226,7 @@ Task<std::optional<Letter>> Worker::next_letter_from(int node, int box) {
 Task<> Worker::pay() {
     const Duration owed = std::exchange(owed_, Duration::zero());
     co_await simulation().sleep(owed);
-    writing_time_ += owed;
+    time_use_.write_checkpoint(owed);
     cluster_.has_written(rank_);
 }
 

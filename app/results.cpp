@@ -56,10 +56,15 @@ constexpr auto columns = std::to_array<Column>({
     {"density", [](const Metrics& m) { return m.density; }},
     {"union_density", [](const Metrics& m) { return m.union_density; }},
     {"decode_failures", [](const Metrics& m) { return m.decode_failures; }},
+    {"waiting_stragglers_share", [](const Metrics& m) { return m.waiting_stragglers_share; }},
+    {"waiting_network_share", [](const Metrics& m) { return m.waiting_network_share; }},
+    {"waiting_dead_share", [](const Metrics& m) { return m.waiting_dead_share; }},
+    {"staleness", [](const Metrics& m) { return m.staleness; }},
+    {"participation", [](const Metrics& m) { return m.participation; }},
     {"deaths", [](const Metrics& m) { return m.deaths; }},
     {"away_share", [](const Metrics& m) { return m.away_share; }},
-    {"undone_share", [](const Metrics& m) { return m.undone_share; }},
     {"checkpoint_share", [](const Metrics& m) { return m.checkpoint_share; }},
+    {"undone_share", [](const Metrics& m) { return m.undone_share; }},
 });
 
 bool has_a_column(const Axis& axis) {

@@ -42,8 +42,7 @@ Job make_job(const Scenario& scenario) {
     if (scenario.algorithm.serve) job.servers = scenario.algorithm.server_nodes;
     job.wire = scenario.algorithm.wire;
     job.seed = scenario.seed;
-    if (const auto& stragglers = scenario.cluster.stragglers)
-        job.slowdown = make_slowdown(*stragglers, scenario.cluster.devices_per_node, scenario.seed);
+    job.compute_time = scenario.cluster.compute_time(scenario.seed);
     job.steps_per_epoch = scenario.steps_per_epoch();
     const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
     if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
@@ -241,6 +240,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
         run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
     const Workload& workload = scenario.workload;
+    if (crew) crew->settle();
     const bool finished = crew ? crew->finished() : processes.finished();
     Metrics metrics = measure(simulation, network, cluster, ended.end, finished,
                               {workload.step(), workload.step_batch(), workload.dataset,

@@ -129,6 +129,10 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
     scenario.training = read_workload(
         read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"),
         {scenario.cluster, scenario.seed, cache}, scenario.workload);
+    const ObjectReader cluster(*read.optional("cluster"), cluster_keys());
+    if (const auto p = cluster.optional("speeds"))
+        scenario.cluster.speeds = read_speeds(
+            *p, scenario.cluster.nodes, scenario.workload.gradient, scenario.workload.time_on);
     const Place algorithm =
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
@@ -136,9 +140,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
         read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node},
                                    scenario.training ? scenario.training->optimizer : Optimizer{}});
     if (scenario.cluster.failures)
-        check_failures(
-            *ObjectReader(read.required("cluster", ""), cluster_keys()).optional("failures"),
-            *scenario.cluster.failures, scenario.algorithm);
+        check_failures(*cluster.optional("failures"), *scenario.cluster.failures,
+                       scenario.algorithm);
     if (scenario.training && !scenario.algorithm.trains)
         algorithm.refuse("trains nothing, and the workload has a \"model\"; give it a \"profile\"");
     if (scenario.algorithm.serve && !scenario.cluster.fabric.takes_servers)

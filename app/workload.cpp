@@ -96,10 +96,9 @@ void read_batch(const ObjectReader& read, int workers, Workload& workload) {
 }
 
 // How long one gradient of one worker takes, by a device: measured for a profile, else estimated.
-Duration time_on_device(const ObjectReader& read, const Place& device,
+Duration time_on_device(const Place& device, const std::optional<Place>& efficiency,
                         const std::optional<Profile>& profile, const Workload& workload,
                         std::optional<std::int64_t> batch) {
-    const std::optional<Place> efficiency = read.optional("efficiency");
     const double macs = std::reduce(workload.tensor_macs.begin(), workload.tensor_macs.end());
     if (!profile && macs == 0) device.refuse("a device needs a \"profile\"; give \"step_time\"");
     if (!batch) device.refuse("a device needs a \"batch\"");
@@ -113,13 +112,18 @@ Duration time_on_device(const ObjectReader& read, const Place& device,
 }
 
 Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
-                            const std::optional<Profile>& profile, const Workload& workload,
+                            const std::optional<Profile>& profile, Workload& workload,
                             std::optional<std::int64_t> batch) {
+    // A copy without this function: the workload moves, and is not known to the function then.
+    workload.time_on = [profile, known = workload, batch](const Place& device,
+                                                          const std::optional<Place>& efficiency) {
+        return time_on_device(device, efficiency, profile, known, batch);
+    };
     read.not_both("step_time", "device");
     read.not_both("step_time", "gradient_time");
     read.not_both("gradient_time", "device");
     if (const auto device = read.optional("device"))
-        return time_on_device(read, *device, profile, workload, batch);
+        return workload.time_on(*device, read.optional("efficiency"));
     if (const auto efficiency = read.optional("efficiency"))
         efficiency->refuse("is the share of a device's peak; name a \"device\"");
     if (const auto p = read.optional("gradient_time")) return as_duration(*p);

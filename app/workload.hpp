@@ -23,6 +23,7 @@ struct Workload {
     std::optional<std::int64_t> batch;           // samples per gradient
     std::optional<std::int64_t> stand_in_batch;  // those that the clock is charged for, if others
     std::optional<std::int64_t> dataset;         // samples per epoch
+    TimeOnDevice time_on{};                      // of a gradient, on another device
 
     /// What a worker computes in one step.
     [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }

@@ -303,6 +303,16 @@ const std::set<std::string> faults_of_meaning{
     "slowmo-buffers-averaged-alone",
     "slowmo-local-without-average",
     "slowmo-mixing-of-local",
+    "compute-jitter-with-another-option",
+    "speeds-of-another-number-of-nodes",
+    "speeds-of-a-device-without-a-profile",
+    "speeds-of-an-unmeasured-device",
+    "speeds-uniform-upside-down",
+    "speeds-with-an-option-of-another-kind",
+    "straggler-interval-longer-than-its-period",
+    "straggler-interval-without-length",
+    "straggler-of-two-ways",
+    "straggler-one-node-at-intervals",
     "straggler-out-of-range",
     "slowmo-nesterov-of-adam",
     "slowmo-sgp-without-mixing",
@@ -382,6 +392,8 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(straggler_keys()) == properties("stragglers"));
+    CHECK(as_set(speed_keys()) == properties("speeds"));
+    CHECK(as_set(jitter_keys()) == properties("compute_jitter"));
     CHECK(as_set(mixing_keys()) == properties("mixing"));
     CHECK(as_set(stand_in_keys()) == properties("stand-in"));
     CHECK(as_set(optimizer_keys()) == properties("optimizer"));
@@ -617,7 +629,7 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
-          "devices_per_node, bus, fabric, transport, stragglers");
+          "devices_per_node, bus, fabric, transport, stragglers, speeds, compute_jitter");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());
