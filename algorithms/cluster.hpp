@@ -109,6 +109,8 @@ class Cluster {
         return !membership_ || rank >= nodes_ || membership_->present(rank);
     }
     [[nodiscard]] std::vector<int> all_present() const;
+    /// Whether no step is left to begin.
+    [[nodiscard]] bool has_no_more_steps() const { return stop_decided_; }
     /// Null unless workers go on without those that are away.
     [[nodiscard]] Membership* membership() { return membership_.get(); }
     /// A worker has died, and its process has been dropped.

@@ -108,7 +108,7 @@ void Crew::spawn_servers() {
 
 void Crew::plan_next_absence(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
-    node.absence = failures_.next_absence(rank);
+    node.absence = failures_.next_absence(rank, simulation().now());
     if (!node.absence) return;
     const Time leaves = std::max(node.absence->leaves, simulation().now());
     if (leaves == never) return;
@@ -125,6 +125,7 @@ void Crew::die(std::uint32_t rank) {
 
 void Crew::leave(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
+    if (node.process == nullptr && node.has_left) count_absence(rank);  // it had not joined again
     node.away = true;
     node.has_left = true;
     node.left = simulation().now();
@@ -168,6 +169,7 @@ void Crew::wait_for_all() {
 void Crew::come_back(std::uint32_t rank) {
     Node& node = nodes_[rank];
     node.back_is_planned = false;
+    if (cluster_.has_no_more_steps()) return;
     if (restarts_all()) return is_back(static_cast<int>(rank));
     node.coming_back.emplace(simulation().start(recover(static_cast<int>(rank))));
 }

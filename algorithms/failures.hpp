@@ -35,8 +35,9 @@ struct Absence {
     Time returns = never;  // never: gone for good
 };
 
-/// The next absence of a node, each later than the one before; none if it stays.
-using NextAbsence = std::function<std::optional<Absence>(int node)>;
+/// The next absence of a node that is there since `since`, or would be: what begins before begins
+/// then. None if it stays.
+using NextAbsence = std::function<std::optional<Absence>(int node, Time since)>;
 
 enum class OnDeath : std::uint8_t { go_on, stall, restart };
 enum class ReturnFrom : std::uint8_t { own, peer, checkpoint };

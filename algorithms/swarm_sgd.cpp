@@ -125,9 +125,13 @@ Task<> post_letters(Worker& self, NodePtr node) {
     }
 }
 
-void put_out(const Worker& self, Node& node, int to, std::optional<Vector> v) {
+// What a letter is for, as its number.
+constexpr double question = 0;
+constexpr double answer = 1;
+
+void put_out(const Worker& self, Node& node, int to, std::optional<Vector> v, double purpose) {
     const Bytes weight = v ? weight_of_a_vector(self, node) : Bytes{0};
-    node.outbox.put({to, Letter{std::move(v)}, weight});
+    node.outbox.put({to, Letter{std::move(v), purpose}, weight});
 }
 
 // --- two-sided exchanges ---
@@ -136,7 +140,7 @@ void ask(const Worker& self, Node& node, int partner, const Vector& copy) {
     node.asked = partner;
     node.life_asked = self.life(partner);
     node.sent = as_sent(node, copy);
-    put_out(self, node, *node.asked, node.sent);
+    put_out(self, node, *node.asked, node.sent, question);
 }
 
 // The half of the way to what has come, for one whose vector went out as `mine`.
@@ -146,14 +150,20 @@ Vector shift(Worker& self, Node& node, const Letter& letter, const Vector& mine,
     return 0.5 * (as_received(self, node, *letter.vector, reference) - mine);
 }
 
+// The question of the one who was asked counts as its answer: the two have crossed.
 bool is_my_answer(const Node& node, const Letter& letter) {
     return node.asked == letter.from;
+}
+
+// An answer to a question of an earlier life of this node.
+bool is_out_of_date(const Node& node, const Letter& letter) {
+    return letter.number == answer && !is_my_answer(node, letter);
 }
 
 // Shifts the live model and the copy that was sent as asker; the two may be one.
 Vector answer_to(Worker& self, Node& node, const Letter& letter, const Vector& copy) {
     const Vector mine = as_sent(node, copy);
-    put_out(self, node, letter.from, mine);
+    put_out(self, node, letter.from, mine, answer);
     return shift(self, node, letter, mine, copy);
 }
 
@@ -193,6 +203,7 @@ void answer_in_blocking(Worker& self, Node& node, const Letter& letter) {
 Task<> read_letters_in_blocking(Worker& self, NodePtr node) {
     for (;;) {
         Letter letter = co_await self.next_letter(box);
+        if (is_out_of_date(*node, letter)) continue;
         if (is_my_answer(*node, letter)) {
             const Vector x = self.model();
             self.model() += taken_answer(self, *node, letter, x);
@@ -216,6 +227,7 @@ void answer_postponed(Worker& self, Node& node) {
 Task<> read_letters_in_non_blocking(Worker& self, NodePtr node, std::shared_ptr<Vector> copy) {
     for (;;) {
         const Letter letter = co_await self.next_letter(box);
+        if (is_out_of_date(*node, letter)) continue;
         if (is_my_answer(*node, letter)) {
             self.model() += taken_answer(self, *node, letter, *copy);
             *copy = self.model();
@@ -233,7 +245,7 @@ Task<> read_letters_in_one_sided(Worker& self, NodePtr node) {
     for (;;) {
         const Letter letter = co_await self.next_letter(box);
         if (!letter.vector) {
-            put_out(self, *node, letter.from, as_sent(*node, self.model()));
+            put_out(self, *node, letter.from, as_sent(*node, self.model()), answer);
             continue;
         }
         const Vector pulled = as_received(self, *node, *letter.vector, self.model());
@@ -293,7 +305,7 @@ Task<> swarm_sgd_one_sided(Worker& self, SwarmSgdOptions options) {
         if (!whole) co_return;
         const std::optional<int> partner = find_partner(self, *node);
         if (!partner) continue;
-        put_out(self, *node, *partner, std::nullopt);
+        put_out(self, *node, *partner, std::nullopt, question);
         co_await await_answer(self, node, *partner);
     }
 }

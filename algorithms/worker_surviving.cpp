@@ -97,7 +97,7 @@ Task<> Worker::surviving_all_gather(Stream round, Bytes block, AllGather how) {
 
 Task<> Worker::surviving_sparse_all_reduce(Stream round, UnionWeight weight) {
     const Messages messages = [&](Attempt& /*attempt*/, const Rank& rank) {
-        return sparse_all_reduce_in(rank, weight);
+        return paceline::sparse_all_reduce(rank, weight);
     };
     co_await survive(round, messages);
 }

@@ -190,18 +190,23 @@ struct Listed {
     std::optional<Duration> period;
     std::vector<std::size_t> given;  // to each node so far
 
-    std::optional<Absence> operator()(int rank) {
-        const auto node = static_cast<std::size_t>(rank);
-        if (absences.empty() || absences[node].empty()) return std::nullopt;
+    std::optional<Absence> number(std::size_t node, std::size_t i) const {
         const std::size_t count = absences[node].size();
-        const std::size_t number = given[node]++;
-        if (!period && number >= count) return std::nullopt;
+        if (count == 0 || (!period && i >= count)) return std::nullopt;
         const Duration passed =
-            multiple(static_cast<std::int64_t>(number / count), period.value_or(Duration::zero()));
-        Absence absence = absences[node][number % count];
+            multiple(static_cast<std::int64_t>(i / count), period.value_or(Duration::zero()));
+        Absence absence = absences[node][i % count];
         absence.leaves = later(absence.leaves, passed);
         if (absence.returns != never) absence.returns = later(absence.returns, passed);
         return absence;
+    }
+
+    // Absences that would be over are passed.
+    std::optional<Absence> operator()(int rank, Time since) {
+        const auto node = static_cast<std::size_t>(rank);
+        std::optional<Absence> next = number(node, given[node]++);
+        while (next && next->returns <= since) next = number(node, given[node]++);
+        return next;
     }
 };
 
@@ -210,10 +215,9 @@ struct Drawn {
     double mean_between_s;
     double mean_repair_s;
     std::vector<RandomStream> streams;  // by node
-    std::vector<Time> returned;
     std::vector<bool> fails;
 
-    std::optional<Absence> operator()(int rank) {
+    std::optional<Absence> operator()(int rank, Time since) {
         const auto node = static_cast<std::size_t>(rank);
         if (!fails[node]) return std::nullopt;
         const auto draw = [&](double mean) {
@@ -221,9 +225,8 @@ struct Drawn {
             return from_seconds(
                 boost::random::exponential_distribution<double>(1 / mean)(streams[node]));
         };
-        const Time leaves = later(returned[node], draw(mean_between_s));
-        returned[node] = later(leaves, draw(mean_repair_s));
-        return Absence{leaves, returned[node]};
+        const Time leaves = later(since, draw(mean_between_s));
+        return Absence{leaves, later(leaves, draw(mean_repair_s))};
     }
 };
 
@@ -233,8 +236,7 @@ NextAbsence absences_of(const FailureChoice& choice, int nodes, std::uint64_t se
         return Listed{choice.trace->absences, choice.trace->period, std::vector<std::size_t>(n)};
     if (!choice.mean_between)
         return Listed{choice.schedule, std::nullopt, std::vector<std::size_t>(n)};
-    Drawn drawn{to_seconds(*choice.mean_between), to_seconds(choice.mean_repair), {}, {}, {}};
-    drawn.returned.resize(n);
+    Drawn drawn{to_seconds(*choice.mean_between), to_seconds(choice.mean_repair), {}, {}};
     drawn.fails.assign(n, choice.nodes.empty());
     for (const int node : choice.nodes) drawn.fails[static_cast<std::size_t>(node)] = true;
     const RandomStreams streams(seed);

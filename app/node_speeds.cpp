@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/node_list.hpp"
+
 namespace paceline {
 
 namespace {

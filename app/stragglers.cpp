@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/node_list.hpp"
+
 namespace paceline {
 
 namespace {
@@ -132,18 +134,6 @@ std::vector<Place> one_or_several(const Place& place) {
     for (std::size_t i = 0; i < place.json->size(); ++i)
         all.push_back({&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)});
     return all;
-}
-
-std::vector<int> read_nodes(const Place& place, int nodes) {
-    if (!place.json->is_array() || place.json->empty())
-        place.refuse("is not a list of nodes, such as [0, 3]");
-    std::vector<int> chosen;
-    for (const Place& node : one_or_several(place))
-        chosen.push_back(static_cast<int>(as_integer(node, 0, nodes - 1)));
-    std::ranges::sort(chosen);
-    const auto twice = std::ranges::unique(chosen);
-    chosen.erase(twice.begin(), twice.end());
-    return chosen;
 }
 
 std::vector<Stragglers> read_stragglers(const Place& place, int nodes) {

@@ -51,9 +51,6 @@ Keys straggler_keys();
 /// Of a cluster of so many nodes. Throws ConfigError.
 std::vector<Stragglers> read_stragglers(const Place& place, int nodes);
 
-/// "nodes", in increasing order. Throws ConfigError.
-std::vector<int> read_nodes(const Place& place, int nodes);
-
 /// The elements of a list, or the one object that stands for a list of one. `what` is an object of
 /// it ("a straggler"). Throws ConfigError.
 std::vector<Place> one_or_several(const Place& place);

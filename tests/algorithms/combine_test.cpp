@@ -13,6 +13,10 @@
 namespace paceline {
 namespace {
 
+CollectiveOfOwn gathering(Bytes block, AllGather how) {
+    return [=](const Rank& rank) { return all_gather(how, rank, block); };
+}
+
 using namespace std::chrono_literals;
 using namespace literals;
 
@@ -36,7 +40,7 @@ Task<> combine_once(Worker& self, Vector mine, Bytes block, Combined& combined) 
         return largest(round);
     };
     combined.results.push_back(
-        co_await self.combine(mine, self.all_gather(block, AllGather::ring), form));
+        co_await self.combine(mine, gathering(block, AllGather::ring), form));
 }
 
 Eigen::VectorXd of_rank(int rank) {
@@ -92,7 +96,7 @@ Task<> combine_late(Worker& self, Vector mine, Combined& combined) {
     co_await self.compute((1 + self.rank()) * 1ms);
     for (int k = 0; k < 3; ++k) {
         const Vector sum =
-            co_await self.combine((k + 1.0) * mine, self.all_gather(8_B, AllGather::bruck),
+            co_await self.combine((k + 1.0) * mine, gathering(8_B, AllGather::bruck),
                                   [](const Round<Vector>& round) {
                                       Vector total = round.of(0);
                                       for (std::size_t i = 1; i < round.members(); ++i)

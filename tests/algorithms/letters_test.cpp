@@ -215,7 +215,7 @@ Task<> ask(Worker& self, Duration wait, int whom, double number, std::vector<Arr
 TEST_CASE("services: one that still waits at the end is no deadlock") {
     Run run(2);
     std::vector<Arrival> answers;
-    run.cluster.serve("service", double_numbers(run.cluster.worker(1)));
+    run.cluster.serve(1, "service", double_numbers(run.cluster.worker(1)));
     run.spawn(0, ask(run.cluster.worker(0), 0us, 1, 3, answers));
 
     CHECK(run.simulation.run() == RunEnd::idle);
@@ -247,7 +247,7 @@ TEST_CASE("services: that of a worker goes on when the worker's algorithm has en
 TEST_CASE("services: a server has a rank, a model and boxes, and is no worker") {
     Run run(4, 2);
     std::vector<Arrival> answers;
-    run.cluster.serve("server", double_numbers(run.cluster.server(1)));
+    run.cluster.serve(3, "server", double_numbers(run.cluster.server(1)));
     run.spawn(0, ask(run.cluster.worker(0), 0us, 3, 21, answers));
     run.spawn(1, do_nothing());
 
