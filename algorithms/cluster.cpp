@@ -8,14 +8,14 @@
 
 namespace paceline {
 
-Cluster::Cluster(Network& network, Job job)
+Cluster::Cluster(NetworkPart network, Job job)
     : network_(network),
       job_(std::move(job)),
       nodes_(job_.workers > 0 ? job_.workers : network.hosts()),
       streams_(job_.seed),
       everybody_(group(whole_group(nodes_)->members)),
       meeting_(nodes_ + job_.servers),
-      services_(network.simulation()) {
+      services_(network.simulation(), job_.kind) {
     PACELINE_CHECK(nodes_ + job_.servers <= network.hosts(), "every worker and server has a host");
     PACELINE_CHECK(job_.takes_step != nullptr, "a job has a stop rule");
     PACELINE_CHECK(!job_.timing.buckets.empty(), "a job has a step timing");
