@@ -28,7 +28,8 @@ struct BackgroundSource {
     bool drawn = false;  // times on and off; else fixed
 };
 
-/// Sends from one host to another, for ever. Requires a rate, a message and a time on above 0.
+/// Sends from one host to another, for ever. Sources between the same two hosts take turns: give
+/// each hosts of its own (topologies/fabrics/placed.hpp). Requires a rate, a message and a time on above 0.
 Task<> background_traffic(NetworkPart network, int from, int to, BackgroundSource source,
                           RandomStream random);
 

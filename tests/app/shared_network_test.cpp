@@ -394,6 +394,64 @@ TEST_CASE("star: a ring goes at the pace of its slowest link") {
     CHECK(!m.model_step_time_s);
 }
 
+// The figures of scenarios/shared-network.json, from the ring's steps: every message of a job
+// crosses the spine with three others of its leaf, over an uplink of 20 Gbps.
+struct Figures {
+    double compute_s = 0.15;
+    double latency_s = 4 * 10e-6;
+    double share = 20e9 / 8 / 4;  // bytes/s of a message, if nobody else sends
+    double dense_bytes;
+    double block_bytes;
+
+    [[nodiscard]] double dense(double slower) const {
+        return compute_s + 30 * (latency_s + slower * dense_bytes / 16 / share);
+    }
+    [[nodiscard]] double dgc(double slower) const {
+        return compute_s + 15 * (latency_s + slower * block_bytes / share);
+    }
+};
+
+TEST_CASE("shared network: the shipped study has the step times of docs/shared-networks.md") {
+    const Study study =
+        read_study(std::string(PACELINE_SOURCE_DIR) + "/scenarios/shared-network.json", {});
+    REQUIRE(study.points.size() == 6);
+    std::vector<Metrics> results;
+    for (const Point& point : study.points) results.push_back(run_point(point.scenario, nullptr));
+    const auto step = [&](std::size_t i) { return results[i].step_time_s.value(); };
+    const auto other = [&](std::size_t i) {
+        return results[i].other_jobs.at(0).step_time_s.value();
+    };
+    const Scenario& dense = study.points[0].scenario;
+    const Scenario& dgc = study.points[3].scenario;
+    Figures figures;
+    figures.dense_bytes =
+        static_cast<double>(dense.algorithm.contribution(*dense.workload.layout).count);
+    figures.block_bytes =
+        static_cast<double>(dgc.algorithm.contribution(*dgc.workload.layout).count);
+
+    // Alone, and beside one's like, which is always in step.
+    CHECK(step(0) == Approx(figures.dense(1)).epsilon(1e-6));
+    CHECK(step(1) == Approx(figures.dense(2)).epsilon(1e-6));
+    CHECK(other(1) == Approx(step(1)).epsilon(1e-9));
+    CHECK(step(3) == Approx(figures.dgc(1)).epsilon(1e-6));
+    CHECK(step(5) == Approx(figures.dgc(2)).epsilon(1e-6));
+    CHECK(other(5) == Approx(step(5)).epsilon(1e-9));
+    // Beside one another: DGC is bounded by half of the spine, dense SGD by losing what DGC sends.
+    const double sent_of_a_step = 15 * figures.block_bytes / figures.share / figures.dgc(1);
+    for (const double dgc_step : {step(4), other(2)}) {
+        CHECK(dgc_step > figures.dgc(1));
+        CHECK(dgc_step < figures.dgc(2));
+        CHECK(dgc_step / figures.dgc(1) == Approx(1.037).epsilon(1e-3));
+    }
+    for (const double dense_step : {step(2), other(4)}) {
+        CHECK(dense_step > figures.dense(1));
+        CHECK(dense_step < figures.dense(1) / (1 - sent_of_a_step));
+        CHECK(dense_step / figures.dense(1) == Approx(1.037).epsilon(1e-3));
+    }
+    CHECK(step(1) / step(0) == Approx(1.670).epsilon(1e-3));
+    CHECK(step(5) / step(3) == Approx(1.056).epsilon(1e-3));
+}
+
 TEST_CASE("price: cost is the bytes of all workers at their price") {
     const Metrics m = run(R"({"price": {"up_per_gb": 2.0, "down_per_gb": 0.5}})");
 

@@ -28,9 +28,9 @@ struct Run {
     Processes others{simulation, EventKind::daemon};
     Processes processes{simulation};
 
-    void add(const BackgroundSource& source, std::uint64_t seed = 1) {
+    void add(const BackgroundSource& source, std::uint64_t seed = 1, int to = 1) {
         others.spawn("background",
-                     background_traffic(network, 0, 1, source, RandomStreams(seed).stream("b")));
+                     background_traffic(network, 0, to, source, RandomStreams(seed).stream("b")));
     }
     [[nodiscard]] Bytes sent() const { return network.traffic(0).sent; }
 };
@@ -71,7 +71,7 @@ TEST_CASE("background: a transfer on the same link has its max-min share") {
     for (const int sources : {1, 2, 3}) {
         CAPTURE(sources);
         Run run;
-        for (int i = 0; i < sources; ++i) run.add({.rate = 1_Gbps, .message = 500_MB});
+        for (int i = 0; i < sources; ++i) run.add({.rate = 1_Gbps, .message = 500_MB}, 1, 1 + i);
         run.processes.spawn("transfer", transfer(run, 0, 2, 125_MB));
 
         run.simulation.run();
@@ -177,7 +177,8 @@ TEST_CASE("background: it can be dropped half-way") {
 
 TEST_CASE("background: a source without rate, message or time on is a programming error") {
     for (const BackgroundSource& source :
-         {BackgroundSource{.rate = {}, .message = 1_MB}, BackgroundSource{.rate = 1_Gbps},
+         {BackgroundSource{.rate = {}, .message = 1_MB},
+          BackgroundSource{.rate = 1_Gbps, .message = {}},
           BackgroundSource{.rate = 1_Gbps, .message = 1_MB, .on = 0s}}) {
         Run faulty;
         faulty.add(source);
