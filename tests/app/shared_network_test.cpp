@@ -9,11 +9,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/worker.hpp"
 #include "app/config_error.hpp"
 #include "app/results.hpp"
 #include "app/run_point.hpp"
 #include "app/study.hpp"
 #include "tests/app/temporary_folder.hpp"
+#include "tests/app/training_study.hpp"
 
 namespace paceline {
 namespace {
@@ -450,6 +452,73 @@ TEST_CASE("shared network: the shipped study has the step times of docs/shared-n
     }
     CHECK(step(1) / step(0) == Approx(1.670).epsilon(1e-3));
     CHECK(step(5) / step(3) == Approx(1.056).epsilon(1e-3));
+}
+
+TEST_CASE("shared network: with ranks in the order of nodes both jobs fit on the spine") {
+    const Study study = read_study(
+        std::string(PACELINE_SOURCE_DIR) + "/scenarios/shared-network.json",
+        {"cluster.placement=even", fmt::format("other_jobs=[{}]", R"({"label": "b", "nodes": "odd",
+            "workload": {"profile": "resnet-50", "step_time": "150ms"},
+            "algorithm": {"kind": "dense"}})")});
+    const Metrics m = run_point(study.points.front().scenario, nullptr);
+    const Scenario& dense = study.points.front().scenario;
+    const auto bytes =
+        static_cast<double>(dense.algorithm.contribution(*dense.workload.layout).count);
+
+    // One message of a job crosses from leaf to leaf in a step, at the 10 Gbps of its node.
+    CHECK(m.step_time_s.value() == Approx(0.15 + 30 * (40e-6 + bytes / 16 / 1.25e9)).epsilon(1e-6));
+    CHECK(m.other_jobs.at(0).step_time_s.value() == Approx(*m.step_time_s).epsilon(1e-6));
+}
+
+Task<> wait_for_a_letter(Worker& self) {
+    co_await self.next_letter(0);
+}
+
+TEST_CASE("shared network: a deadlock ends the run, with its name, whatever else is on the wires") {
+    Scenario scenario =
+        study_of(fmt::format(R"({{"cluster": {{"placement": "even", "background": [
+            {{"kind": "constant", "from": 0, "to": 3, "rate": "100Mbps"}},
+            {{"kind": "on-off", "from": 1, "to": 2, "rate": "1Gbps", "on": "1s", "off": "1s"}}]}},
+            "other_jobs": [{}, {}]}})",
+                             job("a", "\"all\""), job("b", "[1, 2]", R"({"kind": "ps-async"})")))
+            .points.front()
+            .scenario;
+    scenario.algorithm.run = [](Worker& worker) { return wait_for_a_letter(worker); };
+    const Metrics m = run_point(scenario, nullptr);
+
+    CHECK(m.outcome == "deadlock");
+    CHECK(m.outcome_details.starts_with("node 0 waits for "));
+    CHECK(m.outcome_details.find("node 3 waits for ") != std::string::npos);
+    CHECK(m.outcome_details.find("background") == std::string::npos);
+    CHECK(m.outcome_details.find("more") == std::string::npos);
+}
+
+TEST_CASE("shared network: what a job learns does not depend on who else is there, when it does") {
+    const TrainingStudy training;
+    const std::vector<std::string> busy{
+        R"(other_jobs=[{"label": "b", "nodes": "all", "algorithm": {"kind": "dense"},
+                        "workload": {"gradient": "1MB", "step_time": "1ms"}}])",
+        R"(cluster.background=[{"kind": "constant", "from": 0, "to": 1, "rate": "500Mbps"}])"};
+    const Metrics alone = training.run();
+    const Metrics among_others = training.run(busy);
+
+    REQUIRE(alone.timeline.size() == among_others.timeline.size());
+    for (std::size_t i = 0; i < alone.timeline.size(); ++i)
+        CHECK(alone.timeline[i].train_loss == among_others.timeline[i].train_loss);
+    CHECK(among_others.sim_time_s > alone.sim_time_s);
+    CHECK(among_others.total_sent_gb == alone.total_sent_gb);
+}
+
+TEST_CASE("price: bytes to the target are those at the evaluation that met it") {
+    const TrainingStudy training;
+    const Metrics all = training.run();
+    const double loss = all.timeline.at(2).train_loss;  // after 4 iterations
+    const Metrics m = training.run({fmt::format("measure.target_loss={}", loss * 1.0001)});
+
+    REQUIRE(m.time_to_target_s);
+    CHECK(*m.time_to_target_s == all.timeline[2].sim_time_s);
+    CHECK(m.sent_gb_to_target.value() == Approx(4.0 / 6 * m.total_sent_gb.value()).epsilon(1e-9));
+    CHECK(!all.sent_gb_to_target);
 }
 
 TEST_CASE("price: cost is the bytes of all workers at their price") {
