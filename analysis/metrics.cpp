@@ -95,7 +95,7 @@ void add_learning(Metrics& metrics, TrainingLog& log) {
     metrics.timeline = log.evaluations();
     metrics.time_to_target_s = log.time_to_target_s();
     for (const Evaluation& evaluation : metrics.timeline)
-        if (evaluation.sim_time_s == metrics.time_to_target_s && !metrics.sent_gb_to_target)
+        if (evaluation.sim_time_s == metrics.time_to_target_s)
             metrics.sent_gb_to_target = evaluation.bytes_sent_per_node * metrics.nodes * 1e-9;
     if (log.stopped_at_target()) metrics.outcome = "target";
     if (log.diverged()) metrics.outcome = "diverged";

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/worker.hpp"
+#include "app/baseline.hpp"
 #include "app/config_error.hpp"
 #include "app/results.hpp"
 #include "app/run_point.hpp"
@@ -201,6 +202,8 @@ TEST_CASE("other jobs: a step that the end cut counts nowhere") {
 
     CHECK(other.step_time_s.value() == Approx(ring_step(2, 1)).epsilon(1e-9));
     CHECK(other.iterations == std::floor(main.sim_time_s / ring_step(2, 1)));
+    CHECK(other.bytes_sent_per_node_per_step.value() == Approx(8e6).epsilon(1e-9));
+    CHECK(other.bytes_received_per_node_per_step.value() == Approx(8e6).epsilon(1e-9));
     CHECK(other.total_sent_gb.value() >= 2 * 8e-3 * other.iterations);
 }
 
@@ -219,6 +222,17 @@ TEST_CASE(
         CHECK(main.step_time_s.value() == Approx(ring_step(4, 1)).epsilon(1e-9));
         CHECK(main.other_jobs.at(0).iterations > 1);
     }
+}
+
+TEST_CASE("other jobs: each has servers of its own") {
+    const std::string servers = R"({"kind": "dense", "all_reduce": "parameter-server"})";
+    const Metrics main = run(fmt::format(
+        R"({{"cluster": {{"placement": "even"}}, "algorithm": {}, "other_jobs": [{}]}})", servers,
+        job("other", "\"odd\"", servers)));
+
+    // 4 x 64 ms up and down again, through one server's link.
+    CHECK(main.step_time_s.value() == Approx(10e-3 + 2 * (256e-3 + 50e-6)).epsilon(1e-9));
+    CHECK(main.other_jobs.at(0).step_time_s.value() == Approx(*main.step_time_s).epsilon(1e-9));
 }
 
 TEST_CASE("other jobs: each has rows of its own in results.csv, and a study without has none") {
@@ -507,6 +521,26 @@ TEST_CASE("shared network: what a job learns does not depend on who else is ther
         CHECK(alone.timeline[i].train_loss == among_others.timeline[i].train_loss);
     CHECK(among_others.sim_time_s > alone.sim_time_s);
     CHECK(among_others.total_sent_gb == alone.total_sent_gb);
+}
+
+TEST_CASE("shared network: the baseline of learning is alone") {
+    const TrainingStudy training;
+    const double loss = training.run().timeline.at(1).train_loss;
+    const auto baseline_s = [&](std::vector<std::string> settings) {
+        settings.insert(settings.end(), {fmt::format("measure.target_loss={}", loss * 1.0001),
+                                         "measure.baseline=true"});
+        const Study study = training.read(settings);
+        std::vector<PointResult> results = run_points(study, 1, false);
+        add_speedups_to_target(study, results);
+        const Metrics& m = results.front().metrics;
+        return m.speedup_to_target.value() * m.time_to_target_s.value();
+    };
+    const std::string other = R"(other_jobs=[{"label": "b", "nodes": [2, 3],
+        "algorithm": {"kind": "dense"}, "workload": {"gradient": "1MB", "step_time": "1ms"}}])";
+    const std::string background =
+        R"(cluster.background=[{"kind": "constant", "from": 0, "to": 3, "rate": "500Mbps"}])";
+
+    CHECK(baseline_s({other, background}) == Approx(baseline_s({})).epsilon(1e-12));
 }
 
 TEST_CASE("price: bytes to the target are those at the evaluation that met it") {
