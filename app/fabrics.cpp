@@ -164,7 +164,7 @@ FabricChoice read_cell(const ObjectReader& read, int nodes) {
     };
     choice.takes_servers = true;
     choice.overhead = overhead_of(read);
-    choice.memory = memory_of(std::int64_t{nodes} + 2 * shape.cells(), nodes);
+    choice.memory = memory_of(std::int64_t{nodes} + std::int64_t{2} * shape.cells(), nodes);
     return choice;
 }
 

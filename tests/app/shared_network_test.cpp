@@ -12,6 +12,7 @@
 #include "algorithms/worker.hpp"
 #include "app/baseline.hpp"
 #include "app/config_error.hpp"
+#include "app/lists.hpp"
 #include "app/results.hpp"
 #include "app/run_point.hpp"
 #include "app/study.hpp"
@@ -250,6 +251,18 @@ TEST_CASE("other jobs: each has rows of its own in results.csv, and a study with
     CHECK(csv.find("\n1,other,dense,2,main-ended,") != std::string::npos);
     CHECK(speedup_table(study, results).find("dgc  (other)") != std::string::npos);
     CHECK(results_csv(study_of("{}"), {{run("{}")}}).starts_with("point,algorithm,nodes,"));
+}
+
+TEST_CASE("other jobs: check names them, and background traffic, beside their points") {
+    const std::string text = check_text(study_of(fmt::format(
+        R"({{"cluster": {{"background": [{{"kind": "constant", "from": 0, "to": 3, "rate": "1Gbps"}}]}},
+             "other_jobs": [{}]}})",
+        job("neighbor", "\"odd\""))));
+
+    CHECK(text.find("beside it: dense                   4 workers  8MB          neighbor\n") !=
+          std::string::npos);
+    CHECK(text.find("beside it: a source of background traffic\n") != std::string::npos);
+    CHECK(check_text(study_of("{}")).find("beside it") == std::string::npos);
 }
 
 TEST_CASE("other jobs: over seeds each has a mean of its own") {
