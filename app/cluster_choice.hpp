@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "analysis/step_models.hpp"
 #include "app/background.hpp"

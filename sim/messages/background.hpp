@@ -29,7 +29,8 @@ struct BackgroundSource {
 };
 
 /// Sends from one host to another, for ever. Sources between the same two hosts take turns: give
-/// each hosts of its own (topologies/fabrics/placed.hpp). Requires a rate, a message and a time on above 0.
+/// each hosts of its own (topologies/fabrics/placed.hpp). Requires a rate, a message and a time on
+/// above 0.
 Task<> background_traffic(NetworkPart network, int from, int to, BackgroundSource source,
                           RandomStream random);
 

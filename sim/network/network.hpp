@@ -74,7 +74,8 @@ class Network {
     Network& operator=(const Network&) = delete;
 
     /// Sends `size` bytes. `drained` arrives when the links are free of it. What a daemon sends does
-    /// not keep the run alive. Requires from != to, and that `drained` lives until then or is forgotten.
+    /// not keep the run alive. Requires from != to, and that `drained` lives until then or is
+    /// forgotten.
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
 
     /// The sender no longer listens; the message goes on.

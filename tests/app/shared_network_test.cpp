@@ -238,7 +238,8 @@ TEST_CASE("other jobs: each has servers of its own") {
 
 TEST_CASE("other jobs: each has rows of its own in results.csv, and a study without has none") {
     const Study study = study_of(fmt::format(
-        R"({{"other_jobs": [{}], "sweep": {{"algorithm": [{{"kind": "dense"}}, {{"kind": "dgc"}}]}}}})",
+        R"({{"other_jobs": [{}], 
+            "sweep": {{"algorithm": [{{"kind": "dense"}}, {{"kind": "dgc"}}]}}}})",
         job("other", "[0, 5]")));
     std::vector<PointResult> results;
     for (const Point& point : study.points) results.push_back({run_point(point.scenario, nullptr)});
@@ -255,8 +256,8 @@ TEST_CASE("other jobs: each has rows of its own in results.csv, and a study with
 
 TEST_CASE("other jobs: check names them, and background traffic, beside their points") {
     const std::string text = check_text(study_of(fmt::format(
-        R"({{"cluster": {{"background": [{{"kind": "constant", "from": 0, "to": 3, "rate": "1Gbps"}}]}},
-             "other_jobs": [{}]}})",
+        R"({{"cluster": {{"background": [
+            {{"kind": "constant", "from": 0, "to": 3, "rate": "1Gbps"}}]}}, "other_jobs": [{}]}})",
         job("neighbor", "\"odd\""))));
 
     CHECK(text.find("beside it: dense                   4 workers  8MB          neighbor\n") !=
@@ -392,7 +393,8 @@ TEST_CASE("cell: a preset's latency is that to the core, an explicit one that of
 
 TEST_CASE("star: other links are those of the nodes that they name, and servers have their own") {
     const std::string fabric = R"({"kind": "star", "link": {"bandwidth": "1Gbps"},
-        "other_links": [{"nodes": [5, 6], "link": {"bandwidth": "100Mbps", "bandwidth_up": "10Mbps"}},
+        "other_links": [{"nodes": [5, 6],
+                         "link": {"bandwidth": "100Mbps", "bandwidth_up": "10Mbps"}},
                         {"nodes": {"from": 6, "to": 7}, "link": {"bandwidth": "2Gbps"}}],
         "server_link": {"bandwidth": "40Gbps"}})";
     static const std::string file = "file.json";
