@@ -8,7 +8,7 @@
 
 namespace paceline {
 
-Cluster::Cluster(Network& network, Job job)
+Cluster::Cluster(NetworkPart network, Job job)
     : network_(network),
       job_(std::move(job)),
       nodes_(job_.workers > 0 ? job_.workers : network.hosts()),
@@ -25,9 +25,10 @@ Cluster::Cluster(Network& network, Job job)
     PACELINE_CHECK(job_.samples.empty() || std::cmp_equal(job_.samples.size(), nodes_),
                    "samples are counted for each worker, or for none");
     for (int rank = 0; rank < nodes() + job_.servers; ++rank) workers_.emplace_back(*this, rank);
+    if (!job_.failures) return;
     checkpoint_.models.assign(static_cast<std::size_t>(nodes_), job_.start);
     checkpoint_.gradients.assign(static_cast<std::size_t>(nodes_), 0);
-    if (job_.failures && job_.failures->on_death != OnDeath::restart)
+    if (job_.failures->on_death != OnDeath::restart)
         membership_ =
             std::make_unique<Membership>(nodes_, job_.failures->on_death == OnDeath::stall);
 }
@@ -42,7 +43,7 @@ const Worker& Cluster::worker(int rank) const {
 }
 
 void Cluster::serve(int rank, std::string name, Task<> work) {
-    services_.try_emplace(rank, network_.simulation())
+    services_.try_emplace(rank, network_.simulation(), job_.kind)
         .first->second.spawn(std::move(name), std::move(work));
 }
 

@@ -35,7 +35,7 @@
 #include "sim/engine/barrier.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/network_part.hpp"
 #include "topologies/mixing/schedule.hpp"
 
 namespace paceline {
@@ -72,15 +72,17 @@ struct Job {
     std::function<double(std::int64_t k)> learning_rate = [](std::int64_t) { return 0.1; };
     double steps_per_epoch = 0;  // 0: epochs are not known
     std::uint64_t seed = 1;
-    std::vector<double> samples{};  // that each worker has; empty: alike, and not known
+    EventKind kind = EventKind::foreground;  // a daemon does not keep the run alive
+    std::vector<double> samples{};           // that each worker has; empty: alike, and not known
     std::optional<Failures> failures{};
     std::function<void()> after_death{};  // told when a worker has left
 };
 
 class Cluster {
   public:
-    /// Requires that the job is complete and that there is a host for each worker.
-    Cluster(Network& network, Job job);
+    /// On the first hosts of `network`, workers first and servers behind them. Requires that the
+    /// job is complete and that there is a host for each.
+    Cluster(NetworkPart network, Job job);
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
     ~Cluster();
@@ -149,7 +151,7 @@ class Cluster {
         Pending<> delivery;
     };
 
-    Network& network_;
+    NetworkPart network_;
     Job job_;
     int nodes_;
     RandomStreams streams_;

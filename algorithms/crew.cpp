@@ -16,13 +16,13 @@ namespace {
 // Streams of the copies that returning nodes take apart from all others.
 constexpr Stream copies = Stream{1} << 61U;
 
-Task<> carry(Network& network, int from, int to, Bytes size) {
+Task<> carry(NetworkPart network, int from, int to, Bytes size) {
     const Stream stream = copies | static_cast<Stream>(to);
     std::vector<Task<>> both;
-    both.push_back([](Network& net, int a, int b, Stream s, Bytes bytes) -> Task<> {
+    both.push_back([](NetworkPart net, int a, int b, Stream s, Bytes bytes) -> Task<> {
         co_await Send(net, a, b, s, bytes, Protocol::eager);
     }(network, from, to, stream, size));
-    both.push_back([](Network& net, int a, int b, Stream s) -> Task<> {
+    both.push_back([](NetworkPart net, int a, int b, Stream s) -> Task<> {
         co_await Receive(net, b, a, s);
     }(network, from, to, stream));
     co_await when_all(std::move(both));
@@ -34,7 +34,7 @@ Task<> until(std::shared_ptr<Signal> signal) {
 
 }  // namespace
 
-Crew::Crew(Network& network, Cluster& cluster, CrewWork work)
+Crew::Crew(NetworkPart network, Cluster& cluster, CrewWork work)
     : network_(network), cluster_(cluster), failures_(*cluster.failures()), work_(std::move(work)) {
     nodes_.resize(static_cast<std::size_t>(cluster.nodes()));
     cluster_.on_join = [this](int rank) { spawn(rank); };

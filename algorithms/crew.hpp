@@ -23,7 +23,7 @@
 #include "algorithms/failures.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/simulation.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/network_part.hpp"
 
 namespace paceline {
 
@@ -37,7 +37,7 @@ struct CrewWork {
 class Crew {
   public:
     /// Requires that the cluster's job has failures, and that all outlive the crew.
-    Crew(Network& network, Cluster& cluster, CrewWork work);
+    Crew(NetworkPart network, Cluster& cluster, CrewWork work);
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
@@ -83,7 +83,7 @@ class Crew {
     Task<> begin_again();
     void is_back(int rank);
 
-    Network& network_;
+    NetworkPart network_;
     Cluster& cluster_;
     Failures failures_;
     CrewWork work_;

@@ -29,7 +29,7 @@ Task<> all_of(std::vector<Task<>> tasks) {
     co_await when_all(std::move(tasks));
 }
 
-Task<> send_to_neighbor(Network& network, int from, int to, Stream round, Bytes size) {
+Task<> send_to_neighbor(NetworkPart network, int from, int to, Stream round, Bytes size) {
     co_await Send(network, from, to, round, size, Protocol::eager);
 }
 

@@ -62,7 +62,7 @@ void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluste
 
 }  // namespace
 
-Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
+Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts) {
     Metrics m;
     m.devices = cluster.nodes();
@@ -84,6 +84,8 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
         received += static_cast<double>(network.traffic(rank).received.count);
     }
     m.iterations = gradients / n;
+    m.total_sent_gb = sent * 1e-9;
+    m.total_received_gb = received * 1e-9;
     if (gradients == 0) return m;
     if (const MeasuredDensity measured = cluster.measured_density(); measured.steps > 0) {
         m.density = measured.contribution;
@@ -144,6 +146,9 @@ void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew) {
 void add_learning(Metrics& metrics, TrainingLog& log) {
     metrics.timeline = log.evaluations();
     metrics.time_to_target_s = log.time_to_target_s();
+    for (const Evaluation& evaluation : metrics.timeline)
+        if (evaluation.sim_time_s == metrics.time_to_target_s)
+            metrics.sent_gb_to_target = evaluation.bytes_sent_per_node * metrics.nodes * 1e-9;
     if (log.stopped_at_target()) metrics.outcome = "target";
     if (log.diverged()) metrics.outcome = "diverged";
     if (metrics.timeline.empty()) return;

@@ -37,7 +37,7 @@ struct Metrics {
     int nodes = 0;
     int devices = 0;
     std::string outcome;          // finished, target, time-limit, diverged, deadlock, out-of-range,
-                                  // spinning, stopped
+                                  // spinning, stopped; of another job: finished, main-ended
     std::string outcome_details;  // who waits for what; not a column
     double iterations =
         0;  // gradients computed, mean over workers; a step cut short by a limit counts
@@ -75,15 +75,26 @@ struct Metrics {
     std::optional<double> away_share;        // of the nodes' time, they were not there
     std::optional<double> checkpoint_share;  // of the nodes' time, they wrote checkpoints
     std::optional<double> undone_share;      // of the gradients computed, a restart has undone
+    std::optional<double> total_sent_gb;    // by all workers, in the whole run; 1e9 bytes
+    std::optional<double> total_received_gb;
+    std::optional<double> cost;               // of these, where a price is known
+    std::optional<double> sent_gb_to_target;  // by all workers, when the target was reached
     std::vector<Evaluation> timeline;
-    std::uint64_t events = 0;  // of the engine; not a column
+    std::string job;                  // its name among several
+    std::vector<Metrics> other_jobs;  // on the same network
+    std::uint64_t events = 0;         // of the engine; not a column
 
     /// A run that diverged has an outcome, and has not failed.
     [[nodiscard]] bool failed() const {
         return outcome != "finished" && outcome != "target" && outcome != "time-limit" &&
-               outcome != "diverged";
+               outcome != "diverged" && outcome != "main-ended";
     }
 };
+
+/// In units of 1e9 bytes.
+[[nodiscard]] constexpr double gigabytes(Bytes bytes) {
+    return static_cast<double>(bytes.count) * 1e-9;
+}
 
 /// What metrics need beside the run itself.
 struct RunFacts {
@@ -94,7 +105,7 @@ struct RunFacts {
     std::optional<std::int64_t> charged_batch{};  // of `batch`, what the clock is charged for
 };
 
-Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
+Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts);
 
 /// Adds what failures have cost; names who is gone where that ended the run.

@@ -15,7 +15,7 @@ namespace {
 // Points with the same baseline.
 std::string key_of(const Point& point) {
     Json json = Json::parse(point.resolved);
-    json.erase("algorithm");
+    for (const char* key : {"algorithm", "other_jobs", "price"}) json.erase(key);
     json["cluster"] = point.scenario.cluster.workers;
     return json.dump();
 }
@@ -31,6 +31,8 @@ Scenario baseline_of(const Scenario& scenario) {
     baseline.cluster = read_cluster({&cluster, &nowhere, "cluster"});
     baseline.algorithm =
         read_algorithm({&algorithm, &nowhere, "algorithm"}, {{1, 1}, scenario.training->optimizer});
+    baseline.other_jobs.clear();
+    baseline.price.reset();
     baseline.stop = {};
     baseline.stop.iterations = scenario.steps().value_or(1) * workers;
     Training& training = *baseline.training;

@@ -8,14 +8,16 @@
 #include <nlohmann/json.hpp>
 
 #include "app/links.hpp"
+#include "app/node_list.hpp"
+#include "topologies/fabrics/placed.hpp"
 
 namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> keys{
-    "nodes",      "devices", "devices_per_node", "bus",     "fabric", "transport",
-    "stragglers", "speeds",  "compute_jitter",   "failures"};
+constexpr std::array<std::string_view, 12> keys{
+    "nodes",      "devices", "devices_per_node", "bus",      "fabric",    "transport",
+    "stragglers", "speeds",  "compute_jitter",   "failures", "placement", "background"};
 constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
                                                               "message_cost", "first_window"};
 constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
@@ -54,6 +56,15 @@ std::optional<Tcp> read_transport(const Place& place) {
 
 }  // namespace
 
+void place_job(const Place& place, ClusterChoice& cluster) {
+    if (cluster.workers % cluster.devices_per_node != 0)
+        place.refuse(fmt::format("needs full machines; {} devices fill the last of {} in part",
+                                 cluster.workers, cluster.fabric_nodes));
+    cluster.placement = read_nodes(place, cluster.fabric_nodes);
+    cluster.nodes = static_cast<int>(cluster.placement.size());
+    cluster.workers = cluster.nodes * cluster.devices_per_node;
+}
+
 Keys cluster_keys() {
     return keys;
 }
@@ -89,9 +100,13 @@ ClusterChoice read_cluster(const Place& place) {
         static_cast<void>(read.required(
             "bus", "what joins a node's devices, such as {\"kind\": \"switched\", ...}"));
     }
+    cluster.fabric_nodes = cluster.nodes;
     cluster.fabric = read_fabric(
         read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"),
         cluster.nodes);
+    if (const auto p = read.optional("placement")) place_job(*p, cluster);
+    if (const auto p = read.optional("background"))
+        cluster.background = read_background(*p, cluster.fabric_nodes);
     if (const auto p = read.optional("transport")) {
         cluster.tcp = read_transport(*p);
         if (cluster.tcp && cluster.tcp->message_cost > Duration::zero() &&
@@ -110,16 +125,28 @@ ClusterChoice read_cluster(const Place& place) {
     return cluster;
 }
 
-Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
-    Fabric between = fabric.make(nodes + servers, seed);
+Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
+    Fabric between = fabric.make(machines, seed);
     if (tcp) {
         for (Link& link : between.links) {
             if (link.efficiency == 1) link.efficiency = tcp->goodput_of(link.bandwidth);
             link.duplex_share = tcp->duplex_share;
         }
     }
+    return between;
+}
+
+Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
+    Fabric between = wires(nodes + servers, seed);
     if (!bus) return between;
     return make_machines(workers, devices_per_node, *bus, std::move(between));
+}
+
+Fabric ClusterChoice::make_fabric(const Seating& seating, std::uint64_t seed) const {
+    const auto machines = static_cast<int>(seating.nodes.size());
+    Fabric between = make_placed(seating.nodes, wires(fabric_nodes + seating.servers, seed));
+    if (!bus) return between;
+    return make_machines(machines * devices_per_node, devices_per_node, *bus, std::move(between));
 }
 
 Transport ClusterChoice::transport() const {
@@ -145,7 +172,7 @@ ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
 }
 
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
-    if (compute_time(0) || failures) return std::nullopt;
+    if (compute_time(0) || failures || !background.empty()) return std::nullopt;
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
     if (tcp) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/step_models.hpp"
+#include "app/background.hpp"
 #include "app/fabrics.hpp"
 #include "app/failures.hpp"
 #include "app/node_speeds.hpp"
@@ -36,10 +37,20 @@ struct Tcp {
     Bytes first_window{14'480};  // ten segments
 };
 
+/// Who stands where on a network that several use: machine i of the network is at node nodes[i] of
+/// the fabric, or of the servers behind its nodes.
+struct Seating {
+    std::vector<int> nodes;
+    int servers = 0;
+};
+
 struct ClusterChoice {
-    int nodes = 1;             // machines
-    int workers = 1;           // devices in all
-    int devices_per_node = 1;  // of a full machine
+    int nodes = 1;                 // machines of the job
+    int workers = 1;               // devices in all
+    int devices_per_node = 1;      // of a full machine
+    int fabric_nodes = 1;          // machines that the fabric joins
+    std::vector<int> placement{};  // the fabric's node of each machine of the job; empty: 0, 1, ..
+    std::vector<Background> background{};
     std::optional<Bus> bus;
     FabricChoice fabric;
     std::optional<Tcp> tcp;  // on the network, not on buses
@@ -52,6 +63,8 @@ struct ClusterChoice {
     /// which stand behind the workers. Requires one device per machine and a fabric that takes them
     /// if there are any.
     [[nodiscard]] Fabric make_fabric(int servers, std::uint64_t seed) const;
+    /// The same for all who are seated; each machine has as many hosts as it has devices.
+    [[nodiscard]] Fabric make_fabric(const Seating& seating, std::uint64_t seed) const;
     [[nodiscard]] Transport transport() const;
     /// Of the buses' links, estimated.
     [[nodiscard]] Bytes bus_memory() const;
@@ -59,7 +72,13 @@ struct ClusterChoice {
     [[nodiscard]] ComputeTime compute_time(std::uint64_t seed) const;
     /// As closed forms see it, where they hold; with TCP: connections are warm and both ways busy.
     [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;
+
+  private:
+    [[nodiscard]] Fabric wires(int machines, std::uint64_t seed) const;
 };
+
+/// Puts the job on some of the fabric's nodes. Throws ConfigError.
+void place_job(const Place& place, ClusterChoice& cluster);
 
 Keys cluster_keys();
 Keys bus_keys();

@@ -12,7 +12,9 @@
 
 #include "app/links.hpp"
 #include "app/names.hpp"
+#include "app/node_list.hpp"
 #include "topologies/fabrics/cables.hpp"
+#include "topologies/fabrics/cell.hpp"
 #include "topologies/fabrics/dumbbell.hpp"
 #include "topologies/fabrics/fat_tree.hpp"
 #include "topologies/fabrics/graph.hpp"
@@ -24,7 +26,12 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> star_keys{"kind", "link", "overhead"};
+constexpr std::array<std::string_view, 5> star_keys{"kind", "link", "other_links", "server_link",
+                                                    "overhead"};
+constexpr std::array<std::string_view, 9> cell_keys{"kind",           "link",        "other_links",
+                                                    "nodes_per_cell", "capacity",    "capacity_up",
+                                                    "backhaul",       "server_link", "overhead"};
+constexpr std::array<std::string_view, 2> other_links_key_table{"nodes", "link"};
 constexpr std::array<std::string_view, 7> leaf_spine_keys{
     "kind", "link", "hosts_per_leaf", "spines", "uplink", "oversubscription", "overhead"};
 constexpr std::array<std::string_view, 5> fat_tree_keys{"kind", "link", "uplink", "k", "overhead"};
@@ -59,20 +66,105 @@ int as_count(const Place& place) {
     return static_cast<int>(as_integer(place, 1, most_of_a_kind));
 }
 
-FabricChoice read_star(const ObjectReader& read, int /*nodes*/) {
+// Nodes whose cable is not the usual one.
+struct OtherLinks {
+    std::vector<int> nodes;
+    Cable cable;
+};
+
+using ReadCable = Cable (*)(const Place&);
+
+std::vector<OtherLinks> read_other_links(const ObjectReader& read, int nodes, ReadCable cable) {
+    std::vector<OtherLinks> others;
+    const auto list = read.optional("other_links");
+    if (!list) return others;
+    if (!list->json->is_array())
+        list->refuse("is not a list, such as [{\"nodes\": [5, 6], \"link\": ...}]");
+    for (std::size_t i = 0; i < list->json->size(); ++i) {
+        const ObjectReader one(element(*list, i), other_links_key_table);
+        others.push_back(
+            {read_nodes(one.required("nodes", "such as [5, 6] or {\"from\": 5, \"to\": 9}"), nodes),
+             cable(one.required("link", "of these nodes, such as {\"preset\": \"3g\"}"))});
+    }
+    return others;
+}
+
+// Later ones win. Links are numbered as on a star.
+void replace_links(Fabric& fabric, const std::vector<OtherLinks>& others) {
+    for (const OtherLinks& other : others)
+        for (const int node : other.nodes) {
+            fabric.links[star_up(node)] = other.cable.up;
+            fabric.links[star_down(node, fabric.hosts)] = other.cable.down;
+        }
+}
+
+FabricChoice read_star(const ObjectReader& read, int nodes) {
     const Cable cable =
         read_cable(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
+    const std::vector<OtherLinks> others = read_other_links(read, nodes, &read_cable);
+    std::optional<Cable> of_servers;
+    if (const auto p = read.optional("server_link")) of_servers = read_cable(*p);
     FabricChoice choice;
-    choice.make = [cable](int hosts, std::uint64_t /*seed*/) {
-        return make_star(hosts, cable.up, cable.down);
+    choice.make = [cable, others, of_servers, nodes](int hosts, std::uint64_t /*seed*/) {
+        Fabric star = make_star(hosts, cable.up, cable.down);
+        replace_links(star, others);
+        for (int server = nodes; of_servers && server < hosts; ++server)
+            replace_links(star, {{{server}, *of_servers}});
+        return star;
     };
     choice.takes_servers = true;
     choice.overhead = overhead_of(read);
     choice.states_efficiency = cable.up.efficiency < 1;
     const bool symmetric = cable.up.capacity() == cable.down.capacity();
-    if (choice.overhead == Duration::zero() && symmetric)
+    const bool alike = others.empty() && !of_servers;
+    if (choice.overhead == Duration::zero() && symmetric && alike)
         choice.as_idle_star =
             IdleStar{cable.up.capacity(), sum(cable.up.latency, cable.down.latency)};
+    return choice;
+}
+
+// The link of a node of a cell. A preset's latency is that between a device and the network behind
+// its radio, all of it on this link: the core adds none.
+Cable read_access(const Place& place) {
+    Cable cable = read_cable(place);
+    const ObjectReader read(place, link_keys());
+    if (read.has("preset") && !read.has("latency"))
+        cable.up.latency = cable.down.latency = multiple(2, cable.up.latency);
+    return cable;
+}
+
+UpAndDown ways_of(const Cable& cable) {
+    return {cable.up, cable.down};
+}
+
+FabricChoice read_cell(const ObjectReader& read, int nodes) {
+    CellShape shape;
+    shape.nodes = nodes;
+    shape.own = ways_of(
+        read_access(read.required("link", "of a node to its cell, such as {\"preset\": \"lte\"}")));
+    const std::vector<OtherLinks> others = read_other_links(read, nodes, &read_access);
+    shape.nodes_per_cell =
+        as_count(read.required("nodes_per_cell", "how many nodes share a cell, such as 25"));
+    shape.air.down.bandwidth = as_bandwidth(
+        read.required("capacity", "what the nodes of a cell share, such as \"150Mbps\""));
+    const auto up = read.optional("capacity_up");
+    shape.air.up.bandwidth = up ? as_bandwidth(*up) : shape.air.down.bandwidth;
+    if (const auto p = read.optional("backhaul")) shape.backhaul = ways_of(read_cable(*p));
+    const Json usual_server = {{"preset", "10GbE-tcp"}};
+    const Place usual{&usual_server, read.place().file, read.place().path};
+    shape.server = ways_of(read_cable(read.optional("server_link").value_or(usual)));
+
+    FabricChoice choice;
+    choice.make = [shape, others](int hosts, std::uint64_t /*seed*/) {
+        CellShape made = shape;
+        made.servers = hosts - shape.nodes;
+        Fabric fabric = make_cells(made);
+        replace_links(fabric, others);
+        return fabric;
+    };
+    choice.takes_servers = true;
+    choice.overhead = overhead_of(read);
+    choice.memory = memory_of(std::int64_t{nodes} + std::int64_t{2} * shape.cells(), nodes);
     return choice;
 }
 
@@ -276,8 +368,10 @@ FabricChoice read_graph(const ObjectReader& read, int nodes) {
 }
 
 // To add a fabric: topologies/fabrics/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<FabricEntry, 7> table{{
+constexpr std::array<FabricEntry, 8> table{{
     {"star", "every node on one non-blocking switch, full duplex", star_keys, &read_star},
+    {"cell", "radio cells whose nodes share a capacity, and servers behind them", cell_keys,
+     &read_cell},
     {"leaf-spine", "nodes on leaf switches, every leaf cabled to every spine", leaf_spine_keys,
      &read_leaf_spine},
     {"fat-tree", "three levels of switches with k ports, as wide above as below", fat_tree_keys,
@@ -294,6 +388,10 @@ constexpr std::array<FabricEntry, 7> table{{
 
 std::span<const FabricEntry> fabric_table() {
     return table;
+}
+
+Keys other_links_keys() {
+    return other_links_key_table;
 }
 
 Keys cable_keys() {

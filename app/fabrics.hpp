@@ -37,6 +37,7 @@ std::span<const FabricEntry> fabric_table();
 // The table of known keys of a graph's cable, for the test that holds scenario.schema.json against
 // it.
 Keys cable_keys();
+Keys other_links_keys();
 
 /// Throws ConfigError, also where the fabric does not fit the number of nodes.
 FabricChoice read_fabric(const Place& place, int nodes);

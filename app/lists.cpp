@@ -263,6 +263,13 @@ std::string check_text(const Study& study) {
                             point.scenario.workload.name,
                             model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known",
                             messages ? fmt::format("{:.3g}", *messages) : "not known");
+        for (const Scenario& job : point.scenario.other_jobs)
+            text +=
+                fmt::format("      beside it: {:<18} {:>6} workers  {:<12} {}\n",
+                            job.algorithm.label, job.cluster.workers, job.workload.name, job.job);
+        if (const std::size_t sources = point.scenario.cluster.background.size(); sources > 0)
+            text += fmt::format("      beside it: {} of background traffic\n",
+                                sources == 1 ? "a source" : fmt::format("{} sources", sources));
     }
     if (study.points.size() > most)
         text += fmt::format("  ... and {} points more\n", study.points.size() - most);

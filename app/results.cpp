@@ -65,7 +65,31 @@ constexpr auto columns = std::to_array<Column>({
     {"away_share", [](const Metrics& m) { return m.away_share; }},
     {"checkpoint_share", [](const Metrics& m) { return m.checkpoint_share; }},
     {"undone_share", [](const Metrics& m) { return m.undone_share; }},
+    {"total_sent_gb", [](const Metrics& m) { return m.total_sent_gb; }},
+    {"total_received_gb", [](const Metrics& m) { return m.total_received_gb; }},
+    {"cost", [](const Metrics& m) { return m.cost; }},
+    {"sent_gb_to_target", [](const Metrics& m) { return m.sent_gb_to_target; }},
 });
+
+// Jobs of a study's points are numbered: 0 is the main one, then come those beside it.
+std::size_t most_jobs(const Study& study) {
+    std::size_t most = 1;
+    for (const Point& point : study.points)
+        most = std::max(most, 1 + point.scenario.other_jobs.size());
+    return most;
+}
+
+bool has_job(const Point& point, std::size_t job) {
+    return job <= point.scenario.other_jobs.size();
+}
+
+const Scenario& scenario_of(const Point& point, std::size_t job) {
+    return job == 0 ? point.scenario : point.scenario.other_jobs[job - 1];
+}
+
+const Metrics& metrics_of(const PointResult& result, std::size_t job) {
+    return job == 0 ? result.metrics : result.metrics.other_jobs[job - 1];
+}
 
 bool has_a_column(const Axis& axis) {
     return std::ranges::find(axes_with_a_column, axis.path) != axes_with_a_column.end();
@@ -114,6 +138,17 @@ std::string rows_to_text(const std::vector<std::vector<std::string>>& rows) {
     return text;
 }
 
+void add_learning_cells(const Metrics& m, std::vector<std::string>& row) {
+    const std::optional<double> percent =
+        m.test_accuracy ? std::optional(100 * *m.test_accuracy) : std::nullopt;
+    std::optional<double> megabytes = m.bytes_sent_per_node_per_step;
+    if (megabytes) *megabytes /= 1e6;
+    for (std::string& text : std::vector{cell(megabytes, "{:.4g}"), cell(m.train_loss, "{:.5g}"),
+                                         cell(m.test_loss, "{:.5g}"), cell(percent, "{:.2f}"),
+                                         cell(m.time_to_target_s, "{:.6g}")})
+        row.push_back(std::move(text));
+}
+
 std::string table_of_points(const Study& study, const std::vector<PointResult>& results) {
     const bool trains = study.points.front().scenario.training.has_value();
     std::vector<std::vector<std::string>> rows{
@@ -124,20 +159,17 @@ std::string table_of_points(const Study& study, const std::vector<PointResult>& 
             rows.front().emplace_back(name);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
-        rows.push_back({description(study, study.points[i], study.axes.size()),
+        const std::string what = description(study, study.points[i], study.axes.size());
+        rows.push_back({study.points[i].scenario.other_jobs.empty() ? what : what + "  (main)",
                         fmt::format("{}", m.nodes), m.outcome, fmt::format("{:.6g}", m.sim_time_s),
                         cell(m.step_time_s, "{:.6g}"), cell(m.model_step_time_s, "{:.6g}"),
                         cell(m.speedup, "{:.2f}")});
-        if (!trains) continue;
-        const std::optional<double> percent =
-            m.test_accuracy ? std::optional(100 * *m.test_accuracy) : std::nullopt;
-        std::optional<double> megabytes = m.bytes_sent_per_node_per_step;
-        if (megabytes) *megabytes /= 1e6;
-        for (std::string& text :
-             std::vector{cell(megabytes, "{:.4g}"), cell(m.train_loss, "{:.5g}"),
-                         cell(m.test_loss, "{:.5g}"), cell(percent, "{:.2f}"),
-                         cell(m.time_to_target_s, "{:.6g}")})
-            rows.back().push_back(std::move(text));
+        if (trains) add_learning_cells(m, rows.back());
+        for (const Metrics& other : m.other_jobs)
+            rows.push_back({fmt::format("{}  ({})", what, other.job),
+                            fmt::format("{}", other.nodes), other.outcome,
+                            fmt::format("{:.6g}", other.sim_time_s),
+                            cell(other.step_time_s, "{:.6g}"), "-", cell(other.speedup, "{:.2f}")});
     }
     return rows_to_text(rows);
 }
@@ -168,21 +200,26 @@ std::string table_by_nodes(const Study& study, const std::vector<PointResult>& r
 
 std::string results_csv(const Study& study, const std::vector<PointResult>& results) {
     const std::size_t every_axis = study.axes.size();
+    const std::size_t jobs = most_jobs(study);
     std::vector<std::string> header{"point"};
+    if (jobs > 1) header.emplace_back("job");
     std::ranges::move(axis_headers(study, every_axis), std::back_inserter(header));
     for (const char* name : {"algorithm", "nodes", "outcome"}) header.emplace_back(name);
     for (const Column& column : columns) header.emplace_back(column.name);
     std::string text = csv_row(header);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Point& point = study.points[i];
-        const Metrics& m = results[i].metrics;
-        std::vector<std::string> row{fmt::format("{}", i)};
-        std::ranges::move(axis_fields(study, point, every_axis), std::back_inserter(row));
-        row.push_back(csv_field(point.scenario.algorithm.label));
-        row.push_back(fmt::format("{}", m.nodes));
-        row.push_back(csv_field(m.outcome));
-        for (const Column& column : columns) row.push_back(csv_field(column.value(m)));
-        text += csv_row(row);
+        for (std::size_t job = 0; job < jobs && has_job(point, job); ++job) {
+            const Metrics& m = metrics_of(results[i], job);
+            std::vector<std::string> row{fmt::format("{}", i)};
+            if (jobs > 1) row.push_back(csv_field(scenario_of(point, job).job));
+            std::ranges::move(axis_fields(study, point, every_axis), std::back_inserter(row));
+            row.push_back(csv_field(scenario_of(point, job).algorithm.label));
+            row.push_back(fmt::format("{}", m.nodes));
+            row.push_back(csv_field(m.outcome));
+            for (const Column& column : columns) row.push_back(csv_field(column.value(m)));
+            text += csv_row(row);
+        }
     }
     return text;
 }
@@ -242,7 +279,9 @@ std::optional<std::string> summary_csv(const Study& study,
     const auto seed = std::ranges::find(study.axes, "seed", &Axis::path);
     if (seed == study.axes.end()) return std::nullopt;
     const auto axis = static_cast<std::size_t>(seed - study.axes.begin());
+    const std::size_t jobs = most_jobs(study);
     std::vector<std::string> header = axis_headers(study, axis);
+    if (jobs > 1) header.insert(header.begin(), "job");
     for (const char* name : {"algorithm", "nodes", "points"}) header.emplace_back(name);
     for (const Column& column : columns)
         for (const char* what : {"mean", "sd", "count"})
@@ -250,17 +289,21 @@ std::optional<std::string> summary_csv(const Study& study,
     std::string text = csv_row(header);
     for (const std::vector<std::size_t>& group : by_all_but(study, axis)) {
         const Point& first = study.points[group.front()];
-        std::vector<std::string> row = axis_fields(study, first, axis);
-        row.push_back(csv_field(first.scenario.algorithm.label));
-        row.push_back(fmt::format("{}", results[group.front()].metrics.nodes));
-        row.push_back(fmt::format("{}", group.size()));
-        for (const Column& column : columns) {
-            std::vector<double> values;
-            for (const std::size_t i : group)
-                if (const auto value = column.value(results[i].metrics)) values.push_back(*value);
-            std::ranges::move(over_seeds(values), std::back_inserter(row));
+        for (std::size_t job = 0; job < jobs && has_job(first, job); ++job) {
+            std::vector<std::string> row = axis_fields(study, first, axis);
+            if (jobs > 1) row.insert(row.begin(), csv_field(scenario_of(first, job).job));
+            row.push_back(csv_field(scenario_of(first, job).algorithm.label));
+            row.push_back(fmt::format("{}", metrics_of(results[group.front()], job).nodes));
+            row.push_back(fmt::format("{}", group.size()));
+            for (const Column& column : columns) {
+                std::vector<double> values;
+                for (const std::size_t i : group)
+                    if (const auto value = column.value(metrics_of(results[i], job)))
+                        values.push_back(*value);
+                std::ranges::move(over_seeds(values), std::back_inserter(row));
+            }
+            text += csv_row(row);
         }
-        text += csv_row(row);
     }
     return text;
 }
@@ -273,7 +316,7 @@ std::string speedup_table(const Study& study, const std::vector<PointResult>& re
         results, [](const PointResult& result) { return result.metrics.speedup.has_value(); });
     std::string text = study.title.empty() ? "" : study.title + "\n\n";
     const bool trains = study.points.front().scenario.training.has_value();
-    if (nodes == study.axes.end() || !any_speedup || trains)
+    if (nodes == study.axes.end() || !any_speedup || trains || most_jobs(study) > 1)
         return text + table_of_points(study, results);
     return text +
            table_by_nodes(study, results, static_cast<std::size_t>(nodes - study.axes.begin()));

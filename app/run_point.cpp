@@ -1,6 +1,7 @@
 #include "app/run_point.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "algorithms/crew.hpp"
 #include "algorithms/diverged.hpp"
+#include "analysis/job_marks.hpp"
 #include "sim/engine/processes.hpp"
 
 namespace paceline {
@@ -141,7 +143,7 @@ void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
 
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
-    if (!network || steps < 1) return std::nullopt;
+    if (!network || steps < 1 || !scenario.other_jobs.empty()) return std::nullopt;
     const StepModelInput in = model_input(scenario, *network);
     std::optional<double> total_s = 0;
     for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
@@ -177,6 +179,135 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
 
 namespace {
 
+// Who stands where: the machines of the main job, those of each other job, each followed by its
+// servers, then two for each source of background traffic.
+struct Seats {
+    Seating seating;
+    std::vector<int> first_host;  // of each of them
+};
+
+Seats take_seats(const Scenario& scenario) {
+    Seats seats;
+    std::vector<int>& nodes = seats.seating.nodes;
+    const auto begin = [&] {
+        seats.first_host.push_back(static_cast<int>(nodes.size()) *
+                                   scenario.cluster.devices_per_node);
+    };
+    const auto seat = [&](const Scenario& job) {
+        begin();
+        const std::vector<int>& placement = job.cluster.placement;
+        for (int i = 0; i < job.cluster.nodes; ++i)
+            nodes.push_back(placement.empty() ? i : placement[static_cast<std::size_t>(i)]);
+        for (int i = 0; i < job.algorithm.server_nodes; ++i)
+            nodes.push_back(scenario.cluster.fabric_nodes + seats.seating.servers++);
+    };
+    seat(scenario);
+    for (const Scenario& job : scenario.other_jobs) seat(job);
+    for (const Background& background : scenario.cluster.background) {
+        begin();
+        nodes.insert(nodes.end(), {background.from, background.to});
+    }
+    return seats;
+}
+
+Fabric make_fabric(const Scenario& scenario, const Seats& seats) {
+    if (scenario.shares_network())
+        return scenario.cluster.make_fabric(seats.seating, scenario.seed);
+    return scenario.cluster.make_fabric(scenario.algorithm.server_nodes, scenario.seed);
+}
+
+RunFacts facts_of(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    return {workload.step(), workload.step_batch(), workload.dataset, scenario.cluster.nodes,
+            workload.charged_step_batch()};
+}
+
+// What does not depend on how the run went.
+void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
+    const Layout& layout = *scenario.workload.layout;
+    const Bytes sent = scenario.algorithm.contribution(layout);
+    metrics.compression_ratio =
+        static_cast<double>(fp32.weigh(layout.entries()).count) / static_cast<double>(sent.count);
+    if (scenario.price && metrics.total_sent_gb && metrics.total_received_gb)
+        metrics.cost = scenario.price->up_per_gb * *metrics.total_sent_gb +
+                       scenario.price->down_per_gb * *metrics.total_received_gb;
+}
+
+void start_services(const Scenario& scenario, Cluster& cluster) {
+    if (!scenario.algorithm.serve) return;
+    for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
+        cluster.serve(cluster.nodes() + i, fmt::format("server {}", i),
+                      scenario.algorithm.serve(cluster.server(i)));
+}
+
+// A job beside the main one: without values, and cut when that one ends.
+class OtherJob {
+  public:
+    OtherJob(const Scenario& scenario, NetworkPart network)
+        : scenario_(scenario),
+          marks_(network),
+          cluster_(network, daemon_job(network.simulation())),
+          processes_(network.simulation(), EventKind::daemon) {
+        marks_.watch(cluster_);
+        start_services(scenario, cluster_);
+        for (int rank = 0; rank < cluster_.nodes(); ++rank)
+            processes_.spawn(fmt::format("{} {}", scenario.job, rank),
+                             scenario.algorithm.run(cluster_.worker(rank)));
+    }
+
+    [[nodiscard]] Metrics measured() const {
+        Metrics metrics = marks_.measured(processes_.finished(), facts_of(scenario_));
+        metrics.job = scenario_.job;
+        add_ratio_and_cost(metrics, scenario_);
+        return metrics;
+    }
+
+  private:
+    Job daemon_job(const Simulation& simulation) {
+        Job job = make_job(scenario_);
+        job.kind = EventKind::daemon;
+        job.after_steps = [this](int rank, std::int64_t k) { marks_.after_steps(rank, k); };
+        if (const auto time = scenario_.stop.time)
+            job.takes_step = [&simulation, end = Time{*time}, in_number = job.takes_step](
+                                 std::int64_t k) { return in_number(k) && simulation.now() < end; };
+        return job;
+    }
+
+    const Scenario& scenario_;
+    JobMarks marks_;
+    Cluster cluster_;
+    Processes processes_;
+};
+
+// Everything on the network that is not the main job.
+class Others {
+  public:
+    Others(const Scenario& scenario, Network& network, const Seats& seats)
+        : sources_(network.simulation(), EventKind::daemon) {
+        const std::vector<Background>& background = scenario.cluster.background;
+        std::size_t seat = 1;
+        for (const Scenario& job : scenario.other_jobs)
+            jobs_.emplace_back(job, NetworkPart(network, seats.first_host[seat++]));
+        const int per_machine = scenario.cluster.devices_per_node;
+        const RandomStreams streams(scenario.seed);
+        for (std::size_t i = 0; i < background.size(); ++i)
+            sources_.spawn(
+                fmt::format("background {}", i),
+                background_traffic({network, seats.first_host[seat++]}, 0, per_machine,
+                                   background[i].source, streams.stream("background", i)));
+    }
+
+    [[nodiscard]] std::vector<Metrics> measured() const {
+        std::vector<Metrics> all;
+        for (const OtherJob& job : jobs_) all.push_back(job.measured());
+        return all;
+    }
+
+  private:
+    std::deque<OtherJob> jobs_;
+    Processes sources_;
+};
+
 // How a run ended: as the engine says, or by a gradient that is not finite.
 struct Ended {
     RunEnd end = RunEnd::stopped;
@@ -191,19 +322,12 @@ Ended run_to_its_end(Simulation& simulation, Time limit) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 CrewWork work_of(const Scenario& scenario) {
     return {scenario.algorithm.run, scenario.algorithm.serve, scenario.algorithm.server_nodes};
 }
 
 void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes) {
-    if (scenario.algorithm.serve)
-        for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
-            cluster.serve(cluster.nodes() + i, fmt::format("server {}", i),
-                          scenario.algorithm.serve(cluster.server(i)));
+    start_services(scenario, cluster);
     const char* const name = scenario.cluster.bus ? "device" : "node";
     for (int rank = 0; rank < scenario.cluster.workers; ++rank)
         processes.spawn(fmt::format("{} {}", name, rank),
@@ -217,8 +341,8 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     simulation.limit_resumptions(most);
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
-    Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes, scenario.seed),
-                    choice.transport());
+    const Seats seats = take_seats(scenario);
+    Network network(simulation, make_fabric(scenario, seats), choice.transport());
     Job job = make_job(scenario);
     std::unique_ptr<Problem> problem;
     std::unique_ptr<TrainingLog> log;
@@ -229,6 +353,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     }
     Cluster cluster(network, std::move(job));
     if (log) log->watch(cluster);
+    const Others others(scenario, network, seats);
     Processes processes(simulation);
     std::optional<Crew> crew;
     if (choice.failures)
@@ -239,12 +364,11 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     const Ended ended =
         run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
-    const Workload& workload = scenario.workload;
     if (crew) crew->settle();
     const bool finished = crew ? crew->finished() : processes.finished();
-    Metrics metrics = measure(simulation, network, cluster, ended.end, finished,
-                              {workload.step(), workload.step_batch(), workload.dataset,
-                               choice.nodes, workload.charged_step_batch()});
+    Metrics metrics =
+        measure(simulation, network, cluster, ended.end, finished, facts_of(scenario));
+    metrics.other_jobs = others.measured();
     if (!ended.divergence.empty()) {
         metrics.outcome = "diverged";
         metrics.outcome_details = ended.divergence;
@@ -259,9 +383,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     const auto steps = static_cast<std::int64_t>(metrics.iterations / computing + 1e-6);
     if (const auto model = model_step_time(scenario, steps))
         metrics.model_step_time_s = to_seconds(*model) / computing;
-    const Bytes sent = scenario.algorithm.contribution(*workload.layout);
-    metrics.compression_ratio = static_cast<double>(fp32.weigh(workload.layout->entries()).count) /
-                                static_cast<double>(sent.count);
+    add_ratio_and_cost(metrics, scenario);
     return metrics;
 }
 

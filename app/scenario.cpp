@@ -4,17 +4,23 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "topologies/fabrics/equal_cost.hpp"
 namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> root_keys{
-    "title",     "seed",    "cluster", "workload", "optimizer",
-    "algorithm", "measure", "stop",    "sweep",    "$schema"};
+constexpr std::array<std::string_view, 12> root_keys{
+    "title",   "seed", "cluster", "workload",   "optimizer", "algorithm",
+    "measure", "stop", "price",   "other_jobs", "sweep",     "$schema"};
+constexpr std::array<std::string_view, 2> price_key_table{"up_per_gb", "down_per_gb"};
+constexpr std::array<std::string_view, 5> other_job_key_table{"label", "nodes", "workload",
+                                                              "algorithm", "stop"};
 constexpr std::array<std::string_view, 6> stop_key_table{
     "iterations", "epochs", "time", "target_loss", "target_test_loss", "target_accuracy"};
 constexpr std::int64_t most_steps = std::int64_t{1} << 40;
@@ -89,8 +95,92 @@ void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario&
     check_accuracy_wanted(stop, *training.data.set);
 }
 
+void check_servers(const Scenario& scenario, const Place& algorithm) {
+    if (scenario.cluster.fabric.takes_servers) return;
+    if (scenario.algorithm.serve)
+        algorithm.refuse(
+            "its server stands on a node of its own, which needs a \"star\" or a \"cell\"");
+    if (scenario.algorithm.server_nodes > 0)
+        algorithm.refuse(
+            "servers on nodes of their own need a \"star\" or a \"cell\"; on this fabric set "
+            "\"all_reduce\" to {\"kind\": \"parameter-server\", \"placement\": \"workers\"}");
+}
+
+void check_epochs(const Scenario& scenario, const Place& algorithm) {
+    if (scenario.algorithm.needs_epochs && scenario.steps_per_epoch() == 0)
+        algorithm.refuse(
+            "its warm-up counts epochs, which need \"workload.batch\" and a data set's "
+            "size; or use \"steps_each\"");
+}
+
+Price read_price(const Place& place) {
+    const ObjectReader read(place, price_key_table);
+    constexpr double most = 1e12;
+    Price price;
+    if (const auto p = read.optional("up_per_gb")) price.up_per_gb = as_number_up_to(*p, most);
+    if (const auto p = read.optional("down_per_gb")) price.down_per_gb = as_number_up_to(*p, most);
+    return price;
+}
+
+// The wires are those of the main job. What befalls its nodes does not befall this job's.
+ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
+    ClusterChoice cluster;
+    cluster.devices_per_node = main.devices_per_node;
+    cluster.workers = main.fabric_nodes * main.devices_per_node;
+    cluster.fabric_nodes = main.fabric_nodes;
+    cluster.bus = main.bus;
+    cluster.fabric = main.fabric;
+    cluster.tcp = main.tcp;
+    place_job(nodes, cluster);
+    return cluster;
+}
+
+Scenario read_other_job(const Place& place, const Scenario& main, DataCache& cache) {
+    const ObjectReader read(place, other_job_key_table);
+    Scenario job;
+    job.job = as_string(read.required("label", "the job's name in the results"));
+    job.price = main.price;
+    job.seed = mix_bits(main.seed + main.other_jobs.size());
+    job.cluster = cluster_beside(
+        main.cluster, read.required("nodes", "where it runs, such as \"odd\" or [4, 5]"));
+    const Place workload = read.required("workload", "such as {\"profile\": \"alexnet\", ...}");
+    if (read_workload(workload, {job.cluster, job.seed, cache}, job.workload))
+        workload.refuse("has a \"model\"; jobs beside the main one train nothing: give a profile");
+    const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
+    if (const auto p = algorithm_optimizer(algorithm))
+        p->refuse("nothing is trained by a job beside the main one");
+    job.algorithm =
+        read_algorithm(algorithm, {{job.cluster.workers, job.cluster.devices_per_node}, {}});
+    check_servers(job, algorithm);
+    if (const auto p = read.optional("stop")) {
+        const ObjectReader stop(*p, stop_key_table);
+        job.stop = read_stop(stop, job.workload);
+        if (read_target(stop).given()) p->refuse("has a target, and nothing is trained");
+    }
+    check_epochs(job, algorithm);
+    return job;
+}
+
+void read_other_jobs(const Place& place, DataCache& cache, Scenario& scenario) {
+    if (!place.json->is_array()) place.refuse("is not a list of jobs, such as [{\"label\": ...}]");
+    std::set<std::string> names{scenario.job};
+    for (std::size_t i = 0; i < place.json->size(); ++i) {
+        const Place one{&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)};
+        Scenario job = read_other_job(one, scenario, cache);
+        if (!names.insert(job.job).second)
+            one.refuse(fmt::format("\"{}\" is another job's label; each has its own", job.job));
+        scenario.other_jobs.push_back(std::move(job));
+    }
+}
+
 }  // namespace
 
+Keys price_keys() {
+    return price_key_table;
+}
+Keys other_job_keys() {
+    return other_job_key_table;
+}
 Keys scenario_keys() {
     return root_keys;
 }
@@ -144,20 +234,14 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
                        scenario.algorithm);
     if (scenario.training && !scenario.algorithm.trains)
         algorithm.refuse("trains nothing, and the workload has a \"model\"; give it a \"profile\"");
-    if (scenario.algorithm.serve && !scenario.cluster.fabric.takes_servers)
-        algorithm.refuse("its server stands on a node of its own, which needs a \"star\"");
-    if (scenario.algorithm.server_nodes > 0 && !scenario.cluster.fabric.takes_servers)
-        algorithm.refuse(
-            "servers on nodes of their own need a \"star\"; on this fabric set \"all_reduce\" to "
-            "{\"kind\": \"parameter-server\", \"placement\": \"workers\"}");
+    check_servers(scenario, algorithm);
     const ObjectReader stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),
                             stop_key_table);
     scenario.stop = read_stop(stop, scenario.workload);
     read_learning(read, stop, scenario);
-    if (scenario.algorithm.needs_epochs && scenario.steps_per_epoch() == 0)
-        algorithm.refuse(
-            "its warm-up counts epochs, which need \"workload.batch\" and a data set's "
-            "size; or use \"steps_each\"");
+    check_epochs(scenario, algorithm);
+    if (const auto p = read.optional("price")) scenario.price = read_price(*p);
+    if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, cache, scenario);
     return scenario;
 }
 
@@ -188,8 +272,11 @@ Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
     constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
     const ClusterChoice& cluster = scenario.cluster;
-    return base + cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory() +
-           memory_under_way(scenario) + memory_of_values(scenario);
+    Bytes memory = base + cluster.workers * per_node + cluster.fabric.memory +
+                   cluster.bus_memory() + memory_under_way(scenario) + memory_of_values(scenario);
+    for (const Scenario& job : scenario.other_jobs)
+        memory += job.cluster.workers * per_node + job.cluster.bus_memory() + memory_under_way(job);
+    return memory;
 }
 
 }  // namespace paceline

@@ -74,8 +74,17 @@ void put(Json& json, const std::string& path, const Json& value, std::string_vie
     *at = value;
 }
 
+bool is_list_of_objects(const Json& value) {
+    return value.is_array() && std::ranges::all_of(value, &Json::is_object);
+}
+
 std::string name_of(const Json& value) {
     if (value.is_string()) return value.get<std::string>();
+    if (is_list_of_objects(value)) {
+        std::string names;
+        for (const Json& one : value) names += (names.empty() ? "" : "+") + name_of(one);
+        return names.empty() ? "none" : names;
+    }
     if (!value.is_object()) return value.dump();
     for (const char* key : {"label", "kind", "preset"})
         if (const auto found = value.find(key); found != value.end() && found->is_string())

@@ -9,17 +9,17 @@ namespace paceline {
 
 namespace {
 
-Task<> send_one(Network& network, int self, int to, Stream stream, Bytes size) {
+Task<> send_one(NetworkPart network, int self, int to, Stream stream, Bytes size) {
     co_await Send(network, self, to, stream, size, Protocol::eager);
 }
 
-Task<> receive_one(Network& network, int self, int from, Stream stream) {
+Task<> receive_one(NetworkPart network, int self, int from, Stream stream) {
     co_await Receive(network, self, from, stream);
 }
 
 }  // namespace
 
-Task<> neighbor_exchange(Network& network, int self, std::vector<int> to, std::vector<int> from,
+Task<> neighbor_exchange(NetworkPart network, int self, std::vector<int> to, std::vector<int> from,
                          Stream stream, Bytes size) {
     std::vector<Task<>> transfers;
     transfers.reserve(to.size() + from.size());

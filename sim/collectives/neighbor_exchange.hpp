@@ -10,12 +10,12 @@
 
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/network_part.hpp"
 
 namespace paceline {
 
 /// `network` must outlive the task.
-Task<> neighbor_exchange(Network& network, int self, std::vector<int> to, std::vector<int> from,
+Task<> neighbor_exchange(NetworkPart network, int self, std::vector<int> to, std::vector<int> from,
                          Stream stream, Bytes size);
 
 }  // namespace paceline

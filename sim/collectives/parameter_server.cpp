@@ -16,18 +16,18 @@ namespace {
 // Messages go up on the collective's stream and come down on its second one: where a worker's
 // machine is a server's too, both ways may be under way between the same two machines.
 struct Way {
-    Network* network;
+    NetworkPart network;
     int from;
     int to;
     Stream stream;
 };
 
 Task<> carry(Way way, Bytes part) {
-    co_await Send(*way.network, way.from, way.to, way.stream, part, Protocol::eager);
+    co_await Send(way.network, way.from, way.to, way.stream, part, Protocol::eager);
 }
 
 Task<> await(Way way) {
-    co_await Receive(*way.network, way.to, way.from, way.stream);
+    co_await Receive(way.network, way.to, way.from, way.stream);
 }
 
 // Takes a chunk from every worker and answers with the sum.
@@ -37,8 +37,8 @@ Task<> serve(Rank self, int host, Bytes part) {
     for (int place = 0; place < self.size(); ++place) {
         const int worker = self.node(place);
         if (worker == host) continue;
-        pushed.push_back(await({&self.network(), worker, host, self.stream()}));
-        answers.push_back(carry({&self.network(), host, worker, self.second_stream()}, part));
+        pushed.push_back(await({self.network(), worker, host, self.stream()}));
+        answers.push_back(carry({self.network(), host, worker, self.second_stream()}, part));
     }
     co_await when_all(std::move(pushed));
     co_await when_all(std::move(answers));
@@ -58,8 +58,8 @@ Task<> parameter_server_all_reduce(Rank self, Bytes size, int servers,
         const Bytes part = chunk(size, servers, server);
         if (server == self.place()) work.push_back(serve(self, host, part));
         if (host == here) continue;
-        work.push_back(carry({&self.network(), here, host, self.stream()}, part));
-        work.push_back(await({&self.network(), host, here, self.second_stream()}));
+        work.push_back(carry({self.network(), here, host, self.stream()}, part));
+        work.push_back(await({self.network(), host, here, self.second_stream()}));
     }
     co_await when_all(std::move(work));
 }

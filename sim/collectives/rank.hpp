@@ -35,8 +35,8 @@ inline GroupPtr whole_group(int nodes) {
 class Rank {
   public:
     /// The member at `place`. `network` must outlive the rank.
-    Rank(Network& network, GroupPtr group, int place, Stream stream)
-        : network_(&network),
+    Rank(NetworkPart network, GroupPtr group, int place, Stream stream)
+        : network_(network),
           group_(std::move(group)),
           stream_(stream),
           place_(place),
@@ -59,7 +59,7 @@ class Rank {
     [[nodiscard]] Stream stream() const { return stream_; }
     /// For a collective in which two members may have messages for one another twice at a time.
     [[nodiscard]] Stream second_stream() const { return stream_ | (Stream{1} << 63U); }
-    [[nodiscard]] Network& network() const { return *network_; }
+    [[nodiscard]] NetworkPart network() const { return network_; }
     [[nodiscard]] int node(int place) const {
         return group_->members[first_ + static_cast<std::size_t>(place) * stride_];
     }
@@ -67,17 +67,17 @@ class Rank {
     /// These await as their namesakes of sim/messages/transfer.hpp do, by rendezvous; they take
     /// places, not nodes.
     [[nodiscard]] Send send(int to, Bytes size) const {
-        return {*network_, node(place_), node(to), stream_, size, Protocol::rendezvous};
+        return {network_, node(place_), node(to), stream_, size, Protocol::rendezvous};
     }
     [[nodiscard]] Receive receive(int from) const {
-        return {*network_, node(place_), node(from), stream_};
+        return {network_, node(place_), node(from), stream_};
     }
     [[nodiscard]] Exchange exchange(int to, Bytes size, int from) const {
-        return {*network_, node(place_), node(to), size, node(from), stream_, Protocol::rendezvous};
+        return {network_, node(place_), node(to), size, node(from), stream_, Protocol::rendezvous};
     }
 
   private:
-    Network* network_;
+    NetworkPart network_;
     GroupPtr group_;
     Stream stream_;
     int place_;

@@ -13,12 +13,19 @@
 #include <exception>
 #include <string>
 
+#include "sim/engine/event_queue.hpp"
 #include "sim/engine/intrusive_list.hpp"
 
 namespace paceline {
 
 class Simulation;
 class Coroutine;
+
+/// Whom a coroutine works for. What a daemon waits for and sends does not keep a run alive.
+struct Process {
+    std::string name;
+    EventKind kind = EventKind::foreground;
+};
 
 /// What a suspended coroutine waits for, in words, with one number ("a message from node" 3); for
 /// reports.
@@ -59,8 +66,8 @@ struct AliveTag;
 /// Base of all promises.
 class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
   public:
-    /// Starts the lazy coroutine inside `simulation`, on behalf of the process with this name.
-    void begin(Simulation& simulation, const std::string* process, Join* join);
+    /// Starts the lazy coroutine inside `simulation`, on behalf of a process; nullptr: nobody.
+    void begin(Simulation& simulation, const Process* process, Join* join);
 
     /// Puts the suspended coroutine on the ready list.
     void wake();
@@ -69,7 +76,10 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
     void waits_for(WaitReason reason) { reason_ = reason; }
 
     [[nodiscard]] Simulation& simulation() const { return *simulation_; }
-    [[nodiscard]] const std::string* process() const { return process_; }
+    [[nodiscard]] const Process* process() const { return process_; }
+    [[nodiscard]] EventKind kind() const {
+        return process_ == nullptr ? EventKind::foreground : process_->kind;
+    }
     [[nodiscard]] const WaitReason& reason() const { return reason_; }
     [[nodiscard]] bool started() const { return simulation_ != nullptr; }
     [[nodiscard]] bool finished() const { return finished_; }
@@ -103,7 +113,7 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
 
     std::coroutine_handle<> handle_;
     Simulation* simulation_ = nullptr;
-    const std::string* process_ = nullptr;
+    const Process* process_ = nullptr;
     Join* join_ = nullptr;
     std::exception_ptr error_;
     WaitReason reason_;

@@ -16,7 +16,9 @@ namespace paceline {
 
 class Processes {
   public:
-    explicit Processes(Simulation& simulation) : simulation_(simulation) {}
+    /// Daemons do not keep the run alive, and are not missed when they still wait at its end.
+    explicit Processes(Simulation& simulation, EventKind kind = EventKind::foreground)
+        : simulation_(simulation), kind_(kind) {}
     Processes(const Processes&) = delete;
     Processes& operator=(const Processes&) = delete;
     ~Processes() { drop(); }
@@ -32,12 +34,13 @@ class Processes {
 
   private:
     struct Root {
-        std::string name;
+        Process process;
         Task<> work;
     };
 
     Simulation& simulation_;
-    std::deque<Root> roots_;  // stable addresses: coroutines refer to their process's name
+    EventKind kind_;
+    std::deque<Root> roots_;  // stable addresses: coroutines refer to their process
 };
 
 }  // namespace paceline

@@ -6,7 +6,7 @@
 
 namespace paceline {
 
-void Coroutine::begin(Simulation& simulation, const std::string* process, Join* join) {
+void Coroutine::begin(Simulation& simulation, const Process* process, Join* join) {
     PACELINE_CHECK(!started(), "a task is started once");
     simulation_ = &simulation;
     process_ = process;
@@ -61,7 +61,8 @@ void Simulation::advance_to(Time time) {
 RunEnd Simulation::run(Time limit) {
     stopped_ = false;
     const auto ended = [this](RunEnd how) {
-        if (how == RunEnd::spinning && running_process_ != nullptr) spinner_ = *running_process_;
+        if (how == RunEnd::spinning && running_process_ != nullptr)
+            spinner_ = running_process_->name;
         running_process_ = nullptr;
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
         return how;
@@ -93,8 +94,8 @@ std::vector<Waiting> Simulation::waiting() const {
     std::vector<Waiting> all;
     alive_.for_each([&all](const Coroutine& coroutine) {
         const WaitReason& reason = coroutine.reason();
-        if (reason.what == nullptr) return;
-        const std::string who = coroutine.process() == nullptr ? "?" : *coroutine.process();
+        if (reason.what == nullptr || coroutine.kind() == EventKind::daemon) return;
+        const std::string who = coroutine.process() == nullptr ? "?" : coroutine.process()->name;
         all.push_back({who, reason.subject < 0
                                 ? std::string(reason.what)
                                 : fmt::format("{} {}", reason.what, reason.subject)});

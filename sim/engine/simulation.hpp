@@ -91,7 +91,12 @@ class Simulation {
     /// Ends run() before the next resumption or event.
     void stop() { stopped_ = true; }
 
-    /// Who waits, and for what: after an idle end, the deadlocked.
+    /// Of the process that is resumed just now.
+    [[nodiscard]] EventKind running_kind() const {
+        return running_process_ == nullptr ? EventKind::foreground : running_process_->kind;
+    }
+
+    /// Who waits, and for what: after an idle end, the deadlocked. A daemon may always wait.
     [[nodiscard]] std::vector<Waiting> waiting() const;
     /// Name of the process that was resumed last when the run ended as `spinning`.
     [[nodiscard]] const std::string& spinner() const { return spinner_; }
@@ -117,7 +122,7 @@ class Simulation {
     std::vector<Action> closing_;
     std::vector<Action> closing_now_;
     Time now_{};
-    const std::string* running_process_ = nullptr;  // while run() resumes it
+    const Process* running_process_ = nullptr;  // while run() resumes it
     std::string spinner_ = "?";
     std::exception_ptr failure_;
     std::uint64_t resumption_limit_ = default_resumption_limit;
@@ -144,7 +149,7 @@ class [[nodiscard]] Simulation::Sleep {
         if (wait_ <= Duration::zero()) return sleeper.wake();
         sleeper.waits_for({"its own computation or timer"});
         sleeper_ = &sleeper;
-        event_ = simulation_.after(wait_, action<&Sleep::over>(*this));
+        event_ = simulation_.after(wait_, action<&Sleep::over>(*this), sleeper.kind());
     }
     static void await_resume() noexcept {}
 

@@ -13,13 +13,13 @@
 
 #include "sim/engine/coroutine.hpp"
 #include "sim/engine/units.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/network_part.hpp"
 
 namespace paceline {
 
 class [[nodiscard]] Send {
   public:
-    Send(Network& network, int from, int to, Stream stream, Bytes size, Protocol protocol)
+    Send(NetworkPart network, int from, int to, Stream stream, Bytes size, Protocol protocol)
         : network_(network),
           stream_(stream),
           size_(size),
@@ -44,7 +44,7 @@ class [[nodiscard]] Send {
     static void await_resume() noexcept {}
 
   private:
-    Network& network_;
+    NetworkPart network_;
     Join join_{1};
     MessageId message_;
     Stream stream_;
@@ -57,7 +57,7 @@ class [[nodiscard]] Send {
 
 class [[nodiscard]] Receive {
   public:
-    Receive(Network& network, int to, int from, Stream stream)
+    Receive(NetworkPart network, int to, int from, Stream stream)
         : network_(network), stream_(stream), to_(to), from_(from) {}
     Receive(const Receive&) = delete;
     Receive& operator=(const Receive&) = delete;
@@ -79,7 +79,7 @@ class [[nodiscard]] Receive {
     static void await_resume() noexcept {}
 
   private:
-    Network& network_;
+    NetworkPart network_;
     Join join_{1};
     Stream stream_;
     int to_;
@@ -89,7 +89,7 @@ class [[nodiscard]] Receive {
 
 class [[nodiscard]] Exchange {
   public:
-    Exchange(Network& network, int self, int to, Bytes size, int from, Stream stream,
+    Exchange(NetworkPart network, int self, int to, Bytes size, int from, Stream stream,
              Protocol protocol)
         : network_(network),
           stream_(stream),
@@ -119,7 +119,7 @@ class [[nodiscard]] Exchange {
     static void await_resume() noexcept {}
 
   private:
-    Network& network_;
+    NetworkPart network_;
     Join join_{2};
     MessageId message_;
     Stream stream_;

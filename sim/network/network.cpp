@@ -57,6 +57,7 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     flow.protocol = protocol;
     flow.in_use = true;
     flow.drained = &drained;
+    flow.kind = simulation_.running_kind();
     const MessageId id{index, flow.generation};
     if (join_lane(index)) offer(index);
     return id;
@@ -166,7 +167,7 @@ void Network::prepare(Index index) {
     }
     if (transport_.first_window > Bytes{0}) begin = later(begin, slow_start(flow));
     if (begin == simulation_.now()) return start(index);
-    simulation_.at(begin, action<&Network::start>(*this, index));
+    simulation_.at(begin, action<&Network::start>(*this, index), flow.kind);
 }
 
 // What the first message of a connection loses to its growing windows.
@@ -205,7 +206,7 @@ void Network::start(Index index) {
         flow.latency = sum(flow.latency, links_[link].link.latency);
     if (flow.size == Bytes{0}) {
         flow.route.clear();
-        simulation_.at(flow.since, action<&Network::drain>(*this, index));
+        simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
         return;
     }
     enter_links(index);
@@ -220,7 +221,7 @@ void Network::drain(Index index) {
     flow.rate = 0;
     if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
-    simulation_.after(flow.latency, action<&Network::deliver>(*this, index));
+    simulation_.after(flow.latency, action<&Network::deliver>(*this, index), flow.kind);
     if (flow.behind == none)
         leave_lane(index);
     else
@@ -320,7 +321,8 @@ LinkId Network::start_alone(Index index) {
     }
     if (slowest.bits_per_second == 0) return no_link;
     flow.rate = bytes_per_tick(slowest);
-    flow.drain = simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index));
+    flow.drain =
+        simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
     return no_link;
 }
@@ -392,7 +394,7 @@ void Network::apply_rate(Index index, double rate) {
     const Duration left = ticks < static_cast<double>(Duration::max().count())
                               ? Duration{static_cast<std::int64_t>(ticks)}
                               : Duration::max();
-    flow.drain = simulation_.after(left, action<&Network::drain>(*this, index));
+    flow.drain = simulation_.after(left, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
 }
 

@@ -73,8 +73,9 @@ class Network {
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    /// Sends `size` bytes. `drained` arrives when the links are free of it. Requires from != to,
-    /// and that `drained` lives until then or is forgotten.
+    /// Sends `size` bytes. `drained` arrives when the links are free of it. What a daemon sends does
+    /// not keep the run alive. Requires from != to, and that `drained` lives until then or is
+    /// forgotten.
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
 
     /// A host has died: whatever it has sent and is not delivered never will be. Of a message that
@@ -131,7 +132,8 @@ class Network {
         Index tail_prev = none, tail_next = none;  // among the lane ends of the sender
         Index mark = 0;                            // the solve that visited it last
         Protocol protocol = Protocol::eager;
-        bool scheduled = false;  // has a drain event
+        EventKind kind = EventKind::foreground;  // of the sender, and so of its events
+        bool scheduled = false;                  // has a drain event
         bool on_links = false;
         bool in_use = false;
         bool lost = false;  // its host has died: it is not delivered

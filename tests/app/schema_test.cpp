@@ -14,6 +14,7 @@
 #include <valijson/validator.hpp>
 
 #include "app/algorithms.hpp"
+#include "app/background.hpp"
 #include "app/cluster_choice.hpp"
 #include "app/compressors.hpp"
 #include "app/data.hpp"
@@ -23,6 +24,7 @@
 #include "app/mixings.hpp"
 #include "app/models.hpp"
 #include "app/names.hpp"
+#include "app/node_list.hpp"
 #include "app/optimizer.hpp"
 #include "app/scenario.hpp"
 #include "app/study.hpp"
@@ -175,6 +177,8 @@ const std::set<std::string> faults_of_meaning{
     "axis-with-a-kind-twice-without-label",
     "axis-with-a-label-twice",
     "axis-with-a-value-twice",
+    "background-to-an-unknown-node",
+    "background-to-itself",
     "bandwidth-below-one-bit-per-second",
     "bandwidth-of-zero",
     "bandwidth-too-large-to-read",
@@ -283,12 +287,19 @@ const std::set<std::string> faults_of_meaning{
     "one-bit-lamb-trust-of-an-empty-range",
     "optimizer-missing",
     "optimizer-without-model",
+    "other-job-label-twice",
+    "other-job-on-an-unknown-node",
+    "other-job-that-trains",
+    "other-links-of-an-unknown-node",
     "own-optimizer-without-model",
     "partition-alpha-of-iid",
     "partition-by-label-of-numbers",
     "partition-dirichlet-without-alpha",
     "partition-share-missing",
     "partition-share-of-label-sorted",
+    "placement-backwards",
+    "placement-of-a-part-of-a-machine",
+    "placement-of-an-unknown-node",
     "profile-and-gradient",
     "resnet-groups-that-do-not-divide",
     "resnet-on-text",
@@ -389,6 +400,10 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(link_keys()) == properties("link"));
     CHECK(as_set(warm_up_keys()) == properties("warm_up"));
     CHECK(as_set(cable_keys()) == properties("cable"));
+    CHECK(as_set(other_links_keys()) == properties("other_links"));
+    CHECK(as_set(node_range_keys()) == properties("node_range"));
+    CHECK(as_set(price_keys()) == properties("price"));
+    CHECK(as_set(other_job_keys()) == properties("other_job"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(straggler_keys()) == properties("stragglers"));
@@ -421,6 +436,10 @@ void check_family(const std::string& family, const Table& table) {
         CHECK(json.at("properties").at("kind").at("const") == std::string(entry.name));
         CHECK(std::ranges::count(json.at("required"), "kind") == 1);
     }
+}
+
+TEST_CASE("schema: background traffic and its keys are those of the reader") {
+    check_family("background", background_table());
 }
 
 TEST_CASE("schema: the models and their keys are those of the reader") {
@@ -629,7 +648,8 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
-          "devices_per_node, bus, fabric, transport, stragglers, speeds, compute_jitter");
+          "devices_per_node, bus, fabric, transport, stragglers, speeds, compute_jitter, failures, "
+          "placement, background");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());

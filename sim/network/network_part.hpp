@@ -1,0 +1,44 @@
+// Consecutive hosts of a network, numbered from 0: what one job sees of a network that it shares.
+//
+// A plain value that passes every call on with its hosts' numbers shifted. Messages of two parts
+// meet on the links and nowhere else: hosts of different parts have mailboxes of their own.
+#pragma once
+
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+class NetworkPart {
+  public:
+    /// The hosts from `first` on, of a network that outlives this. By default all of them.
+    NetworkPart(Network& network, int first = 0)  // NOLINT(google-explicit-constructor)
+        : network_(&network), first_(first) {}
+
+    // As their namesakes of Network.
+    MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol,
+                   Join& drained) const {
+        return network_->send(first_ + from, first_ + to, stream, size, protocol, drained);
+    }
+    void forget(MessageId message) const { network_->forget(message); }
+    void receive(int to, int from, Stream stream, Join& delivered) const {
+        network_->receive(first_ + to, first_ + from, stream, delivered);
+    }
+    void withdraw(int to, int from, Stream stream, Join& delivered) const {
+        network_->withdraw(first_ + to, first_ + from, stream, delivered);
+    }
+    void silence(int host) const { network_->silence(first_ + host); }
+    [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const {
+        return network_->has_arrived(first_ + to, first_ + from, stream);
+    }
+    [[nodiscard]] Simulation& simulation() const { return network_->simulation(); }
+    [[nodiscard]] int hosts() const { return network_->hosts() - first_; }
+    [[nodiscard]] const Traffic& traffic(int host) const {
+        return network_->traffic(first_ + host);
+    }
+
+  private:
+    Network* network_;
+    int first_;
+};
+
+}  // namespace paceline
