@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "analysis/step_models.hpp"
+#include "app/access.hpp"
 #include "app/fabrics.hpp"
 #include "app/object_reader.hpp"
 #include "app/stragglers.hpp"
@@ -40,6 +42,7 @@ struct ClusterChoice {
     FabricChoice fabric;
     std::optional<Tcp> tcp;  // on the network, not on buses
     std::optional<Stragglers> stragglers;
+    std::vector<AccessChoice> access;  // of nodes with one device and one cable
 
     /// The wires between the workers, and to machines of their own for `servers` parameter servers,
     /// which stand behind the workers. Requires one device per machine and a fabric that takes them

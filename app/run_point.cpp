@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "algorithms/diverged.hpp"
 #include "sim/engine/processes.hpp"
+#include "sim/network/link_processes.hpp"
 
 namespace paceline {
 
@@ -193,8 +195,13 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
     Simulation simulation;
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
-    Network network(simulation, choice.make_fabric(scenario.algorithm.server_nodes, scenario.seed),
-                    choice.transport());
+    Fabric fabric = choice.make_fabric(scenario.algorithm.server_nodes, scenario.seed);
+    std::vector<Access> accesses;
+    if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
+    const RandomStreams random(scenario.seed);
+    Network network(simulation, std::move(fabric), choice.transport(), random);
+    LinkProcesses link_processes(network, random);
+    begin_access(link_processes, choice.access, accesses);
     Job job = make_job(scenario);
     std::unique_ptr<Problem> problem;
     std::unique_ptr<TrainingLog> log;

@@ -13,11 +13,13 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include "app/access.hpp"
 #include "app/algorithms.hpp"
 #include "app/cluster_choice.hpp"
 #include "app/compressors.hpp"
 #include "app/data.hpp"
 #include "app/fabrics.hpp"
+#include "app/link_jitter.hpp"
 #include "app/links.hpp"
 #include "app/measurement.hpp"
 #include "app/mixings.hpp"
@@ -124,6 +126,14 @@ TEST_CASE("schema: every point of every shipped scenario is valid when its sweep
 // file, in a key that a parser of JSON does not tell twice, in a number's range that no pattern
 // can tell, or in what several values mean together.
 const std::set<std::string> faults_of_meaning{
+    "access-beside-a-bus",
+    "access-node-out-of-range",
+    "access-on-a-ring",
+    "access-on-of-zero",
+    "access-outage-of-no-length",
+    "access-outages-that-overlap",
+    "access-trace-period-too-short",
+    "access-two-sources-of-a-node",
     "all-reduce-hierarchy-of-a-part",
     "all-reduce-of-too-many-servers",
     "all-reduce-servers-beside-machines",
@@ -188,10 +198,12 @@ const std::set<std::string> faults_of_meaning{
     "graph-of-two-parts",
     "graph-through-a-node",
     "graph-without-cables",
+    "jitter-log-normal-median-of-zero",
     "leaf-spine-uplinks-without-rate",
     "leaf-spine-with-too-many-cables",
     "linear-regression-on-labels",
     "lamb-trust-of-an-empty-range",
+    "loss-that-leaves-no-rate",
     "lstm-on-no-text",
     "lstm-tied-of-other-width",
     "measure-every-0-iterations",
@@ -305,8 +317,8 @@ const std::set<std::string> faults_of_meaning{
 };
 
 bool wrong_in_meaning(const std::string& name) {
-    for (const char* family :
-         {"data-file-", "key-twice", "points-more-than-", "profile-file-", "sweep-path-"})
+    for (const char* family : {"data-file-", "key-twice", "points-more-than-", "profile-file-",
+                               "sweep-path-", "trace-file-"})
         if (name.starts_with(family)) return true;
     for (const char* family : {"-in-a-sweep", "-beyond-the-range", "-beyond-the-memory"})
         if (name.ends_with(family)) return true;
@@ -339,6 +351,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(straggler_keys()) == properties("stragglers"));
+    CHECK(as_set(outage_keys()) == properties("outage"));
     CHECK(as_set(mixing_keys()) == properties("mixing"));
     CHECK(as_set(stand_in_keys()) == properties("stand-in"));
     CHECK(as_set(optimizer_keys()) == properties("optimizer"));
@@ -370,6 +383,14 @@ void check_family(const std::string& family, const Table& table) {
 
 TEST_CASE("schema: the models and their keys are those of the reader") {
     check_family("model", model_table());
+}
+
+TEST_CASE("schema: the laws of jitter and their keys are those of the reader") {
+    check_family("jitter", jitter_table());
+}
+
+TEST_CASE("schema: the kinds of access and their keys are those of the reader") {
+    check_family("access", access_table());
 }
 
 TEST_CASE("schema: the data and their keys are those of the reader") {
@@ -574,7 +595,7 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
-          "devices_per_node, bus, fabric, transport, stragglers");
+          "devices_per_node, bus, fabric, transport, stragglers, access");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());
