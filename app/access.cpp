@@ -16,9 +16,9 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> trace_keys{"kind", "nodes", "file", "period"};
-constexpr std::array<std::string_view, 6> on_off_keys{"kind", "nodes", "on",
-                                                      "off",  "law",   "bandwidth_off"};
+constexpr std::array<std::string_view, 5> trace_keys{"kind", "nodes", "file", "period", "phase"};
+constexpr std::array<std::string_view, 7> on_off_keys{"kind", "nodes",         "on",   "off",
+                                                      "law",  "bandwidth_off", "phase"};
 constexpr std::array<std::string_view, 6> outages_keys{"kind",         "nodes",       "schedule",
                                                        "mean_between", "mean_length", "transfers"};
 constexpr std::array<std::string_view, 2> outage_key_table{"at", "for"};
@@ -28,6 +28,9 @@ constexpr auto laws = std::to_array<Spelling<LengthLaw>>(
 constexpr auto transfer_rules = std::to_array<Spelling<Transfers>>(
     {{"pause", Transfers::pause}, {"restart", Transfers::restart}});
 
+constexpr auto phases =
+    std::to_array<Spelling<Phase>>({{"start", Phase::start}, {"random", Phase::random}});
+
 Place element(const Place& list, std::size_t i) {
     return {&(*list.json)[i], list.file, fmt::format("{}[{}]", list.path, i)};
 }
@@ -36,15 +39,6 @@ Duration as_length(const Place& place) {
     const Duration span = as_duration(place);
     if (span == Duration::zero()) place.refuse("is above 0");
     return span;
-}
-
-// A bandwidth that may be 0.
-Bandwidth as_bandwidth_off(const Place& place) {
-    try {
-        if (place.json->is_string() && parse_bandwidth(as_string(place)) == Bandwidth{0}) return {};
-    } catch (const UnitError&) {  // told below
-    }
-    return as_bandwidth(place);
 }
 
 AccessKind read_trace(const ObjectReader& read) {
@@ -57,6 +51,11 @@ AccessKind read_trace(const ObjectReader& read) {
             p->refuse(fmt::format("{} is not later than the last row of the trace, {}",
                                   to_string(trace.period), to_string(trace.rows.back().at)));
     }
+    if (const auto p = read.optional("phase")) {
+        trace.phase = as_choice(*p, "a phase", phases);
+        if (trace.phase == Phase::random && trace.period == Duration::zero())
+            p->refuse("lies somewhere in the period of a trace; give \"period\"");
+    }
     return std::make_shared<const LinkTrace>(std::move(trace));
 }
 
@@ -65,7 +64,9 @@ AccessKind read_on_off(const ObjectReader& read) {
         .on = as_length(read.required("on", "how long it is on, or the mean of that")),
         .off = as_length(read.required("off", "how long it is off, or the mean of that"))};
     if (const auto p = read.optional("law")) process.law = as_choice(*p, "a law of lengths", laws);
-    if (const auto p = read.optional("bandwidth_off")) process.bandwidth_off = as_bandwidth_off(*p);
+    if (const auto p = read.optional("bandwidth_off"))
+        process.bandwidth_off = as_bandwidth_or_zero(*p);
+    if (const auto p = read.optional("phase")) process.phase = as_choice(*p, "a phase", phases);
     return process;
 }
 

@@ -1,7 +1,8 @@
 // The "access" of a cluster: how the links between nodes and network change over time.
 //
-//   {"kind": "trace", "file": "lte.csv", "period": "60s"}
-//   {"kind": "on-off", "on": "30s", "off": "5s", "law": "exponential", "bandwidth_off": "0bps"}
+//   {"kind": "trace", "file": "lte.csv", "period": "60s", "phase": "random"}
+//   {"kind": "on-off", "on": "30s", "off": "5s", "law": "exponential", "bandwidth_off": "0bps",
+//    "phase": "random"}
 //   {"kind": "outages", "schedule": [{"at": "10s", "for": "5s"}], "transfers": "restart"}
 //   {"kind": "outages", "mean_between": "10min", "mean_length": "20s"}
 //

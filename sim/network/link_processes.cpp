@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <boost/random/exponential_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
 
 #include "sim/engine/check.hpp"
 
@@ -14,6 +15,12 @@ namespace {
 Duration exponential(Duration mean, RandomStream& random) {
     const double drawn = boost::random::exponential_distribution<double>()(random);
     return std::max(Duration{1}, from_seconds(drawn * to_seconds(mean)));
+}
+
+// Somewhere in [0, whole), evenly.
+Duration share(Duration whole, RandomStream& random) {
+    const double drawn = boost::random::uniform_01<double>()(random);
+    return std::min(from_seconds(drawn * to_seconds(whole)), whole - Duration{1});
 }
 
 // When a way that is down in this row is up again; of one that is up nobody waits for a change.
@@ -37,6 +44,8 @@ void check(const LinkTrace& trace) {
         PACELINE_CHECK(trace.rows[i].at > trace.rows[i - 1].at, "times of a trace rise");
     PACELINE_CHECK(trace.period == Duration::zero() || trace.period > trace.rows.back().at,
                    "a period ends after the last row of its trace");
+    PACELINE_CHECK(trace.period > Duration::zero() || trace.phase == Phase::start,
+                   "a trace begins at random in its period");
 }
 
 void check(const Outages& outages) {
@@ -82,13 +91,31 @@ RandomStream LinkProcesses::stream(std::string_view name, Index state) {
 void LinkProcesses::follow(const Access& access, std::shared_ptr<const LinkTrace> trace) {
     check(*trace);
     const Index state = source_of(access);
-    add({.state = state, .kind = Trace{.trace = std::move(trace), .begin = now()}}, now());
+    Trace kind{.trace = std::move(trace), .begin = now()};
+    const std::vector<LinkTrace::Row>& rows = kind.trace->rows;
+    if (kind.trace->phase == Phase::random) {
+        RandomStream random = stream("trace", state);
+        const Duration passed = share(kind.trace->period, random);
+        kind.begin -= passed;
+        while (kind.next + 1 < rows.size() && rows[kind.next + 1].at <= passed) ++kind.next;
+    }
+    add({.state = state, .kind = std::move(kind)}, now());
 }
 
 void LinkProcesses::alternate(const Access& access, const OnOff& process) {
     PACELINE_CHECK(std::min(process.on, process.off) > Duration::zero(), "lengths are above 0");
     const Index state = source_of(access);
-    add({.state = state, .kind = Alternation{process, stream("on-off", state)}}, now());
+    Alternation kind{process, stream("on-off", state)};
+    if (process.phase == Phase::random) {
+        const Duration passed = share(sum(process.on, process.off), kind.random);
+        const bool on = passed < process.on;
+        const Duration mean = on ? process.on : process.off;
+        kind.first = process.law == LengthLaw::fixed
+                         ? (on ? process.on : sum(process.on, process.off)) - passed
+                         : exponential(mean, kind.random);  // however long it has been so
+        kind.on = !on;                                      // the first change turns it
+    }
+    add({.state = state, .kind = kind}, now());
 }
 
 void LinkProcesses::interrupt(const Access& access, std::shared_ptr<const Outages> process) {
@@ -140,8 +167,12 @@ Time LinkProcesses::change(Alternation& alternation, State& state) {
     const Duration mean = alternation.on ? process.on : process.off;
     const Bandwidth off = process.bandwidth_off;
     state.bandwidth = alternation.on ? state.access.usual : AccessBandwidth{off, off};
-    const Time next = later(
-        now(), process.law == LengthLaw::fixed ? mean : exponential(mean, alternation.random));
+    Duration length = mean;
+    if (alternation.first)
+        length = *std::exchange(alternation.first, std::nullopt);
+    else if (process.law == LengthLaw::exponential)
+        length = exponential(mean, alternation.random);
+    const Time next = later(now(), length);
     state.up_changes = state.down_changes = next;
     return next;
 }

@@ -3,9 +3,11 @@
 // An access is the link from a host into the fabric and the one back. Its bandwidths come from
 //   - a trace: bandwidths of both ways that hold from a time on, repeated with a period or not; or
 //   - an on/off process: its own bandwidth while on, another while off. Lengths are fixed, or
-//     exponential with the given means; it begins on. Long-run share of time on: on / (on + off);
-// and outages, by schedule or at random, take it down on top of that: lengths exponential, as are
-// the times from the end of one to the next, with the given means. Long-run share of time down:
+//     exponential with the given means. Long-run share of time on: on / (on + off).
+// Both begin at their start (the first row; a whole length on), or at random: a trace anywhere in its
+// period, an on/off process in its long-run law, so that hosts do not change in step. On top of that
+// outages, by schedule or at random, take an access down: lengths exponential, as are the times from
+// the end of one to the start of the next, with the given means. Long-run share of time down:
 // length / (between + length). Transfers pause meanwhile, or what has flowed of them is lost when an
 // outage begins, and they start anew after it.
 //
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -47,13 +50,17 @@ struct Access {
     AccessBandwidth usual;  // its own
 };
 
+/// Where a process begins.
+enum class Phase : std::uint8_t { start, random };
+
 struct LinkTrace {
     struct Row {
         Duration at;  // from the start of the run, or of a period
         AccessBandwidth bandwidth;
     };
-    std::vector<Row> rows;  // the first at 0, then later and later
-    Duration period{};      // later than the last row; 0: the last row holds for ever
+    std::vector<Row> rows;       // the first at 0, then later and later
+    Duration period{};           // later than the last row; 0: the last row holds for ever
+    Phase phase = Phase::start;  // at random in its period, if it has one
 };
 
 enum class LengthLaw : std::uint8_t { fixed, exponential };
@@ -63,6 +70,7 @@ struct OnOff {
     Duration off;
     LengthLaw law = LengthLaw::exponential;
     Bandwidth bandwidth_off{};  // of both ways
+    Phase phase = Phase::start;
 };
 
 enum class Transfers : std::uint8_t { pause, restart };
@@ -108,13 +116,14 @@ class LinkProcesses {
     };
     struct Trace {
         std::shared_ptr<const LinkTrace> trace;
-        Time begin;            // of this period
+        Time begin;            // of this period, maybe before the run
         std::size_t next = 0;  // row
     };
     struct Alternation {
         OnOff process;
         RandomStream random;
-        bool on = false;  // and false before it begins
+        bool on = false;                  // and false before it begins
+        std::optional<Duration> first{};  // what is left of the first length
     };
     struct Interruption {
         std::shared_ptr<const Outages> process;

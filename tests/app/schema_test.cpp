@@ -132,6 +132,7 @@ const std::set<std::string> faults_of_meaning{
     "access-on-of-zero",
     "access-outage-of-no-length",
     "access-outages-that-overlap",
+    "access-phase-without-period",
     "access-trace-period-too-short",
     "access-two-sources-of-a-node",
     "all-reduce-hierarchy-of-a-part",

@@ -135,6 +135,59 @@ TEST_CASE("link processes: an exponential on/off link carries its long-run share
     }
 }
 
+TEST_CASE("link processes: at random a trace begins anywhere in its period, and then goes on") {
+    // One way of 1, 2, .. 10 Mbps in turn, for a second each.
+    LinkTrace trace{.rows = {}, .period = 10s, .phase = Phase::random};
+    for (int i = 0; i < 10; ++i) trace.rows.push_back({i * Duration{1s}, {mbps(i + 1), mbps(9)}});
+    std::vector<int> begins(11);
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        Changing run(2, seed);
+        run.follow(0, trace);
+        Join drained{1};
+        const MessageId flow =
+            run.network.send(0, 1, 1, Bytes{1'000'000'000}, Protocol::eager, drained);
+        const auto rate_at = [&](Duration at) {
+            run.simulation.run(Time{at});
+            return static_cast<std::size_t>(std::lround(8e6 * run.network.rate(flow)));
+        };
+        const std::size_t first = rate_at(1us);
+        ++begins[first];
+        if (first <= 3)
+            for (std::size_t i = 1; i <= 4; ++i)
+                CHECK(rate_at(static_cast<int>(i) * Duration{1s}) == first + i);
+        run.network.forget(flow);
+    }
+
+    // The receiver's own way has 8 Mbps, so that rows of 8, 9 and 10 look alike.
+    for (std::size_t rate = 1; rate < 8; ++rate) CHECK(begins[rate] > 10);
+    CHECK(begins[8] > 50);
+}
+
+TEST_CASE("link processes: at random an on/off link is on with its long-run share from the start") {
+    for (const LengthLaw law : {LengthLaw::fixed, LengthLaw::exponential}) {
+        CAPTURE(static_cast<int>(law));
+        constexpr int runs = 2000;
+        int on_first = 0;
+        int on_later = 0;
+        for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+            Changing run(2, seed);
+            run.processes_of_links.alternate(run.access(0), {3s, 1s, law, 2_Mbps, Phase::random});
+            Join drained{1};
+            const MessageId flow =
+                run.network.send(0, 1, 1, Bytes{1'000'000'000}, Protocol::eager, drained);
+            run.simulation.run(Time{1us});
+            on_first += run.network.rate(flow) > 0.5e-6 ? 1 : 0;
+            run.simulation.run(Time{1s});
+            on_later += run.network.rate(flow) > 0.5e-6 ? 1 : 0;
+            run.network.forget(flow);
+        }
+
+        // Four standard deviations of the mean of so many draws.
+        CHECK(std::abs(static_cast<double>(on_first) / runs - 0.75) < 0.039);
+        CHECK(std::abs(static_cast<double>(on_later) / runs - 0.75) < 0.039);
+    }
+}
+
 TEST_CASE("link processes: an access alone changes, and both of its ways do") {
     Changing run(4);
     run.interrupt(1, {.schedule = {{0ms, 5ms}}});
@@ -365,6 +418,7 @@ TEST_CASE("link processes: what is not in order is refused") {
     CHECK_THROWS_AS(run.follow(1, {{{1ms, usual}}, 0s}), LogicError);
     CHECK_THROWS_AS(run.follow(1, {{{0s, usual}, {0s, usual}}, 0s}), LogicError);
     CHECK_THROWS_AS(run.follow(1, {{{0s, usual}, {1s, usual}}, 1s}), LogicError);
+    CHECK_THROWS_AS(run.follow(1, {{{0s, usual}}, 0s, Phase::random}), LogicError);
     CHECK_THROWS_AS(run.processes_of_links.alternate(run.access(1), {0ms, 1ms}), LogicError);
     CHECK_THROWS_AS(run.interrupt(1, {.schedule = {{1s, 2s}, {2s, 1s}}}), LogicError);
     CHECK_THROWS_AS(run.interrupt(1, {.mean_between = 1s}), LogicError);
