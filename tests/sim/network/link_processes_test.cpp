@@ -224,8 +224,8 @@ TEST_CASE("link processes: transfers pause through an outage, or start anew afte
 TEST_CASE("link processes: an outage lies on top of a trace") {
     Changing run(2);
     run.follow(0, {{{0s, {8_Mbps, 8_Mbps}}, {2ms, {4_Mbps, 8_Mbps}}}, 0s});
-    run.interrupt(0, {.schedule = {{1ms, 2ms}}});
-    run.interrupt(0, {.schedule = {{2ms, 2ms}}});
+    run.interrupt(0, {.schedule = {{1ms, 3ms}}});
+    run.interrupt(0, {.schedule = {{2ms, 1ms}}});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 2000_B});
 
     run.simulation.run();
@@ -407,6 +407,20 @@ TEST_CASE("link processes: what one access draws does not depend on the others")
     };
 
     CHECK(drained(false) == drained(true));
+}
+
+TEST_CASE("link processes: accesses with the same process change at times of their own") {
+    Changing run(4);
+    for (const int host : {0, 1}) {
+        run.processes_of_links.alternate(run.access(host), {2ms, 1ms});
+        run.interrupt(host, {.mean_between = 5ms, .mean_length = 1ms});
+    }
+    run.transfer({.name = 'a', .from = 0, .to = 2, .size = 50'000_B});
+    run.transfer({.name = 'b', .from = 1, .to = 3, .size = 50'000_B});
+
+    run.simulation.run();
+
+    CHECK(run.drained['a'] != run.drained['b']);
 }
 
 TEST_CASE("link processes: what is not in order is refused") {
