@@ -88,6 +88,26 @@ TEST_CASE("access: each kind is read with its defaults") {
     CHECK(listed.transfers == Transfers::restart);
 }
 
+TEST_CASE("access: a trace's period and phase are read, and all keys of an on/off process") {
+    const Pair pair;
+    (void)pair.folder.write("x.csv", "time_s,up_mbps,down_mbps\n0,1,2\n");
+
+    const ClusterChoice cluster =
+        pair.read({access(R"({"kind": "trace", "file": "x.csv", "nodes": [1], "period": "1min",
+                             "phase": "random"},
+                            {"kind": "on-off", "nodes": [0], "on": "3s", "off": "1s",
+                             "law": "fixed", "bandwidth_off": "2Mbps", "phase": "random"})")})
+            .cluster;
+
+    const LinkTrace& trace = *std::get<std::shared_ptr<const LinkTrace>>(cluster.access[0].kind);
+    CHECK(trace.period == 1min);
+    CHECK(trace.phase == Phase::random);
+    const OnOff& on_off = std::get<OnOff>(cluster.access[1].kind);
+    CHECK(on_off.law == LengthLaw::fixed);
+    CHECK(on_off.bandwidth_off == 2_Mbps);
+    CHECK(on_off.phase == Phase::random);
+}
+
 TEST_CASE("access: a trace may have blanks, empty lines, CR LF and a byte-order mark") {
     const TemporaryFolder folder;
 
