@@ -28,8 +28,8 @@ constexpr auto laws = std::to_array<Spelling<LengthLaw>>(
 constexpr auto transfer_rules = std::to_array<Spelling<Transfers>>(
     {{"pause", Transfers::pause}, {"restart", Transfers::restart}});
 
-constexpr auto phases =
-    std::to_array<Spelling<Phase>>({{"start", Phase::start}, {"random", Phase::random}});
+constexpr auto phases = std::to_array<Spelling<LinkPhase>>(
+    {{"start", LinkPhase::start}, {"random", LinkPhase::random}});
 
 Place element(const Place& list, std::size_t i) {
     return {&(*list.json)[i], list.file, fmt::format("{}[{}]", list.path, i)};
@@ -53,7 +53,7 @@ AccessKind read_trace(const ObjectReader& read) {
     }
     if (const auto p = read.optional("phase")) {
         trace.phase = as_choice(*p, "a phase", phases);
-        if (trace.phase == Phase::random && trace.period == Duration::zero())
+        if (trace.phase == LinkPhase::random && trace.period == Duration::zero())
             p->refuse("lies somewhere in the period of a trace; give \"period\"");
     }
     return std::make_shared<const LinkTrace>(std::move(trace));

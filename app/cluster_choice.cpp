@@ -155,7 +155,7 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
         return std::nullopt;
     if (!bus) return IdleNetwork{star, {}, 1};
     const bool ideal =
-        fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == Jitter{};
+        fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == LinkJitter{};
     if (bus->kind != BusKind::switched || !ideal) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
     star.latency = sum(star.latency, inside.latency);

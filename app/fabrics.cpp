@@ -72,7 +72,7 @@ FabricChoice read_star(const ObjectReader& read, int /*nodes*/) {
     choice.overhead = overhead_of(read);
     choice.states_efficiency = cable.up.efficiency < 1;
     const bool symmetric = cable.up.capacity() == cable.down.capacity();
-    const bool steady = cable.up.jitter == Jitter{};
+    const bool steady = cable.up.jitter == LinkJitter{};
     if (choice.overhead == Duration::zero() && symmetric && steady)
         choice.as_idle_star =
             IdleStar{cable.up.capacity(), sum(cable.up.latency, cable.down.latency)};

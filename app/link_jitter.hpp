@@ -9,16 +9,16 @@
 
 namespace paceline {
 
-struct JitterEntry {
+struct LinkJitterEntry {
     std::string_view name;
     std::string_view summary;
     Keys keys;
-    Jitter (*read)(const ObjectReader& read);
+    LinkJitter (*read)(const ObjectReader& read);
 };
 
-std::span<const JitterEntry> jitter_table();
+std::span<const LinkJitterEntry> jitter_table();
 
 /// Throws ConfigError.
-Jitter read_jitter(const Place& place);
+LinkJitter read_jitter(const Place& place);
 
 }  // namespace paceline

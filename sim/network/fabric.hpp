@@ -28,7 +28,7 @@ struct Link {
     double efficiency = 1;
     double duplex_share = 1;  // of the capacity, while the way back of the cable is busy
     double loss = 0;          // share of what is sent, which is sent again; below 1
-    Jitter jitter{};          // on top of the latency
+    LinkJitter jitter{};      // on top of the latency
 
     /// What payload can have of it, what is sent again left out.
     [[nodiscard]] Bandwidth capacity() const { return (1 - loss) * efficiency * bandwidth; }

@@ -9,7 +9,7 @@ namespace paceline {
 namespace {
 
 bool jitters(const Link& link) {
-    return link.jitter.law != JitterLaw::none;
+    return link.jitter.law != LinkJitterLaw::none;
 }
 bool loses(const Link& link) {
     return link.loss > 0;

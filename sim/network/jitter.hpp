@@ -19,20 +19,20 @@
 
 namespace paceline {
 
-enum class JitterLaw : std::uint8_t { none, normal, log_normal, pareto };
+enum class LinkJitterLaw : std::uint8_t { none, normal, log_normal, pareto };
 
-struct Jitter {
-    JitterLaw law = JitterLaw::none;
+struct LinkJitter {
+    LinkJitterLaw law = LinkJitterLaw::none;
     Duration typical{};  // mean, median or scale; above 0 but for the mean
     double spread = 0;   // sd in seconds, sigma, or shape: at least 0; the shape above 1
 
-    constexpr bool operator==(const Jitter&) const = default;
+    constexpr bool operator==(const LinkJitter&) const = default;
 };
 
 /// What a message waits on top of the latency. Advances the stream unless the law is none.
-Duration draw_delay(const Jitter& jitter, RandomStream& stream);
+Duration draw_delay(const LinkJitter& jitter, RandomStream& stream);
 
 /// Of many draws, by the closed form.
-Duration mean_delay(const Jitter& jitter);
+Duration mean_delay(const LinkJitter& jitter);
 
 }  // namespace paceline

@@ -44,7 +44,7 @@ void check(const LinkTrace& trace) {
         PACELINE_CHECK(trace.rows[i].at > trace.rows[i - 1].at, "times of a trace rise");
     PACELINE_CHECK(trace.period == Duration::zero() || trace.period > trace.rows.back().at,
                    "a period ends after the last row of its trace");
-    PACELINE_CHECK(trace.period > Duration::zero() || trace.phase == Phase::start,
+    PACELINE_CHECK(trace.period > Duration::zero() || trace.phase == LinkPhase::start,
                    "a trace begins at random in its period");
 }
 
@@ -93,7 +93,7 @@ void LinkProcesses::follow(const Access& access, std::shared_ptr<const LinkTrace
     const Index state = source_of(access);
     Trace kind{.trace = std::move(trace), .begin = now()};
     const std::vector<LinkTrace::Row>& rows = kind.trace->rows;
-    if (kind.trace->phase == Phase::random) {
+    if (kind.trace->phase == LinkPhase::random) {
         RandomStream random = stream("trace", state);
         const Duration passed = share(kind.trace->period, random);
         kind.begin -= passed;
@@ -106,7 +106,7 @@ void LinkProcesses::alternate(const Access& access, const OnOff& process) {
     PACELINE_CHECK(std::min(process.on, process.off) > Duration::zero(), "lengths are above 0");
     const Index state = source_of(access);
     Alternation kind{process, stream("on-off", state)};
-    if (process.phase == Phase::random) {
+    if (process.phase == LinkPhase::random) {
         const Duration passed = share(sum(process.on, process.off), kind.random);
         const bool on = passed < process.on;
         const Duration mean = on ? process.on : process.off;

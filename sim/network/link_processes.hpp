@@ -51,16 +51,16 @@ struct Access {
 };
 
 /// Where a process begins.
-enum class Phase : std::uint8_t { start, random };
+enum class LinkPhase : std::uint8_t { start, random };
 
 struct LinkTrace {
     struct Row {
         Duration at;  // from the start of the run, or of a period
         AccessBandwidth bandwidth;
     };
-    std::vector<Row> rows;       // the first at 0, then later and later
-    Duration period{};           // later than the last row; 0: the last row holds for ever
-    Phase phase = Phase::start;  // at random in its period, if it has one
+    std::vector<Row> rows;               // the first at 0, then later and later
+    Duration period{};                   // later than the last row; 0: the last row holds for ever
+    LinkPhase phase = LinkPhase::start;  // at random in its period, if it has one
 };
 
 enum class LengthLaw : std::uint8_t { fixed, exponential };
@@ -70,7 +70,7 @@ struct OnOff {
     Duration off;
     LengthLaw law = LengthLaw::exponential;
     Bandwidth bandwidth_off{};  // of both ways
-    Phase phase = Phase::start;
+    LinkPhase phase = LinkPhase::start;
 };
 
 enum class Transfers : std::uint8_t { pause, restart };

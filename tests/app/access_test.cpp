@@ -101,11 +101,11 @@ TEST_CASE("access: a trace's period and phase are read, and all keys of an on/of
 
     const LinkTrace& trace = *std::get<std::shared_ptr<const LinkTrace>>(cluster.access[0].kind);
     CHECK(trace.period == 1min);
-    CHECK(trace.phase == Phase::random);
+    CHECK(trace.phase == LinkPhase::random);
     const OnOff& on_off = std::get<OnOff>(cluster.access[1].kind);
     CHECK(on_off.law == LengthLaw::fixed);
     CHECK(on_off.bandwidth_off == 2_Mbps);
-    CHECK(on_off.phase == Phase::random);
+    CHECK(on_off.phase == LinkPhase::random);
 }
 
 TEST_CASE("access: a trace may have blanks, empty lines, CR LF and a byte-order mark") {

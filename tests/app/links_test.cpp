@@ -231,17 +231,17 @@ TEST_CASE("links: jitter and loss are those of both ways, and presets have none"
         link_of({{"bandwidth", "1Gbps"},
                  {"jitter", {{"kind", "log-normal"}, {"median", "1ms"}, {"sigma", 0}}}});
 
-    CHECK(cable.up.jitter == Jitter{JitterLaw::normal, 5ms, 2e-3});
+    CHECK(cable.up.jitter == LinkJitter{LinkJitterLaw::normal, 5ms, 2e-3});
     CHECK(cable.down.jitter == cable.up.jitter);
     CHECK(cable.up.loss == 0.01);
     CHECK(cable.down.loss == 0.01);
     CHECK(cable.down.capacity().bits_per_second == 4'950'000);
-    CHECK(late.jitter == Jitter{JitterLaw::pareto, 1ms, 2.5});
-    CHECK(later.jitter == Jitter{JitterLaw::log_normal, 1ms, 0});
+    CHECK(late.jitter == LinkJitter{LinkJitterLaw::pareto, 1ms, 2.5});
+    CHECK(later.jitter == LinkJitter{LinkJitterLaw::log_normal, 1ms, 0});
     for (const LinkPreset& preset : link_presets()) {
         const Link link = cable_of({{"preset", preset.name}}).up;
         CHECK(link.loss == 0);
-        CHECK(link.jitter == Jitter{});
+        CHECK(link.jitter == LinkJitter{});
     }
 }
 

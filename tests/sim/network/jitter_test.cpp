@@ -20,12 +20,12 @@ using namespace std::chrono_literals;
 using namespace literals;
 using doctest::Approx;
 
-const Jitter normal{JitterLaw::normal, 5ms, 2e-3};
-const Jitter cut_normal{JitterLaw::normal, 1ms, 3e-3};
-const Jitter log_normal{JitterLaw::log_normal, 4ms, 0.75};
-const Jitter pareto{JitterLaw::pareto, 2ms, 3.5};
+const LinkJitter normal{LinkJitterLaw::normal, 5ms, 2e-3};
+const LinkJitter cut_normal{LinkJitterLaw::normal, 1ms, 3e-3};
+const LinkJitter log_normal{LinkJitterLaw::log_normal, 4ms, 0.75};
+const LinkJitter pareto{LinkJitterLaw::pareto, 2ms, 3.5};
 
-std::vector<double> draws(const Jitter& jitter, int count, std::uint64_t seed) {
+std::vector<double> draws(const LinkJitter& jitter, int count, std::uint64_t seed) {
     RandomStream random = RandomStreams(seed).stream("test");
     std::vector<double> all;
     for (int i = 0; i < count; ++i) all.push_back(to_seconds(draw_delay(jitter, random)));
@@ -38,19 +38,19 @@ double standard_normal(double x) {
 }
 
 // The distribution functions, as the textbook has them.
-double share_below(const Jitter& jitter, double x) {
+double share_below(const LinkJitter& jitter, double x) {
     const double typical = to_seconds(jitter.typical);
     const double spread = jitter.spread;
     switch (jitter.law) {
-        case JitterLaw::normal: {
+        case LinkJitterLaw::normal: {
             const double negative = standard_normal(-typical / spread);
             return (standard_normal((x - typical) / spread) - negative) / (1 - negative);
         }
-        case JitterLaw::log_normal:
+        case LinkJitterLaw::log_normal:
             return standard_normal(std::log(x / typical) / spread);
-        case JitterLaw::pareto:
+        case LinkJitterLaw::pareto:
             return x < typical ? 0 : 1 - std::pow(typical / x, spread);
-        case JitterLaw::none:
+        case LinkJitterLaw::none:
             break;
     }
     return 1;
@@ -58,7 +58,7 @@ double share_below(const Jitter& jitter, double x) {
 
 TEST_CASE("jitter: draws follow their distribution function") {
     constexpr int count = 20'000;
-    for (const Jitter& jitter : {normal, cut_normal, log_normal, pareto})
+    for (const LinkJitter& jitter : {normal, cut_normal, log_normal, pareto})
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             CAPTURE(static_cast<int>(jitter.law));
             CAPTURE(seed);
@@ -77,7 +77,7 @@ TEST_CASE("jitter: draws follow their distribution function") {
 
 TEST_CASE("jitter: the mean of many draws is the closed form's") {
     constexpr int count = 200'000;
-    for (const Jitter& jitter : {normal, cut_normal, log_normal, pareto}) {
+    for (const LinkJitter& jitter : {normal, cut_normal, log_normal, pareto}) {
         CAPTURE(static_cast<int>(jitter.law));
         double total = 0;
         for (const double drawn : draws(jitter, count, 7)) total += drawn;
@@ -88,16 +88,17 @@ TEST_CASE("jitter: the mean of many draws is the closed form's") {
 
 TEST_CASE("jitter: means have their textbook values") {
     // A half-normal delay has the mean s sqrt(2/pi).
-    CHECK(to_seconds(mean_delay({JitterLaw::normal, 0ms, 1e-3})) ==
+    CHECK(to_seconds(mean_delay({LinkJitterLaw::normal, 0ms, 1e-3})) ==
           Approx(1e-3 * std::sqrt(2 / std::numbers::pi)).epsilon(1e-9));
-    CHECK(to_seconds(mean_delay({JitterLaw::normal, 5ms, 1e-4})) == Approx(5e-3).epsilon(1e-9));
-    CHECK(to_seconds(mean_delay({JitterLaw::log_normal, 1ms, 1})) == Approx(1e-3 * std::exp(0.5)));
-    CHECK(mean_delay({JitterLaw::pareto, 1ms, 2}) == 2ms);
+    CHECK(to_seconds(mean_delay({LinkJitterLaw::normal, 5ms, 1e-4})) == Approx(5e-3).epsilon(1e-9));
+    CHECK(to_seconds(mean_delay({LinkJitterLaw::log_normal, 1ms, 1})) ==
+          Approx(1e-3 * std::exp(0.5)));
+    CHECK(mean_delay({LinkJitterLaw::pareto, 1ms, 2}) == 2ms);
     CHECK(mean_delay({}) == 0ms);
 }
 
 TEST_CASE("jitter: without spread every draw is the typical delay") {
-    for (const JitterLaw law : {JitterLaw::normal, JitterLaw::log_normal}) {
+    for (const LinkJitterLaw law : {LinkJitterLaw::normal, LinkJitterLaw::log_normal}) {
         const std::vector<double> drawn = draws({law, 3ms, 0}, 10, 1);
 
         CHECK(drawn.front() == Approx(3e-3).epsilon(1e-9));
@@ -109,14 +110,14 @@ TEST_CASE("jitter: without spread every draw is the typical delay") {
 TEST_CASE("jitter: a law without a mean is refused") {
     RandomStream random = RandomStreams(1).stream("test");
 
-    CHECK_THROWS_AS(draw_delay({JitterLaw::pareto, 1ms, 1}, random), LogicError);
-    CHECK_THROWS_AS(draw_delay({JitterLaw::log_normal, 0ms, 1}, random), LogicError);
-    CHECK_THROWS_AS(draw_delay({JitterLaw::normal, 1ms, -1}, random), LogicError);
+    CHECK_THROWS_AS(draw_delay({LinkJitterLaw::pareto, 1ms, 1}, random), LogicError);
+    CHECK_THROWS_AS(draw_delay({LinkJitterLaw::log_normal, 0ms, 1}, random), LogicError);
+    CHECK_THROWS_AS(draw_delay({LinkJitterLaw::normal, 1ms, -1}, random), LogicError);
 }
 
 // ---- on links ----
 
-Link jittering(const Jitter& jitter) {
+Link jittering(const LinkJitter& jitter) {
     return {.bandwidth = 1_Gbps, .latency = 25us, .jitter = jitter};
 }
 
@@ -142,7 +143,7 @@ std::vector<Duration> arrivals(const Link& up, const Link& down, int count, std:
 }
 
 TEST_CASE("jitter: a constant delay of both links is paid once each, by every message") {
-    const Link late = jittering({JitterLaw::normal, 100us, 0});
+    const Link late = jittering({LinkJitterLaw::normal, 100us, 0});
 
     const std::vector<Duration> times = arrivals(late, late, 3, 1);
 
@@ -150,7 +151,7 @@ TEST_CASE("jitter: a constant delay of both links is paid once each, by every me
 }
 
 TEST_CASE("jitter: it delays the message and not the links") {
-    TransferRun run(make_star(2, jittering({JitterLaw::normal, 100us, 0}), {1_Gbps, 25us}));
+    TransferRun run(make_star(2, jittering({LinkJitterLaw::normal, 100us, 0}), {1_Gbps, 25us}));
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1000_B});
 
     run.simulation.run();
@@ -162,7 +163,7 @@ TEST_CASE("jitter: it delays the message and not the links") {
 TEST_CASE("jitter: none overtakes another of its lane, and each arrives as soon as it may") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);
-        const Link late = jittering({JitterLaw::pareto, 10us, 1.5});
+        const Link late = jittering({LinkJitterLaw::pareto, 10us, 1.5});
         constexpr int count = 100;
 
         const std::vector<Duration> times = arrivals(late, {1_Gbps, 25us}, count, seed);
@@ -183,7 +184,7 @@ TEST_CASE("jitter: none overtakes another of its lane, and each arrives as soon 
 }
 
 TEST_CASE("jitter: other lanes do not wait for a late message") {
-    const Link late = jittering({JitterLaw::pareto, 10us, 1.1});
+    const Link late = jittering({LinkJitterLaw::pareto, 10us, 1.1});
     bool overtaken = false;
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         TransferRun run(make_star(2, late, {1_Gbps, 25us}), seed);

@@ -137,7 +137,7 @@ TEST_CASE("link processes: an exponential on/off link carries its long-run share
 
 TEST_CASE("link processes: at random a trace begins anywhere in its period, and then goes on") {
     // One way of 1, 2, .. 10 Mbps in turn, for a second each.
-    LinkTrace trace{.rows = {}, .period = 10s, .phase = Phase::random};
+    LinkTrace trace{.rows = {}, .period = 10s, .phase = LinkPhase::random};
     for (int i = 0; i < 10; ++i) trace.rows.push_back({i * Duration{1s}, {mbps(i + 1), mbps(9)}});
     std::vector<int> begins(11);
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
@@ -171,7 +171,8 @@ TEST_CASE("link processes: at random an on/off link is on with its long-run shar
         int on_later = 0;
         for (std::uint64_t seed = 1; seed <= runs; ++seed) {
             Changing run(2, seed);
-            run.processes_of_links.alternate(run.access(0), {3s, 1s, law, 2_Mbps, Phase::random});
+            run.processes_of_links.alternate(run.access(0),
+                                             {3s, 1s, law, 2_Mbps, LinkPhase::random});
             Join drained{1};
             const MessageId flow =
                 run.network.send(0, 1, 1, Bytes{1'000'000'000}, Protocol::eager, drained);
@@ -432,7 +433,7 @@ TEST_CASE("link processes: what is not in order is refused") {
     CHECK_THROWS_AS(run.follow(1, {{{1ms, usual}}, 0s}), LogicError);
     CHECK_THROWS_AS(run.follow(1, {{{0s, usual}, {0s, usual}}, 0s}), LogicError);
     CHECK_THROWS_AS(run.follow(1, {{{0s, usual}, {1s, usual}}, 1s}), LogicError);
-    CHECK_THROWS_AS(run.follow(1, {{{0s, usual}}, 0s, Phase::random}), LogicError);
+    CHECK_THROWS_AS(run.follow(1, {{{0s, usual}}, 0s, LinkPhase::random}), LogicError);
     CHECK_THROWS_AS(run.processes_of_links.alternate(run.access(1), {0ms, 1ms}), LogicError);
     CHECK_THROWS_AS(run.interrupt(1, {.schedule = {{1s, 2s}, {2s, 1s}}}), LogicError);
     CHECK_THROWS_AS(run.interrupt(1, {.mean_between = 1s}), LogicError);

@@ -116,7 +116,7 @@ TEST_CASE("loss: a bound above a flow's share of the link does not matter") {
 
 TEST_CASE("loss: jitter counts in the round trip with its mean") {
     Link lossy = losing(1_Gbps, 10ms, 0.01);
-    lossy.jitter = {JitterLaw::pareto, 5ms, 2};  // mean 10 ms
+    lossy.jitter = {LinkJitterLaw::pareto, 5ms, 2};  // mean 10 ms
     TransferRun run(make_star(2, lossy, {1_Gbps}));
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1_MB});
 
