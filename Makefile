@@ -11,7 +11,7 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
 .PHONY: help demo test bench validation comparison deps format check \
-        check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-validation
+        check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,7 +54,7 @@ format: ## lay out every C++ file as .clang-format says
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-profiles check-validation check-lint check-lint-tests check-sanitizers ## everything below
+check: check-format check-layers check-profiles check-scenarios check-validation check-lint check-lint-tests check-sanitizers ## everything below
 
 check-format: ## is every C++ file laid out as .clang-format says?
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -69,6 +69,12 @@ check-profiles: ## are the profiles what tools/make_profiles.py makes?
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
 
+check-scenarios: deps ## are the shipped scenarios accepted as they are?
+	@echo "check-scenarios: reads every point of every shipped scenario, with its data"
+	@$(call build,release,paceline)
+	@for file in $(filter-out %.schema.json %/published.json,$(wildcard scenarios/*.json scenarios/validation/*.json)); do \
+		build/release/paceline check $$file >/dev/null || exit 1; done
+
 check-validation: deps ## is docs/validation.md what the studies give?
 	@echo "check-validation: runs scenarios/validation and compares"
 	@$(call build,release,paceline)
@@ -77,8 +83,7 @@ check-validation: deps ## is docs/validation.md what the studies give?
 check-lint-core: deps ## the checks that CI has time for, over the product (.ci/lint-checks)
 	@echo "check-lint-core: runs the checks of .ci/lint-checks over every .cpp file but the tests"
 	@$(call build,release,all)
-	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) -checks="$$(paste -sd, .ci/lint-checks)" \
-		'^(?!.*/(build|tests)/).*\.cpp$$'
+	@python3 tools/lint_batches.py build/release --jobs $(jobs)
 
 check-lint: deps ## has clang-tidy nothing to say of the product?
 	@echo "check-lint: runs clang-tidy over every .cpp file of preset release but the tests"

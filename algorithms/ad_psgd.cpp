@@ -15,29 +15,39 @@ namespace {
 enum Box : int { requests, answers };
 
 struct StepBegun {};
-using StepsBegun = std::shared_ptr<Channel<StepBegun>>;  // of the algorithm and its gossip
+
+// What a node's steps and its gossip share.
+struct Node {
+    Channel<StepBegun> begun{};
+    std::int64_t averagings = 0;
+};
+using NodePtr = std::shared_ptr<Node>;
 
 bool is_active(int rank) {
     return rank % 2 == 1;
 }
 
-Task<> answer_requests(Worker& self) {
+Task<> answer_requests(Worker& self, NodePtr node) {
     for (;;) {
         const Letter request = co_await self.next_letter(requests);
         const Vector mine = self.model();
         self.model() += 0.5 * (*request.vector - mine);
+        ++node->averagings;
         co_await self.post(request.from, answers, Letter{mine}, self.weigh(mine));
     }
 }
 
-Task<> gossip(Worker& self, StepsBegun begun) {
+Task<> gossip(Worker& self, NodePtr node) {
     const std::vector<int> partners = ad_psgd_partners(self.rank(), self.nodes());
     for (std::size_t turn = 0;; turn = (turn + 1) % partners.size()) {
-        co_await begun->get();
+        co_await node->begun.get();
+        if (!self.present(partners[turn])) continue;
         const Vector sent = self.model();
         co_await self.post(partners[turn], requests, Letter{sent}, self.weigh(sent));
-        const Letter answer = co_await self.next_letter(answers);
-        self.model() += 0.5 * (*answer.vector - sent);
+        const auto answer = co_await self.next_letter_from(partners[turn], answers);
+        if (!answer) continue;
+        self.model() += 0.5 * (*answer->vector - sent);
+        ++node->averagings;
     }
 }
 
@@ -59,16 +69,18 @@ std::vector<int> ad_psgd_partners(int rank, int nodes) {
 }
 
 Task<> ad_psgd(Worker& self, AdPsgdOptions options) {
-    const auto begun = std::make_shared<Channel<StepBegun>>();
+    const auto node = std::make_shared<Node>();
     const bool active = is_active(self.rank());
-    self.serve(active ? gossip(self, begun) : answer_requests(self));
+    self.serve(active ? gossip(self, node) : answer_requests(self, node));
     Vector m = Vector::zero_like(self.model());
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        if (active && begun->size() == 0) begun->put({});
+        if (active && node->begun.size() == 0) node->begun.put({});
         const Vector z = self.model();
+        const std::int64_t averagings = node->averagings;
         const Vector g = co_await self.gradient(z);
+        self.count_staleness(static_cast<double>(node->averagings - averagings));
         self.model() += momentum_change(options.rule, gamma, g, m, z);
         co_await self.update();
     }

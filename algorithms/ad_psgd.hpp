@@ -21,6 +21,10 @@
 // begins one exchange per gradient step, and a new one not before the former is done, so that the
 // network's speed caps it. Exchanges still under way when the last step is done are finished.
 //
+// A partner that is away is passed over; one that dies within an exchange leaves the model of the
+// other as it is, and the sum of all models changes by half of what lay between the two if it had
+// taken its half already.
+//
 // n = 1: SGD. Messages weigh the model, one each way and exchange. Source: Lian, Zhang, Zhang, Liu,
 // ICML 2018; roles, partners and order: released code, facebookresearch/stochastic_gradient_push.
 // The additive form is derived.

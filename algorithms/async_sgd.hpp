@@ -1,6 +1,6 @@
 // Asynchronous SGD with a parameter server: nobody waits for anybody but the server.
 //
-// Worker i, over and over:
+// Worker i, over and over (push_and_read.hpp):
 //   m_i  <-  beta m_i + g_i(x_i)                  g_i at the model that it read last
 //   sends  (gamma / n) m_i,  waits for x, reads   x_i  <-  x
 //

@@ -28,7 +28,10 @@ std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout&
 // What the steps of a backward pass share; outlives the object that an algorithm moves about.
 struct Backward::Gradient {
     Gradient(Worker& worker, Vector at, std::int64_t k)
-        : x(std::move(at)), whole(x.layout()), number(k) {
+        : x(std::move(at)),
+          whole(x.layout()),
+          number(k),
+          computing(std::in_place, worker.time_use_) {
         if (x.has_values())
             piece.emplace(worker.cluster_.local_work_,
                           [this, &worker] { whole = worker.evaluate(x, number); });
@@ -38,6 +41,7 @@ struct Backward::Gradient {
     Vector whole;
     std::int64_t number;
     std::optional<LocalWork::Piece> piece;  // while there are values
+    std::optional<Computing> computing;     // until the last bucket is complete
 };
 
 Backward::Backward(Worker& worker, Vector x, std::int64_t k, Time begin)
@@ -60,6 +64,10 @@ Bytes Backward::weight(std::size_t i) const {
 Task<Vector> Backward::bucket(std::size_t i) {
     PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
     const Bucket& bucket = (*buckets_)[i];
+    if (worker_->owed_ > Duration::zero()) {
+        begin_ = later(begin_, worker_->owed_);
+        co_await worker_->pay();
+    }
     const Duration wait = begin_ + ready(i) - worker_->simulation().now();
     if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
     if (gradient_->piece) gradient_->piece->join();
@@ -68,6 +76,7 @@ Task<Vector> Backward::bucket(std::size_t i) {
     if (i + 1 == buckets_->size()) {
         ++worker_->gradients_;
         worker_->compute_time_ += ready(i);
+        gradient_->computing.reset();
     }
     LayoutPtr part = layout_of(*charged_, bucket);
     if (!whole.has_values()) co_return Vector(std::move(part));

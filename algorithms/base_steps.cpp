@@ -1,35 +1,20 @@
 #include "algorithms/base_steps.hpp"
 
-#include <cmath>
 #include <utility>
 
+#include "algorithms/optimizers/adam.hpp"
 #include "algorithms/push_sum.hpp"
+#include "algorithms/sgp.hpp"
 
 namespace paceline {
 
 namespace {
 
-// Clipped, and with the decay at x, which need not be what the step moves.
+// Clipped, and with the decay at x.
 Vector decayed(const MomentumRule& rule, Vector g, const Vector& x) {
     clip_norm(g, rule.clip);
     if (rule.weight_decay > 0) g += rule.weight_decay * x;
     return g;
-}
-
-void adam_step(const BaseOptions& options, double gamma, const Vector& gradient, BaseState& state,
-               Vector& x) {
-    ++state.steps;
-    if (!x.has_values()) return;
-    const double beta1 = options.rule.momentum;
-    const auto s = static_cast<double>(state.steps);
-    const double corrected = gamma / (1 - std::pow(beta1, s));
-    const double scale = 1 / (1 - std::pow(options.beta2, s));
-    const Eigen::VectorXd& g = gradient.values();
-    Eigen::VectorXd& m = state.m.writable();
-    Eigen::VectorXd& v = state.v.writable();
-    m = beta1 * m + (1 - beta1) * g;
-    v = options.beta2 * v + (1 - options.beta2) * g.cwiseAbs2();
-    x.writable().array() -= corrected * m.array() / ((scale * v.array()).sqrt() + options.epsilon);
 }
 
 }  // namespace
@@ -47,7 +32,7 @@ void reset_buffers(BaseState& state) {
 }
 
 Vector numerator(const BaseState& state, const Vector& x) {
-    return state.w == 1 ? x : state.w * x;
+    return biased(x, state.w).x;
 }
 
 Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m) {
@@ -56,21 +41,6 @@ Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m) {
     co_await self.gradient(x, [&](Vector g) { momentum_step(rule, gamma, std::move(g), m, x); });
     co_await self.update();
     co_return m;
-}
-
-Task<BaseState> sgp_step(Worker& self, MomentumRule rule, BaseState state) {
-    Vector& z = self.model();
-    const double gamma = self.learning_rate();
-    Vector x = numerator(state, z);
-    const MomentumRule direction{rule.momentum, rule.nesterov};
-    co_await self.gradient(z, [&](Vector g) {
-        momentum_step(direction, gamma, decayed(rule, std::move(g), z), state.m, x);
-    });
-    co_await self.update();
-    const PushSum mine = co_await push_sum(self, {std::move(x), state.w});
-    state.w = mine.w;
-    z = mine.debiased();
-    co_return state;
 }
 
 Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m) {
@@ -91,8 +61,11 @@ Task<Vector> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how,
 Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state) {
     Vector& x = self.model();
     const double gamma = self.learning_rate();
+    const AdamRule rule{options.rule.momentum, options.beta2, options.epsilon};
+    ++state.steps;
     co_await self.gradient(x, [&](Vector g) {
-        adam_step(options, gamma, decayed(options.rule, std::move(g), x), state, x);
+        adam_step(rule, gamma, state.steps, decayed(options.rule, std::move(g), x), state.m,
+                  state.v, x);
     });
     co_await self.update();
     co_return state;
@@ -103,9 +76,12 @@ Task<BaseState> base_step(Worker& self, BaseOptions options, BaseState state) {
         case Base::local:
             state.m = co_await local_step(self, options.rule, std::move(state.m));
             break;
-        case Base::sgp:
-            state = co_await sgp_step(self, options.rule, std::move(state));
+        case Base::sgp: {
+            SgpState pushed = co_await sgp_step(self, options.rule, {std::move(state.m), state.w});
+            state.m = std::move(pushed.m);
+            state.w = pushed.w;
             break;
+        }
         case Base::dsgd:
             state.m = co_await dsgd_step(self, options.rule, std::move(state.m));
             break;

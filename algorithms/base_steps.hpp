@@ -7,6 +7,7 @@
 //   all-reduce   the same with (1/n) sum of g_i: x_i stays equal on all workers
 //   local-adam   m_i <- b1 m_i + (1 - b1) g_i;  v_i <- b2 v_i + (1 - b2) g_i^2;
 //                x_i <- x_i - gamma (m_i / (1 - b1^s)) / (sqrt(v_i / (1 - b2^s)) + eps)
+//                                                                        (optimizers/adam.hpp)
 //
 //   symbol       here             meaning
 //   x_i          self.model()     model of worker i; of sgp the de-biased one
@@ -24,7 +25,7 @@
 // One step takes the time of a gradient and of the job's update, and then, of sgp and dsgd, that of
 // a message to each listener; all-reduce: of an all-reduce between the two. Arithmetic runs on the
 // threads of gradients. Sources: Adam: Kingma, Ba, ICLR 2015, Algorithm 1; sgp: Assran et al., ICML
-// 2019, its order from released code (stochastic_gradient_push); dsgd: algorithms/dmsgd.hpp.
+// 2019, its order from released code (algorithms/sgp.hpp); dsgd: algorithms/dmsgd.hpp.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +62,7 @@ Vector numerator(const BaseState& state, const Vector& x);
 
 /// One step of this worker's model by momentum SGD; returns the momentum.
 Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m);
-/// The others. sgp_step and dsgd_step require a job with a mixing.
-Task<BaseState> sgp_step(Worker& self, MomentumRule rule, BaseState state);
+/// The others; sgp has sgp_step of algorithms/sgp.hpp. dsgd_step requires a job with a mixing.
 Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m);
 Task<Vector> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, Vector m);
 Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state);

@@ -19,14 +19,19 @@
 
 #include <Eigen/Core>
 
+#include "algorithms/checkpoint.hpp"
+#include "algorithms/failures.hpp"
 #include "algorithms/letter.hpp"
 #include "algorithms/local_work.hpp"
+#include "algorithms/membership.hpp"
 #include "algorithms/rounds.hpp"
 #include "algorithms/sparse_round.hpp"
 #include "algorithms/step_timing.hpp"
+#include "algorithms/waiting.hpp"
 #include "algorithms/wire_format.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/rank.hpp"
+#include "sim/compute/compute_time.hpp"
 #include "sim/engine/barrier.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
@@ -47,16 +52,13 @@ using MeanObjective = std::function<Eigen::VectorXd(const Vector& x, std::int64_
 /// Called when a worker has taken k steps, k = 0, 1, ..., before it learns whether it takes another.
 using StepObserver = std::function<void(int rank, std::int64_t k)>;
 
-/// By how much the k-th gradient of a worker takes longer than it should, 1 or more. A pure function.
-using Slowdown = std::function<double(int rank, std::int64_t k)>;
-
 /// Whether step k is to be taken; asked once for each k, in order, and for none after the first no.
 using StopRule = std::function<bool(std::int64_t k)>;
 
 struct Job {
     Vector start;                    // the first model, with values if the run trains
     StepTiming timing{};             // of one gradient, alike on all workers
-    Slowdown slowdown{};             // of that; null: none
+    ComputeTime compute_time{};      // of that on each node; null: what it should take
     Duration update{};               // of the optimizer, after each gradient exchange
     int workers = 0;                 // on hosts 0, 1, ...; 0: one on every host
     int servers = 0;                 // on the hosts behind those of the workers
@@ -71,6 +73,8 @@ struct Job {
     double steps_per_epoch = 0;  // 0: epochs are not known
     std::uint64_t seed = 1;
     std::vector<double> samples{};  // that each worker has; empty: alike, and not known
+    std::optional<Failures> failures{};
+    std::function<void()> after_death{};  // told when a worker has left
 };
 
 class Cluster {
@@ -87,9 +91,9 @@ class Cluster {
     /// A server has a rank behind the workers, a model and boxes, and takes part in no collective.
     [[nodiscard]] Worker& server(int i) { return worker(nodes_ + i); }
 
-    /// Adds a service: it runs beside the workers, does not keep the run going, and is not missed
-    /// when it still waits at the end.
-    void serve(std::string name, Task<> work);
+    /// Adds a service of a worker or server: it runs beside the workers, does not keep the run
+    /// going, and is not missed when it still waits at the end.
+    void serve(int rank, std::string name, Task<> work);
 
     /// Of the sparse exchanges so far.
     [[nodiscard]] MeasuredDensity measured_density() const;
@@ -97,14 +101,51 @@ class Cluster {
     /// fail.
     [[nodiscard]] std::optional<std::int64_t> decode_failures() const { return decode_failures_; }
 
+    // --- failures; whoever calls these drops and starts the workers' processes (crew.hpp) ---
+
+    [[nodiscard]] bool fails() const { return job_.failures.has_value(); }
+    [[nodiscard]] const std::optional<Failures>& failures() const { return job_.failures; }
+    [[nodiscard]] bool present(int rank) const {
+        return !membership_ || rank >= nodes_ || membership_->present(rank);
+    }
+    [[nodiscard]] std::vector<int> all_present() const;
+    /// Null unless workers go on without those that are away.
+    [[nodiscard]] Membership* membership() { return membership_.get(); }
+    /// A worker has died, and its process has been dropped.
+    void leave(int rank);
+    /// A worker is there again, and takes part from the next step on: `on_join` tells of it.
+    void return_of(int rank);
+    std::function<void(int rank)> on_join{};
+    /// All workers' processes have been dropped: everything is as the last checkpoint has it.
+    void roll_back();
+    [[nodiscard]] const Checkpoint& checkpoint() const { return checkpoint_; }
+    /// What a model weighs that goes to a returning worker.
+    [[nodiscard]] Bytes weight_of_a_model() const;
+    /// Means of what workers have counted; empty if they have not.
+    [[nodiscard]] std::optional<double> staleness() const { return staleness_.value(); }
+    [[nodiscard]] std::optional<double> participation() const { return participation_.value(); }
+
   private:
     friend class Worker;
     friend class Backward;
 
-    [[nodiscard]] bool takes_step(std::int64_t k);
+    [[nodiscard]] bool takes_step(std::int64_t k, const Worker& asking);
+    void begin_again_if_empty();
+    void let_join(std::int64_t k, const Worker& like);
+    void begins_step(Worker& worker);
+    void has_written(int rank);
+    void forget_letters_of(int rank);
+    void note_density(SparseRound& round);
     [[nodiscard]] GroupPtr group(std::vector<int> members);
     void expect(int from, int to, int box, Letter letter);
-    Task<> deliver(int from, int to, int box, Letter letter);
+    Task<> deliver(int to, int box, int life, Letter letter);
+    [[nodiscard]] int life_of(int rank) const;
+    void expect_at_meetings();
+
+    struct LetterUnderWay {
+        int from;
+        Pending<> delivery;
+    };
 
     Network& network_;
     Job job_;
@@ -119,15 +160,24 @@ class Cluster {
     Rounds<MixingPtr> mixings_;  // W of the rounds under way, by their stream
     std::map<std::pair<int, int>, std::deque<Vector>> mail_;  // values under way, by (from, to)
     std::int64_t steps_decided_ = 0;
+    int newest_beginner_ = 0;  // who began the newest step
     bool stop_decided_ = false;
     std::int64_t updates_done_ = 0;
     std::map<Stream, SparseRound> sparse_rounds_;
     MeasuredDensity density_sums_;
     std::optional<std::int64_t> decode_failures_;
-    Barrier meeting_;  // of all workers and servers
+    RoundEntries entries_;  // of the rounds under way
+    MeanOf staleness_;
+    MeanOf participation_;
+    Barrier meeting_;                         // of all workers and servers
+    unsigned meetings_before_ = 0;            // the last restart
+    std::unique_ptr<Membership> membership_;  // where workers go on without those that are away
+    Checkpoint checkpoint_;                   // the last one that all have written
+    std::optional<CheckpointUnderWay> writing_;
+    Time checkpoint_begun_{};
     // Frames that refer to the above.
-    std::list<Pending<>> letters_;  // under way, and some that have arrived
-    Processes services_;
+    std::list<LetterUnderWay> letters_;  // and some that have arrived
+    std::map<int, Processes> services_;  // by rank
 };
 
 }  // namespace paceline

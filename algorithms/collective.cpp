@@ -11,7 +11,7 @@ namespace paceline {
 
 namespace {
 
-Task<> take_part(const Rank& rank, const CollectiveOptions& options, Bytes size) {
+Task<> messages_of(const Rank& rank, const CollectiveOptions& options, Bytes size) {
     const Bytes block = block_of(size, rank.size());
     switch (options.operation) {
         case Operation::all_reduce:
@@ -45,7 +45,8 @@ Task<> collective(Worker& self, CollectiveOptions options) {
 
     while (self.keeps_training()) {
         const Vector g = co_await self.gradient(x);
-        co_await take_part(self.next_rank(self.everybody()), options, size);
+        const Rank rank = self.next_rank(self.everybody());
+        co_await self.take_part(rank, messages_of(rank, options, size));
         co_await self.update();
     }
 }

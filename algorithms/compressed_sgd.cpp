@@ -24,7 +24,7 @@ Task<Vector> mean_of_messages(Worker& self, Vector v, const CompressedSgdOptions
     const Bytes size = message_bytes(options.compressor, *self.charged_layout());
     if (options.compressor.aggregation == Aggregation::summable)
         return self.all_reduce(std::move(v), options.all_reduce, size);
-    return gather(self, std::move(v), size, options.all_gather, &mean_of);
+    return gather(self, std::move(v), size, options.all_gather, &mean_of<Vector>);
 }
 
 }  // namespace

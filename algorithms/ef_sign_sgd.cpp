@@ -37,7 +37,7 @@ Task<> ef_sign_sgd(Worker& self, EfSignSgdOptions options) {
             v = compress_with_feedback(scaled_sign, gamma * std::move(v), e, unused);
         });
         const Vector mean = co_await gather(self, std::move(v), message_bytes(scaled_sign, charged),
-                                            options.all_gather, &mean_of);
+                                            options.all_gather, &mean_of<Vector>);
         co_await self.compute(decoding);
         self.once(self.step(), [&] { x -= mean; });
         co_await self.update();

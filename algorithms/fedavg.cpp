@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <boost/random/uniform_int_distribution.hpp>
 
+#include "algorithms/compression/error_feedback.hpp"
+#include "algorithms/local_sgd.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/concurrency.hpp"
@@ -18,46 +21,126 @@ namespace paceline {
 namespace {
 
 constexpr int inbox = 0;  // of the server for trained models, of a worker for the model to train
-constexpr const char* draws = "clients of a round";
 
-// The rounds' clients, as everybody draws them.
-class Clients {
-  public:
-    Clients(const Worker& self, double fraction)
-        : rng_(self.common_stream(draws, 0)),
-          nodes_(self.nodes()),
-          count_(clients_of_a_round(fraction, nodes_)) {}
+std::int64_t round_of(std::int64_t step, const FedavgOptions& options) {
+    return step / options.local_steps;
+}
 
-    std::vector<int> of_next_round() { return draw_clients(rng_, nodes_, count_); }
+// The workers that the server asks in a round, as everybody draws them.
+std::vector<int> draw(const Worker& self, const FedavgOptions& options, std::int64_t round) {
+    const std::vector<int> there = self.all_present();
+    const int most = static_cast<int>(there.size());
+    RandomStream rng = self.common_stream("clients of a round", round);
+    std::vector<int> drawn;
+    if (most == 0) return drawn;
+    for (const int i :
+         draw_clients(rng, most, std::min(clients_asked(options, self.nodes()), most)))
+        drawn.push_back(there[static_cast<std::size_t>(i)]);
+    return drawn;
+}
 
-  private:
-    RandomStream rng_;
-    int nodes_;
-    int count_;
+// --- a client ---
+
+// What a client keeps between rounds.
+struct Client {
+    Vector error;  // of its compressor
+    RandomStream random;
 };
 
-// Trains in the round's first step, which has begun, and those after it.
-Task<> train(Worker& self, FedavgOptions options) {
-    const int server = self.nodes();
+Task<Letter> letter_of_round(Worker& self, std::int64_t round) {
     Letter letter = co_await self.next_letter(inbox);
-    Vector x = *std::move(letter.vector);
+    while (letter.number != static_cast<double>(round)) letter = co_await self.next_letter(inbox);
+    co_return letter;
+}
+
+// Sends a trained model, or how it differs from the one it began as, compressed.
+Task<> hand_in(Worker& self, FedavgOptions options, std::int64_t round, Vector x, Vector first,
+               Client& client) {
+    Bytes weight = self.weigh(x);
+    if (options.compressor) {
+        const Layout& charged = *self.charged_layout();
+        weight = message_bytes(*options.compressor, charged);
+        x -= first;
+        co_await self.compute(encoding_time(options, charged), [&] {
+            if (options.error_feedback)
+                x = compress_with_feedback(*options.compressor, std::move(x), client.error,
+                                           client.random);
+            else
+                compress(*options.compressor, x, client.random);
+        });
+    }
+    const auto number = static_cast<double>(round);
+    co_await self.post(self.nodes(), inbox, {.vector = std::move(x), .number = number}, weight);
+}
+
+// Trains in the steps that are left of a round, the first of which has begun.
+Task<> train(Worker& self, FedavgOptions options, std::int64_t round, Client& client) {
+    Letter letter = co_await letter_of_round(self, round);
+    const Vector first = *std::move(letter.vector);
+    Vector x = first;
     Vector m = Vector::zero_like(x);
 
-    std::int64_t left = options.local_steps;
     do {
         const double gamma = self.learning_rate();
         co_await self.gradient(
             x, [&](Vector g) { momentum_step({options.momentum}, gamma, std::move(g), m, x); });
         co_await self.update();
-    } while (--left > 0 && self.keeps_training());
-    co_await self.post(server, inbox, {.vector = x}, self.weigh(x));
+    } while (!ends_block(self.step(), options.local_steps) && self.keeps_training());
+    co_await hand_in(self, options, round, std::move(x), first, client);
 }
 
 // Counts the rest of the round's steps.
-void pass_steps(Worker& self, FedavgOptions options) {
-    std::int64_t left = options.local_steps;
-    while (--left > 0 && self.keeps_training()) {
+void pass_steps(Worker& self, const FedavgOptions& options) {
+    while (!ends_block(self.step(), options.local_steps) && self.keeps_training()) {
     }
+}
+
+// --- the server ---
+
+Task<> all_of(std::vector<Task<>> tasks) {
+    co_await when_all(std::move(tasks));
+}
+
+struct Asked {
+    int rank;
+    int life;
+};
+
+// Whether one that was asked may still answer.
+bool may_come(const Worker& self, const Asked& asked) {
+    return self.present(asked.rank) && self.life(asked.rank) == asked.life;
+}
+
+Task<> until(Worker& self, Time time) {
+    co_await self.simulation().sleep(time - self.simulation().now());
+}
+
+// The next letter; nothing if the time is up or a worker comes or goes.
+Task<std::optional<Letter>> next_before(Worker& self, Time deadline) {
+    if (deadline == never) co_return co_await self.next_letter_or_change(inbox);
+    auto first = co_await first_of(self.next_letter_or_change(inbox), until(self, deadline));
+    if (first.index() == 0) co_return std::get<0>(std::move(first));
+    co_return std::nullopt;
+}
+
+// What comes in of a round until there is enough, or no more can come. Summed in the order of ranks.
+Task<std::map<int, Vector>> collect(Worker& self, FedavgOptions options, std::int64_t round,
+                                    std::vector<Asked> asked) {
+    const auto enough =
+        static_cast<std::size_t>(clients_of_a_round(options.fraction, self.nodes()));
+    const Time deadline =
+        options.deadline ? later(self.simulation().now(), *options.deadline) : never;
+    std::map<int, Vector> models;
+    while (models.size() < enough) {
+        const bool more = std::ranges::any_of(asked, [&](const Asked& one) {
+            return !models.contains(one.rank) && may_come(self, one);
+        });
+        if (!more || self.simulation().now() >= deadline) break;
+        std::optional<Letter> letter = co_await next_before(self, deadline);
+        if (letter && letter->number == static_cast<double>(round))
+            models.emplace(letter->from, *std::move(letter->vector));
+    }
+    co_return models;
 }
 
 Vector weighted_mean(const Worker& self, const std::map<int, Vector>& models) {
@@ -88,35 +171,65 @@ std::vector<int> draw_clients(RandomStream& rng, int nodes, int count) {
     return all;
 }
 
+int clients_asked(const FedavgOptions& options, int nodes) {
+    const int needed = clients_of_a_round(options.fraction, nodes);
+    const double more = std::ceil(options.over_selection * needed - 1e-9);
+    return std::min(static_cast<int>(more), nodes);
+}
+
+Duration encoding_time(const FedavgOptions& options, const Layout& layout) {
+    if (!options.compressor) return {};
+    return encoding_time(*options.compressor, options.coding, layout,
+                         options.error_feedback ? error_feedback_passes : 0);
+}
+
 Task<> fedavg(Worker& self, FedavgOptions options) {
-    Clients clients(self, options.fraction);
+    Client client{Vector::zero_like(self.model()), self.stream("compression")};
     while (self.keeps_training()) {
+        const bool under_way = self.meetings() % 2 == 1;
+        if (under_way || self.step() % options.local_steps != 0) {  // joined within a round
+            pass_steps(self, options);
+            if (under_way) co_await self.meet();
+            continue;
+        }
         co_await self.meet();  // the round begins
-        const bool drawn = std::ranges::binary_search(clients.of_next_round(), self.rank());
-        if (drawn) co_await train(self, options);
-        if (!drawn) pass_steps(self, options);
+        const std::int64_t round = round_of(self.step(), options);
+        std::optional<Pending<>> training;
+        if (std::ranges::binary_search(draw(self, options, round), self.rank()))
+            training.emplace(self.start(train(self, options, round, client)));
+        else
+            pass_steps(self, options);
         co_await self.meet();  // the server has averaged
+        training.reset();      // too late, if it is not done
+        pass_steps(self, options);
     }
 }
 
 Task<> fedavg_server(Worker& self, FedavgOptions options) {
-    Clients clients(self, options.fraction);
     Vector& x = self.replicated_model();
 
-    for (std::int64_t round = 0;; ++round) {
-        co_await self.meet();
-        const std::vector<int> chosen = clients.of_next_round();
-        std::vector<Task<>> sent;
-        for (const int client : chosen)
-            sent.push_back(self.post(client, inbox, {.vector = x}, self.weigh(x)));
-        co_await when_all(std::move(sent));
+    const std::int64_t first = (self.step() + options.local_steps) / options.local_steps;
 
-        std::map<int, Vector> models;  // summed in the order of ranks
-        while (models.size() < chosen.size()) {
-            Letter trained = co_await self.next_letter(inbox);
-            models.emplace(trained.from, *std::move(trained.vector));
+    for (std::int64_t round = first;; ++round) {
+        co_await self.meet();
+        std::vector<Task<>> sent;
+        std::vector<Asked> asked;
+        for (const int client : draw(self, options, round)) {
+            asked.push_back({client, self.life(client)});
+            const auto number = static_cast<double>(round);
+            sent.push_back(
+                self.post(client, inbox, {.vector = x, .number = number}, self.weigh(x)));
         }
-        self.once(round, [&] { x = weighted_mean(self, models); });
+        Pending<> sending = self.start(all_of(std::move(sent)));
+        const std::map<int, Vector> models =
+            co_await collect(self, options, round, std::move(asked));
+        if (!models.empty()) {
+            self.once(self.updates_done(), [&] {
+                const Vector mean = weighted_mean(self, models);
+                x = options.compressor ? x + mean : mean;
+            });
+        }
+        self.count_participation(static_cast<double>(models.size()) / self.nodes());
         co_await self.meet();
     }
 }

@@ -1,6 +1,5 @@
 #include "algorithms/one_bit_all_reduce.hpp"
 
-#include <cstddef>
 #include <utility>
 
 #include "sim/collectives/all_to_all.hpp"
@@ -15,7 +14,8 @@ Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding) {
     const std::int64_t chunk = buffer.padded / self.nodes();
     const Bytes signs{chunk / 8};
     co_await self.compute(coding_time(coding, 2, buffer.padded));
-    co_await all_to_all(self.next_rank(self.everybody()), signs);
+    const Rank rank = self.next_rank(self.everybody());
+    co_await self.take_part(rank, all_to_all(rank, signs));
     co_await self.all_gather(scale_bytes, AllGather::ring);
     co_await self.compute(coding_time(coding, 1, buffer.padded + 2 * chunk));
     co_await self.all_gather(signs, AllGather::ring);
@@ -35,10 +35,9 @@ Vector zero_errors(const OneBitPlan& plan) {
 
 // Called once for every exchange, when all have entered.
 Vector reduce(const OneBitPlan& plan, const Round<Vector>& round, Vector& owner_errors) {
-    Eigen::VectorXd mean = round.of(0).values();
-    for (std::size_t i = 1; i < round.members(); ++i) mean += round.of(i).values();
-    mean /= static_cast<double>(round.members());
-    return {plan.values.layout, one_bit_reduce(plan.values, mean, owner_errors.writable())};
+    const Vector mean = mean_of(round);
+    return {plan.values.layout,
+            one_bit_reduce(plan.values, mean.values(), owner_errors.writable())};
 }
 
 }  // namespace
@@ -67,15 +66,15 @@ Vector OneBitEncoder::encode(const Vector& v) {
 }
 
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded) {
-    Task<> messages = exchange_buffers(self, plan);
+    const CollectiveOfOwn messages = [&](const Rank&) { return exchange_buffers(self, plan); };
     if (!encoded.has_values()) {
-        co_await std::move(messages);
+        co_await exchange_buffers(self, plan);
         co_return Vector(plan->values.layout);
     }
     Vector& owner_errors = self.replicated(plan->name, zero_errors(*plan));
-    co_return co_await self.combine(
-        std::move(encoded), std::move(messages),
-        [&](const Round<Vector>& round) { return reduce(*plan, round, owner_errors); });
+    co_return co_await self.combine(std::move(encoded), messages, [&](const Round<Vector>& round) {
+        return reduce(*plan, round, owner_errors);
+    });
 }
 
 }  // namespace paceline

@@ -38,18 +38,18 @@ Task<> exchange_stripes(Worker& self, Coding coding) {
     for (int owner = 0; owner < self.nodes(); ++owner)
         stripes.push_back(stripe_bytes(*self.charged_layout(), owner, self.nodes()));
     co_await self.compute(coding.encode);
-    co_await hand_in(self.next_rank(self.everybody()), stripes);
+    const Rank parts = self.next_rank(self.everybody());
+    co_await self.take_part(parts, hand_in(parts, stripes));
     co_await self.compute(coding.own);
     const BlockWeight weight = [&](int place) { return stripes[static_cast<std::size_t>(place)]; };
-    co_await all_gather(AllGather::ring, self.next_rank(self.everybody()), weight);
+    const Rank wholes = self.next_rank(self.everybody());
+    co_await self.take_part(wholes, all_gather(AllGather::ring, wholes, weight));
     co_await self.compute(coding.decode);
 }
 
 // Called once for every exchange, when all have entered.
 Vector requantized_mean(const Round<Vector>& round, Vector& residual) {
-    Vector mean = round.of(0);
-    for (std::size_t i = 1; i < round.members(); ++i) mean += round.of(i);
-    mean *= 1 / static_cast<double>(round.members());
+    const Vector mean = mean_of(round);
     const LayoutPtr& layout = mean.layout();
     return {layout, quantize_columns(*layout, mean.values(), residual.writable())};
 }
@@ -85,7 +85,7 @@ Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options) {
             said = {g.layout(), quantize_columns(*g.layout(), g.values(), residual.writable())};
         });
         const Vector mean = co_await self.combine(
-            std::move(said), exchange_stripes(self, coding),
+            std::move(said), [&](const Rank&) { return exchange_stripes(self, coding); },
             [&](const Round<Vector>& round) { return requantized_mean(round, owners_residual); });
         self.once(self.step(),
                   [&] { momentum_step(options.rule, self.learning_rate(), mean, m, x); });

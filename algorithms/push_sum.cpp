@@ -28,7 +28,7 @@ PushSum unpacked(const Vector& sum, const Vector& like) {
 
 Task<PushSum> push_sum(Worker& self, PushSum mine) {
     const Bytes size = self.weigh(mine.x) + self.wire().weigh(1);
-    const auto listeners = static_cast<double>(self.mixing()->listeners(self.rank()).size());
+    const auto listeners = static_cast<double>(self.listeners().size());
     const Vector share = packed(mine) / (listeners + 1);
     co_return unpacked(co_await self.neighbor_sum(share, size), mine.x);
 }

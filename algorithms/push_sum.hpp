@@ -24,6 +24,11 @@ struct PushSum {
     [[nodiscard]] Vector debiased() const { return w == 1 ? x : x / w; }
 };
 
+/// What debiased() makes z of: the numerator w z.
+[[nodiscard]] inline PushSum biased(const Vector& z, double w) {
+    return {w == 1 ? z : w * z, w};
+}
+
 /// Requires a job with a mixing, and that all workers make as many calls in a step.
 Task<PushSum> push_sum(Worker& self, PushSum mine);
 

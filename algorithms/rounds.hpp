@@ -53,6 +53,14 @@ class Round {
     std::size_t left_ = 0;
 };
 
+/// The mean of what all members have entered, added up in their order.
+template <class Value>
+[[nodiscard]] Value mean_of(const Round<Value>& round) {
+    Value sum = round.of(0);
+    for (std::size_t i = 1; i < round.members(); ++i) sum += round.of(i);
+    return std::move(sum) / static_cast<double>(round.members());
+}
+
 /// The rounds under way, by key (a stream, which names a collective of a group).
 template <class Value>
 class Rounds {

@@ -7,19 +7,22 @@
 
 namespace paceline {
 
-Task<> sgp(Worker& self, SgpOptions options) {
+Task<SgpState> sgp_step(Worker& self, MomentumRule rule, SgpState state) {
     Vector& z = self.model();
-    PushSum mine{z};
-    Vector m = Vector::zero_like(z);
+    const double gamma = self.learning_rate();
+    PushSum mine = biased(z, state.w);
+    co_await self.gradient(
+        z, [&](const Vector& g) { mine.x += momentum_change(rule, gamma, g, state.m, z); });
+    co_await self.update();
+    mine = co_await push_sum(self, std::move(mine));
+    z = mine.debiased();
+    state.w = mine.w;
+    co_return state;
+}
 
-    while (self.keeps_training()) {
-        const double gamma = self.learning_rate();
-        const Vector g = co_await self.gradient(z);
-        mine.x += momentum_change(options.rule, gamma, g, m, z);
-        mine = co_await push_sum(self, std::move(mine));
-        z = mine.debiased();
-        co_await self.update();
-    }
+Task<> sgp(Worker& self, SgpOptions options) {
+    SgpState state{Vector::zero_like(self.model())};
+    while (self.keeps_training()) state = co_await sgp_step(self, options.rule, std::move(state));
 }
 
 }  // namespace paceline

@@ -6,17 +6,18 @@
 //   z_i     =   x_i / w_i
 //
 //   symbol   here           meaning
-//   x_i      mine.x         numerator, starts as the model
-//   w_i      mine.w         weight, 1 at first; stays 1 where all have as many listeners as sources
+//   x_i      mine.x         numerator, w_i z_i: starts as the model
+//   w_i      state.w        weight, 1 at first; stays 1 where all have as many listeners as sources
 //   z_i      self.model()   the model: what is trained, measured and evaluated
-//   m_i      m              momentum, 0 at first, never sent
+//   m_i      state.m        momentum, 0 at first, never sent
 //
 // A directed graph will do: columns of the mixing that push-sum builds sum to 1 by construction. On
 // one-peer exponential graphs (each step one listener, at distance 2^(k mod p)) it is DSGD with
 // local momentum, adapt then combine.
 //
-// Blocks on the messages of the step; nothing overlaps. Each message weighs the model and one
-// number. The released code does not send w where it stays 1; here it is always sent.
+// The update takes its time before the messages set out. Blocks on the messages of the step;
+// nothing overlaps. Each message weighs the model and one number. The released code does not send w
+// where it stays 1; here it is always sent.
 //
 // Source: Assran, Loizou, Ballas, Rabbat, "Stochastic Gradient Push for Distributed Deep Learning",
 // ICML 2019; order of operations: released code, facebookresearch/stochastic_gradient_push.
@@ -31,7 +32,15 @@ struct SgpOptions {
     MomentumRule rule{};
 };
 
-/// Requires a job with a mixing.
+/// What a worker keeps between steps, beside its model.
+struct SgpState {
+    Vector m;
+    double w = 1;
+};
+
+/// One step of this worker's model. Requires a job with a mixing, as sgp does.
+Task<SgpState> sgp_step(Worker& self, MomentumRule rule, SgpState state);
+
 Task<> sgp(Worker& self, SgpOptions options);
 
 }  // namespace paceline

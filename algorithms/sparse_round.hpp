@@ -92,4 +92,7 @@ class SparseRound {
     std::size_t left_ = 0;
 };
 
+/// The messages of one member of a round, which outlives them.
+Task<> sparse_messages(SparseRound& round, Rank rank, SparseExchange how);
+
 }  // namespace paceline

@@ -3,61 +3,85 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <utility>
+#include <limits>
+#include <optional>
 #include <vector>
+
+#include "algorithms/push_and_read.hpp"
 
 namespace paceline {
 
 namespace {
 
-constexpr int inbox = 0;  // of the server for pushes, of a worker for answers
+// The steps of each worker in x, and who waits for an answer.
+struct Clocks {
+    explicit Clocks(const Worker& self)
+        : of(static_cast<std::size_t>(self.nodes())), lives(of.size()) {}
+
+    std::vector<std::int64_t> of;
+    std::vector<int> lives;    // in which they have counted
+    std::vector<int> waiting;  // in the order of their pushes
+};
+
+std::int64_t slowest(const Worker& self, const Clocks& clocks) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const int rank : self.all_present())
+        least = std::min(least, clocks.of[static_cast<std::size_t>(rank)]);
+    return least;
+}
+
+// Nobody waits for who has died. A worker that is back is as far as the slowest.
+void note_changes(const Worker& self, Clocks& clocks) {
+    std::erase_if(clocks.waiting, [&](int rank) {
+        return !self.present(rank) ||
+               self.life(rank) != clocks.lives[static_cast<std::size_t>(rank)];
+    });
+    for (const int rank : self.all_present()) {
+        const auto i = static_cast<std::size_t>(rank);
+        if (std::exchange(clocks.lives[i], self.life(rank)) == self.life(rank)) continue;
+        clocks.of[i] = std::numeric_limits<std::int64_t>::max();
+        clocks.of[i] = slowest(self, clocks);
+    }
+}
 
 // Takes those who may begin their next step out of the waiting, in order.
-std::vector<int> let_go(std::vector<int>& waiting, const std::vector<std::int64_t>& clocks,
-                        std::int64_t bound) {
-    const std::int64_t slowest = *std::ranges::min_element(clocks);
+std::vector<int> let_go(const Worker& self, Clocks& clocks, std::int64_t bound) {
+    note_changes(self, clocks);
+    const std::int64_t least = slowest(self, clocks);
     const auto may_begin = [&](int worker) {
-        return clocks[static_cast<std::size_t>(worker)] - slowest <= bound;
+        return clocks.of[static_cast<std::size_t>(worker)] - least <= bound;
     };
     std::vector<int> free;
-    std::ranges::copy_if(waiting, std::back_inserter(free), may_begin);
-    std::erase_if(waiting, may_begin);
+    std::ranges::copy_if(clocks.waiting, std::back_inserter(free), may_begin);
+    std::erase_if(clocks.waiting, may_begin);
     return free;
 }
 
 }  // namespace
 
 Task<> stale_synchronous_sgd(Worker& self, StaleSynchronousSgdOptions options) {
-    const int server = self.nodes();
-    Vector read = self.replicated_model();
-    Vector m = Vector::zero_like(read);
-    Vector push = m;
-
-    while (self.keeps_training()) {
-        const double step = self.learning_rate() / self.nodes();
-        co_await self.gradient(read, [&](const Vector& g) {
-            m = options.momentum * m + g;
-            push = step * m;
-        });
-        co_await self.post(server, inbox, {.vector = push}, self.weigh(push));
-        Letter answer = co_await self.next_letter(inbox);
-        read = *std::move(answer.vector);
-        co_await self.update();
-    }
+    return push_and_read(self, options.momentum);
 }
 
 Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions options) {
     Vector& x = self.replicated_model();
-    std::vector<std::int64_t> clocks(static_cast<std::size_t>(self.nodes()));
-    std::vector<int> waiting;  // for their answers, in the order of their pushes
+    Clocks clocks(self);
 
-    for (std::int64_t k = 0;; ++k) {
-        const Letter push = co_await self.next_letter(inbox);
-        self.once(k, [&] { x -= *push.vector; });
-        ++clocks[static_cast<std::size_t>(push.from)];
-        waiting.push_back(push.from);
-        for (const int worker : let_go(waiting, clocks, options.bound))
-            co_await self.post(worker, inbox, {.vector = x}, self.weigh(x));
+    while (true) {
+        const std::optional<Letter> push = co_await self.next_letter_or_change(push_inbox);
+        if (push) {
+            self.count_staleness(static_cast<double>(self.updates_done()) - push->number);
+            self.once(self.updates_done(), [&] { x -= *push->vector; });
+            ++clocks.of[static_cast<std::size_t>(push->from)];
+            clocks.waiting.push_back(push->from);
+        }
+        for (auto free = let_go(self, clocks, options.bound); !free.empty();
+             free = let_go(self, clocks, options.bound))
+            for (const int worker : free) {
+                const auto version = static_cast<double>(self.updates_done());
+                co_await self.post(worker, push_inbox, {.vector = x, .number = version},
+                                   self.weigh(x));
+            }
     }
 }
 

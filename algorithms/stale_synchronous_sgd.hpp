@@ -1,7 +1,7 @@
 // Stale-synchronous SGD with a parameter server: a worker may be ahead of the slowest by so many
 // steps, and waits beyond.
 //
-// Worker i, in its step c = 0, 1, ...:
+// Worker i, in its step c = 0, 1, ... (push_and_read.hpp):
 //   m_i  <-  beta m_i + g_i(x_i)                  g_i at the model that it read last
 //   sends  (gamma / n) m_i,  waits for x, reads   x_i  <-  x
 //
@@ -17,7 +17,7 @@
 //   x        x            the server's model, which is measured
 //   x_i      read         worker i's copy of it
 //   m_i      m            momentum of worker i, 0 at first
-//   c_i      clocks[i]    steps of worker i in x
+//   c_i      clocks.of[i] steps of worker i in x
 //   gamma    gamma        learning rate of the worker's step
 //   beta     options.momentum, in [0, 1)
 //   s        options.bound, 0 or more
@@ -25,6 +25,9 @@
 // State: x and the clocks on the server, x_i and m_i on each worker. Blocks: a worker waits for its
 // answer, and with it for those who are more than s steps behind. Nothing overlaps on one worker.
 // Bytes per step and worker: one model up, one down.
+//
+// Nobody waits for a worker that has died: c_j is of those that are there. One that returns is as far
+// as the slowest of them. The server learns of either at once.
 //
 // Limits: one server, on a node of its own behind the workers, which takes one push at a time and
 // whose arithmetic takes no time; a worker reads in every step, where implementations cache. Source

@@ -10,6 +10,7 @@
 
 #include "algorithms/optimizers/momentum_change.hpp"
 #include "sim/engine/channel.hpp"
+#include "sim/engine/concurrency.hpp"
 
 namespace paceline {
 
@@ -33,7 +34,9 @@ struct Node {
     RandomStream bursts;
     Vector m;
     std::optional<int> asked{};    // whose answer is awaited
+    int life_asked = 0;            // of that node
     std::optional<Vector> sent{};  // what was sent to it, as others decode it
+    std::int64_t averagings = 0;   // of the live model
     bool in_burst = false;         // answers later
     std::vector<Letter> postponed{};
     Channel<Outgoing> outbox{};
@@ -59,6 +62,32 @@ std::int64_t draw_burst(Node& node) {
 int draw_partner(Node& node) {
     boost::random::uniform_int_distribution<std::size_t> any(0, node.neighbors.size() - 1);
     return node.neighbors[any(node.partners)];
+}
+
+// A partner for an exchange: nobody if there is no neighbor, or the one drawn is away.
+std::optional<int> find_partner(const Worker& self, Node& node) {
+    if (node.neighbors.empty()) return std::nullopt;
+    const int partner = draw_partner(node);
+    return self.present(partner) ? std::optional(partner) : std::nullopt;
+}
+
+void forget_question(Node& node) {
+    node.asked.reset();
+    node.sent.reset();
+}
+
+Task<> answer_has_come(NodePtr node) {
+    co_await node->answered.get();
+}
+
+// Waits for the answer of a partner, or the news that it has died.
+Task<> await_answer(Worker& self, NodePtr node, int partner) {
+    if (!self.others_fail()) {
+        co_await node->answered.get();
+        co_return;
+    }
+    const auto first = co_await first_of(answer_has_come(node), self.gone(partner));
+    if (first.index() == 1) forget_question(*node);
 }
 
 // --- messages ---
@@ -103,15 +132,17 @@ void put_out(const Worker& self, Node& node, int to, std::optional<Vector> v) {
 
 // --- two-sided exchanges ---
 
-void ask_a_neighbor(const Worker& self, Node& node, const Vector& copy) {
-    node.asked = draw_partner(node);
+void ask(const Worker& self, Node& node, int partner, const Vector& copy) {
+    node.asked = partner;
+    node.life_asked = self.life(partner);
     node.sent = as_sent(node, copy);
     put_out(self, node, *node.asked, node.sent);
 }
 
 // The half of the way to what has come, for one whose vector went out as `mine`.
-Vector shift(Worker& self, const Node& node, const Letter& letter, const Vector& mine,
+Vector shift(Worker& self, Node& node, const Letter& letter, const Vector& mine,
              const Vector& reference) {
+    ++node.averagings;
     return 0.5 * (as_received(self, node, *letter.vector, reference) - mine);
 }
 
@@ -128,8 +159,7 @@ Vector answer_to(Worker& self, Node& node, const Letter& letter, const Vector& c
 
 Vector taken_answer(Worker& self, Node& node, const Letter& letter, const Vector& reference) {
     const Vector sent = std::move(*node.sent);
-    node.asked.reset();
-    node.sent.reset();
+    forget_question(node);
     return shift(self, node, letter, sent, reference);
 }
 
@@ -137,7 +167,9 @@ Vector taken_answer(Worker& self, Node& node, const Letter& letter, const Vector
 Task<> take_step(Worker& self, NodePtr node) {
     const double gamma = self.learning_rate();
     const Vector at = self.model();
+    const std::int64_t averagings = node->averagings;
     const Vector g = co_await self.gradient(at);
+    self.count_staleness(static_cast<double>(node->averagings - averagings));
     self.model() += momentum_change(node->options.rule, gamma, g, node->m, at);
     co_await self.update();
 }
@@ -206,6 +238,7 @@ Task<> read_letters_in_one_sided(Worker& self, NodePtr node) {
         }
         const Vector pulled = as_received(self, *node, *letter.vector, self.model());
         self.model() = 0.5 * (self.model() + pulled);
+        ++node->averagings;
         node->answered.put({});
     }
 }
@@ -222,9 +255,10 @@ Task<> swarm_sgd_blocking(Worker& self, SwarmSgdOptions options) {
         const bool whole = co_await take_burst(self, node);
         answer_postponed(self, *node);
         if (!whole) co_return;
-        if (node->neighbors.empty()) continue;
-        ask_a_neighbor(self, *node, self.model());
-        co_await node->answered.get();
+        const std::optional<int> partner = find_partner(self, *node);
+        if (!partner) continue;
+        ask(self, *node, *partner, self.model());
+        co_await await_answer(self, node, *partner);
     }
 }
 
@@ -237,7 +271,11 @@ Task<> swarm_sgd_non_blocking(Worker& self, SwarmSgdOptions options) {
     std::int64_t left = draw_burst(*node);
     while (self.keeps_training()) {
         if (left == 0) {
-            if (!node->neighbors.empty() && !node->asked) ask_a_neighbor(self, *node, *copy);
+            if (node->asked && self.is_known_gone(*node->asked, node->life_asked))
+                forget_question(*node);
+            if (!node->asked)
+                if (const auto partner = find_partner(self, *node))
+                    ask(self, *node, *partner, *copy);
             left = draw_burst(*node);
         }
         co_await take_step(self, node);
@@ -253,9 +291,10 @@ Task<> swarm_sgd_one_sided(Worker& self, SwarmSgdOptions options) {
     for (;;) {
         const bool whole = co_await take_burst(self, node);
         if (!whole) co_return;
-        if (node->neighbors.empty()) continue;
-        put_out(self, *node, draw_partner(*node), std::nullopt);
-        co_await node->answered.get();
+        const std::optional<int> partner = find_partner(self, *node);
+        if (!partner) continue;
+        put_out(self, *node, *partner, std::nullopt);
+        co_await await_answer(self, node, *partner);
     }
 }
 

@@ -19,21 +19,27 @@ namespace {
 
 constexpr Stream mail_stream = 0;  // point-to-point; then come boxes, and epochs of groups from 1
 
-Vector mean(const Round<Vector>& round) {
-    Vector sum = round.of(0);
-    for (std::size_t i = 1; i < round.members(); ++i) sum += round.of(i);
-    return std::move(sum) / static_cast<double>(round.members());
+constexpr Stream first_round_of(const Group& group) {
+    constexpr unsigned round_bits = 40;
+    return Stream{group.epoch} << round_bits;
 }
 
 }  // namespace
 
 Worker::Worker(Cluster& cluster, int rank)
-    : cluster_(cluster), rank_(rank), model_(cluster.job_.start) {}
+    : cluster_(cluster),
+      rank_(rank),
+      model_(cluster.job_.start),
+      time_use_(cluster.network_.simulation()) {}
 
 bool Worker::keeps_training() {
     if (cluster_.job_.after_steps) cluster_.job_.after_steps(rank_, step_ + 1);
-    if (!cluster_.takes_step(step_ + 1)) return false;
+    if (!cluster_.takes_step(step_ + 1, *this)) {
+        time_use_.take_no_more_steps();
+        return false;
+    }
     ++step_;
+    if (cluster_.job_.failures) cluster_.begins_step(*this);
     return true;
 }
 
@@ -54,8 +60,9 @@ Vector& Worker::replicated(std::string_view name, const Vector& first) {
 
 bool Worker::begins_update(std::int64_t k) {
     if (k < cluster_.updates_done_) return false;
-    PACELINE_CHECK(k == cluster_.updates_done_, "updates follow one another without gaps");
-    ++cluster_.updates_done_;
+    PACELINE_CHECK(k == cluster_.updates_done_ || cluster_.membership_,
+                   "updates follow one another without gaps");
+    cluster_.updates_done_ = k + 1;
     return true;
 }
 
@@ -86,7 +93,7 @@ Vector Worker::evaluate_mean(const Vector& x, std::int64_t k) const {
     if (cluster_.job_.mean_objective) return {x.layout(), cluster_.job_.mean_objective(x, k)};
     Eigen::VectorXd sum = cluster_.job_.objective(x, 0, k);
     for (int rank = 1; rank < nodes(); ++rank) sum += cluster_.job_.objective(x, rank, k);
-    return {x.layout(), sum * (1.0 / nodes())};  // as mean() does, to the bit
+    return {x.layout(), sum * (1.0 / nodes())};  // as mean_of does, to the bit
 }
 
 Task<Vector> Worker::gradient(Vector x) {
@@ -111,11 +118,16 @@ Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
 }
 
 Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
+    if (cluster_.membership_) return surviving_mean_gradient(std::move(x), how);
+    return mean_gradient_in(std::move(x), how);
+}
+
+Task<Vector> Worker::mean_gradient_in(Vector x, AllReducePlan how) {
     const std::int64_t k = gradients_;
     co_await compute(slowed(cluster_.job_.timing.step));
     ++gradients_;
     const Rank rank = next_rank(everybody());
-    co_await paceline::all_reduce(how, rank, weigh(x));
+    co_await take_part(rank, paceline::all_reduce(how, rank, weigh(x)));
     if (!x.has_values()) co_return x;
 
     const auto members = static_cast<std::size_t>(nodes());
@@ -127,10 +139,8 @@ Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
 }
 
 Duration Worker::slowed(Duration time) const {
-    const Slowdown& slowdown = cluster_.job_.slowdown;
-    if (!slowdown) return time;
-    const double factor = slowdown(rank_, gradients_);
-    return factor == 1 ? time : from_seconds(factor * to_seconds(time));
+    const ComputeTime& law = cluster_.job_.compute_time;
+    return law ? law(rank_, gradients_, simulation().now(), time) : time;
 }
 
 Backward Worker::backward(Vector x) {
@@ -143,6 +153,8 @@ Task<> Worker::update() {
 }
 
 Task<> Worker::compute(Duration time) {
+    if (owed_ > Duration::zero()) co_await pay();
+    const Computing computing(time_use_);
     co_await simulation().sleep(time);
     compute_time_ += time;
 }
@@ -162,8 +174,16 @@ Bytes Worker::weigh(const Vector& v) const {
 // A stream names a group and a round of it: the same number on each member, and on no other
 // collective.
 Stream Worker::next_stream(const Group& group) {
-    constexpr unsigned round_bits = 40;
-    return (Stream{group.epoch} << round_bits) + rounds_[group.epoch]++;
+    return first_round_of(group) + rounds_[group.epoch]++;
+}
+
+Stream Worker::rounds_begun() const {
+    const auto found = rounds_.find(everybody()->epoch);
+    return found == rounds_.end() ? 0 : found->second;
+}
+
+Stream Worker::next_round() const {
+    return first_round_of(*everybody()) + rounds_begun();
 }
 
 GroupPtr Worker::group(std::vector<int> ranks) {
@@ -173,6 +193,21 @@ GroupPtr Worker::group(std::vector<int> ranks) {
     PACELINE_CHECK(*distinct.begin() >= 0 && *distinct.rbegin() < nodes(),
                    "a group has known ranks");
     return cluster_.group(std::move(ranks));
+}
+
+InRound Worker::enter(const Rank& rank) {
+    return {cluster_.entries_, time_use_, rank.stream(), static_cast<std::size_t>(rank.size())};
+}
+
+Task<> Worker::take_part(Rank rank, Task<> messages) {
+    const InRound here = enter(rank);
+    co_await std::move(messages);
+}
+
+Task<> Worker::meet() {
+    const Time came = simulation().now();
+    co_await cluster_.meeting_.arrive();
+    time_use_.wait_for_stragglers(simulation().now() - came, simulation().now());
 }
 
 Rank Worker::next_rank(const GroupPtr& group) {
@@ -186,14 +221,21 @@ Rank Worker::next_rank(const GroupPtr& group) {
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& group) {
     const Bytes size = weigh(v);
-    return all_reduce_in(next_rank(group), std::move(v), how, size);
+    return all_reduce(std::move(v), how, size, group);
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight) {
-    return all_reduce_in(next_rank(everybody()), std::move(v), how, weight);
+    return all_reduce(std::move(v), how, weight, everybody());
+}
+
+Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group) {
+    if (survives(group))
+        return surviving_all_reduce(next_stream(*group), std::move(v), how, weight);
+    return all_reduce_in(next_rank(group), std::move(v), how, weight);
 }
 
 Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size) {
+    const InRound here = enter(rank);
     if (!v.has_values()) {
         co_await paceline::all_reduce(how, rank, size);
         co_return v;
@@ -202,36 +244,50 @@ Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes
     const Stream key = rank.stream();
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank.place()), std::move(v));
     co_await paceline::all_reduce(how, rank, size);
-    Vector result = cluster_.rounds_.at(key, members).once(mean);
+    Vector result = cluster_.rounds_.at(key, members).once(mean_of<Vector>);
     cluster_.rounds_.leave(key);
     co_return result;
 }
 
+bool Worker::survives(const GroupPtr& group) const {
+    if (!cluster_.membership_) return false;
+    PACELINE_CHECK(group == cluster_.everybody_, "where nodes fail, the group is everybody");
+    return true;
+}
+
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
-    return paceline::all_gather(how, next_rank(group), block);
+    if (survives(group)) return surviving_all_gather(next_stream(*group), block, how);
+    const Rank rank = next_rank(group);
+    return take_part(rank, paceline::all_gather(how, rank, block));
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
+    if (survives(group)) return surviving_sparse_all_reduce(next_stream(*group), std::move(weight));
     return sparse_all_reduce_in(next_rank(group), std::move(weight));
 }
 
 Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
+    const InRound here = enter(rank);
     co_await paceline::sparse_all_reduce(rank, weight);
 }
 
-Task<Vector> Worker::combine(Vector v, Task<> messages, Form form) {
-    return combine_in(next_stream(*everybody()), std::move(v), std::move(messages),
-                      std::move(form));
+Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form) {
+    if (cluster_.membership_)
+        return surviving_combine(next_stream(*everybody()), std::move(v), std::move(messages),
+                                 std::move(form));
+    return combine_in(next_rank(everybody()), std::move(v), std::move(messages), std::move(form));
 }
 
-Task<Vector> Worker::combine_in(Stream key, Vector v, Task<> messages, Form form) {
+Task<Vector> Worker::combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form) {
+    const InRound here = enter(rank);
     if (!v.has_values()) {
-        co_await std::move(messages);
+        co_await messages(rank);
         co_return v;
     }
+    const Stream key = rank.stream();
     const auto members = static_cast<std::size_t>(nodes());
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
-    co_await std::move(messages);
+    co_await messages(rank);
     Vector result = cluster_.rounds_.at(key, members).once(form);
     cluster_.rounds_.leave(key);
     co_return result;
@@ -244,12 +300,17 @@ Task<Vector> Worker::neighbor_average(Vector v) {
 
 Task<Vector> Worker::neighbor_average(Vector v, Bytes size) {
     PACELINE_CHECK(!cluster_.job_.mixing.empty(), "averaging with neighbors needs a mixing");
-    return neighbor_sum_in(next_stream(*everybody()), std::move(v), size, Weights::of_row);
+    return neighbor_sum(next_stream(*everybody()), std::move(v), size, Weights::of_row);
 }
 
 Task<Vector> Worker::neighbor_sum(Vector v, Bytes size) {
     PACELINE_CHECK(!cluster_.job_.mixing.empty(), "adding up neighbors needs a mixing");
-    return neighbor_sum_in(next_stream(*everybody()), std::move(v), size, Weights::one);
+    return neighbor_sum(next_stream(*everybody()), std::move(v), size, Weights::one);
+}
+
+Task<Vector> Worker::neighbor_sum(Stream key, Vector v, Bytes size, Weights weights) {
+    if (cluster_.membership_) return surviving_neighbor_sum(key, std::move(v), size, weights);
+    return neighbor_sum_in(key, std::move(v), size, weights);
 }
 
 MixingPtr Worker::mixing() const {
@@ -267,9 +328,9 @@ Task<Vector> Worker::neighbor_sum_in(Stream key, Vector v, Bytes size, Weights w
     for (const MixingWeight& w : mixing->row(rank_))
         if (w.node != rank_) from.push_back(w.node);
 
+    const InRound here(cluster_.entries_, time_use_, key, members, rank_, from);
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
-    co_await neighbor_exchange(cluster_.network_, rank_, mixing->listeners(rank_), std::move(from),
-                               key, size);
+    co_await neighbor_exchange(cluster_.network_, rank_, mixing->listeners(rank_), from, key, size);
 
     const Round<Vector>& round = cluster_.rounds_.at(key, members);
     Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(rank_)));
@@ -296,6 +357,7 @@ Task<Vector> Worker::receive(int from) {
 }
 
 Task<> Worker::post(int to, int box, Letter letter, Bytes weight) {
+    if (!present(to)) co_return;
     letter.from = rank_;
     cluster_.expect(rank_, to, box, std::move(letter));
     co_await Send(cluster_.network_, rank_, to, lane_of_box(box), weight, Protocol::eager);
@@ -309,8 +371,16 @@ void Worker::count_decode_failures(std::int64_t failures) {
     cluster_.decode_failures_ = cluster_.decode_failures_.value_or(0) + failures;
 }
 
+void Worker::count_staleness(double age) {
+    cluster_.staleness_.add(age);
+}
+
+void Worker::count_participation(double share) {
+    cluster_.participation_.add(share);
+}
+
 void Worker::serve(Task<> work) {
-    cluster_.serve(fmt::format("service of node {}", rank_), std::move(work));
+    cluster_.serve(rank_, fmt::format("service of node {}", rank_), std::move(work));
 }
 
 }  // namespace paceline

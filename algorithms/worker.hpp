@@ -26,11 +26,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "algorithms/cluster.hpp"
+#include "algorithms/membership.hpp"
+#include "algorithms/waiting.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
@@ -44,6 +47,9 @@ namespace paceline {
 
 /// What a collective makes of the contributions of all workers.
 using Form = std::function<Vector(const Round<Vector>&)>;
+
+/// The messages of one member of a collective, on the stream of `rank` or on others.
+using CollectiveOfOwn = std::function<Task<>(const Rank& rank)>;
 
 /// The lane of letters to a box.
 [[nodiscard]] constexpr Stream lane_of_box(int box) {
@@ -116,7 +122,7 @@ class Worker {
     /// The same, `first` at first.
     [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
     /// Runs the k-th update of what is replicated, on the first worker that gets there; nothing on
-    /// the others. Updates are numbered 0, 1, ... without gaps.
+    /// the others. Updates are numbered 0, 1, ... without gaps, but for those that nobody lived to do.
     template <class Update>
     void once(std::int64_t k, Update update) {
         if (begins_update(k)) update();
@@ -161,6 +167,8 @@ class Worker {
 
     /// This worker's place in the next collective of a group, for those that only cost time.
     [[nodiscard]] Rank next_rank(const GroupPtr& group);
+    /// The messages of such a collective, with what is waited for told apart (waiting.hpp).
+    Task<> take_part(Rank rank, Task<> messages);
     /// The mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
@@ -181,7 +189,7 @@ class Worker {
     /// A collective of an algorithm's own: v enters, `messages` takes its time, and the result is
     /// formed once of what all workers entered. Requires that `messages` brings something of every
     /// worker to each, as an all-gather does. Without values it returns v.
-    Task<Vector> combine(Vector v, Task<> messages, Form form);
+    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form);
     /// sum over j of w_ij v_j over this worker's row of W, v_j being what j passed to its own k-th
     /// call if this is the k-th here. W is that of the step. Requires a mixing, and that all workers
     /// make as many calls in a step.
@@ -193,6 +201,8 @@ class Worker {
     Task<Vector> neighbor_sum(Vector v, Bytes size);
     /// W of the current step.
     [[nodiscard]] MixingPtr mixing() const;
+    /// Those to whom the next neighbor_sum sends: who listens to this worker, and is there.
+    [[nodiscard]] std::vector<int> listeners() const;
     /// Sends v, eager: done when it has drained. Messages between two workers are received in the
     /// order of sending.
     Task<> send(int to, Vector v);
@@ -204,15 +214,40 @@ class Worker {
     Task<> post(int to, int box, Letter letter, Bytes weight);
     /// Takes the next letter out of a box of this worker; waits for one.
     Task<Letter> next_letter(int box);
+    /// The same, of a letter that is expected from a node: nothing once that is known to have died.
+    Task<std::optional<Letter>> next_letter_from(int node, int box);
     /// Letters that lie in a box.
     [[nodiscard]] std::size_t letters_in(int box) { return this->box(box).size(); }
     /// Runs a service of this worker (Cluster::serve). What it works on must outlive this worker's
     /// algorithm: it goes on when that has ended.
     void serve(Task<> work);
 
-    /// co_await self.meet(): waits until all workers and servers are there; no messages, no time.
-    /// For what keeps the counts of a simulation alike, never for what a method has to be told.
-    [[nodiscard]] Barrier::Arrive meet() { return cluster_.meeting_.arrive(); }
+    /// Waits until all workers and servers are there; no messages, no time. For what keeps the
+    /// counts of a simulation alike, never for what a method has to be told.
+    Task<> meet();
+    /// Meetings that have taken place since the beginning, or since a restart.
+    [[nodiscard]] unsigned meetings() const {
+        return cluster_.meeting_.meetings() - cluster_.meetings_before_;
+    }
+
+    // --- failures (membership.hpp) ---
+
+    /// Whether a worker is there. What is posted to one that is not is lost.
+    [[nodiscard]] bool present(int rank) const { return cluster_.present(rank); }
+    /// The workers that are there, in order; the same list for all who ask in the same instant.
+    [[nodiscard]] std::vector<int> all_present() const { return cluster_.all_present(); }
+    /// Whether nodes of this job fail.
+    [[nodiscard]] bool others_fail() const { return cluster_.membership_ != nullptr; }
+    /// Of a worker: grows when it comes back. What it was asked in an earlier life it has forgotten.
+    [[nodiscard]] int life(int rank) const { return cluster_.life_of(rank); }
+    /// Whether it is known by now that a life of a worker has ended.
+    [[nodiscard]] bool is_known_gone(int rank, int life) const;
+    /// Waits until it is known that the present life of a worker has ended. Requires others_fail().
+    Task<> gone(int rank);
+    /// The next letter out of a box of this worker, or nothing when a worker dies or joins first.
+    Task<std::optional<Letter>> next_letter_or_change(int box);
+    /// Updates of what is replicated that have been done.
+    [[nodiscard]] std::int64_t updates_done() const { return cluster_.updates_done_; }
 
     /// Runs a task beside this one; await the result once, or drop it to cancel it.
     template <class T>
@@ -233,9 +268,18 @@ class Worker {
 
     /// Notes coordinates that were decoded wrongly, and that such decoding is in use.
     void count_decode_failures(std::int64_t failures);
+    /// Notes how much older than its use something is that is used in training: steps, or updates
+    /// by others, as the method says.
+    void count_staleness(double age);
+    /// Notes which share of the workers has contributed to a round.
+    void count_participation(double share);
 
+    /// Gradients that count: those that a restart has undone do not.
     [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
+    [[nodiscard]] std::int64_t gradients_undone() const { return undone_; }
     [[nodiscard]] Duration compute_time() const { return compute_time_; }
+    [[nodiscard]] const TimeUse& time_use() const { return time_use_; }
+    [[nodiscard]] TimeUse& time_use() { return time_use_; }
 
   private:
     friend class Backward;
@@ -248,14 +292,45 @@ class Worker {
     [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Vector evaluate_mean(const Vector& x, std::int64_t k) const;
     [[nodiscard]] Stream next_stream(const Group& group);
+    /// Collectives of everybody that this worker has begun.
+    [[nodiscard]] Stream rounds_begun() const;
+    /// The stream of its next one.
+    [[nodiscard]] Stream next_round() const;
+    /// Whether a collective of the group goes on without members that die.
+    [[nodiscard]] bool survives(const GroupPtr& group) const;
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
+    [[nodiscard]] InRound enter(const Rank& rank);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
+    Task<Vector> mean_gradient_in(Vector x, AllReducePlan how);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
     Task<Vector> sparse_all_reduce_in(Rank rank, SparseVector v, SparseExchange how,
                                       SparsePacking packing);
     /// How contributions of neighbors are added up: by the row of W, or as they are.
     enum class Weights : std::uint8_t { of_row, one };
+    Task<Vector> neighbor_sum(Stream key, Vector v, Bytes size, Weights weights);
     Task<Vector> neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights);
-    Task<Vector> combine_in(Stream key, Vector v, Task<> messages, Form form);
+    Task<Vector> combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form);
+
+    // --- the same where nodes fail (worker_surviving.cpp) ---
+
+    using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
+    /// Begins attempts at a round until one is agreed upon.
+    Task<AttemptPtr> survive(Stream round, Messages messages);
+    Task<> recover();
+    [[nodiscard]] Rank rank_in(const Attempt& attempt) const;
+    Task<Vector> surviving_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
+    Task<Vector> surviving_mean_gradient(Vector x, AllReducePlan how);
+    Task<> surviving_all_gather(Stream round, Bytes block, AllGather how);
+    Task<> surviving_sparse_all_reduce(Stream round, UnionWeight weight);
+    Task<Vector> surviving_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
+                                             SparsePacking packing);
+    Task<Vector> surviving_combine(Stream round, Vector v, CollectiveOfOwn messages, Form form);
+    Task<Vector> surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
+    [[nodiscard]] std::vector<int> listeners_in(Stream round) const;
+    Task<bool> reached(int from, Stream round);
+    Task<bool> reached_unless_gone(int from, Stream round);
+    /// Writes the checkpoint that this worker owes.
+    Task<> pay();
 
     Cluster& cluster_;
     int rank_;
@@ -263,6 +338,9 @@ class Worker {
     std::int64_t step_ = -1;
     std::int64_t gradients_ = 0;
     Duration compute_time_{};
+    std::int64_t undone_ = 0;
+    Duration owed_{};  // before the next computation
+    TimeUse time_use_;
     std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by the group's epoch
     std::map<int, Channel<Letter>> boxes_;
 };

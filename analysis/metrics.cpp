@@ -40,6 +40,28 @@ std::string describe(const Simulation& simulation, const std::string& outcome) {
 
 }  // namespace
 
+namespace {
+
+void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluster) {
+    const Time end = simulation.now();
+    if (end == Time{}) return;
+    double stragglers = 0;
+    double network = 0;
+    double dead = 0;
+    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+        const TimeUse& use = cluster.worker(rank).time_use();
+        stragglers += to_seconds(use.waited_for_stragglers(end));
+        network += to_seconds(use.waited_for_network(end));
+        dead += to_seconds(use.waited_for_dead());
+    }
+    const double all_s = cluster.nodes() * to_seconds(end.time_since_epoch());
+    m.waiting_stragglers_share = stragglers / all_s;
+    m.waiting_network_share = network / all_s;
+    m.waiting_dead_share = dead / all_s;
+}
+
+}  // namespace
+
 Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts) {
     Metrics m;
@@ -70,6 +92,10 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
     if (const auto failures = cluster.decode_failures())
         m.decode_failures = static_cast<double>(*failures);
 
+    add_waiting(m, simulation, cluster);
+    m.staleness = cluster.staleness();
+    m.participation = cluster.participation();
+
     m.step_time_s = m.sim_time_s / m.iterations;
     m.compute_s = compute_s / gradients;
     m.exposed_comm_s = *m.step_time_s - *m.compute_s;
@@ -87,6 +113,32 @@ Metrics measure(const Simulation& simulation, const Network& network, const Clus
         }
     }
     return m;
+}
+
+void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew) {
+    double computed = 0;
+    double undone = 0;
+    double away_s = 0;
+    double writing_s = 0;
+    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+        const Worker& worker = cluster.worker(rank);
+        computed += static_cast<double>(worker.gradients_computed() + worker.gradients_undone());
+        undone += static_cast<double>(worker.gradients_undone());
+        away_s += to_seconds(worker.time_use().away());
+        writing_s += to_seconds(worker.time_use().writing());
+    }
+    const double nodes_s = cluster.nodes() * metrics.sim_time_s;
+    metrics.deaths = static_cast<double>(crew.deaths());
+    if (computed > 0) metrics.undone_share = undone / computed;
+    if (nodes_s > 0) {
+        metrics.away_share = away_s / nodes_s;
+        metrics.checkpoint_share = writing_s / nodes_s;
+    }
+    if (metrics.outcome != "deadlock") return;
+    const std::string gone = crew.who_is_gone();
+    if (gone.empty()) return;
+    metrics.outcome_details =
+        metrics.outcome_details.empty() ? gone : gone + "; " + metrics.outcome_details;
 }
 
 void add_learning(Metrics& metrics, TrainingLog& log) {

@@ -5,6 +5,17 @@
 //                workers x a worker's compute time of a step / simulated step time
 //   efficiency   speedup / workers
 //   exposed      step time less the time the compute device was busy, mean over workers
+//   waiting      shares of the simulated time, mean over workers: for stragglers (workers that had
+//                not come), for dead nodes (while a worker was away), for the network (the rest of
+//                what is not computing); algorithms/waiting.hpp says which is which. With the share
+//                of computing they sum to 1.
+//   staleness    mean age of what is used in training, of methods that have it. Parameter servers:
+//                pushes of others in the model that were applied between the reading of the model
+//                and the application of the gradient. Gossip beside computing (AD-PSGD, SwarmSGD):
+//                averagings of a worker's model between the reading and the application. Delayed
+//                averages (Overlap-Local-SGD, CoCoD-SGD): steps since the average was begun.
+//   participation  mean share of the workers whose models are in a round, of methods that draw
+//                  them
 // Bytes are those that leave or reach a node, mean over nodes. A worker is a device; a node has one
 // unless the scenario says otherwise.
 #pragma once
@@ -15,6 +26,7 @@
 #include <vector>
 
 #include "algorithms/cluster.hpp"
+#include "algorithms/crew.hpp"
 #include "analysis/training_log.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
@@ -54,6 +66,15 @@ struct Metrics {
     std::optional<double> time_to_target_s;
     std::optional<double> speedup_to_target;
     std::optional<double> decode_failures;  // coordinates decoded wrongly, in the whole run
+    std::optional<double> waiting_stragglers_share;
+    std::optional<double> waiting_network_share;
+    std::optional<double> waiting_dead_share;
+    std::optional<double> staleness;
+    std::optional<double> participation;
+    std::optional<double> deaths;            // this and the following where nodes fail
+    std::optional<double> away_share;        // of the nodes' time, they were not there
+    std::optional<double> checkpoint_share;  // of the nodes' time, they wrote checkpoints
+    std::optional<double> undone_share;      // of the gradients computed, a restart has undone
     std::vector<Evaluation> timeline;
     std::uint64_t events = 0;  // of the engine; not a column
 
@@ -75,6 +96,9 @@ struct RunFacts {
 
 Metrics measure(const Simulation& simulation, const Network& network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts);
+
+/// Adds what failures have cost; names who is gone where that ended the run.
+void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew);
 
 /// Adds what a run that trains has learned. Requires that the log is finished.
 void add_learning(Metrics& metrics, TrainingLog& log);

@@ -35,9 +35,14 @@ std::optional<Duration> stale_synchronous_sgd_step_time(const StaleSynchronousSg
 std::optional<Duration> fedavg_step_time(const FedavgOptions& options, const StepModelInput& in,
                                          std::int64_t k) {
     if (in.network.bus) return std::nullopt;
+    if (options.over_selection > 1 || options.deadline) return std::nullopt;
+    if (k % options.local_steps != 0) return sum(in.timing.step, in.update);
     const std::int64_t clients = clients_of_a_round(options.fraction, in.workers);
-    const bool pays = k % options.local_steps == 0;
-    return pays ? and_models(2 * clients, in) : sum(in.timing.step, in.update);
+    if (!options.compressor) return and_models(2 * clients, in);
+    const Bytes message = message_bytes(*options.compressor, *in.layout);
+    const Duration coding = encoding_time(options, *in.layout);
+    return sum(sum(and_models(clients, in), coding),
+               multiple(clients, message / in.network.star.bandwidth));
 }
 
 }  // namespace paceline

@@ -56,21 +56,44 @@ bool TrainingLog::is_due(std::int64_t k) const {
 
 void TrainingLog::after_steps(int rank, std::int64_t k) {
     if (!is_due(k)) return;
-    const auto n = static_cast<std::size_t>(cluster_->nodes());
     Snapshot& snapshot = snapshots_.try_emplace(k).first->second;
-    snapshot.models.resize(n);
-    snapshot.models[static_cast<std::size_t>(rank)] = cluster_->worker(rank).current_model();
-    if (++snapshot.there < cluster_->nodes()) return;
+    snapshot.models.resize(static_cast<std::size_t>(cluster_->nodes()));
+    std::optional<Vector>& model = snapshot.models[static_cast<std::size_t>(rank)];
+    snapshot.there += model ? 0 : 1;
+    model = cluster_->worker(rank).current_model();
+    if (snapshot.there == cluster_->nodes() || cluster_->fails()) evaluate_if_whole(k);
+}
+
+void TrainingLog::after_death() {
+    std::vector<std::int64_t> under_way;
+    for (const auto& [k, snapshot] : snapshots_) under_way.push_back(k);
+    for (const std::int64_t k : under_way) evaluate_if_whole(k);
+}
+
+// Whether a worker that has not told of its first k steps will. One that joined later will not.
+bool TrainingLog::awaits(int rank, std::int64_t k) const {
+    return cluster_->present(rank) && cluster_->worker(rank).step() < k;
+}
+
+void TrainingLog::evaluate_if_whole(std::int64_t k) {
+    const auto found = snapshots_.find(k);
     std::vector<Vector> models;
-    for (std::optional<Vector>& model : snapshot.models) models.push_back(std::move(*model));
-    snapshots_.erase(k);
+    for (int rank = 0; rank < cluster_->nodes(); ++rank) {
+        std::optional<Vector>& model = found->second.models[static_cast<std::size_t>(rank)];
+        if (!model && awaits(rank, k)) return;
+        if (model) models.push_back(*model);
+    }
+    snapshots_.erase(found);
     evaluate(models, static_cast<double>(k));
 }
 
 std::vector<Vector> TrainingLog::models_now() const {
     std::vector<Vector> models;
     for (int rank = 0; rank < cluster_->nodes(); ++rank)
-        models.push_back(cluster_->worker(rank).current_model());
+        if (cluster_->present(rank)) models.push_back(cluster_->worker(rank).current_model());
+    if (models.empty())  // all are away, and keep what they had
+        for (int rank = 0; rank < cluster_->nodes(); ++rank)
+            models.push_back(cluster_->worker(rank).current_model());
     return models;
 }
 

@@ -8,7 +8,7 @@
 //   relative error     (1/n) sum of |x_i - x*|^2 / |x*|^2, where the minimum x* is known
 //
 // By iterations: the models that each worker has after exactly k steps, at the time when the last
-// worker has taken them. By time: the models as they are then. The first evaluation is of the
+// worker that is there has taken them (of workers that were away then, none). By time: the models as they are then. The first evaluation is of the
 // start, the last of the end. Evaluating takes no simulated time.
 //
 // A run whose loss is not finite, or a million times what it was at the start, has diverged and is
@@ -84,6 +84,8 @@ class TrainingLog {
     void watch(const Cluster& cluster);
     /// Job::after_steps.
     void after_steps(int rank, std::int64_t k);
+    /// Job::after_death: nobody waits for a worker that has left.
+    void after_death();
     /// Evaluates the models at the end of a run that was cut, if they have not been. Once, after
     /// the run.
     void finish();
@@ -104,6 +106,8 @@ class TrainingLog {
     };
 
     [[nodiscard]] bool is_due(std::int64_t k) const;
+    [[nodiscard]] bool awaits(int rank, std::int64_t k) const;
+    void evaluate_if_whole(std::int64_t k);
     [[nodiscard]] std::vector<Vector> models_now() const;
     void evaluate_by_time(std::uint32_t unused);
     void evaluate(const std::vector<Vector>& models, double iteration);

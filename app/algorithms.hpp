@@ -1,6 +1,7 @@
 // Algorithms by name: what a scenario's "algorithm" can be.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -21,6 +22,16 @@ enum class MixingNeed {
     none,
     symmetric_and_static,
     least_eigenvalue_above_minus_third,  // and symmetric and static
+};
+
+/// What becomes of a run when a worker dies (algorithms/failures.hpp).
+enum class WhenNodesDie : std::uint8_t {
+    cannot_go_on,     // all restart, or nothing goes on
+    reruns_replicas,  // collectives are run again by those left; the model is equal on all
+    reruns_models,    // collectives are run again by those left; models are their own
+    renormalizes,     // averages are of the neighbors that are there
+    skips,            // exchanges with who is away do not take place
+    server_goes_on,   // a server does with those that are there
 };
 
 /// An algorithm whose options have been read and checked.
@@ -52,7 +63,8 @@ struct AlgorithmChoice {
         return 0.0;
     };
     std::int64_t period = 1;  // of steps
-    double computing = 1;     // share of the workers that compute in a step
+    WhenNodesDie when_nodes_die = WhenNodesDie::cannot_go_on;
+    double computing = 1;  // share of the workers that compute in a step
 };
 
 /// What the options of an algorithm depend on.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,8 +14,9 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> keys{"nodes",  "devices",   "devices_per_node", "bus",
-                                               "fabric", "transport", "stragglers",       "access"};
+constexpr std::array<std::string_view, 11> keys{
+    "nodes",      "devices", "devices_per_node", "bus",      "fabric", "transport",
+    "stragglers", "speeds",  "compute_jitter",   "failures", "access"};
 constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
                                                               "message_cost", "first_window"};
 constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
@@ -111,6 +113,12 @@ ClusterChoice read_cluster(const Place& place) {
     }
     if (const auto p = read.optional("stragglers"))
         cluster.stragglers = read_stragglers(*p, cluster.nodes);
+    if (const auto p = read.optional("compute_jitter")) cluster.compute_jitter = read_jitter(*p);
+    if (const auto p = read.optional("failures")) {
+        if (cluster.devices_per_node > 1)
+            p->refuse("is for machines of one device; \"devices_per_node\" is more");
+        cluster.failures = read_failures(*p, cluster.nodes);
+    }
     if (const auto p = read.optional("access")) cluster.access = read_own_links(*p, cluster);
     return cluster;
 }
@@ -140,9 +148,17 @@ Bytes ClusterChoice::bus_memory() const {
     return std::int64_t{workers} * links_each * per_link;
 }
 
+ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
+    const Machines machines{nodes, devices_per_node};
+    ComputeParts parts;
+    add_speeds(speeds, machines, seed, parts);
+    add_stragglers(stragglers, machines, seed, parts);
+    if (compute_jitter) add_jitter(*compute_jitter, seed, parts);
+    return make_compute_time(std::move(parts));
+}
+
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
-    if (stragglers && stragglers->factor > 1) return std::nullopt;
-    if (!access.empty()) return std::nullopt;
+    if (compute_time(0) || failures || !access.empty()) return std::nullopt;
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
     if (tcp) {

@@ -6,12 +6,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "analysis/step_models.hpp"
 #include "app/access.hpp"
 #include "app/fabrics.hpp"
+#include "app/failures.hpp"
+#include "app/node_speeds.hpp"
 #include "app/object_reader.hpp"
 #include "app/stragglers.hpp"
 #include "topologies/fabrics/machines.hpp"
@@ -41,7 +44,10 @@ struct ClusterChoice {
     std::optional<Bus> bus;
     FabricChoice fabric;
     std::optional<Tcp> tcp;  // on the network, not on buses
-    std::optional<Stragglers> stragglers;
+    std::vector<Stragglers> stragglers;
+    std::vector<NodeSpeeds> speeds;  // read when the workload is known
+    std::optional<Jitter> compute_jitter;
+    std::optional<FailureChoice> failures;
     std::vector<AccessChoice> access;  // of nodes with one device and one cable
 
     /// The wires between the workers, and to machines of their own for `servers` parameter servers,
@@ -51,6 +57,8 @@ struct ClusterChoice {
     [[nodiscard]] Transport transport() const;
     /// Of the buses' links, estimated.
     [[nodiscard]] Bytes bus_memory() const;
+    /// How long gradients take; null where every node is as it should be.
+    [[nodiscard]] ComputeTime compute_time(std::uint64_t seed) const;
     /// As closed forms see it, where they hold; with TCP: connections are warm and both ways busy.
     [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;
 };

@@ -50,11 +50,11 @@ constexpr std::array<LinkJitterEntry, 3> table{{
 
 }  // namespace
 
-std::span<const LinkJitterEntry> jitter_table() {
+std::span<const LinkJitterEntry> link_jitter_table() {
     return table;
 }
 
-LinkJitter read_jitter(const Place& place) {
+LinkJitter read_link_jitter(const Place& place) {
     const std::vector<std::string_view> names = names_of(table);
     const Place kind = kind_of(place, "a law of jitter", names);
     const LinkJitterEntry& entry = table[as_name(kind, "a law of jitter", names)];

@@ -16,9 +16,9 @@ struct LinkJitterEntry {
     LinkJitter (*read)(const ObjectReader& read);
 };
 
-std::span<const LinkJitterEntry> jitter_table();
+std::span<const LinkJitterEntry> link_jitter_table();
 
 /// Throws ConfigError.
-LinkJitter read_jitter(const Place& place);
+LinkJitter read_link_jitter(const Place& place);
 
 }  // namespace paceline

@@ -72,7 +72,7 @@ Cable read_cable(const Place& place) {
     if (const auto latency = read.optional("latency")) down.latency = as_duration(*latency);
     if (const auto efficiency = read.optional("efficiency"))
         down.efficiency = as_number_above(*efficiency, 0, 1);
-    if (const auto jitter = read.optional("jitter")) down.jitter = read_jitter(*jitter);
+    if (const auto jitter = read.optional("jitter")) down.jitter = read_link_jitter(*jitter);
     if (const auto loss = read.optional("loss")) down.loss = as_share(*loss);
     Link up = down;
     up.bandwidth = bandwidth_up.value_or(down.bandwidth);

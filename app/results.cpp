@@ -28,7 +28,7 @@ struct Column {
 };
 
 // The columns that hold a number, behind the names and the outcome of a point.
-constexpr std::array<Column, 25> columns{{
+constexpr auto columns = std::to_array<Column>({
     {"iterations", [](const Metrics& m) { return std::optional(m.iterations); }},
     {"epochs", [](const Metrics& m) { return m.epochs; }},
     {"sim_time_s", [](const Metrics& m) { return std::optional(m.sim_time_s); }},
@@ -56,7 +56,16 @@ constexpr std::array<Column, 25> columns{{
     {"density", [](const Metrics& m) { return m.density; }},
     {"union_density", [](const Metrics& m) { return m.union_density; }},
     {"decode_failures", [](const Metrics& m) { return m.decode_failures; }},
-}};
+    {"waiting_stragglers_share", [](const Metrics& m) { return m.waiting_stragglers_share; }},
+    {"waiting_network_share", [](const Metrics& m) { return m.waiting_network_share; }},
+    {"waiting_dead_share", [](const Metrics& m) { return m.waiting_dead_share; }},
+    {"staleness", [](const Metrics& m) { return m.staleness; }},
+    {"participation", [](const Metrics& m) { return m.participation; }},
+    {"deaths", [](const Metrics& m) { return m.deaths; }},
+    {"away_share", [](const Metrics& m) { return m.away_share; }},
+    {"checkpoint_share", [](const Metrics& m) { return m.checkpoint_share; }},
+    {"undone_share", [](const Metrics& m) { return m.undone_share; }},
+});
 
 bool has_a_column(const Axis& axis) {
     return std::ranges::find(axes_with_a_column, axis.path) != axes_with_a_column.end();

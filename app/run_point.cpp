@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/crew.hpp"
 #include "algorithms/diverged.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/network/link_processes.hpp"
@@ -43,11 +44,13 @@ Job make_job(const Scenario& scenario) {
     if (scenario.algorithm.serve) job.servers = scenario.algorithm.server_nodes;
     job.wire = scenario.algorithm.wire;
     job.seed = scenario.seed;
-    if (const auto& stragglers = scenario.cluster.stragglers)
-        job.slowdown = make_slowdown(*stragglers, scenario.cluster.devices_per_node, scenario.seed);
+    job.compute_time = scenario.cluster.compute_time(scenario.seed);
     job.steps_per_epoch = scenario.steps_per_epoch();
     const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
     if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
+    if (const auto& failures = scenario.cluster.failures)
+        job.failures =
+            make_failures(*failures, scenario.algorithm, scenario.cluster.workers, scenario.seed);
     job.takes_step = [steps](std::int64_t k) { return k < steps; };
     return job;
 }
@@ -102,6 +105,7 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
         return learning_rate_at(schedule, k, steps, batch);
     };
     job.after_steps = [&log](int rank, std::int64_t k) { log.after_steps(rank, k); };
+    job.after_death = [&log] { log.after_death(); };
 }
 
 }  // namespace
@@ -191,8 +195,28 @@ Ended run_to_its_end(Simulation& simulation, Time limit) {
 
 }  // namespace
 
-Metrics run_point(const Scenario& scenario, Progress* progress) {
+namespace {
+
+CrewWork work_of(const Scenario& scenario) {
+    return {scenario.algorithm.run, scenario.algorithm.serve, scenario.algorithm.server_nodes};
+}
+
+void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes) {
+    if (scenario.algorithm.serve)
+        for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
+            cluster.serve(cluster.nodes() + i, fmt::format("server {}", i),
+                          scenario.algorithm.serve(cluster.server(i)));
+    const char* const name = scenario.cluster.bus ? "device" : "node";
+    for (int rank = 0; rank < scenario.cluster.workers; ++rank)
+        processes.spawn(fmt::format("{} {}", name, rank),
+                        scenario.algorithm.run(cluster.worker(rank)));
+}
+
+}  // namespace
+
+Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most) {
     Simulation simulation;
+    simulation.limit_resumptions(most);
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
     Fabric fabric = choice.make_fabric(scenario.algorithm.server_nodes, scenario.seed);
@@ -212,26 +236,27 @@ Metrics run_point(const Scenario& scenario, Progress* progress) {
     }
     Cluster cluster(network, std::move(job));
     if (log) log->watch(cluster);
-    if (scenario.algorithm.serve)
-        for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
-            cluster.serve(fmt::format("server {}", i), scenario.algorithm.serve(cluster.server(i)));
     Processes processes(simulation);
-    const char* const name = choice.bus ? "device" : "node";
-    for (int rank = 0; rank < choice.workers; ++rank)
-        processes.spawn(fmt::format("{} {}", name, rank),
-                        scenario.algorithm.run(cluster.worker(rank)));
+    std::optional<Crew> crew;
+    if (choice.failures)
+        crew.emplace(network, cluster, work_of(scenario)).begin();
+    else
+        spawn_all(scenario, cluster, processes);
 
     const Ended ended =
         run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
     const Workload& workload = scenario.workload;
-    Metrics metrics = measure(simulation, network, cluster, ended.end, processes.finished(),
+    if (crew) crew->settle();
+    const bool finished = crew ? crew->finished() : processes.finished();
+    Metrics metrics = measure(simulation, network, cluster, ended.end, finished,
                               {workload.step(), workload.step_batch(), workload.dataset,
                                choice.nodes, workload.charged_step_batch()});
     if (!ended.divergence.empty()) {
         metrics.outcome = "diverged";
         metrics.outcome_details = ended.divergence;
     }
+    if (crew) add_failures(metrics, cluster, *crew);
     if (log) {
         if (ended.divergence.empty()) log->finish();
         add_learning(metrics, *log);

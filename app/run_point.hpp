@@ -1,14 +1,18 @@
 // One point of a study, run: builds the simulated machine from a scenario, trains on it, measures.
 #pragma once
 
+#include <cstdint>
+
 #include "analysis/metrics.hpp"
 #include "app/scenario.hpp"
 #include "sim/engine/simulation.hpp"
 
 namespace paceline {
 
-/// Runs to the end. `progress` may be null; it is written to while the run goes on.
-Metrics run_point(const Scenario& scenario, Progress* progress);
+/// Runs to the end. `progress` may be null; it is written to while the run goes on. More
+/// resumptions than `most` within one instant end the run as "spinning".
+Metrics run_point(const Scenario& scenario, Progress* progress,
+                  std::uint64_t most = Simulation::default_resumption_limit);
 
 /// The closed form of a step on an idle network, mean over `steps` steps; empty where none is
 /// known.

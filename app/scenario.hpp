@@ -9,27 +9,9 @@
 #include "app/cluster_choice.hpp"
 #include "app/object_reader.hpp"
 #include "app/training.hpp"
+#include "app/workload.hpp"
 
 namespace paceline {
-
-struct Workload {
-    std::string name;
-    LayoutPtr layout;                            // what messages weigh as
-    std::vector<double> tensor_macs;             // by tensor of the layout; all 0: not known
-    Duration gradient;                           // one gradient of one worker
-    int accumulation = 1;                        // gradients of a step
-    Duration update{};                           // the optimizer, once per step
-    std::optional<std::int64_t> batch;           // samples per gradient
-    std::optional<std::int64_t> stand_in_batch;  // those that the clock is charged for, if others
-    std::optional<std::int64_t> dataset;         // samples per epoch
-
-    /// What a worker computes in one step.
-    [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }
-    /// Samples per worker and step.
-    [[nodiscard]] std::optional<std::int64_t> step_batch() const;
-    /// Those that the clock is charged for.
-    [[nodiscard]] std::optional<std::int64_t> charged_step_batch() const;
-};
 
 struct StopConditions {
     std::optional<std::int64_t> iterations;
@@ -54,8 +36,6 @@ struct Scenario {
 
 // The tables of known keys, for the test that holds scenario.schema.json against them.
 Keys scenario_keys();
-Keys workload_keys();
-Keys stand_in_keys();
 Keys stop_keys();
 
 /// Reads a resolved scenario (no sweep in it). Throws ConfigError.

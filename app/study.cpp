@@ -160,19 +160,6 @@ std::vector<std::size_t> order_of_application(const std::vector<Sweep>& axes) {
            error.problem());
 }
 
-Json resolve(const std::vector<Sweep>& axes, const std::vector<std::size_t>& choice, Json json,
-             const std::vector<Setting>& settings, const std::string& file) {
-    for (const std::size_t i : order_of_application(axes)) {
-        const std::string& path = axes[i].axis.path;
-        Json value = axes[i].values[choice[i]];
-        if (value.is_object() && path != "algorithm") value.erase("label");
-        put(json, path, value, file, sweep_path(path));
-    }
-    for (const Setting& setting : settings)
-        put(json, setting.path, setting.value, command_line, "--set " + setting.path);
-    return json;
-}
-
 // The values that a point takes on the axes; the last axis varies fastest.
 std::vector<std::size_t> choice_of(std::size_t number, const std::vector<Sweep>& axes) {
     std::vector<std::size_t> choice(axes.size());
@@ -181,32 +168,71 @@ std::vector<std::size_t> choice_of(std::size_t number, const std::vector<Sweep>&
     return choice;
 }
 
+// A study before its points are made.
+struct Plan {
+    std::string file;
+    std::vector<Sweep> axes;
+    std::vector<Setting> changes;
+    Json json;  // without "sweep"
+    std::size_t points = 1;
+};
+
+Plan plan_of(const std::string& file, const std::vector<std::string>& settings) {
+    Plan plan{file, {}, {}, parse_json(read_text(file), file)};
+    if (!plan.json.is_object()) refuse(file, "", "is not a scenario: it is no object; write {...}");
+    for (const std::string& text : settings) plan.changes.push_back(read_setting(text));
+
+    plan.axes = read_axes(plan.json, file);
+    for (const Setting& change : plan.changes)
+        std::erase_if(plan.axes,
+                      [&](const Sweep& s) { return leads_to(change.path, s.axis.path); });
+    plan.json.erase("sweep");
+    plan.points = count_points(plan.axes, file);
+    return plan;
+}
+
+Json resolve(const Plan& plan, const std::vector<std::size_t>& choice) {
+    Json json = plan.json;
+    for (const std::size_t i : order_of_application(plan.axes)) {
+        const std::string& path = plan.axes[i].axis.path;
+        Json value = plan.axes[i].values[choice[i]];
+        if (value.is_object() && path != "algorithm") value.erase("label");
+        put(json, path, value, plan.file, sweep_path(path));
+    }
+    for (const Setting& change : plan.changes)
+        put(json, change.path, change.value, command_line, "--set " + change.path);
+    return json;
+}
+
+std::string as_text(const Json& resolved) {
+    return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
+std::vector<std::string> resolve_study(const std::string& file,
+                                       const std::vector<std::string>& settings) {
+    const Plan plan = plan_of(file, settings);
+    std::vector<std::string> points;
+    for (std::size_t number = 0; number < plan.points; ++number)
+        points.push_back(as_text(resolve(plan, choice_of(number, plan.axes))));
+    return points;
+}
+
 Study read_study(const std::string& file, const std::vector<std::string>& settings) {
-    Json json = parse_json(read_text(file), file);
-    if (!json.is_object()) refuse(file, "", "is not a scenario: it is no object; write {...}");
-    std::vector<Setting> changes;
-    for (const std::string& text : settings) changes.push_back(read_setting(text));
-
-    std::vector<Sweep> axes = read_axes(json, file);
-    for (const Setting& change : changes)
-        std::erase_if(axes, [&](const Sweep& s) { return leads_to(change.path, s.axis.path); });
-    json.erase("sweep");
-
+    const Plan plan = plan_of(file, settings);
     Study study{file, {}, {}, {}};
-    for (const Sweep& sweep : axes) study.axes.push_back(sweep.axis);
-    const std::size_t count = count_points(axes, file);
-    study.points.reserve(count);
+    for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
+    study.points.reserve(plan.points);
     DataCache cache;
-    for (std::size_t number = 0; number < count; ++number) {
-        Point point{choice_of(number, axes), {}, {}};
-        const Json resolved = resolve(axes, point.choice, json, changes, file);
-        point.resolved = resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
+    for (std::size_t number = 0; number < plan.points; ++number) {
+        Point point{choice_of(number, plan.axes), {}, {}};
+        const Json resolved = resolve(plan, point.choice);
+        point.resolved = as_text(resolved);
         try {
             point.scenario = read_scenario(resolved, file, cache);
         } catch (const ConfigError& error) {
-            blame(error, study, point, changes);
+            blame(error, study, point, plan.changes);
         }
         study.points.push_back(std::move(point));
     }

@@ -41,4 +41,8 @@ inline constexpr std::size_t most_points = 1'000'000;
 /// ConfigError.
 Study read_study(const std::string& file, const std::vector<std::string>& settings);
 
+/// The points of a study as JSON, as Point::resolved has them, but not read. Throws ConfigError.
+std::vector<std::string> resolve_study(const std::string& file,
+                                       const std::vector<std::string>& settings);
+
 }  // namespace paceline

@@ -8,9 +8,6 @@
 
 namespace paceline {
 
-/// The mean of the v of all members of a round, in rank order.
-[[nodiscard]] Vector mean_of(const Round<Vector>& round);
-
 /// `form` of what all workers decode, v being what they decode of this one's message of `size`.
 Task<Vector> gather(Worker& self, Vector v, Bytes size, AllGather how, Form form);
 

@@ -83,6 +83,7 @@ void cost_as_dense(AlgorithmChoice& choice, const AllReducePlan& plan) {
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
     };
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.model_step = [plan](const StepModelInput& in, std::int64_t, double) {
         return dense_sgd_step_time({plan}, in);
     };

@@ -43,6 +43,7 @@ AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
 
     use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.decays_by_itself = true;
     choice.looks_ahead_and_clips = true;
     options.rule = rule_of(in.optimizer);
@@ -65,6 +66,7 @@ AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in
     AlgorithmChoice choice;
     choice.mixing =
         read_mixing(read.required("mixing", "such as {\"kind\": \"ring\"}"), in.workers);
+    choice.when_nodes_die = WhenNodesDie::renormalizes;
     choice.sends_at_once = choice.mixing.degree * vectors;
     choice.meets_everybody = choice.mixing.meets_everybody;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);

@@ -70,6 +70,7 @@ AlgorithmChoice gathering(const Compressor& compressor, const Options& options,
                           Task<> (*algorithm)(Worker&, Options),
                           std::optional<Duration> (*step)(const Options&, const StepModelInput&)) {
     AlgorithmChoice choice;
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [=](Worker& worker) { return algorithm(worker, options); };
     choice.contribution = [=](const Layout& layout) { return message_bytes(compressor, layout); };
     choice.model_step = [=](const StepModelInput& in, std::int64_t, double) {
@@ -125,6 +126,7 @@ AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
     choice.looks_ahead_and_clips = true;
 
     use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [options](Worker& worker) { return power_sgd(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         const PowerSgdMessages messages = power_sgd_messages(options, layout);

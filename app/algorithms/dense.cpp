@@ -52,6 +52,7 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
     }
 
     use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.decays_by_itself = true;
     choice.looks_ahead_and_clips = true;
     options.rule = rule_of(in.optimizer);

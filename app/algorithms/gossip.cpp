@@ -102,6 +102,7 @@ AlgorithmChoice read_ad_psgd(const ObjectReader& read, const AlgorithmInput& in)
     AlgorithmChoice choice;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     const AdPsgdOptions options{local_rule(choice, in)};
+    choice.when_nodes_die = WhenNodesDie::skips;
     choice.run = [options](Worker& worker) { return ad_psgd(worker, options); };
     choice.sends_at_once = 1;
     choice.contribution = [wire = choice.wire](const Layout& layout) {
@@ -205,6 +206,7 @@ AlgorithmChoice read_swarm_sgd(const ObjectReader& read, const AlgorithmInput& i
     SwarmMode mode = SwarmMode::non_blocking;
     if (const auto p = read.optional("mode")) mode = as_choice(*p, "a mode", modes);
 
+    choice.when_nodes_die = WhenNodesDie::skips;
     choice.run = [options, run = algorithm_of(mode)](Worker& worker) {
         return run(worker, options);
     };

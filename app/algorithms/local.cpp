@@ -67,6 +67,7 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
     use_servers(choice, options.all_reduce);
     choice.decays_by_itself = true;
     choice.looks_ahead_and_clips = true;
+    choice.when_nodes_die = WhenNodesDie::reruns_models;
     choice.period = options.period;
 }
 

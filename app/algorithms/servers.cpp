@@ -11,6 +11,7 @@
 #include "analysis/server_step_models.hpp"
 #include "app/algorithms/common.hpp"
 #include "app/algorithms/families.hpp"
+#include "app/compressors.hpp"
 
 namespace paceline {
 
@@ -19,8 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 4> sync_keys{"kind", "label", "all_reduce", "wire"};
 constexpr std::array<std::string_view, 4> async_keys{"kind", "label", "staleness_scaling", "wire"};
 constexpr std::array<std::string_view, 4> stale_keys{"kind", "label", "bound", "wire"};
-constexpr std::array<std::string_view, 5> fedavg_keys{"kind", "label", "fraction", "local_steps",
-                                                      "wire"};
+constexpr std::array<std::string_view, 10> fedavg_keys{
+    "kind",     "label",      "fraction",       "local_steps", "over_selection",
+    "deadline", "compressor", "error_feedback", "coding_step", "wire"};
 
 // Dense SGD by another name, whose all-reduce is that of servers.
 AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
@@ -46,6 +48,7 @@ AlgorithmChoice with_server(const ObjectReader& read, const AlgorithmInput& in, 
     AlgorithmChoice choice;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     choice.server_nodes = 1;
+    choice.when_nodes_die = WhenNodesDie::server_goes_on;
     choice.run = [options, work](Worker& worker) { return work(worker, options); };
     choice.serve = [options, serve](Worker& server) { return serve(server, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
@@ -88,18 +91,44 @@ AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
+void read_upload(const ObjectReader& read, FedavgOptions& options) {
+    options.coding = read_coding(read);
+    if (const auto p = read.optional("compressor")) {
+        options.compressor = read_compressor(*p);
+        options.error_feedback = !options.compressor->unbiased;
+        if (options.compressor->draws_alike)
+            p->refuse("draws the same positions on all clients; use one that draws its own");
+    }
+    if (const auto p = read.optional("error_feedback")) {
+        if (!options.compressor) p->refuse("is of a \"compressor\"; name one");
+        options.error_feedback = as_bool(*p);
+    }
+    if (const auto p = read.optional("coding_step"); p && !options.compressor)
+        p->refuse("is of a \"compressor\"; name one");
+}
+
 AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) {
     FedavgOptions options;
     if (const auto p = read.optional("fraction")) options.fraction = as_number_above(*p, 0, 1);
     if (const auto p = read.optional("local_steps"))
         options.local_steps = as_integer(*p, 1, 1'000'000);
+    if (const auto p = read.optional("over_selection")) {
+        options.over_selection = as_number_above(*p, 0, 1e6);
+        if (options.over_selection < 1) p->refuse("asks fewer than are needed; 1 or more");
+    }
+    if (const auto p = read.optional("deadline")) {
+        options.deadline = as_duration(*p);
+        if (*options.deadline == Duration::zero()) p->refuse("ends a round as it begins");
+    }
+    read_upload(read, options);
     options.momentum = in.optimizer.momentum;
     AlgorithmChoice choice = with_server(read, in, options, &fedavg, &fedavg_server);
     choice.period = options.local_steps;
     choice.computing =
         static_cast<double>(clients_of_a_round(options.fraction, in.workers)) / in.workers;
     choice.contribution = [wire = choice.wire, options](const Layout& layout) {
-        const Bytes model = wire.weigh(layout.entries());
+        const Bytes model = options.compressor ? message_bytes(*options.compressor, layout)
+                                               : wire.weigh(layout.entries());
         return Bytes{std::max<std::int64_t>(model.count / options.local_steps, 1)};
     };
     choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
@@ -107,7 +136,7 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
     };
     choice.messages = [options](const StepModelInput& in, std::int64_t k) -> std::int64_t {
         if (k % options.local_steps != 0) return 0;
-        return std::int64_t{2} * clients_of_a_round(options.fraction, in.workers);
+        return std::int64_t{2} * clients_asked(options, in.workers);
     };
     return choice;
 }

@@ -114,6 +114,7 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
 
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
     use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [options](Worker& worker) { return dgc(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(layout, options.density, options.format);
@@ -141,6 +142,7 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
     choice.looks_ahead_and_clips = true;
 
     use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(*as_one_tensor(layout), options.density, options.format);

@@ -23,7 +23,8 @@
 namespace paceline {
 
 /// One worker's part. Server j stands on node `first_server_node` + j, without one on that of
-/// worker j; worker j speaks for it. Requires 1 <= servers <= workers.
+/// worker j; worker j speaks for it. Requires servers >= 1; there are no more
+/// than workers in any case.
 Task<> parameter_server_all_reduce(Rank self, Bytes size, int servers,
                                    std::optional<int> first_server_node = std::nullopt);
 

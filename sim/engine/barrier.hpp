@@ -1,7 +1,8 @@
-// A meeting point of a fixed number of coroutines, used again and again.
+// A meeting point of a number of coroutines, used again and again.
 //
 // Who comes waits until all have come; the last one wakes the others, in the order of their coming,
-// and goes on itself without waiting. One that is cancelled while it waits has not come.
+// and goes on itself without waiting. One that is cancelled while it waits has not come. If fewer
+// are to come from now on, those who are there may be all.
 #pragma once
 
 #include <coroutine>
@@ -50,6 +51,16 @@ class Barrier {
         unsigned generation_ = 0;
         bool waits_ = false;
     };
+
+    /// How many are to come. Requires 1 or more.
+    void expect(int parties) {
+        PACELINE_CHECK(parties >= 1, "a barrier has one party or more");
+        parties_ = parties;
+        if (arrived_ >= parties_) open();
+    }
+
+    /// Meetings that have taken place.
+    [[nodiscard]] unsigned meetings() const { return generation_; }
 
     /// co_await barrier.arrive()
     [[nodiscard]] Arrive arrive() { return Arrive(*this); }

@@ -1,5 +1,7 @@
 #include "sim/network/mailboxes.hpp"
 
+#include <algorithm>
+
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -72,6 +74,13 @@ void Mailboxes::withdraw(int to, int from, Stream stream, Join& receiver) {
         --box.waiting;
     }
     remove_if_idle(node(to), box);
+}
+
+bool Mailboxes::has_arrived(int to, int from, Stream stream) const {
+    const Node& boxes = boxes_[static_cast<std::size_t>(to)];
+    return std::ranges::any_of(boxes, [&](const Box& box) {
+        return box.from == from && box.stream == stream && box.arrived > 0;
+    });
 }
 
 }  // namespace paceline

@@ -37,6 +37,9 @@ class Mailboxes {
     /// no one else waits on this lane.
     std::optional<Message> receive(int to, int from, Stream stream, Join& receiver);
 
+    /// Whether a message of the lane has arrived and is not taken.
+    [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const;
+
     /// `receiver` does not wait on this lane any more.
     void withdraw(int to, int from, Stream stream, Join& receiver);
 

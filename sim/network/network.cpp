@@ -60,6 +60,7 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     flow.stream = stream;
     flow.size = size;
     flow.protocol = protocol;
+    flow.in_use = true;
     flow.drained = &drained;
     const MessageId id{index, flow.generation};
     if (join_lane(index)) offer(index);
@@ -74,6 +75,27 @@ void Network::receive(int to, int from, Stream stream, Join& delivered) {
 void Network::forget(MessageId message) {
     Flow& flow = flows_[message.index];
     if (flow.generation == message.generation) flow.drained = nullptr;
+}
+
+void Network::silence(int host) {
+    for (Index index = 0; index < flows_.size(); ++index) {
+        Flow& flow = flows_[index];
+        if (!flow.in_use || flow.from != host) continue;
+        flow.lost = true;
+        flow.drained = nullptr;
+        if (flow.on_links) cut(index);
+    }
+}
+
+// Takes a flow off the wires with what has flowed of it.
+void Network::cut(Index index) {
+    std::erase(started_, index);
+    apply_rate(index, 0);
+    Flow& flow = flows_[index];
+    if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
+    leave_links(index);
+    flow.size = flow.size - Bytes{static_cast<std::int64_t>(std::ceil(flow.remaining))};
+    simulation_.at(simulation_.now(), action<&Network::drain>(*this, index));
 }
 
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
@@ -153,7 +175,8 @@ void Network::leave_lane(Index index) {
 // The message is first of its lane: it sets out once its protocol allows.
 void Network::offer(Index index) {
     const Flow& flow = flows_[index];
-    if (flow.protocol == Protocol::eager || mailboxes_.meet(flow.to, flow.from, flow.stream, index))
+    if (flow.protocol == Protocol::eager || flow.lost ||
+        mailboxes_.meet(flow.to, flow.from, flow.stream, index))
         prepare(index);
 }
 
@@ -198,6 +221,7 @@ Duration Network::slow_start(const Flow& flow) {
 
 void Network::start(Index index) {
     Flow& flow = flows_[index];
+    if (flow.lost) flow.size = {};
     flow.since = simulation_.now();
     flow.remaining = static_cast<double>(flow.size.count);
     flow.rate = 0;
@@ -216,7 +240,7 @@ void Network::start(Index index) {
 }
 
 void Network::drain(Index index) {
-    if (flows_[index].size > Bytes{0}) leave_links(index);
+    if (flows_[index].on_links) leave_links(index);
     Flow& flow = flows_[index];
     flow.scheduled = false;
     flow.rate = 0;
@@ -233,10 +257,13 @@ void Network::drain(Index index) {
 
 void Network::deliver(Index index) {
     Flow& flow = flows_[index];
-    ++delivered_;
     if (impairments_) impairments_->arrived({flow.from, flow.to, flow.stream}, simulation_.now());
-    if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.to)].received += flow.size;
-    mailboxes_.deliver(flow.to, flow.from, flow.stream);
+    if (!std::exchange(flow.lost, false)) {
+        ++delivered_;
+        if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.to)].received += flow.size;
+        mailboxes_.deliver(flow.to, flow.from, flow.stream);
+    }
+    flow.in_use = false;
     ++flow.generation;
     flow.behind = std::exchange(free_flow_, index);
 }
@@ -250,12 +277,14 @@ void Network::enter_links(Index index) {
         state.flows.push_back(index);
         if (state.flows.size() == 1) touch_back(state);
     }
+    flow.on_links = true;
     ++flowing_;
 }
 
 // Takes a flow off its links: the last of each link's list moves into its place.
 void Network::leave_links(Index index) {
-    const Flow& flow = flows_[index];
+    Flow& flow = flows_[index];
+    flow.on_links = false;
     for (std::size_t hop = 0; hop < flow.route.size(); ++hop) {
         LinkState& link = links_[flow.route[hop]];
         const Index place = flow.places[hop];

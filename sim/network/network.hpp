@@ -89,6 +89,10 @@ class Network {
     /// and that `drained` lives until then or is forgotten.
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
 
+    /// A host has died: whatever it has sent and is not delivered never will be. Of a message that
+    /// flows, what has left the host counts as sent.
+    void silence(int host);
+
     /// The sender no longer listens; the message goes on.
     void forget(MessageId message);
 
@@ -96,6 +100,11 @@ class Network {
     void receive(int to, int from, Stream stream, Join& delivered);
     void withdraw(int to, int from, Stream stream, Join& delivered) {
         mailboxes_.withdraw(to, from, stream, delivered);
+    }
+
+    /// Whether a message of the lane is there that nobody has taken yet.
+    [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const {
+        return mailboxes_.has_arrived(to, from, stream);
     }
 
     /// Changes a link under the flows it carries. A bandwidth of 0 takes it down. It stays so until
@@ -140,6 +149,9 @@ class Network {
         Index mark = 0;                            // the solve that visited it last
         Protocol protocol = Protocol::eager;
         bool scheduled = false;  // `event` is pending: it drains, or looks again at its links
+        bool on_links = false;
+        bool in_use = false;
+        bool lost = false;  // its host has died: it is not delivered
     };
     struct LinkState {
         Bandwidth capacity;  // for payload
@@ -164,6 +176,7 @@ class Network {
     void deliver(Index index);
     void enter_links(Index index);
     void leave_links(Index index);
+    void cut(Index index);
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
     void touch(LinkState& link);
     void touch_back(const LinkState& link);

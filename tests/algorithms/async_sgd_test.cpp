@@ -18,20 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-const Link link{1_Gbps, 5us};
-
 ServerRun run_of(int n, AsyncSgdOptions options, Job job) {
-    return {n, link, std::move(job), options, &async_sgd, &async_sgd_server};
-}
-
-double rate_at(std::int64_t k) {
-    return 0.3 / static_cast<double>(k + 3);
-}
-
-Job job_with_schedule(std::int64_t steps) {
-    Job job = training_job(small_layout(), steps);
-    job.learning_rate = rate_at;
-    return job;
+    return {n, server_link, std::move(job), options, &async_sgd, &async_sgd_server};
 }
 
 TEST_CASE("asynchronous SGD: with one worker it is momentum SGD") {
@@ -39,13 +27,13 @@ TEST_CASE("asynchronous SGD: with one worker it is momentum SGD") {
         for (const bool scaling : {false, true}) {
             CAPTURE(beta);
             CAPTURE(scaling);
-            auto run = run_of(1, {beta, scaling}, job_with_schedule(30));
+            auto run = run_of(1, {beta, scaling}, server_job(30));
 
             Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
             Eigen::VectorXd m = Eigen::VectorXd::Zero(26);
             for (std::int64_t k = 0; k < 30; ++k) {
                 m = beta * m + pull_to_own_target(x, 0, k);
-                x -= rate_at(k) * m;
+                x -= server_rate(k) * m;
             }
             CHECK((run.to_the_end().values() - x).cwiseAbs().maxCoeff() < 1e-12);
         }
@@ -60,7 +48,7 @@ Eigen::VectorXd round_robin(int n, double beta, bool scaling, std::int64_t steps
         for (int i = 0; i < n; ++i) {
             const int staleness = k == 0 ? i : n - 1;
             m.col(i) = beta * m.col(i) + pull_to_own_target(read.col(i), i, k);
-            x -= rate_at(k) / n * m.col(i) / (scaling ? 1 + staleness : 1);
+            x -= server_rate(k) / n * m.col(i) / (scaling ? 1 + staleness : 1);
             read.col(i) = x;
         }
     return x;
@@ -71,7 +59,7 @@ TEST_CASE("asynchronous SGD: equal workers on an idle star take turns, n-1 pushe
         for (const bool scaling : {false, true}) {
             CAPTURE(n);
             CAPTURE(scaling);
-            auto run = run_of(n, {0.5, scaling}, job_with_schedule(20));
+            auto run = run_of(n, {0.5, scaling}, server_job(20));
 
             CHECK((run.to_the_end().values() - round_robin(n, 0.5, scaling, 20))
                       .cwiseAbs()
@@ -101,17 +89,11 @@ TEST_CASE("asynchronous SGD: K steps take what the step model says, latency-boun
         for (const std::int64_t entries : {26, 2'500, 25'000}) {  // 0.8 us, 80 us, 0.8 ms a model
             CAPTURE(n);
             CAPTURE(entries);
-            const LayoutPtr layout = make_layout({{"all", {entries, 1}}});
-            Job job = timing_job(layout, 6);
-            job.update = 70us;
-            StepModelInput in = on_star(n, idle_star(link), step_of_tests, layout);
-            in.update = 70us;
-            auto run = run_of(n, {}, std::move(job));
-
-            double model = 0;
-            for (std::int64_t k = 0; k < 6; ++k)
-                model += to_seconds(async_sgd_step_time(in, k).value());
-            CHECK(to_seconds(run.to_the_end().elapsed()) == doctest::Approx(model).epsilon(1e-9));
+            check_step_model(
+                n, entries, [](int nodes, Job job) { return run_of(nodes, {}, std::move(job)); },
+                [](std::int64_t k, const StepModelInput& in) {
+                    return async_sgd_step_time(in, k).value();
+                });
         }
 }
 
@@ -141,8 +123,8 @@ TEST_CASE("asynchronous SGD: a worker on a slow link does not hold the others") 
 
 TEST_CASE("asynchronous SGD: two runs are bit-equal, and without values take the same time") {
     for (const int slow : {0, 3}) {
-        auto one = run_of(6, {}, job_with_schedule(20));
-        auto other = run_of(6, {}, job_with_schedule(20));
+        auto one = run_of(6, {}, server_job(20));
+        auto other = run_of(6, {}, server_job(20));
         auto timing = run_of(6, {}, timing_job(small_layout(), 20));
         for (ServerRun* run : {&one, &other, &timing}) run->set_link(slow, Bandwidth{300'000});
 
@@ -155,7 +137,7 @@ TEST_CASE("asynchronous SGD: two runs are bit-equal, and without values take the
 
 TEST_CASE("asynchronous SGD: as a stand-in it costs what the other net weighs") {
     const LayoutPtr charged = make_layout({{"all", {5'000, 10}}});
-    Job job = job_with_schedule(9);
+    Job job = server_job(9);
     job.charged = charged;
     auto run = run_of(4, {}, std::move(job));
     auto other = run_of(4, {}, timing_job(charged, 9));
@@ -165,21 +147,9 @@ TEST_CASE("asynchronous SGD: as a stand-in it costs what the other net weighs") 
 }
 
 TEST_CASE("asynchronous SGD, property: a run can be dropped or destroyed at any time") {
-    int unfinished = 0;
-    for (unsigned seed = 0; seed < 60; ++seed) {
-        CAPTURE(seed);
-        std::mt19937_64 rng(seed);
-        auto run = run_of(static_cast<int>(1 + rng() % 6), {}, job_with_schedule(20));
-        run.simulation.run(Time{Duration{static_cast<std::int64_t>(rng() % 25'000'000'000)}});
-        unfinished += run.processes.finished() ? 0 : 1;
-        if (seed % 2 == 0) continue;
-
-        run.processes.drop();
-
-        REQUIRE(run.simulation.run() == RunEnd::idle);
-        REQUIRE(run.network.flows_in_flight() == 0);
-    }
-    CHECK(unfinished > 20);
+    check_drops(25ms, [](std::mt19937_64& rng) {
+        return run_of(static_cast<int>(1 + rng() % 6), {}, server_job(20));
+    });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -129,19 +130,30 @@ std::vector<Mode> modes() {
              -0.001977587}};
 }
 
+// The slowest part of an error is that of the mean, which the network does not touch: it shrinks by
+// 1 - gamma a step, with momentum by 1 - gamma / (1 - beta) or so, with that of QG-DmSGD by half as
+// much: 0.99^2200 and 0.975^1000 are below 1e-9.
+constexpr std::int64_t till_fixed = 2200;
+constexpr std::int64_t till_fixed_by_momentum = 1000;
+
 TEST_CASE("decentralized family: fixed points are those of theory, for three eigenvalues of W") {
     for (const Mode& mode : modes()) {
         CAPTURE(mode.lambda);
-        const auto ratio = [&](const Algorithm& algorithm) {
-            return mode.problem.after(4000, algorithm)(0) / mode.problem.targets[0];
+        const auto ratio = [&](const Algorithm& algorithm, std::int64_t steps) {
+            return mode.problem.after(steps, algorithm)(0) / mode.problem.targets[0];
         };
-        CHECK(std::abs(ratio(of_dsgd) - mode.dsgd) < 1e-8);
-        CHECK(std::abs(ratio(of_decentlam(beta)) - mode.dsgd) < 1e-8);
-        CHECK(std::abs(ratio(of_qg_dmsgd(beta)) - mode.dsgd) < 1e-8);
-        CHECK(std::abs(ratio(of_dmsgd(beta)) - mode.dmsgd) < 1e-8);
-        CHECK(std::abs(ratio(of_dsgd_awc) - mode.dsgd_awc) < 1e-8);
-        CHECK(std::abs(ratio(of_awc_dmsgd(beta)) - mode.awc_dmsgd) < 1e-8);
-        CHECK(std::abs(ratio(of_da_dmsgd(beta)) - mode.da_dmsgd) < 1e-8);
+        CHECK(std::abs(ratio(of_dsgd, till_fixed) - mode.dsgd) < 1e-8);
+        CHECK(std::abs(ratio(of_dsgd_awc, till_fixed) - mode.dsgd_awc) < 1e-8);
+        for (const auto& [algorithm, expected] :
+             std::vector<std::pair<Algorithm, double>>{{of_decentlam(beta), mode.dsgd},
+                                                       {of_qg_dmsgd(beta), mode.dsgd},
+                                                       {of_dmsgd(beta), mode.dmsgd},
+                                                       {of_awc_dmsgd(beta), mode.awc_dmsgd},
+                                                       {of_da_dmsgd(beta), mode.da_dmsgd}}) {
+            CAPTURE(expected);
+
+            CHECK(std::abs(ratio(algorithm, till_fixed_by_momentum) - expected) < 1e-8);
+        }
     }
 }
 
@@ -151,7 +163,7 @@ TEST_CASE("decentralized family: D2 and gradient tracking have no bias") {
         mode.problem.mixing = lazy(mode.problem.mixing);  // D2 needs eigenvalues above -1/3
         for (const Algorithm& algorithm :
              {of_d2_dmsgd(0), of_d2_dmsgd(beta), of_gradient_tracking}) {
-            const Eigen::VectorXd x = mode.problem.after(4000, algorithm);
+            const Eigen::VectorXd x = mode.problem.after(till_fixed, algorithm);
             CHECK(x.cwiseAbs().maxCoeff() < 1e-8);  // the mean of the targets is 0
         }
     }
@@ -160,9 +172,9 @@ TEST_CASE("decentralized family: D2 and gradient tracking have no bias") {
 TEST_CASE("decentralized family: the squared bias of DmSGD over DSGD's approaches 1/(1-beta)^2") {
     Quadratics problem = modes().front().problem;
     problem.gamma = 1e-5;
-    problem.start = 0;
-    const double theirs = problem.after(5000, of_dmsgd(beta))(0);
-    const double plain = problem.after(5000, of_dsgd)(0);
+    problem.start = 0;  // so that only what the network mixes moves: by 0.9 a step or faster
+    const double theirs = problem.after(1000, of_dmsgd(beta))(0);
+    const double plain = problem.after(1000, of_dsgd)(0);
 
     CHECK(theirs * theirs / (plain * plain) == doctest::Approx(25).epsilon(0.01));
 }

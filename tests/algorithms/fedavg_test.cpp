@@ -22,20 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-const Link link{1_Gbps, 5us};
-
 ServerRun run_of(int n, FedavgOptions options, Job job) {
-    return {n, link, std::move(job), options, &fedavg, &fedavg_server};
-}
-
-double rate_at(std::int64_t k) {
-    return 0.3 / static_cast<double>(k + 3);
-}
-
-Job job_with_schedule(std::int64_t steps) {
-    Job job = training_job(small_layout(), steps);
-    job.learning_rate = rate_at;
-    return job;
+    return {n, server_link, std::move(job), options, &fedavg, &fedavg_server};
 }
 
 TEST_CASE("FedAvg: all clients and one local step are dense SGD, whatever the momentum") {
@@ -43,8 +31,8 @@ TEST_CASE("FedAvg: all clients and one local step are dense SGD, whatever the mo
         for (const double beta : {0.0, 0.9}) {
             CAPTURE(n);
             CAPTURE(beta);
-            auto averaged = run_of(n, {1, 1, beta}, job_with_schedule(25));
-            TrainingRun dense(n, link, job_with_schedule(25));
+            auto averaged = run_of(n, {1, 1, beta}, server_job(25));
+            TrainingRun dense(n, server_link, server_job(25));
             dense.spawn_all([](Worker& self) { return dense_sgd(self, {}); });
             dense.simulation.run();
 
@@ -68,7 +56,7 @@ Eigen::VectorXd rounds(int n, const FedavgOptions& o, std::int64_t steps,
             for (std::int64_t k = first; k < std::min(first + o.local_steps, steps); ++k) {
                 m = o.momentum * m +
                     pull_to_own_target(own, i, computed[static_cast<std::size_t>(i)]++);
-                own -= rate_at(k) * m;
+                own -= server_rate(k) * m;
             }
             sum += samples[static_cast<std::size_t>(i)] * own;
             weight += samples[static_cast<std::size_t>(i)];
@@ -86,15 +74,16 @@ TEST_CASE("FedAvg: it is rounds of local momentum SGD and a mean weighted by sam
         const FedavgOptions options{0.1 * static_cast<double>(1 + rng() % 10),
                                     static_cast<std::int64_t>(1 + rng() % 5), 0.7};
         const auto steps = static_cast<std::int64_t>(1 + rng() % 20);  // the last round may be cut
-        Job job = job_with_schedule(steps);
+        Job job = server_job(steps);
         job.seed = seed;
         for (int i = 0; i < n; ++i) job.samples.push_back(static_cast<double>(1 + rng() % 50));
         const std::vector<double> samples = job.samples;
         auto run = run_of(n, options, std::move(job));
-        RandomStream draws = run.cluster.worker(0).common_stream("clients of a round", 0);
         std::vector<std::vector<int>> drawn;
-        for (std::int64_t k = 0; k < steps; ++k)
+        for (std::int64_t round = 0; round < steps; ++round) {
+            RandomStream draws = run.cluster.worker(0).common_stream("clients of a round", round);
             drawn.push_back(draw_clients(draws, n, clients_of_a_round(options.fraction, n)));
+        }
 
         run.to_the_end();
 
@@ -104,14 +93,14 @@ TEST_CASE("FedAvg: it is rounds of local momentum SGD and a mean weighted by sam
 }
 
 TEST_CASE("FedAvg: alone it is SGD whose momentum begins anew in each round") {
-    auto run = run_of(1, {1, 5, 0.9}, job_with_schedule(20));
+    auto run = run_of(1, {1, 5, 0.9}, server_job(20));
 
     Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
     Eigen::VectorXd m = Eigen::VectorXd::Zero(26);
     for (std::int64_t k = 0; k < 20; ++k) {
         if (k % 5 == 0) m.setZero();
         m = 0.9 * m + pull_to_own_target(x, 0, k);
-        x -= rate_at(k) * m;
+        x -= server_rate(k) * m;
     }
     CHECK((run.to_the_end().values() - x).cwiseAbs().maxCoeff() < 1e-13);
     CHECK(run.elapsed() == 20 * 1ms + 4 * (2 * (10us + 104_B / 1_Gbps)));
@@ -161,7 +150,7 @@ TEST_CASE("FedAvg: a round takes E steps and two trips of |S| models over the se
                 const LayoutPtr layout = make_layout({{"all", {2'500, 1}}});
                 Job job = timing_job(layout, 3 * local + 1);  // the last round is cut
                 job.update = 70us;
-                StepModelInput in = on_star(n, idle_star(link), step_of_tests, layout);
+                StepModelInput in = on_star(n, idle_star(server_link), step_of_tests, layout);
                 in.update = 70us;
                 auto run = run_of(n, options, std::move(job));
                 run.to_the_end();
@@ -201,7 +190,7 @@ TEST_CASE("FedAvg: who is not drawn sends nothing, computes nothing, and counts 
 
 TEST_CASE("FedAvg: the model changes at ends of rounds alone, whoever looks") {
     std::map<std::int64_t, double> seen;  // by steps taken
-    Job job = job_with_schedule(9);
+    Job job = server_job(9);
     Cluster* cluster = nullptr;
     job.after_steps = [&](int rank, std::int64_t k) {
         const double now = cluster->worker(rank).current_model().values()(0);
@@ -222,7 +211,7 @@ TEST_CASE("FedAvg: the model changes at ends of rounds alone, whoever looks") {
 
 TEST_CASE("FedAvg: two runs are bit-equal, another seed draws others, timing needs no values") {
     const auto of_seed = [](std::uint64_t seed) {
-        Job job = job_with_schedule(20);
+        Job job = server_job(20);
         job.seed = seed;
         return run_of(9, {0.34, 2}, std::move(job));
     };
@@ -238,22 +227,10 @@ TEST_CASE("FedAvg: two runs are bit-equal, another seed draws others, timing nee
 }
 
 TEST_CASE("FedAvg, property: a run can be dropped or destroyed at any time") {
-    int unfinished = 0;
-    for (unsigned seed = 0; seed < 60; ++seed) {
-        CAPTURE(seed);
-        std::mt19937_64 rng(seed);
+    check_drops(25ms, [](std::mt19937_64& rng) {
         const FedavgOptions options{0.5, static_cast<std::int64_t>(1 + rng() % 4)};
-        auto run = run_of(static_cast<int>(1 + rng() % 6), options, job_with_schedule(20));
-        run.simulation.run(Time{Duration{static_cast<std::int64_t>(rng() % 25'000'000'000)}});
-        unfinished += run.processes.finished() ? 0 : 1;
-        if (seed % 2 == 0) continue;
-
-        run.processes.drop();
-
-        REQUIRE(run.simulation.run() == RunEnd::idle);
-        REQUIRE(run.network.flows_in_flight() == 0);
-    }
-    CHECK(unfinished > 20);
+        return run_of(static_cast<int>(1 + rng() % 6), options, server_job(20));
+    });
 }
 
 }  // namespace

@@ -21,17 +21,13 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-const Link link{1_Gbps, 5us};
-
 ServerRun run_of(int n, StaleSynchronousSgdOptions options, Job job) {
-    return {
-        n, link, std::move(job), options, &stale_synchronous_sgd, &stale_synchronous_sgd_server};
-}
-
-Job job_with_schedule(std::int64_t steps) {
-    Job job = training_job(small_layout(), steps);
-    job.learning_rate = [](std::int64_t k) { return 0.3 / static_cast<double>(k + 3); };
-    return job;
+    return {n,
+            server_link,
+            std::move(job),
+            options,
+            &stale_synchronous_sgd,
+            &stale_synchronous_sgd_server};
 }
 
 // Links of workers between 100 kbit/s and 1 Gbit/s: a model takes up to 8 steps.
@@ -48,9 +44,9 @@ TEST_CASE("stale-synchronous SGD: with bound 0 it is dense momentum SGD, on any 
         std::mt19937_64 rng(seed);
         const int n = static_cast<int>(1 + rng() % 7);
         const double beta = seed % 2 == 0 ? 0.9 : 0;
-        auto stale = run_of(n, {0, beta}, job_with_schedule(25));
+        auto stale = run_of(n, {0, beta}, server_job(25));
         make_unequal(stale, rng);
-        TrainingRun dense(n, link, job_with_schedule(25));
+        TrainingRun dense(n, server_link, server_job(25));
         dense.spawn_all([=](Worker& self) { return dense_sgd(self, {AllReduce::ring, {beta}}); });
         dense.simulation.run();
 
@@ -64,8 +60,8 @@ TEST_CASE("stale-synchronous SGD: with a bound that nobody reaches it is asynchr
         CAPTURE(seed);
         std::mt19937_64 rng(seed);
         const int n = static_cast<int>(1 + rng() % 7);
-        auto stale = run_of(n, {1000, 0.9}, job_with_schedule(25));
-        ServerRun async(n, link, job_with_schedule(25), AsyncSgdOptions{0.9}, &async_sgd,
+        auto stale = run_of(n, {1000, 0.9}, server_job(25));
+        ServerRun async(n, server_link, server_job(25), AsyncSgdOptions{0.9}, &async_sgd,
                         &async_sgd_server);
         std::mt19937_64 same = rng;
         make_unequal(stale, rng);
@@ -165,18 +161,12 @@ TEST_CASE("stale-synchronous SGD: K steps take what the step model says, for any
                 CAPTURE(n);
                 CAPTURE(entries);
                 CAPTURE(bound);
-                const LayoutPtr layout = make_layout({{"all", {entries, 1}}});
-                Job job = timing_job(layout, 6);
-                job.update = 70us;
-                StepModelInput in = on_star(n, idle_star(link), step_of_tests, layout);
-                in.update = 70us;
-                auto run = run_of(n, {bound}, std::move(job));
-
-                double model = 0;
-                for (std::int64_t k = 0; k < 6; ++k)
-                    model += to_seconds(stale_synchronous_sgd_step_time({bound}, in, k).value());
-                CHECK(to_seconds(run.to_the_end().elapsed()) ==
-                      doctest::Approx(model).epsilon(1e-9));
+                check_step_model(
+                    n, entries,
+                    [=](int nodes, Job job) { return run_of(nodes, {bound}, std::move(job)); },
+                    [=](std::int64_t k, const StepModelInput& in) {
+                        return stale_synchronous_sgd_step_time({bound}, in, k).value();
+                    });
             }
 }
 
@@ -193,8 +183,8 @@ TEST_CASE("stale-synchronous SGD: each step sends a model up and brings one down
 
 TEST_CASE("stale-synchronous SGD: two runs are bit-equal, and without values take the same time") {
     std::mt19937_64 rng(11);
-    auto one = run_of(6, {2}, job_with_schedule(20));
-    auto other = run_of(6, {2}, job_with_schedule(20));
+    auto one = run_of(6, {2}, server_job(20));
+    auto other = run_of(6, {2}, server_job(20));
     auto timing = run_of(6, {2}, timing_job(small_layout(), 20));
     for (ServerRun* run : {&one, &other, &timing}) {
         std::mt19937_64 same = rng;
@@ -207,22 +197,12 @@ TEST_CASE("stale-synchronous SGD: two runs are bit-equal, and without values tak
 }
 
 TEST_CASE("stale-synchronous SGD, property: a run can be dropped or destroyed at any time") {
-    int unfinished = 0;
-    for (unsigned seed = 0; seed < 60; ++seed) {
-        CAPTURE(seed);
-        std::mt19937_64 rng(seed);
-        auto run = run_of(static_cast<int>(1 + rng() % 6), {1}, job_with_schedule(20));
-        make_unequal(run, rng);
-        run.simulation.run(Time{Duration{static_cast<std::int64_t>(rng() % 40'000'000'000)}});
-        unfinished += run.processes.finished() ? 0 : 1;
-        if (seed % 2 == 0) continue;
-
-        run.processes.drop();
-
-        REQUIRE(run.simulation.run() == RunEnd::idle);
-        REQUIRE(run.network.flows_in_flight() == 0);
-    }
-    CHECK(unfinished > 20);
+    check_drops(
+        40ms,
+        [](std::mt19937_64& rng) {
+            return run_of(static_cast<int>(1 + rng() % 6), {1}, server_job(20));
+        },
+        &make_unequal);
 }
 
 }  // namespace

@@ -7,37 +7,14 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/app/training_study.hpp"
+#include "tests/app/published_study.hpp"
 
 namespace paceline {
 namespace {
 
 using doctest::Approx;
 
-const TrainingStudy study;
-
-// One matrix of 100000 entries and a bias of 50: messages are counted by hand below.
-const std::string profile = study.folder.write("published.json", R"({
-  "name": "published", "title": "two tensors", "source": "made for a test", "sample": "image",
-  "layers": [{"name": "fc", "macs": 100000,
-              "tensors": [{"name": "weight", "shape": [200, 500]},
-                          {"name": "bias", "shape": [50]}]}],
-  "throughput": []
-})");
-
-constexpr const char* stands_in = R"(workload={
-    "model": {"kind": "mlp", "hidden": []},
-    "data": {"kind": "gaussian-mixture", "train": 256, "test": 64}, "batch": 8,
-    "stand_in_for": {"profile": "published.json", "step_time": "30ms"}})";
-
-Metrics timing_only(const std::string& algorithm) {
-    const std::string file = study.folder.write("timing.json", R"({
-        "cluster": {"nodes": 4, "fabric": {"kind": "star",
-                                           "link": {"bandwidth": "1Gbps", "latency": "5us"}}},
-        "workload": {"profile": "published.json", "step_time": "30ms", "batch": 8},
-        "algorithm": {"kind": "dense"}, "stop": {"iterations": 6}})");
-    return run_points(read_study(file, {algorithm}), 1, false).front().metrics;
-}
+const PublishedStudy study;  // messages are counted by hand below
 
 std::string compressed(const std::string& compressor, const std::string& more = "") {
     return R"(algorithm={"kind": "compressed-sgd", "compressor": )" + compressor + more + "}";
@@ -76,8 +53,8 @@ std::vector<Named> all_named() {
 TEST_CASE("compressed family: by name, bytes are those counted by hand, in stand-ins and without") {
     for (const auto& [algorithm, sent] : all_named()) {
         CAPTURE(algorithm);
-        const Metrics trained = study.run({stands_in, algorithm});
-        const Metrics timed = timing_only(algorithm);
+        const Metrics trained = study.stand_in({algorithm});
+        const Metrics timed = study.timing_only({algorithm});
 
         CHECK(trained.bytes_sent_per_node_per_step.value() == Approx(sent));
         CHECK(timed.bytes_sent_per_node_per_step == trained.bytes_sent_per_node_per_step);
@@ -89,7 +66,7 @@ TEST_CASE("compressed family: by name, simulated steps are what the closed form 
     for (const auto& [algorithm, sent] : all_named()) {
         CAPTURE(algorithm);
         const Metrics small = study.run({algorithm});
-        const Metrics timed = timing_only(algorithm);
+        const Metrics timed = study.timing_only({algorithm});
 
         for (const Metrics& m : {small, timed})
             CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-4));
@@ -115,7 +92,7 @@ TEST_CASE("compressed family: by name, they train") {
 }
 
 TEST_CASE("compressed family: the compression ratio counts a message") {
-    const Metrics m = timing_only(compressed(R"({"kind": "fp16"})"));
+    const Metrics m = study.timing_only({compressed(R"({"kind": "fp16"})")});
 
     CHECK(m.compression_ratio.value() == Approx(2));
 }

@@ -13,7 +13,8 @@ constexpr std::string_view columns =
     "model_step_time_s,bytes_sent_per_node_per_step,bytes_received_per_node_per_step,"
     "compression_ratio,samples_per_s,speedup,efficiency,train_loss,test_loss,test_accuracy,"
     "test_accuracy_local_mean,test_accuracy_local_min,consensus_distance,time_to_target_s,"
-    "speedup_to_target,relative_error,density,union_density,decode_failures\n";
+    "speedup_to_target,relative_error,density,union_density,decode_failures,"
+    "waiting_stragglers_share,waiting_network_share,waiting_dead_share,staleness,participation\n";
 
 Point point(std::vector<std::size_t> choice, const std::string& algorithm) {
     Point made{std::move(choice), "{}", {}};
@@ -72,10 +73,10 @@ TEST_CASE("results: a row has a field for every column, empty where nothing appl
 
     CHECK(line_of(csv, 1) ==
           "0,1,dense,2,finished,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,2,1"
-          ",,,,,,,,,,,,");
+          ",,,,,,,,,,,,,,,,,");
     CHECK(line_of(csv, 2) ==
           "1,2,dgc,4,finished,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,3,0.75"
-          ",,,,,,,,,,,,");
+          ",,,,,,,,,,,,,,,,,");
     CHECK(line_of(csv, 3).empty());
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("results: epochs and samples are shown where they are known") {
     const Study study{"file.json", "", {}, {point({}, "dense")}};
 
     CHECK(line_of(results_csv(study, {result}), 1) ==
-          "0,dense,1,finished,3,0.5,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,192,1,1,,,,,,,,,,,,");
+          "0,dense,1,finished,3,0.5,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,192,1,1,,,,,,,,,,,,,,,,,");
 }
 
 TEST_CASE("results: names with commas, quotes or line ends are quoted as RFC 4180 says") {
@@ -110,7 +111,7 @@ TEST_CASE("results: a run that ended before its first step leaves its figures em
     const Study study{"file.json", "", {}, {point({}, "dense")}};
 
     CHECK(line_of(results_csv(study, {result}), 1) ==
-          "0,dense,8,time-limit,0,,0.1,,,,,,,,,,,,,,,,,,,,,,");
+          "0,dense,8,time-limit,0,,0.1,,,,,,,,,,,,,,,,,,,,,,,,,,,");
 }
 
 TEST_CASE("results: with nodes swept the table has a line per algorithm, a column per size") {

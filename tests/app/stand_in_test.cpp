@@ -1,47 +1,14 @@
 // A stand-in has the clock of the published net that it stands in for, and trains by itself.
 #include <doctest/doctest.h>
 
-#include "tests/app/training_study.hpp"
+#include "tests/app/published_study.hpp"
 
 namespace paceline {
 namespace {
 
 using doctest::Approx;
 
-const TrainingStudy study;
-
-// One tensor of 100000 entries that is compressed and one of 50 that is not.
-const std::string profile = study.folder.write("published.json", R"({
-  "name": "published", "title": "two tensors", "source": "made for a test", "sample": "image",
-  "layers": [{"name": "fc", "macs": 100000,
-              "tensors": [{"name": "weight", "shape": [200, 500]},
-                          {"name": "bias", "shape": [50]}]}],
-  "throughput": []
-})");
-
-constexpr const char* trains = R"(workload={
-    "model": {"kind": "mlp", "hidden": []},
-    "data": {"kind": "gaussian-mixture", "train": 256, "test": 64}, "batch": 8,
-    "stand_in_for": {"profile": "published.json", "step_time": "30ms"}})";
-constexpr const char* is_timed = R"(workload={"profile": "published.json", "step_time": "30ms",
-                                              "batch": 8})";
-
-Metrics stand_in(const std::vector<std::string>& more) {
-    std::vector<std::string> settings{trains};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return study.run(settings);
-}
-
-// The same without a net: without "optimizer" and "measure", too.
-Metrics timing_only(const std::vector<std::string>& more) {
-    const std::string file = study.folder.write("timing.json", R"({
-        "cluster": {"nodes": 4, "fabric": {"kind": "star",
-                                           "link": {"bandwidth": "1Gbps", "latency": "5us"}}},
-        "workload": {}, "algorithm": {"kind": "dense"}, "stop": {"iterations": 6}})");
-    std::vector<std::string> settings{is_timed};
-    settings.insert(settings.end(), more.begin(), more.end());
-    return run_points(read_study(file, settings), 1, false).front().metrics;
-}
+const PublishedStudy study;
 
 void check_same_clock(const Metrics& trained, const Metrics& timed) {
     CHECK(trained.outcome == "finished");
@@ -66,12 +33,12 @@ TEST_CASE("stand-in: dense methods have the clock of the net they stand in for")
         CAPTURE(algorithm);
         const std::string setting = std::string("algorithm=") + algorithm;
 
-        check_same_clock(stand_in({setting}), timing_only({setting}));
+        check_same_clock(study.stand_in({setting}), study.timing_only({setting}));
     }
 }
 
 TEST_CASE("stand-in: a step's bytes are those of the published tensors, by hand") {
-    const Metrics m = stand_in({});
+    const Metrics m = study.stand_in({});
 
     CHECK(m.bytes_sent_per_node_per_step.value() == Approx(2 * 3 / 4.0 * 4 * 100050));
     CHECK(m.compute_s.value() == Approx(30e-3));
@@ -85,7 +52,7 @@ TEST_CASE("stand-in: decentralized methods have its clock, on rings and on compl
             const std::string setting = std::string(R"(algorithm={"kind": ")") + kind +
                                         R"(", "mixing": {"kind": ")" + mixing + R"("}})";
 
-            check_same_clock(stand_in({setting}), timing_only({setting}));
+            check_same_clock(study.stand_in({setting}), study.timing_only({setting}));
         }
 }
 
@@ -95,11 +62,11 @@ TEST_CASE("stand-in: DGC gathers the density it measures, of the published compr
         R"(algorithm={"kind": "dgc", "density": 0.1, "warm_up": "none", "selection": "free",
             "encoding": "fp32-int32", "exchange": "all-gather-ring", "uncompressed": "gathered"})";
 
-    const Metrics m = stand_in({dgc});
+    const Metrics m = study.stand_in({dgc});
 
     // Each of four workers sends three blocks: entries of 8 bytes, and the bias in fp32.
     CHECK(m.bytes_sent_per_node_per_step.value() == Approx(3 * (8 * 10000 + 4 * 50)));
-    check_same_clock(m, timing_only({dgc}));
+    check_same_clock(m, study.timing_only({dgc}));
 }
 
 TEST_CASE("stand-in: selection is charged for the published tensors") {
@@ -108,17 +75,17 @@ TEST_CASE("stand-in: selection is charged for the published tensors") {
             "exchange": "all-gather-ring", "selection": ")") +
                selection + R"("})";
     };
-    const Metrics free = stand_in({dgc("free")});
-    const Metrics exact = stand_in({dgc("exact")});
+    const Metrics free = study.stand_in({dgc("free")});
+    const Metrics exact = study.stand_in({dgc("exact")});
 
     CHECK(exact.step_time_s.value() > free.step_time_s.value());
-    CHECK(exact.step_time_s == timing_only({dgc("exact")}).step_time_s);
+    CHECK(exact.step_time_s == study.timing_only({dgc("exact")}).step_time_s);
 }
 
 TEST_CASE("stand-in: its gradient may be charged for another batch than the net computes") {
-    const Scenario scenario = study.scenario({trains, "workload.stand_in_for.batch=32"});
-    const Metrics other = stand_in({"workload.stand_in_for.batch=32"});
-    const Metrics same = stand_in({});
+    const Scenario scenario = study.scenario({study.stands_in, "workload.stand_in_for.batch=32"});
+    const Metrics other = study.stand_in({"workload.stand_in_for.batch=32"});
+    const Metrics same = study.stand_in({});
 
     CHECK(scenario.workload.batch == 8);
     CHECK(scenario.workload.stand_in_batch == 32);
@@ -135,7 +102,7 @@ TEST_CASE("stand-in: by a device, its time is that of its own batch, else of the
         const std::string json = std::string(R"(workload.stand_in_for={"profile": "vgg-16",
             "device": "v100", "efficiency": 0.5)") +
                                  more + "}";
-        return study.scenario({trains, json}).workload.gradient;
+        return study.scenario({study.stands_in, json}).workload.gradient;
     };
 
     CHECK(to_seconds(gradient(R"(, "batch": 32)")) == Approx(4 * to_seconds(gradient(""))));
@@ -152,7 +119,7 @@ TEST_CASE("stand-in: it learns as the net does on its own clock") {
         CAPTURE(algorithm);
         const std::string setting = std::string("algorithm=") + algorithm;
 
-        const Metrics charged = stand_in({setting});
+        const Metrics charged = study.stand_in({setting});
         const Metrics by_itself = study.run({own, setting});
 
         CHECK(charged.train_loss == by_itself.train_loss);

@@ -14,33 +14,6 @@ namespace {
 
 using doctest::Approx;
 
-TEST_CASE("stragglers: every gradient of a slow node is slow, and none of another") {
-    const Slowdown slowdown = make_slowdown({.factor = 4, .nodes = {1}}, 2, 1);
-
-    for (int k = 0; k < 10; ++k) {
-        CHECK(slowdown(0, k) == 1);
-        CHECK(slowdown(1, k) == 1);
-        CHECK(slowdown(2, k) == 4);
-        CHECK(slowdown(3, k) == 4);
-        CHECK(slowdown(4, k) == 1);
-    }
-}
-
-TEST_CASE("stragglers, property: a share of the gradients is slow, the same ones whenever asked") {
-    for (unsigned seed = 0; seed < 20; ++seed) {
-        CAPTURE(seed);
-        const double share = 0.05 + 0.045 * seed;
-        const Slowdown slowdown = make_slowdown({.factor = 3, .share = share}, 1, seed);
-        constexpr int asked = 4000;
-        int slow = 0;
-        for (int i = 0; i < asked; ++i) slow += slowdown(i % 8, i / 8) == 3 ? 1 : 0;
-
-        const double deviation = std::sqrt(asked * share * (1 - share));
-        CHECK(std::abs(slow - asked * share) < 5 * deviation);
-        CHECK(slowdown(3, 7) == make_slowdown({.factor = 3, .share = share}, 1, seed)(3, 7));
-    }
-}
-
 // Sixteen nodes, 1 ms per gradient, messages of 4 bytes.
 struct Small {
     TemporaryFolder folder;

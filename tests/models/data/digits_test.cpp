@@ -37,6 +37,39 @@ double accuracy(const Eigen::MatrixXf& train, const Eigen::VectorXi& labels,
     return correct / static_cast<double>(test_labels.size());
 }
 
+// Every image of a digit is the same one, but for its shade.
+DigitsOptions undistorted(double pen, int train) {
+    return {.shift = 0,
+            .rotation = 0,
+            .scale = 0,
+            .shear = 0,
+            .warp = 0,
+            .thinnest = pen,
+            .thickest = pen,
+            .softest = 0,
+            .noise = 0,
+            .train = train,
+            .test = 0};
+}
+
+// The mean of f(column) over the ink of each image of a digit, 28 pixels wide.
+template <class F>
+std::vector<double> means_over_ink(const Samples& samples, int digit, const F& f) {
+    std::vector<double> means;
+    for (Eigen::Index j = 0; j < samples.count(); ++j) {
+        if (samples.labels[j] != digit) continue;
+        double mass = 0;
+        double sum = 0;
+        for (int i = 0; i < 28 * 28; ++i) {
+            const auto ink = static_cast<double>(samples.inputs(i, j));
+            mass += ink;
+            sum += ink * f(i % 28);
+        }
+        means.push_back(sum / mass);
+    }
+    return means;
+}
+
 TEST_CASE("digits: a linear model is well above chance and several points below a nonlinear one") {
     const Dataset data = digits({.size = 14, .train = 3000, .test = 1000}, RandomStreams(1));
     RandomStream stream = RandomStreams(2).stream("features");
@@ -79,18 +112,8 @@ TEST_CASE("digits: pixels are in [0, 1], digits equally likely, shapes as asked 
 }
 
 TEST_CASE("digits: without distortions all images of a digit are one, and the ten differ") {
-    const DigitsOptions plain{.shift = 0,
-                              .rotation = 0,
-                              .scale = 0,
-                              .shear = 0,
-                              .warp = 0,
-                              .thinnest = 0.08,
-                              .thickest = 0.08,
-                              .softest = 0,
-                              .faintest = 1,
-                              .noise = 0,
-                              .train = 300,
-                              .test = 0};
+    DigitsOptions plain = undistorted(0.08, 300);
+    plain.faintest = 1;
     const Samples samples = digits(plain, RandomStreams(1)).train;
 
     for (int j = 1; j < 300; ++j) {
@@ -110,33 +133,18 @@ TEST_CASE("digits: without distortions all images of a digit are one, and the te
 }
 
 TEST_CASE("digits: a shift and nothing else moves the digit's center of mass uniformly") {
-    const DigitsOptions options{.shift = 0.1,
-                                .rotation = 0,
-                                .scale = 0,
-                                .shear = 0,
-                                .warp = 0,
-                                .thinnest = 0.08,
-                                .thickest = 0.08,
-                                .softest = 0,
-                                .noise = 0,
-                                .train = 3000,
-                                .test = 0};
+    DigitsOptions options = undistorted(0.08, 3000);
+    options.shift = 0.1;
     const Samples samples = digits(options, RandomStreams(1)).train;
+    const std::vector<double> centers =
+        means_over_ink(samples, 8, [](int column) { return column + 0.5; });
     double sum = 0;
     double squares = 0;
-    int count = 0;
-    for (Eigen::Index j = 0; j < samples.count(); ++j) {
-        if (samples.labels[j] != 8) continue;
-        double mass = 0;
-        double moment = 0;
-        for (int i = 0; i < 28 * 28; ++i) {
-            mass += static_cast<double>(samples.inputs(i, j));
-            moment += static_cast<double>(samples.inputs(i, j)) * (i % 28 + 0.5);
-        }
-        sum += moment / mass;
-        squares += std::pow(moment / mass - 14, 2);
-        ++count;
+    for (const double center : centers) {
+        sum += center;
+        squares += std::pow(center - 14, 2);
     }
+    const auto count = static_cast<double>(centers.size());
     // Uniform in 14 +- 2.8 pixels: variance 2.8^2 / 3. "8" is its own mirror image.
     const double variance = 2.8 * 2.8 / 3;
     CHECK(std::abs(sum / count - 14) < 5 * std::sqrt(variance / count));
@@ -145,29 +153,12 @@ TEST_CASE("digits: a shift and nothing else moves the digit's center of mass uni
 
 TEST_CASE("digits: a scale and nothing else stretches a digit's width uniformly about its own") {
     const auto widths = [](double scale) {
-        const DigitsOptions options{.shift = 0,
-                                    .rotation = 0,
-                                    .scale = scale,
-                                    .shear = 0,
-                                    .warp = 0,
-                                    .thinnest = 0.04,
-                                    .thickest = 0.04,
-                                    .softest = 0,
-                                    .noise = 0,
-                                    .train = 1500,
-                                    .test = 0};
+        DigitsOptions options = undistorted(0.04, 1500);
+        options.scale = scale;
         const Samples samples = digits(options, RandomStreams(1)).train;
-        std::vector<double> deviations;  // of the ink about the middle, of every "0"
-        for (Eigen::Index j = 0; j < samples.count(); ++j) {
-            if (samples.labels[j] != 0) continue;
-            double mass = 0;
-            double moment = 0;
-            for (int i = 0; i < 28 * 28; ++i) {
-                mass += static_cast<double>(samples.inputs(i, j));
-                moment += static_cast<double>(samples.inputs(i, j)) * std::pow(i % 28 - 13.5, 2);
-            }
-            deviations.push_back(std::sqrt(moment / mass));
-        }
+        std::vector<double> deviations =
+            means_over_ink(samples, 0, [](int column) { return std::pow(column - 13.5, 2); });
+        for (double& deviation : deviations) deviation = std::sqrt(deviation);
         return deviations;
     };
     const double unscaled = widths(0).front();

@@ -1,0 +1,43 @@
+// Tables of numbers in files: a header line that names the columns, and rows of as many numbers.
+//
+//     time_s,up_mbps,down_mbps
+//     0,6.3,21.3
+//     12.5,0,0
+//
+// Numbers are 0 or more. Blanks around them do not count, nor do empty lines; lines end in LF or CR
+// LF; a byte-order mark is skipped. Faults name the file and the line.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paceline {
+
+struct NumberColumn {
+    std::string_view name;  // in the header
+    std::string_view what;  // "a time in seconds"
+    double most;
+};
+
+struct NumberTable {
+    struct Row {
+        std::vector<double> numbers;
+        std::size_t line;
+    };
+
+    std::string file;
+    std::vector<Row> rows;  // one or more
+
+    /// Throws ConfigError.
+    [[noreturn]] void refuse(const Row& row, std::string_view problem) const;
+};
+
+/// Throws ConfigError.
+NumberTable read_number_table(const std::filesystem::path& path,
+                              std::span<const NumberColumn> columns);
+
+}  // namespace paceline

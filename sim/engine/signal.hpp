@@ -1,0 +1,55 @@
+// Something that happens once, and wakes whoever waits for it.
+//
+// co_await signal.happened() waits until fire() has been called, and not at all if it has been.
+#pragma once
+
+#include <coroutine>
+
+#include "sim/engine/coroutine.hpp"
+
+namespace paceline {
+
+class Signal {
+  public:
+    Signal() = default;
+    Signal(const Signal&) = delete;
+    Signal& operator=(const Signal&) = delete;
+
+    /// Wakes all who wait, in the order in which they began to.
+    void fire() {
+        fired_ = true;
+        while (!waiters_.empty()) waiters_.pop_front().wake();
+    }
+    [[nodiscard]] bool fired() const { return fired_; }
+
+    class [[nodiscard]] Happened {
+      public:
+        Happened(Signal& signal, WaitReason reason) : signal_(signal), reason_(reason) {}
+        Happened(const Happened&) = delete;
+        Happened& operator=(const Happened&) = delete;
+
+        [[nodiscard]] bool await_ready() const { return signal_.fired_; }
+        template <class Promise>
+        void await_suspend(std::coroutine_handle<Promise> handle) {
+            Coroutine& waiter = handle.promise();
+            waiter.waits_for(reason_);
+            signal_.waiters_.push_back(waiter);
+        }
+        static void await_resume() {}
+
+      private:
+        Signal& signal_;
+        WaitReason reason_;
+    };
+
+    /// `reason` names what is waited for, if the run ends without it.
+    [[nodiscard]] Happened happened(WaitReason reason = {"something that did not happen"}) {
+        return {*this, reason};
+    }
+
+  private:
+    WaitingList waiters_;
+    bool fired_ = false;
+};
+
+}  // namespace paceline

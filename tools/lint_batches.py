@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over the product's .cpp files, several of them as one translation unit.
+
+Most of what clang-tidy takes for a file goes into the headers that it includes: a batch of files of
+one library pays for them once. Files of a batch must not name the same thing in their anonymous
+namespaces; what a simple reading of them misses, the compiler finds, and the batch is cut in two.
+
+Prints what clang-tidy says. Exits 1 if it says anything, or if a file does not compile by itself.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HEADERS = str(ROOT) + r"/(sim|topologies|models|algorithms|analysis|app|bench)/.*\.[ch]pp$"
+# The last name before a parenthesis, a brace, an equals sign or an array's bracket.
+DEFINED = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) ="
+                     r"|(?!using |template )[\w:].*?\b(\w+)\s*[({=\[])")
+
+
+def private_names(source):
+    """What the file defines at the left margin of its anonymous namespaces."""
+    names, inside = set(), False
+    for line in source.splitlines():
+        if line.startswith("namespace {"):
+            inside = True
+        elif line.startswith("}  // namespace") and "paceline" not in line:
+            inside = False
+        elif inside and (found := DEFINED.match(line)):
+            names.add(found[1] or found[2] or found[3])
+    return names
+
+
+def flags_of(entry):
+    """The command without its file, and without compiler warnings, which the build has."""
+    words = shlex.split(entry["command"])
+    for option, takes_value in (("-o", True), ("-c", False)):
+        at = words.index(option)
+        del words[at : at + (2 if takes_value else 1)]
+    words.remove(entry["file"])
+    return tuple(words + ["-w"])
+
+
+def batches_of(entries, size):
+    """Lists of (file, ...) with equal flags and distinct private names, first fit."""
+    batches = []
+    for entry in sorted(entries, key=lambda e: e["file"]):
+        names = private_names(pathlib.Path(entry["file"]).read_text())
+        flags = flags_of(entry)
+        for batch in batches:
+            if batch["flags"] == flags and len(batch["files"]) < size and not names & batch["names"]:
+                batch["files"].append(entry["file"])
+                batch["names"] |= names
+                break
+        else:
+            batches.append({"flags": flags, "files": [entry["file"]], "names": names})
+    return [(batch["flags"], batch["files"]) for batch in batches]
+
+
+def lint(batch, folder, build, checks):
+    """What clang-tidy says of a batch; cuts it in two where its files do not go together."""
+    flags, files = batch
+    name = "-".join(pathlib.Path(files[0]).relative_to(ROOT).with_suffix("").parts)
+    unit = folder / f"{name}-and-{len(files) - 1}.cpp"
+    unit.write_text("".join(f'#include "{file}"\n' for file in files))
+    command = ["clang-tidy-19", "--quiet", f"--config-file={ROOT}/.clang-tidy", f"--checks={checks}",
+               f"--header-filter={HEADERS}", str(unit), "--", *flags[1:]]
+    run = subprocess.run(command, cwd=build, capture_output=True, text=True, check=False)
+    if "[clang-diagnostic-error]" in run.stdout and len(files) > 1:
+        print(f"lint: {unit.name} is cut in two: "
+              + next(line for line in run.stdout.splitlines() if "diagnostic-error" in line), flush=True)
+        half = len(files) // 2
+        return "".join(lint((flags, part), folder, build, checks)
+                       for part in (files[:half], files[half:]))
+    return run.stdout if run.returncode == 0 else run.stdout or run.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path, help="a build with compile_commands.json")
+    parser.add_argument("--checks", type=pathlib.Path, default=ROOT / ".ci" / "lint-checks")
+    parser.add_argument("--size", type=int, default=16, help="files of a batch at the most")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help="files whose path has this in it")
+    arguments = parser.parse_args()
+
+    build = arguments.build.resolve()
+    tests, built = str(ROOT / "tests"), str(ROOT / "build")
+    entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
+               if entry["file"].endswith(".cpp") and arguments.only in entry["file"]
+               and not entry["file"].startswith((tests, built))]
+    checks = ",".join(arguments.checks.read_text().split())
+    folder = build / "lint"
+    folder.mkdir(exist_ok=True)
+    batches = batches_of(entries, arguments.size)
+    print(f"lint: {len(entries)} files in {len(batches)} batches", flush=True)
+    clean = True
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for said in pool.map(lambda batch: lint(batch, folder, build, checks), batches):
+            if said.strip():
+                clean = False
+                print(said, flush=True)
+    return 0 if clean else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
