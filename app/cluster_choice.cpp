@@ -9,15 +9,17 @@
 
 #include "app/links.hpp"
 #include "app/node_list.hpp"
+#include "sim/network/loss.hpp"
 #include "topologies/fabrics/placed.hpp"
 
 namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> keys{
-    "nodes",      "devices", "devices_per_node", "bus",      "fabric",    "transport",
-    "stragglers", "speeds",  "compute_jitter",   "failures", "placement", "background"};
+constexpr std::array<std::string_view, 13> keys{
+    "nodes",      "devices", "devices_per_node", "bus",      "fabric", "transport",
+    "stragglers", "speeds",  "compute_jitter",   "failures", "access", "placement",
+    "background"};
 constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
                                                               "message_cost", "first_window"};
 constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
@@ -52,6 +54,17 @@ std::optional<Tcp> read_transport(const Place& place) {
     if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
     if (const auto p = read.optional("first_window")) tcp.first_window = as_bytes(*p);
     return tcp;
+}
+
+std::vector<AccessChoice> read_own_links(const Place& place, const ClusterChoice& cluster) {
+    if (cluster.devices_per_node > 1)
+        place.refuse(fmt::format(
+            "changes the links of nodes with one device each; \"devices_per_node\" is {}",
+            cluster.devices_per_node));
+    if (!cluster.fabric.one_cable_per_node)
+        place.refuse(
+            "changes the links of nodes with one cable each; those of this fabric have several");
+    return read_access(place, cluster.nodes);
 }
 
 }  // namespace
@@ -122,6 +135,7 @@ ClusterChoice read_cluster(const Place& place) {
             p->refuse("is for machines of one device; \"devices_per_node\" is more");
         cluster.failures = read_failures(*p, cluster.nodes);
     }
+    if (const auto p = read.optional("access")) cluster.access = read_own_links(*p, cluster);
     return cluster;
 }
 
@@ -172,7 +186,7 @@ ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
 }
 
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
-    if (compute_time(0) || failures || !background.empty()) return std::nullopt;
+    if (compute_time(0) || failures || !access.empty() || !background.empty()) return std::nullopt;
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
     if (tcp) {
@@ -180,8 +194,13 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
             star.bandwidth = tcp->goodput_of(star.bandwidth) * star.bandwidth;
         star.bandwidth = std::max(tcp->duplex_share * star.bandwidth, Bandwidth{1});
     }
+    // Where loss binds flows and not links, what several of them have is not the share of one.
+    if (loss_bound(fabric.idle_star_loss, multiple(2, star.latency)) < star.bandwidth)
+        return std::nullopt;
     if (!bus) return IdleNetwork{star, {}, 1};
-    if (bus->kind != BusKind::switched) return std::nullopt;
+    const bool ideal =
+        fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == LinkJitter{};
+    if (bus->kind != BusKind::switched || !ideal) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
     star.latency = sum(star.latency, inside.latency);
     return IdleNetwork{star, inside, devices_per_node};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/step_models.hpp"
+#include "app/access.hpp"
 #include "app/background.hpp"
 #include "app/fabrics.hpp"
 #include "app/failures.hpp"
@@ -58,6 +59,7 @@ struct ClusterChoice {
     std::vector<NodeSpeeds> speeds;  // read when the workload is known
     std::optional<Jitter> compute_jitter;
     std::optional<FailureChoice> failures;
+    std::vector<AccessChoice> access;  // of nodes with one device and one cable
 
     /// The wires between the workers, and to machines of their own for `servers` parameter servers,
     /// which stand behind the workers. Requires one device per machine and a fabric that takes them

@@ -13,6 +13,7 @@
 #include "app/links.hpp"
 #include "app/names.hpp"
 #include "app/node_list.hpp"
+#include "sim/network/loss.hpp"
 #include "topologies/fabrics/cables.hpp"
 #include "topologies/fabrics/cell.hpp"
 #include "topologies/fabrics/dumbbell.hpp"
@@ -113,13 +114,16 @@ FabricChoice read_star(const ObjectReader& read, int nodes) {
         return star;
     };
     choice.takes_servers = true;
+    choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     choice.states_efficiency = cable.up.efficiency < 1;
     const bool symmetric = cable.up.capacity() == cable.down.capacity();
     const bool alike = others.empty() && !of_servers;
-    if (choice.overhead == Duration::zero() && symmetric && alike)
+    const bool steady = cable.up.jitter == LinkJitter{};
+    if (choice.overhead == Duration::zero() && symmetric && alike && steady)
         choice.as_idle_star =
             IdleStar{cable.up.capacity(), sum(cable.up.latency, cable.down.latency)};
+    choice.idle_star_loss = combined_loss(cable.up.loss, cable.down.loss);
     return choice;
 }
 
@@ -200,6 +204,7 @@ FabricChoice read_leaf_spine(const ObjectReader& read, int nodes) {
         made.hosts = hosts;
         return make_leaf_spine(made, seed);
     };
+    choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(shape.cables(), nodes);
     return choice;
@@ -231,6 +236,7 @@ FabricChoice read_fat_tree(const ObjectReader& read, int nodes) {
         made.hosts = hosts;
         return make_fat_tree(made, seed);
     };
+    choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(shape.cables(), nodes);
     return choice;
@@ -281,6 +287,7 @@ FabricChoice read_dumbbell(const ObjectReader& read, int /*nodes*/) {
     choice.make = [link, bottleneck](int hosts, std::uint64_t /*seed*/) {
         return make_dumbbell(hosts, link, bottleneck);
     };
+    choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     return choice;
 }
@@ -340,6 +347,14 @@ Graph::Cable read_cable(const Place& place, const Vertices& vertices,
             read_link(read.required("link", "give it here, or one for all cables in the fabric"))};
 }
 
+bool one_cable_per_node(const Graph& graph) {
+    std::vector<int> cables(static_cast<std::size_t>(graph.hosts));
+    for (const Graph::Cable& cable : graph.cables)
+        for (const int end : {cable.first, cable.second})
+            if (end < graph.hosts) ++cables[static_cast<std::size_t>(end)];
+    return std::ranges::all_of(cables, [](int count) { return count <= 1; });
+}
+
 FabricChoice read_graph(const ObjectReader& read, int nodes) {
     std::optional<Link> usual;
     if (const auto p = read.optional("link")) usual = read_link(*p);
@@ -361,6 +376,7 @@ FabricChoice read_graph(const ObjectReader& read, int nodes) {
 
     FabricChoice choice;
     choice.make = [graph](int /*hosts*/, std::uint64_t seed) { return make_graph(graph, seed); };
+    choice.one_cable_per_node = one_cable_per_node(graph);
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(std::ssize(graph.cables), nodes) +
                     std::int64_t{graph.switches} * graph.switches * Bytes{2};

@@ -22,6 +22,8 @@ struct FabricChoice {
     std::optional<IdleStar> as_idle_star;  // if closed forms for the star hold
     bool states_efficiency = false;        // its links do
     bool takes_servers = false;            // can be made for more hosts than nodes
+    bool one_cable_per_node = false;       // so that a node has links of its own
+    double idle_star_loss = 0;             // of a route of that
     Bytes memory;                          // of what it has beyond a star's two links per node
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/link_jitter.hpp"
 #include "app/names.hpp"
 #include "app/resources.hpp"
 
@@ -13,8 +14,8 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> keys{"preset", "bandwidth", "bandwidth_up", "latency",
-                                               "efficiency"};
+constexpr std::array<std::string_view, 7> keys{"preset",     "bandwidth", "bandwidth_up", "latency",
+                                               "efficiency", "jitter",    "loss"};
 constexpr std::array<std::string_view, 7> preset_keys{
     "name", "bandwidth", "bandwidth_up", "round_trip", "one_way_latency", "efficiency", "source"};
 
@@ -71,10 +72,14 @@ Cable read_cable(const Place& place) {
     if (const auto latency = read.optional("latency")) down.latency = as_duration(*latency);
     if (const auto efficiency = read.optional("efficiency"))
         down.efficiency = as_number_above(*efficiency, 0, 1);
+    if (const auto jitter = read.optional("jitter")) down.jitter = read_link_jitter(*jitter);
+    if (const auto loss = read.optional("loss")) down.loss = as_share(*loss);
     Link up = down;
     up.bandwidth = bandwidth_up.value_or(down.bandwidth);
-    if (std::min(up.capacity(), down.capacity()).bits_per_second == 0)
+    if (std::min(up.capacity(), down.capacity()).bits_per_second == 0) {
+        if (down.loss > 0) read.required("loss", "a share").refuse("leaves no bandwidth; lower it");
         read.required("efficiency", "a share").refuse("leaves no bandwidth; raise it");
+    }
     return {up, down};
 }
 

@@ -4,7 +4,8 @@
 // A preset (app/links.json) states the latency host to host across one switch, one way or as a
 // round trip, whichever its source has; on a star half of the one-way latency belongs to the link
 // up and half to the link down. An explicit "latency" is that of one link. "bandwidth" is the rate
-// into the host, and out of it too unless "bandwidth_up" says otherwise.
+// into the host, and out of it too unless "bandwidth_up" says otherwise. "jitter" and "loss" are
+// those of one link, each way; presets have none.
 #pragma once
 
 #include <optional>

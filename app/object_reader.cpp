@@ -132,9 +132,13 @@ Bytes as_bytes(const Place& place) {
     return parse_quantity(place, "a size", "\"97MB\"", parse_bytes);
 }
 
+Bandwidth as_bandwidth_or_zero(const Place& place) {
+    return parse_quantity(place, "a bandwidth", "\"10Gbps\" (bits) or \"125MBps\" (bytes)",
+                          parse_bandwidth);
+}
+
 Bandwidth as_bandwidth(const Place& place) {
-    const Bandwidth rate = parse_quantity(
-        place, "a bandwidth", "\"10Gbps\" (bits) or \"125MBps\" (bytes)", parse_bandwidth);
+    const Bandwidth rate = as_bandwidth_or_zero(place);
     if (rate.bits_per_second == 0) place.refuse("a bandwidth is above 0");
     return rate;
 }

@@ -74,6 +74,7 @@ Duration as_duration(const Place& place);
 Bytes as_bytes(const Place& place);
 /// Above zero.
 Bandwidth as_bandwidth(const Place& place);
+Bandwidth as_bandwidth_or_zero(const Place& place);
 
 /// The index of the string among the names. `what` says what is named ("a fabric").
 std::size_t as_name(const Place& place, std::string_view what,

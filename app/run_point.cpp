@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "algorithms/diverged.hpp"
 #include "analysis/job_marks.hpp"
 #include "sim/engine/processes.hpp"
+#include "sim/network/link_processes.hpp"
 
 namespace paceline {
 
@@ -342,7 +344,13 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
     const Seats seats = take_seats(scenario);
-    Network network(simulation, make_fabric(scenario, seats), choice.transport());
+    Fabric fabric = make_fabric(scenario, seats);
+    std::vector<Access> accesses;
+    if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
+    const RandomStreams random(scenario.seed);
+    Network network(simulation, std::move(fabric), choice.transport(), random);
+    LinkProcesses link_processes(network, random);
+    begin_access(link_processes, choice.access, accesses);
     Job job = make_job(scenario);
     std::unique_ptr<Problem> problem;
     std::unique_ptr<TrainingLog> log;

@@ -3,7 +3,9 @@
 // A plain value that topologies/fabrics build and the network reads. A link has a bandwidth, a
 // one-way latency and an efficiency: the share of the bandwidth left for payload after headers
 // (1448/1538 for TCP over Ethernet with 1500-byte frames). Full duplex is two links, one each way;
-// where acknowledgements of the way back matter, a link knows the share they leave it.
+// where acknowledgements of the way back matter, a link knows the share they leave it. A link may
+// lose a share of what it carries (sim/network/loss.hpp) and add a random delay to each message
+// (sim/network/jitter.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "sim/engine/units.hpp"
+#include "sim/network/jitter.hpp"
 
 namespace paceline {
 
@@ -24,9 +27,11 @@ struct Link {
     Duration latency{};  // one way
     double efficiency = 1;
     double duplex_share = 1;  // of the capacity, while the way back of the cable is busy
+    double loss = 0;          // share of what is sent, which is sent again; below 1
+    LinkJitter jitter{};      // on top of the latency
 
-    /// What payload can have of it.
-    [[nodiscard]] Bandwidth capacity() const { return efficiency * bandwidth; }
+    /// What payload can have of it, what is sent again left out.
+    [[nodiscard]] Bandwidth capacity() const { return (1 - loss) * efficiency * bandwidth; }
 };
 
 struct Fabric {

@@ -22,7 +22,8 @@ double bytes_per_tick(Bandwidth rate) {
 
 }  // namespace
 
-Network::Network(Simulation& simulation, Fabric fabric, const Transport& transport)
+Network::Network(Simulation& simulation, Fabric fabric, const Transport& transport,
+                 const RandomStreams& random)
     : simulation_(simulation),
       mailboxes_(fabric.hosts),
       find_route_(std::move(fabric.find_route)),
@@ -32,15 +33,19 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
       traffic_(static_cast<std::size_t>(fabric.hosts)),
       hosts_(fabric.hosts),
       hosts_per_node_(fabric.hosts_per_node),
-      transport_(transport) {
+      transport_(transport),
+      impairments_(Impairments::make(fabric.links, random)) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
         links_.emplace_back();
-        links_.back().link = link;
-        set_capacity(links_.back());
+        LinkState& state = links_.back();
+        state.latency = link.latency;
+        state.payload = (1 - link.loss) * link.efficiency;
+        state.duplex_share = link.duplex_share;
+        set_capacity(state, link.bandwidth);
     }
     for (std::size_t i = 0; i < fabric.back.size(); ++i)
-        if (links_[i].link.duplex_share < 1) links_[i].back = fabric.back[i];
+        if (links_[i].duplex_share < 1) links_[i].back = fabric.back[i];
 }
 
 MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol protocol,
@@ -88,16 +93,37 @@ void Network::cut(Index index) {
     std::erase(started_, index);
     apply_rate(index, 0);
     Flow& flow = flows_[index];
-    if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.drain);
+    if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
     leave_links(index);
     flow.size = flow.size - Bytes{static_cast<std::int64_t>(std::ceil(flow.remaining))};
     simulation_.at(simulation_.now(), action<&Network::drain>(*this, index));
 }
 
-void Network::set_bandwidth(LinkId link, Bandwidth bandwidth) {
+void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
+    PACELINE_CHECK(bandwidth >= Bandwidth{0}, "a bandwidth is 0 or more");
+    PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
     LinkState& state = links_[link];
-    state.link.bandwidth = bandwidth;
-    set_capacity(state);
+    set_capacity(state, bandwidth);
+    if (until != never && announced_.empty()) announced_.assign(links_.size(), never);
+    if (!announced_.empty()) announced_[link] = until;
+    if (!state.flows.empty()) touch(state);
+}
+
+void Network::lose_flows(LinkId link) {
+    LinkState& state = links_[link];
+    const Time now = simulation_.now();
+    for (const Index index : state.flows) {
+        Flow& flow = flows_[index];
+        const auto elapsed = static_cast<double>((now - flow.since).count());
+        const auto size = static_cast<double>(flow.size.count);
+        const double moved = std::min(size, size - flow.remaining + flow.rate * elapsed);
+        if (leaves_node(flow))
+            traffic_[static_cast<std::size_t>(flow.from)].wasted += Bytes{std::llround(moved)};
+        if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
+        flow.remaining = size;
+        flow.since = now;
+        flow.rate = 0;
+    }
     if (!state.flows.empty()) touch(state);
 }
 
@@ -106,9 +132,9 @@ double Network::rate(MessageId message) const {
     return flow.generation == message.generation ? flow.rate : 0;
 }
 
-void Network::set_capacity(LinkState& state) {
-    state.capacity = state.link.capacity();
-    state.shared = at_least_a_bit(state.link.duplex_share * state.capacity, state.capacity);
+void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
+    state.capacity = at_least_a_bit(state.payload * bandwidth, bandwidth);
+    state.shared = at_least_a_bit(state.duplex_share * state.capacity, state.capacity);
 }
 
 Network::Index Network::take_flow() {
@@ -181,7 +207,7 @@ Duration Network::slow_start(const Flow& flow) {
     Duration round_trip{};
     for (const LinkId link : route) {
         slowest = std::min(slowest, links_[link].capacity);
-        round_trip = sum(round_trip, multiple(2, links_[link].link.latency));
+        round_trip = sum(round_trip, multiple(2, links_[link].latency));
     }
     if (slowest.bits_per_second == 0) return {};
     Duration lost{};
@@ -202,8 +228,8 @@ void Network::start(Index index) {
     flow.rate = 0;
     find_route_(flow.from, flow.to, flow.route);
     flow.latency = Duration::zero();
-    for (const LinkId link : flow.route)
-        flow.latency = sum(flow.latency, links_[link].link.latency);
+    for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
+    if (impairments_) flow.latency = sum(flow.latency, impairments_->begin(index, flow.route));
     if (flow.size == Bytes{0}) {
         flow.route.clear();
         simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
@@ -221,7 +247,9 @@ void Network::drain(Index index) {
     flow.rate = 0;
     if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
-    simulation_.after(flow.latency, action<&Network::deliver>(*this, index), flow.kind);
+    Time arrival = later(simulation_.now(), flow.latency);
+    if (impairments_) arrival = impairments_->in_order({flow.from, flow.to, flow.stream}, arrival);
+    simulation_.at(arrival, action<&Network::deliver>(*this, index), flow.kind);
     if (flow.behind == none)
         leave_lane(index);
     else
@@ -230,6 +258,7 @@ void Network::drain(Index index) {
 
 void Network::deliver(Index index) {
     Flow& flow = flows_[index];
+    if (impairments_) impairments_->arrived({flow.from, flow.to, flow.stream}, simulation_.now());
     if (!std::exchange(flow.lost, false)) {
         ++delivered_;
         if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.to)].received += flow.size;
@@ -319,9 +348,13 @@ LinkId Network::start_alone(Index index) {
         if (links_[link].flows.size() != 1) return link;
         slowest = std::min(slowest, capacity_now(link));
     }
-    if (slowest.bits_per_second == 0) return no_link;
+    if (slowest.bits_per_second == 0) {
+        wait_for_links(index);
+        return no_link;
+    }
+    if (impairments_) slowest = std::min(slowest, impairments_->bound(index));
     flow.rate = bytes_per_tick(slowest);
-    flow.drain =
+    flow.event =
         simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
     return no_link;
@@ -335,8 +368,8 @@ void Network::solve_component(LinkId seed) {
 }
 
 // The flows reachable from one link and the links that they share, renumbered for the solver.
-// Links that a flow has to itself lead nowhere and only bound it: the smallest of them stands for
-// them all, and is left out where a shared link is no larger, which then binds first.
+// Links that a flow has to itself lead nowhere and only bound it, as loss does: the smallest bound
+// stands for them all, and is left out where a shared link is no larger, which then binds first.
 void Network::gather_component(LinkId seed) {
     component_links_.clear();
     component_flows_.clear();
@@ -360,7 +393,8 @@ void Network::visit_flow(Index index) {
     Flow& flow = flows_[index];
     flow.mark = mark_;
     component_flows_.push_back(index);
-    Bandwidth own{std::numeric_limits<std::int64_t>::max()};
+    Bandwidth own = impairments_ ? impairments_->bound(index)
+                                 : Bandwidth{std::numeric_limits<std::int64_t>::max()};
     double shared = std::numeric_limits<double>::infinity();
     for (const LinkId link : flow.route) {
         const LinkState& state = links_[link];
@@ -382,20 +416,43 @@ void Network::visit_flow(Index index) {
 // Books what has flowed at the old rate and foresees the drain at the new one.
 void Network::apply_rate(Index index, double rate) {
     Flow& flow = flows_[index];
-    if (flow.rate == rate) return;
+    if (flow.rate == rate) {
+        if (rate == 0) wait_for_links(index);
+        return;
+    }
     const Time now = simulation_.now();
     const auto elapsed = static_cast<double>((now - flow.since).count());
     flow.remaining = std::max(0.0, flow.remaining - flow.rate * elapsed);
     flow.since = now;
     flow.rate = rate;
-    if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.drain);
-    if (rate == 0) return;
+    if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
+    if (rate == 0) return wait_for_links(index);
     const double ticks = std::ceil(flow.remaining / rate);
     const Duration left = ticks < static_cast<double>(Duration::max().count())
                               ? Duration{static_cast<std::int64_t>(ticks)}
                               : Duration::max();
-    flow.drain = simulation_.after(left, action<&Network::drain>(*this, index), flow.kind);
+    flow.event = simulation_.after(left, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
+}
+
+// A flow without a rate looks again when the last of its links that are down has announced a
+// change. One that has announced none may stay down for ever: then there is nothing to look for.
+void Network::wait_for_links(Index index) {
+    if (announced_.empty()) return;
+    Flow& flow = flows_[index];
+    if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
+    const Time now = simulation_.now();
+    Time at = now;
+    for (const LinkId link : flow.route)
+        if (links_[link].capacity.bits_per_second == 0) at = std::max(at, announced_[link]);
+    if (at == never || at == now) return;
+    flow.event = simulation_.at(at, action<&Network::look_again>(*this, index), flow.kind);
+    flow.scheduled = true;
+}
+
+void Network::look_again(Index index) {
+    flows_[index].scheduled = false;
+    for (const LinkId link : flows_[index].route) touch(links_[link]);
 }
 
 }  // namespace paceline

@@ -20,26 +20,35 @@
 //   - Rates are set once per instant, when its events and ready coroutines are exhausted, and only
 //     on the components that were touched. A flow that shares no link costs O(route) and no solve,
 //     and is timed in integers.
-//   - A flow of rate 0 (a link that is down) has no event; who waits for it is named when nothing
-//     else is left to happen.
+//   - A flow of rate 0 waits for the links of its way that are down. If each of them has announced
+//     when it changes next, the flow looks again then, and so keeps the run alive; else it has no
+//     event, and who waits for it is named when nothing else is left to happen.
+//   - What has flowed of a message is kept while a link is down, or lost (lose_flows): it starts
+//     anew, and is counted as wasted. What has drained is on its way and is not lost.
+//   - Links may jitter and lose (sim/network/impairments.hpp): a message's jitter is drawn when it
+//     begins to flow, and its rate is at most what loss leaves it.
 //   - Rates are doubles in bytes per picosecond; a flow crosses back to the clock once, rounded up
 //     to the tick.
 //
 // Memory: O(hosts + links + messages in flight), with slow start also O(pairs that have exchanged
-// something); nothing is allocated per message once pools are warm. Limits: no loss, no reaction
-// time: a share is had at once. Source of the model: the fluid "CM02" family (Casanova, Marchal,
+// something); nothing is allocated per message once pools are warm, but for jitter an entry per lane
+// with messages on their way. Limits: no packets, no reaction time: a share is had at once. Flows
+// whose links are never up together wait for ever. Source of the model: the fluid "CM02" family (Casanova, Marchal,
 // 2002), held against SimGrid and against closed forms in the tests.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
+#include "sim/engine/random.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/fabric.hpp"
+#include "sim/network/impairments.hpp"
 #include "sim/network/mailboxes.hpp"
 #include "sim/network/max_min.hpp"
 
@@ -55,6 +64,7 @@ struct MessageId {
 struct Traffic {
     Bytes sent;
     Bytes received;
+    Bytes wasted{};  // that flowed from it and was lost with an outage, to the nearest byte each
 };
 
 /// What the protocol adds to the wires between machines. By default nothing.
@@ -69,7 +79,9 @@ enum class Protocol : std::uint8_t { eager, rendezvous };
 
 class Network {
   public:
-    Network(Simulation& simulation, Fabric fabric, const Transport& transport = {});
+    /// Links draw from streams of `random`.
+    Network(Simulation& simulation, Fabric fabric, const Transport& transport = {},
+            const RandomStreams& random = RandomStreams(1));
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
@@ -96,8 +108,13 @@ class Network {
         return mailboxes_.has_arrived(to, from, stream);
     }
 
-    /// Changes a link under the flows it carries. A bandwidth of 0 takes it down.
-    void set_bandwidth(LinkId link, Bandwidth bandwidth);
+    /// Changes a link under the flows it carries. A bandwidth of 0 takes it down. It stays so until
+    /// then: whoever announces a time calls again at that time. Changes are daemon events; a flow
+    /// that waits for them is not.
+    void set_bandwidth(LinkId link, Bandwidth bandwidth, Time until = never);
+
+    /// What the flows on a link have moved is lost: they start anew, from where they are sent.
+    void lose_flows(LinkId link);
 
     [[nodiscard]] Simulation& simulation() const { return simulation_; }
     [[nodiscard]] int hosts() const { return hosts_; }
@@ -122,7 +139,7 @@ class Network {
         double rate = 0;
         Time since;
         Duration latency{};
-        EventId drain;
+        EventId event;
         Join* drained = nullptr;
         Stream stream = 0;
         int from = 0;
@@ -133,16 +150,18 @@ class Network {
         Index mark = 0;                            // the solve that visited it last
         Protocol protocol = Protocol::eager;
         EventKind kind = EventKind::foreground;  // of the sender, and so of its events
-        bool scheduled = false;                  // has a drain event
+        bool scheduled = false;  // `event` is pending: it drains, or looks again at its links
         bool on_links = false;
         bool in_use = false;
         bool lost = false;  // its host has died: it is not delivered
     };
     struct LinkState {
-        Link link;
-        Bandwidth capacity;     // of `link`
-        Bandwidth shared;       // of `link`, while the way back is busy
-        LinkId back = no_link;  // the way back, if it matters
+        Bandwidth capacity;  // for payload
+        Bandwidth shared;    // of that, while the way back is busy
+        Duration latency{};
+        double payload = 1;       // share of the bandwidth
+        double duplex_share = 1;  // of the capacity, while the way back is busy
+        LinkId back = no_link;    // the way back, if it matters
         std::vector<Index> flows;
         Index mark = 0;   // the solve that visited it last
         Index local = 0;  // its number in that solve
@@ -160,7 +179,7 @@ class Network {
     void enter_links(Index index);
     void leave_links(Index index);
     void cut(Index index);
-    static void set_capacity(LinkState& state);
+    static void set_capacity(LinkState& state, Bandwidth bandwidth);
     void touch(LinkState& link);
     void touch_back(const LinkState& link);
     void close_soon();
@@ -181,6 +200,8 @@ class Network {
     void visit_link(LinkId link);
     void visit_flow(Index index);
     void apply_rate(Index index, double rate);
+    void wait_for_links(Index index);
+    void look_again(Index index);
 
     Simulation& simulation_;
     Mailboxes mailboxes_;
@@ -197,6 +218,8 @@ class Network {
     int hosts_per_node_;
     Transport transport_;
     std::unordered_set<std::uint64_t> connections_;  // (from, to) that have sent; asked, not walked
+    std::unique_ptr<Impairments> impairments_;       // null: links are ideal
+    std::vector<Time> announced_;  // [link]: of its next change; empty: none has announced any
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;
     bool closing_ = false;  // set_rates is due at the end of this instant

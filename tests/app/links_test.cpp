@@ -221,6 +221,43 @@ TEST_CASE("links: where both ways must be equal, unequal ones are refused with b
     }
 }
 
+TEST_CASE("links: jitter and loss are those of both ways, and presets have none") {
+    const Cable cable = cable_of({{"preset", "cable"},
+                                  {"jitter", {{"kind", "normal"}, {"mean", "5ms"}, {"sd", "2ms"}}},
+                                  {"loss", 0.01}});
+    const Link late = link_of({{"bandwidth", "1Gbps"},
+                               {"jitter", {{"kind", "pareto"}, {"scale", "1ms"}, {"shape", 2.5}}}});
+    const Link later =
+        link_of({{"bandwidth", "1Gbps"},
+                 {"jitter", {{"kind", "log-normal"}, {"median", "1ms"}, {"sigma", 0}}}});
+
+    CHECK(cable.up.jitter == LinkJitter{LinkJitterLaw::normal, 5ms, 2e-3});
+    CHECK(cable.down.jitter == cable.up.jitter);
+    CHECK(cable.up.loss == 0.01);
+    CHECK(cable.down.loss == 0.01);
+    CHECK(cable.down.capacity().bits_per_second == 4'950'000);
+    CHECK(late.jitter == LinkJitter{LinkJitterLaw::pareto, 1ms, 2.5});
+    CHECK(later.jitter == LinkJitter{LinkJitterLaw::log_normal, 1ms, 0});
+    for (const LinkPreset& preset : link_presets()) {
+        const Link link = cable_of({{"preset", preset.name}}).up;
+        CHECK(link.loss == 0);
+        CHECK(link.jitter == LinkJitter{});
+    }
+}
+
+TEST_CASE("links: presets from memory say so, and that of US networks has the printed figures") {
+    const Cable lte = cable_of({{"preset", "us-lte-2019"}});
+    const Cable geo = cable_of({{"preset", "satellite-geo"}});
+
+    CHECK(lte.down.bandwidth.bits_per_second == 21'300'000);
+    CHECK(lte.up.bandwidth.bits_per_second == 6'300'000);
+    CHECK(2 * (lte.up.latency + lte.down.latency) == 55ms);
+    CHECK(2 * (geo.up.latency + geo.down.latency) == 600ms);
+    for (const LinkPreset& preset : link_presets())
+        if (preset.name.starts_with("satellite-"))
+            CHECK(preset.source.find("from memory, unverified") != std::string::npos);
+}
+
 TEST_CASE("links: a rate of which the efficiency leaves nothing is refused") {
     CHECK_THROWS_AS(link_of({{"bandwidth", "1bps"}, {"efficiency", 0.3}}), ConfigError);
     CHECK_THROWS_AS(link_of({{"bandwidth", "100Gbps"}, {"efficiency", 1e-300}}), ConfigError);

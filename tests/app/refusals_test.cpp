@@ -1,7 +1,8 @@
 // Every scenario of tests/refusals is refused, for its own reason. Beside each <name>.json stands
 // <name>.expected: a line with the path of the fault (empty where there is none) and a line with a
 // part of the message. The fault of profile-file-*.json lies in the file that its profile names, that
-// of data-file-*.json in a file that its data names, at a byte of it.
+// of data-file-*.json in a file that its data names, at a byte of it, and that of trace-file-*.json
+// in a line of the trace.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -62,7 +63,7 @@ TEST_CASE("refusals: each names its file, the path of the fault and what is wron
         std::string phrase;
         std::getline(expected, path);
         std::getline(expected, phrase);
-        const bool in_data = name.starts_with("data-file-");
+        const bool in_data = name.starts_with("data-file-") || name.starts_with("trace-file-");
         const bool elsewhere = in_data || name.starts_with("profile-file-");
 
         const std::optional<ConfigError> error = refusal(file);

@@ -13,12 +13,14 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include "app/access.hpp"
 #include "app/algorithms.hpp"
 #include "app/background.hpp"
 #include "app/cluster_choice.hpp"
 #include "app/compressors.hpp"
 #include "app/data.hpp"
 #include "app/fabrics.hpp"
+#include "app/link_jitter.hpp"
 #include "app/links.hpp"
 #include "app/measurement.hpp"
 #include "app/mixings.hpp"
@@ -169,6 +171,15 @@ TEST_CASE("schema: every point of every shipped scenario is read") {
 // file, in a key that a parser of JSON does not tell twice, in a number's range that no pattern
 // can tell, or in what several values mean together.
 const std::set<std::string> faults_of_meaning{
+    "access-beside-a-bus",
+    "access-node-out-of-range",
+    "access-on-a-ring",
+    "access-on-of-zero",
+    "access-outage-of-no-length",
+    "access-outages-that-overlap",
+    "access-phase-without-period",
+    "access-trace-period-too-short",
+    "access-two-sources-of-a-node",
     "all-reduce-hierarchy-of-a-part",
     "all-reduce-of-too-many-servers",
     "all-reduce-servers-beside-machines",
@@ -235,10 +246,12 @@ const std::set<std::string> faults_of_meaning{
     "graph-of-two-parts",
     "graph-through-a-node",
     "graph-without-cables",
+    "jitter-log-normal-median-of-zero",
     "leaf-spine-uplinks-without-rate",
     "leaf-spine-with-too-many-cables",
     "linear-regression-on-labels",
     "lamb-trust-of-an-empty-range",
+    "loss-that-leaves-no-rate",
     "lstm-on-no-text",
     "lstm-tied-of-other-width",
     "measure-every-0-iterations",
@@ -369,8 +382,8 @@ const std::set<std::string> faults_of_meaning{
 };
 
 bool wrong_in_meaning(const std::string& name) {
-    for (const char* family :
-         {"data-file-", "key-twice", "points-more-than-", "profile-file-", "sweep-path-"})
+    for (const char* family : {"data-file-", "key-twice", "points-more-than-", "profile-file-",
+                               "sweep-path-", "trace-file-"})
         if (name.starts_with(family)) return true;
     for (const char* family : {"-in-a-sweep", "-beyond-the-range", "-beyond-the-memory"})
         if (name.ends_with(family)) return true;
@@ -409,6 +422,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(straggler_keys()) == properties("stragglers"));
     CHECK(as_set(speed_keys()) == properties("speeds"));
     CHECK(as_set(jitter_keys()) == properties("compute_jitter"));
+    CHECK(as_set(outage_keys()) == properties("outage"));
     CHECK(as_set(mixing_keys()) == properties("mixing"));
     CHECK(as_set(stand_in_keys()) == properties("stand-in"));
     CHECK(as_set(optimizer_keys()) == properties("optimizer"));
@@ -444,6 +458,14 @@ TEST_CASE("schema: background traffic and its keys are those of the reader") {
 
 TEST_CASE("schema: the models and their keys are those of the reader") {
     check_family("model", model_table());
+}
+
+TEST_CASE("schema: the laws of jitter and their keys are those of the reader") {
+    check_family("jitter", link_jitter_table());
+}
+
+TEST_CASE("schema: the kinds of access and their keys are those of the reader") {
+    check_family("access", access_table());
 }
 
 TEST_CASE("schema: the data and their keys are those of the reader") {
@@ -649,7 +671,7 @@ TEST_CASE("schema: a path that no scenario can have is told with the nearest kno
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
           "devices_per_node, bus, fabric, transport, stragglers, speeds, compute_jitter, failures, "
-          "placement, background");
+          "access, placement, background");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());

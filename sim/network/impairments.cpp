@@ -1,0 +1,60 @@
+#include "sim/network/impairments.hpp"
+
+#include <algorithm>
+
+#include "sim/network/loss.hpp"
+
+namespace paceline {
+
+namespace {
+
+bool jitters(const Link& link) {
+    return link.jitter.law != LinkJitterLaw::none;
+}
+bool loses(const Link& link) {
+    return link.loss > 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Impairments> Impairments::make(std::span<const Link> links,
+                                               const RandomStreams& streams) {
+    if (std::ranges::none_of(links, jitters) && std::ranges::none_of(links, loses)) return nullptr;
+    return std::unique_ptr<Impairments>(new Impairments(links, streams));
+}
+
+Impairments::Impairments(std::span<const Link> links, const RandomStreams& streams)
+    : links_(links.begin(), links.end()), loses_(std::ranges::any_of(links, loses)) {
+    if (std::ranges::none_of(links, jitters)) return;
+    for (std::size_t link = 0; link < links.size(); ++link)
+        streams_.push_back(streams.stream("jitter", link));
+}
+
+Duration Impairments::begin(std::uint32_t flow, const Route& route) {
+    Duration added{};
+    if (!streams_.empty())
+        for (const LinkId link : route)
+            added = sum(added, draw_delay(links_[link].jitter, streams_[link]));
+    if (!loses_) return added;
+    double lost = 0;
+    Duration one_way{};
+    for (const LinkId link : route) {
+        lost = combined_loss(lost, links_[link].loss);
+        one_way = sum(one_way, sum(links_[link].latency, mean_delay(links_[link].jitter)));
+    }
+    if (flow >= bounds_.size()) bounds_.resize(flow + 1, unbounded);
+    bounds_[flow] = loss_bound(lost, multiple(2, one_way));
+    return added;
+}
+
+Time Impairments::in_order(const Lane& lane, Time arrival) {
+    Time& last = last_arrivals_.try_emplace(lane, arrival).first->second;
+    return last = std::max(last, arrival);
+}
+
+void Impairments::arrived(const Lane& lane, Time now) {
+    const auto last = last_arrivals_.find(lane);
+    if (last != last_arrivals_.end() && last->second == now) last_arrivals_.erase(last);
+}
+
+}  // namespace paceline
