@@ -85,7 +85,7 @@ TEST_CASE("node speeds: a device takes what was measured on it, and the speedup 
     CHECK(m.speedup.value() == Approx(8 * 32 / 298.51 / m.step_time_s.value()).epsilon(1e-9));
 }
 
-// 18 of 31.4 Tflops... peaks are of models/devices.json: the ratio of times is that of peaks.
+// An estimate is inverse to the share of the peak; a V100 has 1.5 times the peak of a P100 or more.
 TEST_CASE("node speeds: at shares of their peaks devices differ as their peaks do") {
     const Small small;
     const std::string p100 =
