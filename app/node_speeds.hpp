@@ -60,6 +60,6 @@ Jitter read_jitter(const Place& place);
 
 void add_speeds(const std::vector<NodeSpeeds>& all, Machines machines, std::uint64_t seed,
                 ComputeParts& into);
-void add_jitter(Jitter jitter, std::uint64_t seed, ComputeParts& into);
+void add_jitter(Jitter law, std::uint64_t seed, ComputeParts& into);
 
 }  // namespace paceline

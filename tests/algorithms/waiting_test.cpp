@@ -124,6 +124,63 @@ TEST_CASE("waiting: neighbor exchange waits for slow neighbors, and for no other
     CHECK(use_of(run, 0).stragglers < 1ms);
 }
 
+Task<> exchange_late(Worker& self, Duration late) {
+    co_await self.simulation().sleep(late);
+    static_cast<void>(co_await self.neighbor_average(self.model()));
+}
+
+TEST_CASE("waiting: who is no neighbor is not waited for, though it comes while messages travel") {
+    Job job = timing_job(small_layout(), 1);
+    job.mixing = MixingSchedule(make_ring_mixing(6));
+    TrainingRun run(6, link, std::move(job));
+    for (int rank = 0; rank < 6; ++rank)
+        run.spawn(rank, exchange_late(run.cluster.worker(rank), rank == 3 ? 2us : 0us));
+    run.simulation.run();
+
+    for (int rank = 0; rank < 6; ++rank) {
+        CAPTURE(rank);
+        CHECK(use_of(run, rank).stragglers == (rank == 2 || rank == 4 ? 2us : 0us));
+    }
+}
+
+Task<> reduce_two_at_once(Worker& self, Duration late) {
+    co_await self.simulation().sleep(late);
+    Pending<Vector> first = self.start(self.all_reduce(self.model()));
+    Pending<Vector> second = self.start(self.all_reduce(self.model()));
+    static_cast<void>(co_await std::move(first));
+    static_cast<void>(co_await std::move(second));
+}
+
+TEST_CASE("waiting: rounds that overlap are waited for once") {
+    TrainingRun run(2, link, timing_job(small_layout(), 1));
+    for (int rank = 0; rank < 2; ++rank)
+        run.spawn(rank, reduce_two_at_once(run.cluster.worker(rank), rank * 3ms));
+    run.simulation.run();
+
+    CHECK(use_of(run, 0).stragglers == 3ms);
+    CHECK(use_of(run, 1).stragglers == 0ms);
+}
+
+// Enters a round in which others are missing, and drops it.
+Task<> give_up(Worker& self, bool neighbors) {
+    Pending<Vector> round =
+        self.start(neighbors ? self.neighbor_average(self.model()) : self.all_reduce(self.model()));
+    co_await self.simulation().sleep(2ms);
+}
+
+TEST_CASE("waiting: of a round that is dropped what was waited until then counts") {
+    for (const bool neighbors : {false, true}) {
+        CAPTURE(neighbors);
+        Job job = timing_job(small_layout(), 1);
+        job.mixing = MixingSchedule(make_ring_mixing(4));
+        TrainingRun run(4, link, std::move(job));
+        run.spawn(0, give_up(run.cluster.worker(0), neighbors));
+        run.simulation.run();
+
+        CHECK(use_of(run, 0).stragglers == 2ms);
+    }
+}
+
 Task<> meet_late(Worker& self, Duration late) {
     co_await self.simulation().sleep(late);
     co_await self.meet();
@@ -139,7 +196,7 @@ TEST_CASE("waiting: at a meeting all wait for the last") {
         CHECK(use_of(run, rank).stragglers == (2 - rank) * Duration(2ms));
 }
 
-Task<> meet_and_compute(Worker& self) {
+Task<> compute_and_fail(Worker& self) {
     Pending<> computing = self.start(self.compute(7ms));
     co_await self.simulation().sleep(3ms);
     throw std::runtime_error("cut");
@@ -147,7 +204,7 @@ Task<> meet_and_compute(Worker& self) {
 
 TEST_CASE("waiting: a computation that the end of the run cuts short counts as computing") {
     TrainingRun run(1, link, timing_job(small_layout(), 1));
-    run.spawn(0, meet_and_compute(run.cluster.worker(0)));
+    run.spawn(0, compute_and_fail(run.cluster.worker(0)));
     CHECK_THROWS_AS(run.simulation.run(), std::runtime_error);
 
     CHECK(use_of(run, 0).computed == 3ms);

@@ -69,5 +69,34 @@ TEST_CASE("stragglers: random ones slow all-reduce down to the slowest, and goss
     CHECK(swarm.compute_s.value() == Approx(1.06e-3).epsilon(0.01));
 }
 
+TEST_CASE("waiting: computing and the shares of waiting sum to 1, whatever the algorithm") {
+    const Small small;
+    for (const char* algorithm :
+         {R"({"kind": "dense"})", R"({"kind": "dense-overlapped"})",
+          R"({"kind": "dsgd", "mixing": {"kind": "ring"}})", R"({"kind": "ad-psgd"})",
+          R"({"kind": "ps-async"})", R"({"kind": "fedavg", "fraction": 0.5, "local_steps": 4})",
+          R"({"kind": "overlap-local-sgd"})", R"({"kind": "dgc"})"}) {
+        CAPTURE(algorithm);
+        const Metrics m = small.run({R"(cluster.stragglers={"factor": 4, "share": 0.1})",
+                                     "algorithm=" + std::string(algorithm)});
+
+        CHECK(*m.compute_s / *m.step_time_s + *m.waiting_stragglers_share +
+                  *m.waiting_network_share + *m.waiting_dead_share ==
+              Approx(1).epsilon(1e-9));
+        CHECK(*m.waiting_dead_share == 0);
+    }
+}
+
+TEST_CASE("waiting: without a step there are no shares, and a cut step counts as computing") {
+    const Small small;
+    const Metrics none = small.run({"stop={\"time\": \"0.5ms\"}"});
+    const Metrics cut = small.run({"stop={\"time\": \"1.5ms\"}"});
+
+    CHECK_FALSE(none.waiting_network_share.has_value());
+    // All but the messages of one step, 30 of a byte or less at 10 Gbps.
+    CHECK(cut.waiting_network_share.value() < 1e-3);
+    CHECK(cut.waiting_stragglers_share.value() == Approx(0).scale(1).epsilon(1e-3));
+}
+
 }  // namespace
 }  // namespace paceline
