@@ -159,6 +159,7 @@ FabricChoice read_cell(const ObjectReader& read, int nodes) {
     shape.server = ways_of(read_cable(read.optional("server_link").value_or(usual)));
 
     FabricChoice choice;
+    choice.one_cable_per_node = true;
     choice.make = [shape, others](int hosts, std::uint64_t /*seed*/) {
         CellShape made = shape;
         made.servers = hosts - shape.nodes;
