@@ -194,14 +194,14 @@ Task<> fedavg(Worker& self, FedavgOptions options) {
         }
         co_await self.meet();  // the round begins
         const std::int64_t round = round_of(self.step(), options);
-        std::optional<Pending<>> training;
-        if (std::ranges::binary_search(draw(self, options, round), self.rank()))
-            training.emplace(self.start(train(self, options, round, client)));
-        else
-            pass_steps(self, options);
-        co_await self.meet();  // the server has averaged
-        training.reset();      // too late, if it is not done
+        bool over = false;
+        if (std::ranges::binary_search(draw(self, options, round), self.rank())) {
+            const auto first =
+                co_await first_of(train(self, options, round, client), self.meet());
+            over = first.index() == 1;  // its model comes too late
+        }
         pass_steps(self, options);
+        if (!over) co_await self.meet();  // the server has averaged
     }
 }
 

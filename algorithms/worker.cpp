@@ -206,8 +206,10 @@ Task<> Worker::take_part(Rank rank, Task<> messages) {
 
 Task<> Worker::meet() {
     const Time came = simulation().now();
+    const Duration computed = time_use_.computed();
     co_await cluster_.meeting_.arrive();
-    time_use_.wait_for_stragglers(simulation().now() - came, simulation().now());
+    const Time now = simulation().now();
+    time_use_.wait_for_stragglers(now - came - (time_use_.computed() - computed), now);
 }
 
 Rank Worker::next_rank(const GroupPtr& group) {

@@ -671,7 +671,7 @@ TEST_CASE("schema: a path that no scenario can have is told with the nearest kno
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
           "devices_per_node, bus, fabric, transport, stragglers, speeds, compute_jitter, failures, "
-          "access, placement, background");
+          "placement, background, access");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());
