@@ -169,8 +169,8 @@ void Crew::wait_for_all() {
 void Crew::come_back(std::uint32_t rank) {
     Node& node = nodes_[rank];
     node.back_is_planned = false;
-    if (cluster_.has_no_more_steps()) return;
     if (restarts_all()) return is_back(static_cast<int>(rank));
+    if (cluster_.has_no_more_steps()) return;
     node.coming_back.emplace(simulation().start(recover(static_cast<int>(rank))));
 }
 

@@ -196,8 +196,7 @@ Task<> fedavg(Worker& self, FedavgOptions options) {
         const std::int64_t round = round_of(self.step(), options);
         bool over = false;
         if (std::ranges::binary_search(draw(self, options, round), self.rank())) {
-            const auto first =
-                co_await first_of(train(self, options, round, client), self.meet());
+            const auto first = co_await first_of(train(self, options, round, client), self.meet());
             over = first.index() == 1;  // its model comes too late
         }
         pass_steps(self, options);

@@ -18,8 +18,10 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
 
     while (self.keeps_training()) {
         const std::int64_t block = self.step() / options.period;
-        if (block > 0 && self.step() % options.period == 0)
+        if (block > 0 && self.step() % options.period == 0) {
+            if (gamma == 0) gamma = self.learning_rate();  // joined with this block
             average = self.start(self.all_reduce(x, options.all_reduce));
+        }
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
         if (average) {

@@ -75,7 +75,7 @@ struct Metrics {
     std::optional<double> away_share;        // of the nodes' time, they were not there
     std::optional<double> checkpoint_share;  // of the nodes' time, they wrote checkpoints
     std::optional<double> undone_share;      // of the gradients computed, a restart has undone
-    std::optional<double> total_sent_gb;    // by all workers, in the whole run; 1e9 bytes
+    std::optional<double> total_sent_gb;     // by all workers, in the whole run; 1e9 bytes
     std::optional<double> total_received_gb;
     std::optional<double> cost;               // of these, where a price is known
     std::optional<double> sent_gb_to_target;  // by all workers, when the target was reached

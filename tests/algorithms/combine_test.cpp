@@ -95,14 +95,12 @@ TEST_CASE("combine: without values it returns what was entered, in the same time
 Task<> combine_late(Worker& self, Vector mine, Combined& combined) {
     co_await self.compute((1 + self.rank()) * 1ms);
     for (int k = 0; k < 3; ++k) {
-        const Vector sum =
-            co_await self.combine((k + 1.0) * mine, gathering(8_B, AllGather::bruck),
-                                  [](const Round<Vector>& round) {
-                                      Vector total = round.of(0);
-                                      for (std::size_t i = 1; i < round.members(); ++i)
-                                          total += round.of(i);
-                                      return total;
-                                  });
+        const Vector sum = co_await self.combine(
+            (k + 1.0) * mine, gathering(8_B, AllGather::bruck), [](const Round<Vector>& round) {
+                Vector total = round.of(0);
+                for (std::size_t i = 1; i < round.members(); ++i) total += round.of(i);
+                return total;
+            });
         combined.results.push_back(sum);
     }
 }

@@ -89,7 +89,8 @@ TEST_CASE("results: epochs and samples are shown where they are known") {
     const Study study{"file.json", "", {}, {point({}, "dense")}};
 
     CHECK(line_of(results_csv(study, {result}), 1) ==
-          "0,dense,1,finished,3,0.5,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,192,1,1,,,,,,,,,,,,,,,,,,,,,,,,,");
+          "0,dense,1,finished,3,0.5,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,192,1,1,,,,,,,,,,,,,,,,,,,"
+          ",,,,,,");
 }
 
 TEST_CASE("results: names with commas, quotes or line ends are quoted as RFC 4180 says") {
