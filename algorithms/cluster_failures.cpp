@@ -35,7 +35,10 @@ void Cluster::leave(int rank) {
     Worker& left = worker(rank);
     left.boxes_.clear();
     left.owed_ = {};
-    membership_->leave(rank, network_.simulation().now(),
+    // A late joiner is no news to anybody.
+    const Time now = network_.simulation().now();
+    const Time known = now == Time{} ? now : later(now, job_.failures->detection);
+    membership_->leave(rank, known,
                        [&](Stream round, int to) { return network_.has_arrived(to, rank, round); });
     expect_at_meetings();
     has_written(rank);  // it never will: the others' is what there is

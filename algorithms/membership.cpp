@@ -28,12 +28,12 @@ std::vector<int> Membership::all_present() const {
     return all_in(State::present);
 }
 
-void Membership::leave(int node, Time now, const HasArrived& has_arrived) {
+void Membership::leave(int node, Time known, const HasArrived& has_arrived) {
     Node& left = at(node);
     PACELINE_CHECK(left.state != State::away, "a node that is away cannot leave");
     if (std::exchange(left.state, State::away) == State::present) --present_;
     ++away_;
-    left.died = now;
+    left.known = known;
     std::exchange(left.death, std::make_shared<Signal>())->fire();
     std::exchange(change_, std::make_shared<Signal>())->fire();
     for (auto attempt = attempts_.begin(); attempt != attempts_.end();) {
@@ -50,6 +50,13 @@ void Membership::leave(int node, Time now, const HasArrived& has_arrived) {
         const auto [to, from] = way;
         return to == node || (from == node && !has_arrived(round, to));
     });
+}
+
+Time Membership::all_known(Stream round) const {
+    Time all{};
+    for (const Node& node : nodes_)
+        if (node.state == State::away && node.first_round <= round) all = std::max(all, node.known);
+    return all;
 }
 
 void Membership::make_ready(int node) {

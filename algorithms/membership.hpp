@@ -62,8 +62,16 @@ class Membership {
     [[nodiscard]] bool takes_part(int node, Stream round) const {
         return present(node) && at(node).first_round <= round;
     }
-    /// When a node that is away died.
-    [[nodiscard]] Time died(int node) const { return at(node).died; }
+    /// From when on it is known that a node that is away has died.
+    [[nodiscard]] Time known(int node) const { return at(node).known; }
+    /// The same of all who are away and would take part in a round.
+    [[nodiscard]] Time all_known(Stream round) const;
+    /// Whether a node takes part in a round, or nobody knows yet that it cannot.
+    [[nodiscard]] bool is_expected(int node, Stream round, Time now) const {
+        return takes_part(node, round) ||
+               (state(node) == State::away && known(node) > now && at(node).first_round <= round);
+    }
+    [[nodiscard]] bool anybody_away() const { return away_ > 0; }
     [[nodiscard]] int number_present() const { return present_; }
     /// Those who are there, in order.
     [[nodiscard]] std::vector<int> all_present() const;
@@ -80,7 +88,7 @@ class Membership {
     using HasArrived = std::function<bool(Stream round, int to)>;
     /// Requires that it is not away. Breaks its attempts and loses its mail, and what it sent that has
     /// not arrived.
-    void leave(int node, Time now, const HasArrived& has_arrived);
+    void leave(int node, Time known, const HasArrived& has_arrived);
     /// Requires that it is away.
     void make_ready(int node);
     /// Requires that it is ready.
@@ -111,7 +119,7 @@ class Membership {
         State state = State::present;
         Stream first_round = 0;
         int life = 0;
-        Time died{};
+        Time known{};
         std::shared_ptr<Signal> death = std::make_shared<Signal>();
     };
     [[nodiscard]] Node& at(int node) { return nodes_[static_cast<std::size_t>(node)]; }

@@ -316,7 +316,7 @@ class Worker {
     using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
     /// Begins attempts at a round until one is agreed upon.
     Task<AttemptPtr> survive(Stream round, Messages messages);
-    Task<> recover();
+    Task<> learn_who_is_there(Stream round);
     [[nodiscard]] Rank rank_in(const Attempt& attempt) const;
     Task<Vector> surviving_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
     Task<Vector> surviving_mean_gradient(Vector x, AllReducePlan how);

@@ -44,6 +44,7 @@ Rank Worker::rank_in(const Attempt& attempt) const {
 Task<AttemptPtr> Worker::survive(Stream round, Messages messages) {
     Membership& membership = *cluster_.membership_;
     while (true) {
+        if (membership.anybody_away()) co_await learn_who_is_there(round);
         const AttemptPtr attempt = membership.attempt(round);
         std::optional<InRound> here;
         here.emplace(cluster_.entries_, time_use_, attempt->stream, attempt->group->members.size());
@@ -51,26 +52,27 @@ Task<AttemptPtr> Worker::survive(Stream round, Messages messages) {
         const auto ended =
             co_await first_of(carry_out(attempt, messages(*attempt, rank_in(*attempt))),
                               until(std::move(broken), {"the end of an attempt"}));
-        if (ended.index() == 0) {
-            membership.conclude(round);
-            co_return attempt;
-        }
-        here.reset();
-        const Time broke = simulation().now();
-        co_await recover();
-        time_use_.wait_for_dead(simulation().now() - broke);
+        if (ended.index() == 1) continue;
+        membership.conclude(round);
+        co_return attempt;
     }
 }
 
-Task<> Worker::recover() {
+// Waits until all deaths are known, or all are back: as long as messages to the dead would.
+Task<> Worker::learn_who_is_there(Stream round) {
     Membership& membership = *cluster_.membership_;
-    if (!membership.stalls()) {
-        co_await simulation().sleep(cluster_.job_.failures->detection);
-        co_return;
+    const Time came = simulation().now();
+    if (membership.stalls()) {
+        while (membership.anybody_away()) {
+            const int one = membership.all_in(Membership::State::away).front();
+            co_await until(membership.all_back(), {"the return of node", one});
+        }
+    } else {
+        for (Time known = membership.all_known(round); known > simulation().now();
+             known = membership.all_known(round))
+            co_await simulation().sleep(known - simulation().now());
     }
-    const std::vector<int> away = membership.all_in(Membership::State::away);
-    co_await until(membership.all_back(),
-                   {"the return of node", away.empty() ? -1 : std::int64_t{away.front()}});
+    time_use_.wait_for_dead(simulation().now() - came);
 }
 
 Task<Vector> Worker::surviving_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size) {
@@ -129,14 +131,9 @@ Task<Vector> Worker::surviving_combine(Stream round, Vector v, CollectiveOfOwn m
 
 Task<> Worker::gone(int node) {
     Membership& membership = *cluster_.membership_;
-    const Duration detection = cluster_.job_.failures->detection;
-    if (!membership.present(node)) {
-        const Time known = later(membership.died(node), detection);
-        if (known > simulation().now()) co_await simulation().sleep(known - simulation().now());
-        co_return;
-    }
-    co_await until(membership.death(node), {"news of node", node});
-    co_await simulation().sleep(detection);
+    if (membership.present(node)) co_await until(membership.death(node), {"news of node", node});
+    const Time known = membership.known(node);
+    if (known > simulation().now()) co_await simulation().sleep(known - simulation().now());
 }
 
 Task<bool> Worker::reached(int from, Stream round) {
@@ -172,7 +169,8 @@ Task<Vector> Worker::surviving_neighbor_sum(Stream round, Vector v, Bytes size, 
     std::vector<Task<bool>> come;
     for (const MixingWeight& w : mixing->row(rank_)) {
         if (w.node == rank_) continue;
-        if (!membership.takes_part(w.node, round) && !membership.has_mail(round, w.node, rank_))
+        if (!membership.is_expected(w.node, round, simulation().now()) &&
+            !membership.has_mail(round, w.node, rank_))
             continue;
         from.push_back(w.node);
         come.push_back(reached_unless_gone(w.node, round));
@@ -203,7 +201,7 @@ bool Worker::is_known_gone(int rank, int life) const {
     const Membership* const membership = cluster_.membership_.get();
     if (membership == nullptr || rank >= nodes()) return false;
     if (membership->present(rank)) return membership->life(rank) != life;
-    return later(membership->died(rank), cluster_.job_.failures->detection) <= simulation().now();
+    return membership->known(rank) <= simulation().now();
 }
 
 Task<std::optional<Letter>> Worker::next_letter_or_change(int box) {

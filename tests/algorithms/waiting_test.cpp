@@ -244,7 +244,7 @@ struct SlowRun : TrainingRun {
     SlowRun(int nodes, const Named& algorithm, Job job)
         : TrainingRun(nodes + (algorithm.serve ? 1 : 0), link,
                       with_server(nodes, algorithm, std::move(job))) {
-        if (algorithm.serve) cluster.serve("server", algorithm.serve(cluster.server(0)));
+        if (algorithm.serve) cluster.serve(nodes, "server", algorithm.serve(cluster.server(0)));
         spawn_all(algorithm.run);
     }
 
