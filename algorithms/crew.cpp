@@ -80,16 +80,24 @@ void Crew::settle() {
     for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) count_absence(rank);
 }
 
+// Who is back and waits to join is still away, unless it is others that it waits for.
 void Crew::count_absence(int rank) {
-    const Node& node = nodes_[static_cast<std::size_t>(rank)];
+    Node& node = nodes_[static_cast<std::size_t>(rank)];
     if (node.process != nullptr) return;
     TimeUse& use = cluster_.worker(rank).time_use();
-    const Time now = simulation().now();
-    const bool halted = halted_since_ != never;
-    const bool left = node.has_left && (!halted || node.left >= halted_since_);
-    if (left) use.be_away(now - node.left);
-    if (halted) use.wait_for_dead((left ? node.left : now) - halted_since_);
+    const Duration span = simulation().now() - node.idle_since;
+    if (node.away || !restarts_all())
+        use.be_away(span);
+    else
+        use.wait_for_dead(span);
+    node.idle_since = simulation().now();
     use.take_steps_again();
+}
+
+void Crew::end_process(Node& node) {
+    if (node.process == nullptr) return;
+    node.process.reset();
+    node.idle_since = simulation().now();
 }
 
 void Crew::spawn(int rank) {
@@ -125,18 +133,16 @@ void Crew::die(std::uint32_t rank) {
 
 void Crew::leave(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
-    if (node.process == nullptr && node.has_left) count_absence(rank);  // it had not joined again
+    count_absence(rank);  // unless it works
     node.away = true;
-    node.has_left = true;
     node.left = simulation().now();
     plan_return(rank, false);
     if (restarts_all()) {
         restart_.reset();
-        halted_since_ = std::min(halted_since_, simulation().now());
-        for (Node& other : nodes_) other.process.reset();
+        for (Node& other : nodes_) end_process(other);
         return wait_for_all();
     }
-    node.process.reset();
+    end_process(node);
     cluster_.leave(rank);
     if (cluster_.membership()->number_present() == 0) wait_for_all();
 }
@@ -201,6 +207,7 @@ Task<> Crew::copy_from_a_peer(int rank) {
 
 void Crew::is_back(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
+    count_absence(rank);
     node.away = false;
     plan_next_absence(rank);
     if (!restarts_all()) return cluster_.return_of(rank);
@@ -218,7 +225,6 @@ Task<> Crew::begin_again() {
     cluster_.roll_back();
     spawn_servers();
     for (int rank = 0; rank < cluster_.nodes(); ++rank) spawn(rank);
-    halted_since_ = never;
 }
 
 }  // namespace paceline

@@ -58,8 +58,8 @@ class Crew {
         std::unique_ptr<Processes> process;  // null while it is away or waits to join
         std::optional<Absence> absence;      // the next one, or the one under way
         bool away = false;                   // from its death until it has come back with a model
-        bool has_left = false;               // once at least, the last time at `left`
-        Time left{};
+        Time left{};                         // the last time, if it has
+        Time idle_since{};                   // without a process, what is booked already left out
         EventId comes_back{};
         bool back_is_planned = false;  // comes_back is an event to come
         bool is_waited_for = false;    // that event keeps the run going
@@ -75,6 +75,7 @@ class Crew {
     void die(std::uint32_t rank);
     void leave(int rank);
     void count_absence(int rank);
+    void end_process(Node& node);
     void plan_return(int rank, bool is_waited_for);
     void wait_for_all();
     void come_back(std::uint32_t rank);
@@ -90,7 +91,6 @@ class Crew {
     std::vector<Node> nodes_;
     std::int64_t deaths_ = 0;
     std::int64_t restarts_ = 0;
-    Time halted_since_ = never;  // while nobody works until all are back
     std::optional<Pending<>> restart_;
 };
 
