@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "algorithms/worker.hpp"
+#include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
-#include "sim/messages/transfer.hpp"
 
 namespace paceline {
 
@@ -18,14 +18,8 @@ constexpr Stream copies = Stream{1} << 61U;
 
 Task<> carry(NetworkPart network, int from, int to, Bytes size) {
     const Stream stream = copies | static_cast<Stream>(to);
-    std::vector<Task<>> both;
-    both.push_back([](NetworkPart net, int a, int b, Stream s, Bytes bytes) -> Task<> {
-        co_await Send(net, a, b, s, bytes, Protocol::eager);
-    }(network, from, to, stream, size));
-    both.push_back([](NetworkPart net, int a, int b, Stream s) -> Task<> {
-        co_await Receive(net, b, a, s);
-    }(network, from, to, stream));
-    co_await when_all(std::move(both));
+    co_await when_all(neighbor_exchange(network, from, {to}, {}, stream, size),
+                      neighbor_exchange(network, to, {}, {from}, stream, size));
 }
 
 Task<> until(std::shared_ptr<Signal> signal) {

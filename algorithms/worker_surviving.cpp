@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/worker.hpp"
-#include "sim/engine/check.hpp"
+#include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
 #include "sim/messages/transfer.hpp"
 
@@ -25,14 +25,6 @@ Task<> until(std::shared_ptr<Signal> signal, WaitReason reason) {
     co_await signal->happened(reason);
 }
 
-Task<> all_of(std::vector<Task<>> tasks) {
-    co_await when_all(std::move(tasks));
-}
-
-Task<> send_to_neighbor(NetworkPart network, int from, int to, Stream round, Bytes size) {
-    co_await Send(network, from, to, round, size, Protocol::eager);
-}
-
 }  // namespace
 
 Rank Worker::rank_in(const Attempt& attempt) const {
@@ -46,8 +38,8 @@ Task<AttemptPtr> Worker::survive(Stream round, Messages messages) {
     while (true) {
         if (membership.anybody_away()) co_await learn_who_is_there(round);
         const AttemptPtr attempt = membership.attempt(round);
-        std::optional<InRound> here;
-        here.emplace(cluster_.entries_, time_use_, attempt->stream, attempt->group->members.size());
+        const InRound here(cluster_.entries_, time_use_, attempt->stream,
+                           attempt->group->members.size());
         std::shared_ptr<Signal> broken(attempt, &attempt->broken);
         const auto ended =
             co_await first_of(carry_out(attempt, messages(*attempt, rank_in(*attempt))),
@@ -160,11 +152,8 @@ std::vector<int> Worker::listeners_in(Stream round) const {
 Task<Vector> Worker::surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights) {
     Membership& membership = *cluster_.membership_;
     const MixingPtr mixing = this->mixing();
-    std::vector<Task<>> sent;
-    for (const int to : listeners_in(round)) {
-        membership.put_mail(round, rank_, to, v);
-        sent.push_back(send_to_neighbor(cluster_.network_, rank_, to, round, size));
-    }
+    const std::vector<int> to = listeners_in(round);
+    for (const int listener : to) membership.put_mail(round, rank_, listener, v);
     std::vector<int> from;
     std::vector<Task<bool>> come;
     for (const MixingWeight& w : mixing->row(rank_)) {
@@ -175,7 +164,7 @@ Task<Vector> Worker::surviving_neighbor_sum(Stream round, Vector v, Bytes size, 
         from.push_back(w.node);
         come.push_back(reached_unless_gone(w.node, round));
     }
-    Pending<> sending = start(all_of(std::move(sent)));
+    Pending<> sending = start(neighbor_exchange(cluster_.network_, rank_, to, {}, round, size));
     const std::vector<bool> there = co_await when_all(std::move(come));
     co_await std::move(sending);
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <filesystem>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 
 #include "app/link_traces.hpp"
 #include "app/names.hpp"
+#include "app/node_list.hpp"
 
 namespace paceline {
 
@@ -30,10 +30,6 @@ constexpr auto transfer_rules = std::to_array<Spelling<Transfers>>(
 
 constexpr auto phases = std::to_array<Spelling<LinkPhase>>(
     {{"start", LinkPhase::start}, {"random", LinkPhase::random}});
-
-Place element(const Place& list, std::size_t i) {
-    return {&(*list.json)[i], list.file, fmt::format("{}[{}]", list.path, i)};
-}
 
 Duration as_length(const Place& place) {
     const Duration span = as_duration(place);
@@ -75,7 +71,7 @@ std::vector<Outages::Outage> read_schedule(const Place& place) {
         place.refuse("is not a list of outages, such as [{\"at\": \"10s\", \"for\": \"5s\"}]");
     std::vector<Outages::Outage> schedule;
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        const ObjectReader read(element(place, i), outage_key_table);
+        const ObjectReader read(place.element(i), outage_key_table);
         const Place at = read.required("at", "when it begins");
         const Outages::Outage outage{as_duration(at),
                                      as_length(read.required("for", "how long it lasts"))};
@@ -111,18 +107,6 @@ constexpr std::array<AccessEntry, 3> table{{
     {"outages", "down by schedule or at random, on top of the others", outages_keys, &read_outages},
 }};
 
-std::vector<int> read_nodes(const Place& place, int nodes) {
-    if (!place.json->is_array() || place.json->empty())
-        place.refuse("is not a list of nodes, such as [0, 3]");
-    std::set<int> chosen;
-    for (std::size_t i = 0; i < place.json->size(); ++i) {
-        const Place at = element(place, i);
-        const auto node = static_cast<int>(as_integer(at, 0, nodes - 1));
-        if (!chosen.insert(node).second) at.refuse(fmt::format("node {} stands twice", node));
-    }
-    return {chosen.begin(), chosen.end()};
-}
-
 AccessChoice read_one(const Place& place, int nodes) {
     const std::vector<std::string_view> names = names_of(table);
     const Place kind = kind_of(place, "a kind of access", names);
@@ -156,11 +140,11 @@ std::vector<AccessChoice> read_access(const Place& place, int nodes) {
     std::vector<AccessChoice> choices;
     std::vector<bool> has_source(static_cast<std::size_t>(nodes));
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        choices.push_back(read_one(element(place, i), nodes));
+        choices.push_back(read_one(place.element(i), nodes));
         if (std::holds_alternative<std::shared_ptr<const Outages>>(choices.back().kind)) continue;
         for (const int node : nodes_of(choices.back(), nodes)) {
             if (has_source[static_cast<std::size_t>(node)])
-                element(place, i).refuse(fmt::format(
+                place.element(i).refuse(fmt::format(
                     "node {} has a trace or on/off process already; only outages come on top",
                     node));
             has_source[static_cast<std::size_t>(node)] = true;

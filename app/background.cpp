@@ -67,8 +67,7 @@ std::vector<Background> read_background(const Place& place, int nodes) {
             "\"rate\": \"500Mbps\"}]");
     std::vector<Background> all;
     for (std::size_t i = 0; i < place.json->size(); ++i)
-        all.push_back(
-            read_one({&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)}, nodes));
+        all.push_back(read_one(place.element(i), nodes));
     return all;
 }
 

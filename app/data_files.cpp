@@ -69,9 +69,7 @@ Dataset make_cifar(const ObjectReader& read, int /*workers*/, const RandomStream
     const Place train = read.required("train", "a list of batch files");
     if (!train.json->is_array() || train.json->empty()) train.refuse("is not a list of files");
     std::vector<std::filesystem::path> files;
-    for (std::size_t i = 0; i < train.json->size(); ++i)
-        files.push_back(
-            as_path({&(*train.json)[i], train.file, fmt::format("{}[{}]", train.path, i)}));
+    for (std::size_t i = 0; i < train.json->size(); ++i) files.push_back(as_path(train.element(i)));
     const std::filesystem::path test = required_path(read, "test");
     return standardized(read, read_or_refuse([&] { return read_cifar10(files, test); }));
 }

@@ -29,7 +29,7 @@ struct Edges {
 };
 
 Place item(const Place& list, std::size_t i) {
-    return {&(*list.json)[i], list.file, fmt::format("{}[{}]", list.path, i)};
+    return list.element(i);
 }
 
 void add(Edges& edges, const Place& place, int from, int to, std::optional<double> weight) {

@@ -59,10 +59,6 @@ Bytes memory_of(std::int64_t cables, int nodes) {
     return std::max<std::int64_t>(0, cables - nodes) * Bytes{256};
 }
 
-Place element(const Place& list, std::size_t i) {
-    return {&(*list.json)[i], list.file, fmt::format("{}[{}]", list.path, i)};
-}
-
 int as_count(const Place& place) {
     return static_cast<int>(as_integer(place, 1, most_of_a_kind));
 }
@@ -82,7 +78,7 @@ std::vector<OtherLinks> read_other_links(const ObjectReader& read, int nodes, Re
     if (!list->json->is_array())
         list->refuse("is not a list, such as [{\"nodes\": [5, 6], \"link\": ...}]");
     for (std::size_t i = 0; i < list->json->size(); ++i) {
-        const ObjectReader one(element(*list, i), other_links_key_table);
+        const ObjectReader one(list->element(i), other_links_key_table);
         others.push_back(
             {read_nodes(one.required("nodes", "such as [5, 6] or {\"from\": 5, \"to\": 9}"), nodes),
              cable(one.required("link", "of these nodes, such as {\"preset\": \"3g\"}"))});
@@ -263,7 +259,7 @@ FabricChoice read_torus(const ObjectReader& read, int nodes) {
     std::vector<int> dims;
     std::int64_t product = 1;
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        dims.push_back(as_count(element(place, i)));
+        dims.push_back(as_count(place.element(i)));
         product = std::min(product, most_of_a_kind + 1) * dims.back();  // stays in range
     }
     if (product > most_of_a_kind)
@@ -299,7 +295,7 @@ std::vector<std::string> read_switches(const Place& place) {
                                  most_graph_switches));
     std::vector<std::string> names;
     for (std::size_t i = 0; i < place.json->size(); ++i)
-        names.push_back(as_string(element(place, i)));
+        names.push_back(as_string(place.element(i)));
     return names;
 }
 
@@ -310,9 +306,8 @@ class Vertices {
         if (switches) names_ = read_switches(*switches);
         for (std::size_t i = 0; i < names_.size(); ++i)
             if (!vertex_of_.emplace(names_[i], nodes + static_cast<int>(i)).second)
-                element(*switches, i)
-                    .refuse(fmt::format("\"{}\" stands twice; each switch has a name of its own",
-                                        names_[i]));
+                switches->element(i).refuse(fmt::format(
+                    "\"{}\" stands twice; each switch has a name of its own", names_[i]));
     }
 
     [[nodiscard]] int switches() const { return static_cast<int>(names_.size()); }
@@ -340,8 +335,8 @@ Graph::Cable read_cable(const Place& place, const Vertices& vertices,
     const Place between = read.required("between", "the two ends, such as [0, \"s1\"]");
     if (!between.json->is_array() || between.json->size() != 2)
         between.refuse("is not a list of two ends, such as [0, \"s1\"]");
-    const int first = vertices.at(element(between, 0));
-    const int second = vertices.at(element(between, 1));
+    const int first = vertices.at(between.element(0));
+    const int second = vertices.at(between.element(1));
     if (first == second) between.refuse("joins a thing to itself; a cable has two different ends");
     if (usual && !read.has("link")) return {first, second, *usual};
     return {first, second,
@@ -368,7 +363,7 @@ FabricChoice read_graph(const ObjectReader& read, int nodes) {
     graph.hosts = nodes;
     graph.switches = vertices.switches();
     for (std::size_t i = 0; i < cables.json->size(); ++i)
-        graph.cables.push_back(read_cable(element(cables, i), vertices, usual));
+        graph.cables.push_back(read_cable(cables.element(i), vertices, usual));
     if (const auto pair = unconnected_hosts(graph))
         cables.refuse(fmt::format(
             "no way leads from node {} to node {}: switches pass messages on and nodes do not; add "

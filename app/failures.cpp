@@ -43,16 +43,12 @@ void put_in_order(std::vector<Absence>& absences, const Refuse& refuse) {
         if (absences[i].leaves < absences[i - 1].returns) refuse(absences[i - 1], absences[i]);
 }
 
-Place element(const Place& list, std::size_t i) {
-    return {&(*list.json)[i], list.file, fmt::format("{}[{}]", list.path, i)};
-}
-
 AbsencesOfNodes read_schedule(const Place& place, int nodes) {
     if (!place.json->is_array() || place.json->empty())
         place.refuse("is not a list such as [{\"node\": 3, \"at\": \"10s\", \"for\": \"20s\"}]");
     AbsencesOfNodes schedule(static_cast<std::size_t>(nodes));
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        const ObjectReader read(element(place, i), absence_key_table);
+        const ObjectReader read(place.element(i), absence_key_table);
         const std::int64_t node =
             as_integer(read.required("node", "which, such as 3"), 0, nodes - 1);
         Absence absence{Time{as_duration(read.required("at", "when it dies, such as \"10s\""))}};

@@ -66,8 +66,7 @@ std::vector<Eigen::Index> as_widths(const Place& place) {
     std::vector<Eigen::Index> widths;
     if (!place.json->is_array()) place.refuse("is not a list of widths, such as [256]");
     for (std::size_t i = 0; i < place.json->size(); ++i)
-        widths.push_back(as_integer(
-            {&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)}, 1, most_width));
+        widths.push_back(as_integer(place.element(i), 1, most_width));
     if (widths.size() > 100) place.refuse("has more than 100 widths");
     return widths;
 }

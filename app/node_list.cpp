@@ -51,7 +51,7 @@ std::vector<int> read_list(const Place& place, int nodes) {
     std::vector<int> named;
     std::set<int> seen;
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        const Place one{&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)};
+        const Place one = place.element(i);
         named.push_back(static_cast<int>(as_integer(one, 0, nodes - 1)));
         if (!seen.insert(named.back()).second)
             one.refuse(fmt::format("node {} stands twice; name each once", named.back()));

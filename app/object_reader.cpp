@@ -39,6 +39,10 @@ Place Place::child(std::string_view key, const Json& value) const {
     return {&value, file, path.empty() ? std::string(key) : fmt::format("{}.{}", path, key)};
 }
 
+Place Place::element(std::size_t i) const {
+    return {&(*json)[i], file, fmt::format("{}[{}]", path, i)};
+}
+
 void Place::refuse(const std::string& problem) const {
     throw ConfigError(*file, path, problem);
 }

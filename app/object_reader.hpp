@@ -30,6 +30,8 @@ struct Place {
     std::string path;
 
     [[nodiscard]] Place child(std::string_view key, const Json& value) const;
+    /// Of a list. Requires that it has one of that number.
+    [[nodiscard]] Place element(std::size_t i) const;
     [[noreturn]] void refuse(const std::string& problem) const;
 };
 

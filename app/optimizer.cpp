@@ -23,7 +23,7 @@ void read_milestones(const ObjectReader& read, Schedule& schedule) {
     if (!place.json->is_array() || place.json->empty())
         place.refuse("is not a list of shares of the run, such as [0.5, 0.75]");
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        const Place one{&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)};
+        const Place one = place.element(i);
         schedule.milestones.push_back(as_number_above(one, 0, 1));
         if (i > 0 && schedule.milestones[i] <= schedule.milestones[i - 1])
             one.refuse("is not above the one before it");

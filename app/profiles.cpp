@@ -31,8 +31,7 @@ std::vector<Place> elements(const Place& place, bool may_be_empty) {
     if (!place.json->is_array()) place.refuse("is not a list; write [...]");
     if (place.json->empty() && !may_be_empty) place.refuse("is empty; one element at least");
     std::vector<Place> all;
-    for (std::size_t i = 0; i < place.json->size(); ++i)
-        all.push_back({&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)});
+    for (std::size_t i = 0; i < place.json->size(); ++i) all.push_back(place.element(i));
     return all;
 }
 

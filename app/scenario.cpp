@@ -165,7 +165,7 @@ void read_other_jobs(const Place& place, DataCache& cache, Scenario& scenario) {
     if (!place.json->is_array()) place.refuse("is not a list of jobs, such as [{\"label\": ...}]");
     std::set<std::string> names{scenario.job};
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        const Place one{&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)};
+        const Place one = place.element(i);
         Scenario job = read_other_job(one, scenario, cache);
         if (!names.insert(job.job).second)
             one.refuse(fmt::format("\"{}\" is another job's label; each has its own", job.job));

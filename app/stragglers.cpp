@@ -131,8 +131,7 @@ std::vector<Place> one_or_several(const Place& place) {
     if (!place.json->is_array()) return {place};
     if (place.json->empty()) place.refuse("is an empty list; give one object at least");
     std::vector<Place> all;
-    for (std::size_t i = 0; i < place.json->size(); ++i)
-        all.push_back({&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)});
+    for (std::size_t i = 0; i < place.json->size(); ++i) all.push_back(place.element(i));
     return all;
 }
 

@@ -15,6 +15,7 @@
 #include "analysis/checkpoint_models.hpp"
 #include "app/run_point.hpp"
 #include "app/study.hpp"
+#include "tests/app/docs_table.hpp"
 #include "tests/app/temporary_folder.hpp"
 
 namespace paceline {
@@ -26,17 +27,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 const std::string source = PACELINE_SOURCE_DIR;
-
-// A row "| name | 1.23 | ... |" of a page, as numbers.
-std::vector<double> row_of(const std::string& page, const std::string& name) {
-    const std::size_t at = page.find("| " + name + " |");
-    REQUIRE(at != std::string::npos);
-    std::istringstream cells(
-        page.substr(at + name.size() + 4, page.find('\n', at) - at - name.size() - 4));
-    std::vector<double> numbers;
-    for (std::string cell; std::getline(cells, cell, '|');) numbers.push_back(std::stod(cell));
-    return numbers;
-}
 
 std::string page() {
     return content(std::filesystem::path(source) / "docs" / "failures.md");

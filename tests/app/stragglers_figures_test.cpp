@@ -16,6 +16,7 @@
 #include "app/run_point.hpp"
 #include "app/study.hpp"
 #include "sim/compute/slow_nodes.hpp"
+#include "tests/app/docs_table.hpp"
 #include "tests/app/temporary_folder.hpp"
 
 namespace paceline {
@@ -107,130 +108,123 @@ double most_collected(double q) {
 
 constexpr int node_counts[]{4, 8, 16, 32, 64};
 
-TEST_CASE("stragglers, figures: as many steps have a slow node as are to be expected") {
-    for (const int n : node_counts)
-        CHECK(std::abs(slow_steps(n) - steps * share) < 4 * std::sqrt(steps * share * (1 - share)));
-}
-
-TEST_CASE("stragglers, figures: an all-reduce takes the longest gradient of each step") {
-    for (const int n : node_counts) {
-        CAPTURE(n);
-        const Step& step = of(dense, n);
-        const double expected = step.ideal_s + (factor - 1) * gradient * slow_steps(n) / steps;
-
-        CHECK(step.slow_s == Approx(expected).epsilon(1e-5));
+// One case: the study is run once.
+TEST_CASE("stragglers, figures: the shipped study is what its bounds and its page say") {
+    SUBCASE("as many steps have a slow node as are to be expected") {
+        for (const int n : node_counts)
+            CHECK(std::abs(slow_steps(n) - steps * share) <
+                  4 * std::sqrt(steps * share * (1 - share)));
     }
-}
 
-TEST_CASE("stragglers, figures: DSGD on a ring follows the max-plus recursion") {
-    for (const int n : node_counts) {
-        CAPTURE(n);
-        const double exchange = of(dsgd, n).ideal_s - gradient;
-        const auto g = gradients(n);
-        const auto count = static_cast<std::size_t>(n);
-        std::vector<double> t(count);
-        for (std::size_t k = 0; k < steps; ++k) {
-            std::vector<double> computed(count);
-            for (std::size_t i = 0; i < count; ++i) computed[i] = t[i] + g[i][k];
-            for (std::size_t i = 0; i < count; ++i)
-                t[i] = exchange + std::max({computed[i], computed[(i + 1) % count],
-                                            computed[(i + count - 1) % count]});
-        }
-
-        CHECK(of(dsgd, n).slow_s == Approx(std::ranges::max(t) / steps).epsilon(1e-3));
-    }
-}
-
-TEST_CASE("stragglers, figures: DSGD on a ring lies between one node's gradients and the chains") {
-    for (const int n : node_counts) {
-        CAPTURE(n);
-        const Step& step = of(dsgd, n);
-        const double collected = (step.slow_s - step.ideal_s) / ((factor - 1) * gradient);
-
-        CHECK(collected > share / n);
-        CHECK(collected < slow_steps(n) / steps + 1e-3);
-        CHECK(collected < most_collected(share / n));
-        // Hammersley's process: sqrt(2 q), for many nodes and steps.
-        CHECK(collected == Approx(std::sqrt(2 * share / n)).epsilon(0.15));
-    }
-}
-
-TEST_CASE("stragglers, figures: Overlap-Local-SGD follows the recursion of its blocks") {
-    constexpr std::size_t tau = 4;
-    for (const int n : node_counts) {
-        CAPTURE(n);
-        const double all_reduce = of(dense, n).ideal_s - gradient;
-        const auto g = gradients(n);
-        const auto count = static_cast<std::size_t>(n);
-        std::vector<double> t(count);
-        for (std::size_t block = 0; block < steps / tau; ++block) {
-            // The average of the block's first models; the first block has none.
-            const double average = block == 0 ? 0 : std::ranges::max(t) + all_reduce;
-            for (std::size_t i = 0; i < count; ++i) {
-                for (std::size_t k = 0; k < tau; ++k) t[i] += g[i][block * tau + k];
-                t[i] = std::max(t[i], average);
-            }
-        }
-
-        CHECK(of(overlap, n).slow_s == Approx(std::ranges::max(t) / steps).epsilon(1e-3));
-        CHECK(of(overlap, n).slow_s < of(dsgd, n).slow_s);
-    }
-}
-
-TEST_CASE("stragglers, figures: asynchronous methods take the gradients of the unluckiest node") {
-    for (const char* algorithm : {swarm, ad_psgd})
+    SUBCASE("an all-reduce takes the longest gradient of each step") {
         for (const int n : node_counts) {
-            CAPTURE(algorithm);
             CAPTURE(n);
-            double longest = 0;
-            for (const std::vector<double>& one : gradients(n)) {
-                double sum = 0;
-                for (const double g : one) sum += g;
-                longest = std::max(longest, sum);
-            }
-            const double mean = gradient * (1 + (factor - 1) * share / n);
+            const Step& step = of(dense, n);
+            const double expected = step.ideal_s + (factor - 1) * gradient * slow_steps(n) / steps;
 
-            CHECK(of(algorithm, n).slow_s == Approx(longest / steps).epsilon(1e-9));
-            // By the union of n binomial tails (Bernstein), once in a thousand studies.
-            const double q = share / n;
-            const double log_odds = std::log(n * 1000.0);
-            const double excess =
-                (log_odds / 3 + std::sqrt(log_odds * log_odds / 9 + 2 * steps * q * log_odds)) /
-                steps;
-            CHECK(of(algorithm, n).slow_s < mean + (factor - 1) * gradient * excess);
+            CHECK(step.slow_s == Approx(expected).epsilon(1e-5));
         }
-}
-
-TEST_CASE("stragglers, figures: with more nodes all wait as long, or ever less") {
-    for (std::size_t i = 1; i < std::size(node_counts); ++i) {
-        const int n = node_counts[i];
-        const int before = node_counts[i - 1];
-        CHECK(of(dense, n).slow_s > of(dense, before).slow_s);
-        for (const char* algorithm : {dsgd, overlap, swarm, ad_psgd})
-            CHECK(of(algorithm, n).slow_s < of(algorithm, before).slow_s);
     }
-}
 
-// A row "| name | 1.23 | ... |" of a page, as numbers.
-std::vector<double> row_of(const std::string& page, const std::string& name) {
-    const std::size_t at = page.find("| " + name + " |");
-    REQUIRE(at != std::string::npos);
-    std::istringstream cells(
-        page.substr(at + name.size() + 4, page.find('\n', at) - at - name.size() - 4));
-    std::vector<double> numbers;
-    for (std::string cell; std::getline(cells, cell, '|');) numbers.push_back(std::stod(cell));
-    return numbers;
-}
+    SUBCASE("DSGD on a ring follows the max-plus recursion") {
+        for (const int n : node_counts) {
+            CAPTURE(n);
+            const double exchange = of(dsgd, n).ideal_s - gradient;
+            const auto g = gradients(n);
+            const auto count = static_cast<std::size_t>(n);
+            std::vector<double> t(count);
+            for (std::size_t k = 0; k < steps; ++k) {
+                std::vector<double> computed(count);
+                for (std::size_t i = 0; i < count; ++i) computed[i] = t[i] + g[i][k];
+                for (std::size_t i = 0; i < count; ++i)
+                    t[i] = exchange + std::max({computed[i], computed[(i + 1) % count],
+                                                computed[(i + count - 1) % count]});
+            }
 
-TEST_CASE("stragglers, figures: docs/stragglers.md says what the simulation does") {
-    const std::string page = content(std::filesystem::path(source) / "docs" / "stragglers.md");
-    for (const char* algorithm : {dense, dsgd, overlap, swarm, ad_psgd}) {
-        CAPTURE(algorithm);
-        const std::vector<double> row = row_of(page, algorithm);
-        REQUIRE(row.size() == std::size(node_counts));
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const Step& step = of(algorithm, node_counts[i]);
-            CHECK(std::abs(row[i] - step.slow_s / step.ideal_s) < 0.0051);
+            CHECK(of(dsgd, n).slow_s == Approx(std::ranges::max(t) / steps).epsilon(1e-3));
+        }
+    }
+
+    SUBCASE("DSGD on a ring lies between one node's gradients and the chains") {
+        for (const int n : node_counts) {
+            CAPTURE(n);
+            const Step& step = of(dsgd, n);
+            const double collected = (step.slow_s - step.ideal_s) / ((factor - 1) * gradient);
+
+            CHECK(collected > share / n);
+            CHECK(collected < slow_steps(n) / steps + 1e-3);
+            CHECK(collected < most_collected(share / n));
+            // Hammersley's process: sqrt(2 q), for many nodes and steps.
+            CHECK(collected == Approx(std::sqrt(2 * share / n)).epsilon(0.15));
+        }
+    }
+
+    SUBCASE("Overlap-Local-SGD follows the recursion of its blocks") {
+        constexpr std::size_t tau = 4;
+        for (const int n : node_counts) {
+            CAPTURE(n);
+            const double all_reduce = of(dense, n).ideal_s - gradient;
+            const auto g = gradients(n);
+            const auto count = static_cast<std::size_t>(n);
+            std::vector<double> t(count);
+            for (std::size_t block = 0; block < steps / tau; ++block) {
+                // The average of the block's first models; the first block has none.
+                const double average = block == 0 ? 0 : std::ranges::max(t) + all_reduce;
+                for (std::size_t i = 0; i < count; ++i) {
+                    for (std::size_t k = 0; k < tau; ++k) t[i] += g[i][block * tau + k];
+                    t[i] = std::max(t[i], average);
+                }
+            }
+
+            CHECK(of(overlap, n).slow_s == Approx(std::ranges::max(t) / steps).epsilon(1e-3));
+            CHECK(of(overlap, n).slow_s < of(dsgd, n).slow_s);
+        }
+    }
+
+    SUBCASE("asynchronous methods take the gradients of the unluckiest node") {
+        for (const char* algorithm : {swarm, ad_psgd})
+            for (const int n : node_counts) {
+                CAPTURE(algorithm);
+                CAPTURE(n);
+                double longest = 0;
+                for (const std::vector<double>& one : gradients(n)) {
+                    double sum = 0;
+                    for (const double g : one) sum += g;
+                    longest = std::max(longest, sum);
+                }
+                const double mean = gradient * (1 + (factor - 1) * share / n);
+
+                CHECK(of(algorithm, n).slow_s == Approx(longest / steps).epsilon(1e-9));
+                // By the union of n binomial tails (Bernstein), once in a thousand studies.
+                const double q = share / n;
+                const double log_odds = std::log(n * 1000.0);
+                const double excess =
+                    (log_odds / 3 + std::sqrt(log_odds * log_odds / 9 + 2 * steps * q * log_odds)) /
+                    steps;
+                CHECK(of(algorithm, n).slow_s < mean + (factor - 1) * gradient * excess);
+            }
+    }
+
+    SUBCASE("with more nodes all wait as long, or ever less") {
+        for (std::size_t i = 1; i < std::size(node_counts); ++i) {
+            const int n = node_counts[i];
+            const int before = node_counts[i - 1];
+            CHECK(of(dense, n).slow_s > of(dense, before).slow_s);
+            for (const char* algorithm : {dsgd, overlap, swarm, ad_psgd})
+                CHECK(of(algorithm, n).slow_s < of(algorithm, before).slow_s);
+        }
+    }
+
+    SUBCASE("docs/stragglers.md says what the simulation does") {
+        const std::string page = content(std::filesystem::path(source) / "docs" / "stragglers.md");
+        for (const char* algorithm : {dense, dsgd, overlap, swarm, ad_psgd}) {
+            CAPTURE(algorithm);
+            const std::vector<double> row = row_of(page, algorithm);
+            REQUIRE(row.size() == std::size(node_counts));
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                const Step& step = of(algorithm, node_counts[i]);
+                CHECK(std::abs(row[i] - step.slow_s / step.ideal_s) < 0.0051);
+            }
         }
     }
 }

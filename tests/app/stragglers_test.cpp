@@ -7,6 +7,7 @@
 
 #include "app/run_point.hpp"
 #include "app/study.hpp"
+#include "tests/app/small_study.hpp"
 #include "tests/app/temporary_folder.hpp"
 
 namespace paceline {
@@ -14,17 +15,8 @@ namespace {
 
 using doctest::Approx;
 
-// Sixteen nodes, 1 ms per gradient, messages of 4 bytes.
-struct Small {
-    TemporaryFolder folder;
-    std::string file = folder.write("small.json", R"({
-        "cluster": {"nodes": 16, "fabric": {"kind": "star", "link": {"bandwidth": "10Gbps"}}},
-        "workload": {"gradient": "4B", "step_time": "1ms"},
-        "algorithm": {"kind": "dense"}, "stop": {"iterations": 200}})");
-
-    [[nodiscard]] Metrics run(const std::vector<std::string>& settings) const {
-        return run_point(read_study(file, settings).points.front().scenario, nullptr);
-    }
+struct Small : SmallStudy {
+    Small() : SmallStudy(16, 200) {}
 };
 
 TEST_CASE("stragglers: an all-reduce waits for the one slow node, and has no closed form then") {
