@@ -1,0 +1,31 @@
+// paceline check: says what would run, or what is wrong and where.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/commands/command.hpp"
+#include "app/lists.hpp"
+#include "app/run_study.hpp"
+
+namespace paceline {
+
+namespace {
+
+int check(const ScenarioArguments& arguments) {
+    const Study study = read_study(arguments.file, arguments.settings);
+    check_memory(study, 1);
+    fmt::print("{}", check_text(study));
+    return done;
+}
+
+}  // namespace
+
+Command check_command(CLI::App& program) {
+    CLI::App& parser =
+        *program.add_subcommand("check", "say what would run, or what is wrong and where");
+    const auto arguments = std::make_shared<ScenarioArguments>();
+    add_scenario_arguments(parser, *arguments);
+    return {&parser, [arguments] { return check(*arguments); }};
+}
+
+}  // namespace paceline

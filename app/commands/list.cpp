@@ -1,0 +1,36 @@
+// paceline list: says what can be named in a scenario.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/commands/command.hpp"
+#include "app/config_error.hpp"
+#include "app/lists.hpp"
+#include "app/names.hpp"
+
+namespace paceline {
+
+namespace {
+
+int list(const std::string& what) {
+    const auto known = list_names();
+    if (!what.empty() && std::ranges::find(known, std::string_view(what)) == known.end())
+        throw ConfigError("command line", "list", unknown_name(what, "a list", known));
+    fmt::print("{}", list_text(what));
+    return done;
+}
+
+}  // namespace
+
+Command list_command(CLI::App& program) {
+    CLI::App& parser = *program.add_subcommand("list", "say what can be named in a scenario");
+    const auto what = std::make_shared<std::string>();
+    parser.add_option(
+        "WHAT", *what,
+        "algorithms, fabrics, mixings, models, data, profiles, devices, links or collectives");
+    return {&parser, [what] { return list(*what); }};
+}
+
+}  // namespace paceline
