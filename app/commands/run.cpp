@@ -95,9 +95,9 @@ int report_failures(const Study& study, const std::vector<PointResult>& results,
 int finish(const Arguments& arguments, const Study& study, const StudyOutcome& outcome,
            const RunInfo& info, const Teller& teller) {
     const fs::path folder = folder_of(arguments);
-    write_results(folder, study, outcome.results, info);
     const auto there = static_cast<std::size_t>(std::ranges::count_if(
         outcome.results, [](const PointResult& r) { return !r.metrics.outcome.empty(); }));
+    if (there > 0) write_results(folder, study, outcome.results, info);  // else older ones stay
     if (arguments.log_json)
         log_json("end", {{"complete", outcome.complete},
                          {"done", there},
@@ -110,9 +110,10 @@ int finish(const Arguments& arguments, const Study& study, const StudyOutcome& o
                    outcome.kept > 0 ? fmt::format(" ({} kept from before)", outcome.kept) : "",
                    folder.string());
     if (!outcome.complete)
-        teller.note(fmt::format("stopped: {} of {} points are done, {} has them; to go on: {}",
-                                there, study.points.size(), (folder / "results.csv").string(),
-                                resuming(arguments)));
+        teller.note(fmt::format(
+            "stopped: {} of {} points are done{}; to go on: {}", there, study.points.size(),
+            there > 0 ? ", " + (folder / "results.csv").string() + " has them" : "",
+            resuming(arguments)));
     return report_failures(study, outcome.results, teller);
 }
 
@@ -142,7 +143,14 @@ int run(const Arguments& arguments, const Teller& teller) {
     options.keep_in = folder / "points";
     options.resume = arguments.resume;
     options.stop = interruption.token();
-    const StudyOutcome outcome = run_study(study, options);
+    StudyOutcome outcome;
+    try {
+        outcome = run_study(study, options);
+    } catch (const OutputError& error) {
+        teller.fail(fmt::format("{}; what has finished before is kept; to go on: {}", error.what(),
+                                resuming(arguments)));
+        return point_failed;
+    }
 
     const std::chrono::duration<double> wall_clock = std::chrono::steady_clock::now() - begin;
     const int code =
