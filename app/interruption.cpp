@@ -1,7 +1,5 @@
 #include "app/interruption.hpp"
 
-#include <ctime>
-
 #include <unistd.h>
 
 namespace paceline {
@@ -14,15 +12,17 @@ Interruption::Interruption() {
 }
 
 Interruption::~Interruption() {
-    listener_ = {};
+    listener_.request_stop();
+    pthread_kill(listener_.native_handle(), SIGHUP);  // only to wake it
+    listener_.join();
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void Interruption::listen(const std::stop_token& end) {
-    constexpr timespec a_while{0, 50'000'000};
-    while (!end.stop_requested()) {
-        const int signal = sigtimedwait(&signals_, nullptr, &a_while);
-        if (signal <= 0) continue;
+    while (true) {
+        int signal = 0;
+        sigwait(&signals_, &signal);
+        if (end.stop_requested()) return;
         if (signal_ != 0) _exit(128 + signal);
         signal_ = signal;
         source_.request_stop();

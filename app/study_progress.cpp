@@ -100,6 +100,7 @@ void StudyProgress::finished(std::size_t run, const PointResult& result) {
                    {"wall_clock_s", result.wall_clock_s},
                    {"done", done_},
                    {"points", runs_.points()},
+                   {"elapsed_s", seconds_since(begin_)},
                    {"left_s", seconds_left_locked()}});
     log_json("point", fields);
 }

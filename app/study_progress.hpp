@@ -3,11 +3,11 @@
 // A terminal gets one line that is drawn anew: points done, simulated time, events per second, time
 // left. A machine (--log-json) gets a JSON object per line on standard error:
 //
-//   {"event": "study", "title", "points", "kept", "jobs"}                          at the start
+//   {"event": "study", "title", "points", "kept", "jobs"}             at the start
 //   {"event": "point", "point", "outcome", "details", "sim_time_s", "wall_clock_s",
-//    "done", "points", "left_s"}                                       as each point has finished
+//    "done", "points", "elapsed_s", "left_s"}                         as each point has finished
 //   {"event": "warning" | "error" | "note", "text"}
-//   {"event": "end", "complete", "done", "points", "results", "wall_clock_s"}       at the end
+//   {"event": "end", "complete", "done", "points", "results", "wall_clock_s"}
 #pragma once
 
 #include <atomic>
