@@ -14,6 +14,7 @@ from common import MORE_IS_BETTER, Misfit, axis_label, column_label, engineering
 from style import canvas, finish, label_outer, lay_out, line_style, log_scale, name_of, ticks_at
 
 ABOUT = "a column (step time) against bandwidth or another quantity, crossovers marked"
+USES = ("x", "value", "scale")  # options of its own
 
 SAME = 1e-9  # lines that differ by less, relatively, are one
 TIMES = {"step_time_s", "model_step_time_s", "exposed_comm_s", "sim_time_s", "time_to_target_s"}

@@ -9,12 +9,15 @@ from dataclasses import replace
 from matplotlib.patches import Patch
 
 from common import Misfit, number, select
-from style import canvas, finish, lay_out, name_of
+from style import canvas, finish, lay_out, name_of, short
 
 ABOUT = "stacked bars of the time per step: computing, network, stragglers, failures"
+USES = ()  # options of its own
 
 MOST_BARS = 60
-CROWDED = 30  # bars in a panel, before only the largest number of nodes is drawn unasked
+CROWDED = 50  # bars in the figure, before only the largest number of nodes is drawn
+GROUPED = 24  # bars in a panel, before groups other than of nodes get panels of their own
+FAR_APART = 100  # longest and shortest bar of a panel, before bars show shares
 BAR_HEIGHT = 0.13  # inches
 
 # Name, color, hatch: told apart in gray, too.
@@ -72,12 +75,12 @@ def at_most_nodes(study):
 
 
 def group_axis(study):
-    """What the bars of a panel are grouped by: nodes, or the only other axis if it has many values."""
+    """What the bars of a panel are grouped by: nodes, or the last other axis while they are not too many."""
     others = [axis for axis in study.axes if axis != "algorithm"]
     if "nodes" in others or not others:
         return "nodes" if others else None
-    many = len(study.values(others[0])) > 4 and len(study.values(others[0])) * len(study.values("algorithm")) <= MOST_BARS
-    return others[0] if len(others) == 1 and many else None
+    bars = len(study.values(others[-1])) * len(study.values("algorithm"))
+    return others[-1] if bars <= (MOST_BARS if len(others) == 1 else GROUPED) else None
 
 
 def bars_of(study, rows, group, by_shares):
@@ -92,53 +95,70 @@ def bars_of(study, rows, group, by_shares):
             yield (algorithm if "algorithm" in study.axes or not group else head), parts
 
 
-def draw_panel(panel, made, bars, names, tallest):
-    """Horizontal bars, one below the other, each with its length in seconds."""
-    longest = max((sum(parts.values()) for _, parts in bars if parts), default=1)
+def far_apart(panels):
+    """Whether a panel has bars that would vanish beside its longest."""
+    totals = [[sum(parts.values()) for _, parts in bars if parts] for bars in panels]
+    return any(max(lengths) > FAR_APART * min(lengths) for lengths in totals if lengths)
+
+
+def draw_panel(panel, made, bars, names, factor, as_shares):
+    """Horizontal bars, one below the other; behind each the time per step."""
+    ends = [sum(parts.values()) if parts else 0 for _, parts in bars]
+    longest = 100 if as_shares else max(ends) * factor
     for place, (_, parts) in enumerate(bars):
         left = 0
-        for name, (color, hatch) in PARTS.items():
-            width = (parts or {}).get(name, 0)
+        for name in PARTS:
+            seconds = (parts or {}).get(name, 0)
+            width = 100 * seconds / ends[place] if as_shares and seconds else seconds * factor
             if name not in names or width <= 0:
                 continue
-            panel.barh(place, width, left=left, height=0.78, color=color, hatch=hatch, edgecolor="0.25", linewidth=0.3)
-            made.add_to_legend(Patch(facecolor=color, hatch=hatch, edgecolor="0.25", linewidth=0.3), name)
+            color, hatch = PARTS[name]
+            look = {"hatch": hatch, "edgecolor": "0.25", "linewidth": 0.3}
+            panel.barh(place, width, left=left, height=0.78, color=color, **look)
+            made.add_to_legend(Patch(facecolor=color, **look), name)
             left += width
         if parts:
-            panel.text(left + 0.01 * longest, place, f"{left:.3g}", ha="left", va="center_baseline", fontsize=5.5)
+            panel.text(left + 0.01 * longest, place, short(ends[place] * factor), va="center_baseline", fontsize=5.5)
     panel.set_yticks(range(len(bars)), [label for label, _ in bars])
     for text, (_, parts) in zip(panel.get_yticklabels(), bars):
         text.set_fontweight("bold" if parts is None else "normal")
-    panel.set_ylim(tallest - 0.4, -0.6)
+    panel.set_ylim(len(bars) - 0.4, -0.6)
     panel.set_xlim(0, 1.14 * longest)
+    if as_shares:
+        panel.set_xticks(range(0, 101, 20))
     panel.grid(False, axis="y")
     panel.tick_params(axis="y", length=0)
+
+
+def visible(panels):
+    """The parts that can be seen in some bar."""
+    return {name for bars in panels for _, parts in bars if parts
+            for name, seconds in parts.items() if seconds > 1e-3 * sum(parts.values())}
 
 
 def draw(study, options):
     reason = misfit(study, options)
     if reason:
         raise Misfit(reason)
+    points = len({tuple(row[axis] for axis in study.axes) for row in study.rows})
     note = None
-    if "nodes" in study.axes and len(study.values("nodes")) * len(study.values("algorithm")) > CROWDED:
+    if "nodes" in study.axes and points > CROWDED:
         study, largest = at_most_nodes(study)
         note = f"at {name_of([('nodes', largest)], study)}, the most of the study (--where nodes=... for others)"
     group, by_shares = group_axis(study), has_shares(study)
     layout = lay_out(study, options, [], MOST_BARS, lines=[group, "algorithm"])
     panels = [list(bars_of(study, select(study.rows, choice), group, by_shares)) for choice in layout.panels]
     same = all([label for label, _ in bars] == [label for label, _ in panels[0]] for bars in panels)
-    columns = min(layout.columns, 3) if same else 1
-    tallest = max(len(bars) for bars in panels)
-    made = canvas(study, options, len(panels), columns, share_x=False, share_y=same, lines=20,
-                  row_height=0.55 + BAR_HEIGHT * tallest)
+    heights = [0.55 + BAR_HEIGHT * len(bars) for bars in panels]
+    made = canvas(study, options, len(panels), min(layout.columns, 3) if same else 1, share_x=False, share_y=same,
+                  lines=20, heights=heights[0] if same else heights)
     longest = max(sum(parts.values()) for bars in panels for _, parts in bars if parts)
-    shown = {name for bars in panels for _, parts in bars for name, width in (parts or {}).items()
-             if width > 1e-4 * longest}
+    unit, factor = ("s", 1) if longest >= 0.1 else ("ms", 1e3) if longest >= 1e-4 else ("us", 1e6)
+    as_shares = far_apart(panels)
     for panel, choice, bars in zip(made.panels, layout.panels, panels):
-        draw_panel(panel, made, bars, shown, tallest)
+        draw_panel(panel, made, bars, visible(panels), factor, as_shares)
         panel.set_title(name_of(choice, study))
-        panel.set_xlabel("time per step (s)")
+        panel.set_xlabel("share of the time per step (%)" if as_shares else f"time per step ({unit})")
     made.legend = {name: made.legend[name] for name in PARTS if name in made.legend}
-    if note:
-        made.notes.append(note)
+    made.notes.append(f"behind each bar: time per step ({unit})" + (f"; {note}" if note else ""))
     return finish(made)

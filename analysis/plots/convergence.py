@@ -11,6 +11,7 @@ from common import Misfit, UNITS, column_label, number, select
 from style import canvas, finish, lay_out, line_style, log_scale, name_of
 
 ABOUT = "loss and accuracy against simulated time, seeds as bands, the target"
+USES = ("x", "value", "scale")  # options of its own
 
 METRICS = ["train_loss", "test_loss", "test_accuracy", "relative_error"]
 ALONG = {"time": "sim_time_s", "iteration": "iteration", "epoch": "epoch", "bytes": "bytes_sent_per_node"}
@@ -121,19 +122,22 @@ def draw(study, options):
     if len(layout.panels) * len(drawn) > 24:
         raise Misfit(f"{len(layout.panels)} times {len(drawn)} panels are too many; choose some with --where "
                      "or one column with --value")
-    across = len(layout.panels) > 1  # combinations side by side, metrics below one another; else in one row
-    columns = len(layout.panels) if across and len(layout.panels) <= 4 else len(drawn)
-    panels = [(metric, choice) for metric in drawn for choice in layout.panels] if columns == len(layout.panels) else \
-        [(metric, choice) for choice in layout.panels for metric in drawn]
-    made = canvas(study, options, len(panels), columns, share_x=False, share_y=False, lines=len(layout.lines))
+    # A row for each metric if a few combinations stand side by side, else a row for each combination.
+    by_metric = 1 < len(layout.panels) <= 4
+    if by_metric:
+        panels, columns = [(metric, choice) for metric in drawn for choice in layout.panels], len(layout.panels)
+    else:
+        panels, columns = [(metric, choice) for choice in layout.panels for metric in drawn], len(drawn)
+    made = canvas(study, options, len(panels), columns, share_x="col" if by_metric else False,
+                  share_y="row" if by_metric else False, lines=len(layout.lines))
     for i, (panel, (metric, choice)) in enumerate(zip(made.panels, panels)):
         draw_panel(panel, made, study, choice, layout, along, metric, (x_factor, 100 if metric == "test_accuracy" else 1))
         if use_log(study, metric, options):
             log_scale(panel, "y", 10)
-        panel.set_title(name_of(choice, study))
-        panel.set_xlabel(x_label)
-        if i % columns == 0 or panels[i - 1][0] != metric:
+        if i < columns or not by_metric:
+            panel.set_title(name_of(choice, study))
+        if i + columns >= len(panels) or not by_metric:
+            panel.set_xlabel(x_label)
+        if i % columns == 0 or not by_metric:
             panel.set_ylabel(column_label(metric))
-    if study.seeds > 1:
-        made.notes.append(f"lines: mean of {study.seeds} seeds; bands: from the least to the largest")
     return finish(made)

@@ -8,9 +8,10 @@ import math
 from matplotlib.colors import LogNorm, Normalize
 
 from common import Misfit, WrongInput, axis_label, column_label, full_name, in_one_unit, number, select
-from style import canvas, finish, label_outer, lay_out, name_of
+from style import canvas, finish, label_outer, lay_out, name_of, short
 
 ABOUT = "a column (speedup) over nodes and bandwidth, or the ratio of two algorithms (--ratio)"
+USES = ("x", "y", "value", "ratio")  # options of its own
 
 MOST_CELLS = 14  # along one axis
 
@@ -77,13 +78,6 @@ def table(study, rows, x, y, value, ratio):
     return [[at(x_value, y_value) for x_value in study.values(x)] for y_value in study.values(y)]
 
 
-def short(value):
-    """Three digits, as they fit into a cell."""
-    if value == 0 or 0.01 <= abs(value) < 10000:
-        return f"{value:#.3g}".rstrip(".") if abs(value) < 100 else f"{value:.0f}"
-    return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
-
-
 def scale_of(tables):
     """Colors from the least to the largest value, by the logarithm if they span a decade or more."""
     values = [v for rows in tables for row in rows for v in row if v is not None]
@@ -113,7 +107,7 @@ def draw(study, options):
     layout = lay_out(study, options, [x, y, "algorithm"] if ratio else [x, y], lines=[])
     tables = [table(study, select(study.rows, choice), x, y, value, ratio) for choice in layout.panels]
     made = canvas(study, options, len(layout.panels), layout.columns, lines=1,
-                  row_height=max(1.5, 0.6 + 0.2 * len(study.values(y))))
+                  heights=max(1.5, 0.6 + 0.2 * len(study.values(y))))
     norm = scale_of(tables)
     (x_unit, x_texts), (y_unit, y_texts) = in_one_unit(study.values(x)), in_one_unit(study.values(y))
     for panel, choice, rows in zip(made.panels, layout.panels, tables):

@@ -1,8 +1,8 @@
 """paceline plot: draws the results of a study. `paceline plot --help` tells the options.
 
 Each kind of figure is a script beside this one with ABOUT (a line of help), misfit(study, options) (why the
-study cannot have this figure, or None) and draw(study, options) (a matplotlib Figure). A kind of your own
-is such a script and its name in KINDS. Standard library, numpy and matplotlib; nothing else.
+study cannot have this figure, or None), USES (its own options) and draw(study, options) (a matplotlib Figure).
+A kind of your own is such a script and its name in KINDS. Standard library, numpy and matplotlib; nothing else.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import os
 import sys
 
 KINDS = ["speedup", "convergence", "bandwidth", "heatmap", "breakdown"]
+OWN_OPTIONS = ["x", "y", "value", "ratio", "scale"]  # that not every kind has
 FORMATS = ["svg", "png", "pdf"]
 
 
@@ -42,6 +43,15 @@ def formats_of(text):
     return list(dict.fromkeys(formats))
 
 
+def refuse_unused(options):
+    """Refuses an option that none of the kinds asked for has."""
+    for name in OWN_OPTIONS:
+        users = [kind for kind in KINDS if name in importlib.import_module(kind).USES]
+        if getattr(options, name) is not None and options.chosen and not set(users) & set(options.kinds):
+            raise WrongInput(f"--{name}: {', '.join(options.kinds)} has no such option; of these kinds it is: "
+                             f"{', '.join(users)}")
+
+
 def draw_all(options):
     """Draws what is asked for, or all that fits; prints the files."""
     formats = formats_of(options.format)
@@ -49,6 +59,7 @@ def draw_all(options):
         if kind not in KINDS:
             raise WrongInput(f"no kind of figure \"{kind}\"; known: {', '.join(KINDS)}")
     options.chosen = bool(options.kinds)
+    refuse_unused(options)
     study = read_study(options.folder, options.where)
     out = options.out or options.folder
     try:

@@ -1,9 +1,10 @@
-"""Speedup against the number of nodes: simulated, ideal, and by the closed form."""
+"""Speedup (or another column) against the number of nodes: simulated, ideal, and by the closed form."""
 
-from common import Misfit, axis_label, number, quantity, select
+from common import Misfit, axis_label, column_label, number, quantity, select
 from style import (CLOSED_FORM, IDEAL, canvas, finish, label_outer, lay_out, line_style, log_scale, name_of, ticks_at)
 
-ABOUT = "speedup against nodes, with the ideal line and the closed form"
+ABOUT = "speedup or another column against nodes, with the ideal line and the closed form"
+USES = ("value", "scale")  # options of its own
 
 
 def across(study):
@@ -13,15 +14,10 @@ def across(study):
 def misfit(study, options):
     if across(study) not in study.axes:
         return "the number of nodes does not vary; sweep cluster.nodes"
-    if not study.has("speedup"):
-        return "the column speedup is empty"
+    value = options.value or "speedup"
+    if value not in study.columns():
+        return f"no column {value} with numbers; this study has: {', '.join(study.columns())}"
     return None
-
-
-def closed_form(row):
-    """The speedup that the closed form of a step gives, or None where there is none."""
-    speedup, step, model = (number(row[name]) for name in ("speedup", "step_time_s", "model_step_time_s"))
-    return speedup * step / model if None not in (speedup, step, model) and model > 0 else None
 
 
 def workers(row):
@@ -30,21 +26,34 @@ def workers(row):
     return speedup / efficiency if speedup and efficiency else None
 
 
-def draw_panel(panel, made, study, x, choice, layout):
+def closed_form(value):
+    """The column as the closed form of a step gives it: a function of a row, None where there is none."""
+    def of_row(row):
+        here, step, model = (number(row[name]) for name in (value, "step_time_s", "model_step_time_s"))
+        if None in (here, step, model) or model <= 0:
+            return None
+        return model if value == "step_time_s" else here * step / model
+    return of_row if value in ("speedup", "efficiency", "samples_per_s", "step_time_s") else lambda row: None
+
+
+IDEAL_OF = {"speedup": workers, "efficiency": lambda row: 1.0 if workers(row) else None}
+
+
+def draw_panel(panel, made, study, x, value, choice, layout):
     rows = select(study.rows, choice)
-    ideal = study.line(rows, x, workers)
-    if ideal.xs and not ideal.has_band():
+    ideal = study.line(rows, x, IDEAL_OF.get(value, lambda row: None))
+    if ideal.xs and all(high - low < 1e-6 * high for low, high in zip(ideal.low, ideal.high)):
         made.add_to_legend(panel.plot(ideal.xs, ideal.ys, **IDEAL)[0], "ideal")
     for i, of_line in enumerate(layout.lines):
         mine = select(rows, of_line)
-        line = study.line(mine, x, "speedup")
+        line = study.line(mine, x, value)
         if not line.xs:
             continue
         drawn, = panel.plot(line.xs, line.ys, **line_style(i))
         made.add_to_legend(drawn, name_of(of_line, study) or "simulated")
         if line.has_band():
             panel.fill_between(line.xs, line.low, line.high, color=drawn.get_color(), alpha=0.2, linewidth=0)
-        model = study.line(mine, x, closed_form)
+        model = study.line(mine, x, closed_form(value))
         if model.xs:
             made.closed = panel.plot(model.xs, model.ys, **CLOSED_FORM)[0]
 
@@ -53,20 +62,21 @@ def draw(study, options):
     reason = misfit(study, options)
     if reason:
         raise Misfit(reason)
-    x = across(study)
+    x, value = across(study), options.value or "speedup"
     layout = lay_out(study, options, [x])
     made = canvas(study, options, len(layout.panels), layout.columns, lines=len(layout.lines))
     made.closed = None
     values = [quantity(text)[1] for text in study.values(x)]
     scale = options.scale or ("log" if min(values) > 0 and max(values) >= 8 * min(values) else "linear")
     for panel, choice in zip(made.panels, layout.panels):
-        draw_panel(panel, made, study, x, choice, layout)
+        draw_panel(panel, made, study, x, value, choice, layout)
         panel.set_title(name_of(choice, study))
         if scale == "log":
             log_scale(panel, "x", 2)
-            log_scale(panel, "y", 2)
+            if all(y > 0 for line in panel.lines for y in line.get_ydata()):
+                log_scale(panel, "y", 2 if value == "speedup" else 10)
         ticks_at(panel.xaxis, values, study.values(x), scale == "log")
     if made.closed:
         made.add_to_legend(made.closed, "closed form")
-    label_outer(made.panels, layout.columns, f"{axis_label(x)} (number)", "speedup over one worker (x)")
+    label_outer(made.panels, layout.columns, f"{axis_label(x)} (number)", column_label(value))
     return finish(made)

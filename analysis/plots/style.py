@@ -147,20 +147,22 @@ class Canvas:
     title: str
     legend: dict = field(default_factory=dict)  # label -> handle, in order
     notes: list = field(default_factory=list)
-    row_height: float = PANEL_HEIGHT
-    rows: int = 1
+    height: float = PANEL_HEIGHT  # of all rows of panels
 
     def add_to_legend(self, handle, label):
         self.legend.setdefault(label, handle)
 
 
-def canvas(study, options, count, columns, row_height=PANEL_HEIGHT, share_x=True, share_y=True, lines=1):
+def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, share_y=True, lines=1):
+    """A figure with `count` empty panels; `heights` of its rows in inches, or one height for all."""
     rows = -(-count // columns)
-    wide = columns > 1 or lines > 8
+    heights = heights if isinstance(heights, list) else [heights] * rows
+    wide = columns > 1 or lines > 5
     width = WIDTHS[options.width or ("double" if wide else "single")]
-    figure = Figure(figsize=(width, rows * row_height))
+    figure = Figure(figsize=(width, sum(heights)))
     FigureCanvasAgg(figure)  # measures texts
-    grid = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False)
+    grid = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False,
+                           gridspec_kw={"height_ratios": heights})
     panels = list(grid.flat)
     for unused in panels[count:]:
         unused.remove()
@@ -168,10 +170,12 @@ def canvas(study, options, count, columns, row_height=PANEL_HEIGHT, share_x=True
         if i + columns >= count:
             panel.xaxis.set_tick_params(labelbottom=True)
     title = study.title if options.title is None else options.title
-    made = Canvas(figure, panels[:count], width, title, row_height=row_height, rows=rows)
+    made = Canvas(figure, panels[:count], width, title, height=sum(heights))
     if study.failed:
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(study.failed.items()))
         made.notes.append(f"points left out: {told}")
+    if study.seeds > 1:
+        made.notes.append(f"mean of {study.seeds} seeds; bands, where there are: from the least to the largest")
     return made
 
 
@@ -204,13 +208,13 @@ def legend_below(canvas_, renderer):
 def finish(canvas_):
     """Puts title, legend and notes around the panels, and makes room for them."""
     figure = canvas_.figure
-    title = "\n".join(textwrap.wrap(canvas_.title, int(canvas_.width * 15.5)))
+    title = "\n".join(textwrap.wrap(canvas_.title, int(canvas_.width * 15.5), break_on_hyphens=False))
     notes = "\n".join(textwrap.fill(note, int(canvas_.width * 20)) for note in canvas_.notes)
-    title_height = 0.14 * (title.count("\n") + 1) + 0.06 if title else 0.04
+    title_height = 0.13 * (title.count("\n") + 1) + 0.06 if title else 0.04
     notes_height = 0.11 * (notes.count("\n") + 1) + 0.04 if notes else 0
-    figure.set_size_inches(canvas_.width, canvas_.rows * canvas_.row_height)
+    figure.set_size_inches(canvas_.width, canvas_.height)
     legend_height = legend_below(canvas_, figure.canvas.get_renderer())
-    height = canvas_.rows * canvas_.row_height + title_height + notes_height + legend_height
+    height = canvas_.height + title_height + notes_height + legend_height
     figure.set_size_inches(canvas_.width, height)
     for legend in figure.legends:
         legend.set_bbox_to_anchor((0.5, notes_height / height), transform=figure.transFigure)
@@ -226,6 +230,15 @@ def finish(canvas_):
 def plain(value, _position=None):
     """A tick as people write it: 0.25, 1, 64, 4096."""
     return f"{value:.10g}" if 1e-3 <= abs(value) < 1e5 or value == 0 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def short(value):
+    """Three digits, as they fit into a cell or behind a bar."""
+    if value == 0:
+        return "0"
+    if 0.01 <= abs(value) < 99.95:
+        return f"{value:#.3g}".rstrip(".")
+    return f"{value:.0f}" if 1 <= abs(value) < 1e5 else f"{value:.1e}".replace("e-0", "e-").replace("e+0", "e")
 
 
 def ticks_at(axis, positions, labels, log):
