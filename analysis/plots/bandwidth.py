@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from common import MORE_IS_BETTER, Misfit, axis_label, column_label, engineering, full_name, in_one_unit, quantity, select
-from style import canvas, finish, label_outer, lay_out, line_style, log_scale, name_of, ticks_at
+from style import canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values, ticks_at
 
 ABOUT = "a column (step time) against bandwidth or another quantity, crossovers marked"
 USES = ("x", "value", "scale")  # options of its own
@@ -175,14 +175,12 @@ def draw(study, options):
     unit, numbers = in_one_unit(study.values(x))
     for panel, choice in zip(made.panels, layout.panels):
         draw_panel(panel, made, study, choice, layout, x, value)
-        panel.set_title(name_of(choice, study))
         if options.scale != "linear":
             log_scale(panel, "x", 10)
-            if all(y > 0 for line in panel.lines for y in line.get_ydata()):
-                log_scale(panel, "y", 10)
         ticks_at(panel.xaxis, positions, numbers, options.scale != "linear")
+    scale_values(made.panels, options.scale, 10, 10)
     if made.marked:
         made.notes.append("circles: another line becomes the best; ~: an estimate, between points of the study")
     tell(study, x, made)
-    label_outer(made.panels, layout.columns, f"{axis_label(x)} ({unit})", column_label(value))
+    head(made, layout, study, f"{axis_label(x)} ({unit})", column_label(value))
     return finish(made)

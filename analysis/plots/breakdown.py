@@ -104,7 +104,7 @@ def far_apart(panels):
 def draw_panel(panel, made, bars, names, factor, as_shares):
     """Horizontal bars, one below the other; behind each the time per step."""
     ends = [sum(parts.values()) if parts else 0 for _, parts in bars]
-    longest = 100 if as_shares else max(ends) * factor
+    longest = 100 if as_shares else max(ends) * factor or 1
     for place, (_, parts) in enumerate(bars):
         left = 0
         for name in PARTS:

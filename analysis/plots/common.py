@@ -239,7 +239,12 @@ def read_csv(path):
     for i, row in enumerate(rows):
         if None in row or None in row.values():
             raise WrongInput(f"{path}: row {i + 1} has not as many cells as the header; run the study again")
-    return rows
+    return [{name: printable(text) for name, text in row.items()} for row in rows]
+
+
+def printable(text):
+    """Without line breaks and control characters, which a figure cannot show."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def read_manifest(path):
@@ -338,5 +343,5 @@ def read_study(folder, where=()):
     for row in read_csv(os.path.join(folder, "timeline.csv")) or []:
         if row["point"] in points:
             timeline.setdefault(row["point"], []).append(row)
-    return Study(folder, manifest.get("title") or "", rows, axes_that_count(rows, axes), failed,
+    return Study(folder, printable(str(manifest.get("title") or "")), rows, axes_that_count(rows, axes), failed,
                  len({row["seed"] for row in rows}) if "seed" in axes else 1, timeline, scenarios)

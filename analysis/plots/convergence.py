@@ -8,7 +8,7 @@ times that all of its seeds have. A run that diverged ends at a cross.
 import numpy
 
 from common import Misfit, UNITS, column_label, number, select
-from style import canvas, finish, lay_out, line_style, log_scale, name_of
+from style import canvas, finish, lay_out, line_style, name_of, scale_values
 
 ABOUT = "loss and accuracy against simulated time, seeds as bands, the target"
 USES = ("x", "value", "scale")  # options of its own
@@ -104,12 +104,6 @@ def draw_panel(panel, made, study, choice, layout, along, metric, factors):
                            f"target {aim * factors[1]:g}{' %' if metric == 'test_accuracy' else ''}")
 
 
-def use_log(study, metric, options):
-    values = [cell for cell in cells(study, metric) if cell is not None]
-    spread = metric != "test_accuracy" and min(values) > 0 and max(values) > 30 * min(values)
-    return options.scale == "log" and min(values) > 0 or options.scale is None and spread
-
-
 def draw(study, options):
     reason = misfit(study, options)
     if reason:
@@ -132,12 +126,13 @@ def draw(study, options):
                   share_y="row" if by_metric else False, lines=len(layout.lines))
     for i, (panel, (metric, choice)) in enumerate(zip(made.panels, panels)):
         draw_panel(panel, made, study, choice, layout, along, metric, (x_factor, 100 if metric == "test_accuracy" else 1))
-        if use_log(study, metric, options):
-            log_scale(panel, "y", 10)
         if i < columns or not by_metric:
             panel.set_title(name_of(choice, study))
         if i + columns >= len(panels) or not by_metric:
             panel.set_xlabel(x_label)
         if i % columns == 0 or not by_metric:
             panel.set_ylabel(column_label(metric))
+    for metric in drawn:
+        if metric != "test_accuracy":
+            scale_values([p for p, (of_panel, _) in zip(made.panels, panels) if of_panel == metric], options.scale, 10, 30)
     return finish(made)

@@ -8,7 +8,7 @@ import math
 from matplotlib.colors import LogNorm, Normalize
 
 from common import Misfit, WrongInput, axis_label, column_label, full_name, in_one_unit, number, select
-from style import canvas, finish, label_outer, lay_out, name_of, short
+from style import canvas, finish, head, lay_out, short
 
 ABOUT = "a column (speedup) over nodes and bandwidth, or the ratio of two algorithms (--ratio)"
 USES = ("x", "y", "value", "ratio")  # options of its own
@@ -112,13 +112,12 @@ def draw(study, options):
     (x_unit, x_texts), (y_unit, y_texts) = in_one_unit(study.values(x)), in_one_unit(study.values(y))
     for panel, choice, rows in zip(made.panels, layout.panels, tables):
         draw_panel(panel, rows, norm)
-        panel.set_title(name_of(choice, study))
         panel.set_xticks(range(len(x_texts)), x_texts)
         panel.set_yticks(range(len(y_texts)), y_texts)
         panel.tick_params(length=0)
         for spine in panel.spines.values():
             spine.set_visible(False)
-    label_outer(made.panels, layout.columns, f"{axis_label(x)} ({x_unit})", f"{axis_label(y)} ({y_unit})")
+    head(made, layout, study, f"{axis_label(x)} ({x_unit})", f"{axis_label(y)} ({y_unit})")
     what = column_label(value)
     made.notes.append(f"cells: {what}" + (f", {ratio[0]} divided by {ratio[1]}" if ratio else ""))
     return finish(made)

@@ -10,6 +10,15 @@ import importlib
 import os
 import sys
 
+try:
+    import style
+except ModuleNotFoundError as error:
+    if error.name not in ("matplotlib", "numpy"):
+        raise
+    print(f"paceline: plot needs {error.name}; apt-get install python3-matplotlib", file=sys.stderr)
+    sys.exit(2)
+from common import Misfit, WrongInput, read_study
+
 KINDS = ["speedup", "convergence", "bandwidth", "heatmap", "breakdown"]
 OWN_OPTIONS = ["x", "y", "value", "ratio", "scale"]  # that not every kind has
 FORMATS = ["svg", "png", "pdf"]
@@ -105,12 +114,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        import style
-        from common import Misfit, WrongInput, read_study
-    except ModuleNotFoundError as error:
-        if error.name not in ("matplotlib", "numpy"):
-            raise
-        print(f"paceline: plot needs {error.name}; apt-get install python3-matplotlib", file=sys.stderr)
-        sys.exit(2)
     sys.exit(main())

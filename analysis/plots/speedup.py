@@ -1,7 +1,7 @@
 """Speedup (or another column) against the number of nodes: simulated, ideal, and by the closed form."""
 
 from common import Misfit, axis_label, column_label, number, quantity, select
-from style import (CLOSED_FORM, IDEAL, canvas, finish, label_outer, lay_out, line_style, log_scale, name_of, ticks_at)
+from style import (CLOSED_FORM, IDEAL, canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values, ticks_at)
 
 ABOUT = "speedup or another column against nodes, with the ideal line and the closed form"
 USES = ("value", "scale")  # options of its own
@@ -15,6 +15,8 @@ def misfit(study, options):
     if across(study) not in study.axes:
         return "the number of nodes does not vary; sweep cluster.nodes"
     value = options.value or "speedup"
+    if not options.value and not study.has(value):
+        return "the column speedup is empty; name another with --value"
     if value not in study.columns():
         return f"no column {value} with numbers; this study has: {', '.join(study.columns())}"
     return None
@@ -22,14 +24,14 @@ def misfit(study, options):
 
 def workers(row):
     """Devices that train: the speedup of each of them is the efficiency."""
-    speedup, efficiency = number(row["speedup"]), number(row["efficiency"])
+    speedup, efficiency = number(row.get("speedup")), number(row.get("efficiency"))
     return speedup / efficiency if speedup and efficiency else None
 
 
 def closed_form(value):
     """The column as the closed form of a step gives it: a function of a row, None where there is none."""
     def of_row(row):
-        here, step, model = (number(row[name]) for name in (value, "step_time_s", "model_step_time_s"))
+        here, step, model = (number(row.get(name)) for name in (value, "step_time_s", "model_step_time_s"))
         if None in (here, step, model) or model <= 0:
             return None
         return model if value == "step_time_s" else here * step / model
@@ -70,13 +72,11 @@ def draw(study, options):
     scale = options.scale or ("log" if min(values) > 0 and max(values) >= 8 * min(values) else "linear")
     for panel, choice in zip(made.panels, layout.panels):
         draw_panel(panel, made, study, x, value, choice, layout)
-        panel.set_title(name_of(choice, study))
         if scale == "log":
             log_scale(panel, "x", 2)
-            if all(y > 0 for line in panel.lines for y in line.get_ydata()):
-                log_scale(panel, "y", 2 if value == "speedup" else 10)
         ticks_at(panel.xaxis, values, study.values(x), scale == "log")
+    scale_values(made.panels, "log" if scale == "log" and value == "speedup" else options.scale, 2 if value == "speedup" else 10, 10)
     if made.closed:
         made.add_to_legend(made.closed, "closed form")
-    label_outer(made.panels, layout.columns, f"{axis_label(x)} (number)", column_label(value))
+    head(made, layout, study, f"{axis_label(x)} (number)", column_label(value))
     return finish(made)

@@ -21,7 +21,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from common import Misfit, WrongInput, full_name, point_text, select
 
 WIDTHS = {"single": 3.4, "double": 7.0}  # inches
-PANEL_HEIGHT = 2.1  # inches
+PANEL_HEIGHT = 2.1  # inches, with what stands around a panel
+AROUND = 0.5  # of that
 MOST_PANELS = 16
 MOST_LINES = 16
 CROWDED = 6  # lines in a panel, before another axis gets panels of its own
@@ -35,6 +36,7 @@ CLOSED_FORM = {"color": "0.15", "linewidth": 0.7, "linestyle": (0, (2, 2)), "zor
 SETTINGS = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 7,
+    "text.parse_math": False,  # a label is no formula
     "axes.titlesize": 7,
     "axes.labelsize": 7,
     "xtick.labelsize": 6.5,
@@ -162,7 +164,7 @@ def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, s
     figure = Figure(figsize=(width, sum(heights)))
     FigureCanvasAgg(figure)  # measures texts
     grid = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False,
-                           gridspec_kw={"height_ratios": heights})
+                           gridspec_kw={"height_ratios": [height - AROUND for height in heights]})
     panels = list(grid.flat)
     for unused in panels[count:]:
         unused.remove()
@@ -179,19 +181,24 @@ def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, s
     return made
 
 
-def label_outer(panels, columns, x_label, y_label):
-    """Names the axes where they begin: left and below."""
-    for i, panel in enumerate(panels):
-        if i % columns == 0:
-            panel.set_ylabel(y_label)
-        if i + columns >= len(panels):
+def head(made, layout, study, x_label, y_label):
+    """Names panels by what they stand for, and their axes where they begin: left and below."""
+    room = int(16.5 * made.width / layout.columns)
+    for i, (panel, choice) in enumerate(zip(made.panels, layout.panels)):
+        row_name = name_of(choice[:1], study) + "\n" if layout.grid else ""
+        if not layout.grid or i < layout.columns:
+            panel.set_title(textwrap.fill(name_of(choice[1:] if layout.grid else choice, study), room))
+        if i % layout.columns == 0:
+            panel.set_ylabel(row_name + y_label)
+        if i + layout.columns >= len(made.panels):
             panel.set_xlabel(x_label)
 
 
 def legend_below(canvas_, renderer):
     """A legend in as many columns as the width holds; its height in inches."""
     figure = canvas_.figure
-    labels, handles = list(canvas_.legend), list(canvas_.legend.values())
+    labels = [" " + label if label.startswith("_") else label for label in canvas_.legend]  # "_" hides a line
+    handles = list(canvas_.legend.values())
     if not labels:
         return 0
     dpi = figure.dpi
@@ -208,7 +215,8 @@ def legend_below(canvas_, renderer):
 def finish(canvas_):
     """Puts title, legend and notes around the panels, and makes room for them."""
     figure = canvas_.figure
-    title = "\n".join(textwrap.wrap(canvas_.title, int(canvas_.width * 15.5), break_on_hyphens=False))
+    title = "\n".join(textwrap.wrap(canvas_.title.replace(" %", "\u00a0%"), int(canvas_.width * 16.5),
+                                    break_on_hyphens=False))
     notes = "\n".join(textwrap.fill(note, int(canvas_.width * 20)) for note in canvas_.notes)
     title_height = 0.13 * (title.count("\n") + 1) + 0.06 if title else 0.04
     notes_height = 0.11 * (notes.count("\n") + 1) + 0.04 if notes else 0
@@ -256,15 +264,25 @@ def ticks_at(axis, positions, labels, log):
     axis.set_minor_locator(NullLocator())
 
 
-def log_scale(panel, which, base):
+def log_scale(panel, which, base, decades=9):
     """Makes the "x" or "y" axis of a panel logarithmic, with plain numbers."""
     getattr(panel, f"set_{which}scale")("log", base=base)
     axis = getattr(panel, f"{which}axis")
-    axis.set_major_locator(LogLocator(base=base, numticks=9))
+    axis.set_major_locator(LogLocator(base=base, subs=(1, 2, 5) if base == 10 and decades < 2 else (1,), numticks=9))
     axis.set_major_formatter(FuncFormatter(plain))
     axis.set_minor_formatter(NullFormatter())
     if base == 2:
         axis.set_minor_locator(NullLocator())
+
+
+def scale_values(panels, scale, base, wide):
+    """The y axes of panels that share them: logarithmic if asked for, or if the values span a factor of `wide`."""
+    values = [y for panel in panels for line in panel.lines
+              if line.get_transform() == panel.transData for y in line.get_ydata()]
+    if scale == "linear" or not values or min(values) <= 0 or (scale is None and max(values) < wide * min(values)):
+        return
+    for panel in panels:
+        log_scale(panel, "y", base, math.log10(max(values) / min(values)))
 
 
 def save(figure, path, format_):
