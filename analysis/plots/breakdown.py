@@ -23,13 +23,13 @@ BAR_HEIGHT = 0.13  # inches
 # Name, color, hatch: told apart in gray, too.
 PARTS = {
     "computing": ("#56B4E9", ""),
-    "computing, undone": ("#B5DDF4", "xxxx"),
+    "computing, undone": ("#B5DDF4", "|||"),
     "exposed communication": ("#E69F00", "////"),
     "waiting for the network": ("#E69F00", "////"),
-    "waiting for stragglers": ("#009E73", "...."),
-    "waiting for the dead": ("#CC79A7", "\\\\\\\\"),
+    "waiting for stragglers": ("#009E73", "\\\\\\"),
+    "waiting for the dead": ("#CC79A7", "xxx"),
     "away": ("0.8", ""),
-    "checkpoints": ("#0072B2", "----"),
+    "checkpoints": ("#0072B2", "---"),
 }
 
 
