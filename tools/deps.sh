@@ -12,6 +12,7 @@ packages=(
     zlib1g-dev libxxhash-dev
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
+    python3-matplotlib # figures
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 
