@@ -4,11 +4,12 @@
     tools/check_pages.py PACELINE [PAGE...]     run the pages' commands; exit 1 and say what differs
     tools/check_pages.py --self-test            does it find what is wrong?
 
-A page runs from top to bottom in a folder of its own, in which the repository's folders can be
-read and PACELINE is `paceline`.
+A page runs from top to bottom in a folder of its own, which has the shipped scenarios, and in which PACELINE
+is `paceline`.
 
-  ```json, ```csv, ```python writes the file that the paragraph before it says to write: "Write `name`", or the last `name`
-                               of a paragraph that ends with a colon;
+  ```json, ```csv, ```python, ```cpp
+                               writes the file that the paragraph before it says to write: "Write `name`", or the last `name`
+                               of a paragraph that ends with a colon; a .cpp must compile;
   ```sh                        is run by bash and must succeed;
   ```text right after it       is what it prints; a line "..." stands for any lines. If it begins with "paceline: ", an
                                error, the commands must fail.
@@ -42,7 +43,7 @@ def pages():
 def file_named_before(text):
     """Of the paragraph before a block: what "Write `name`" names, else the last `name` of one that ends with a colon."""
     paragraph = text.rstrip().rsplit("\n\n", 1)[-1]
-    name = r"`([\w./-]+\.(?:json|csv|py))`"
+    name = r"`([\w./-]+\.(?:json|csv|py|hpp|cpp))`"
     written = re.findall(r"Write " + name, paragraph)
     named = re.findall(name, paragraph) if paragraph.endswith(":") else []
     return (written or named or [None])[-1]
@@ -78,6 +79,15 @@ def run(command, folder, binary, must_fail):
     return done.stdout
 
 
+def compile_file(name, folder):
+    """Does it compile, with the page's headers before those of the repository?"""
+    compiler = os.environ.get("CXX", "clang++-19")
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{folder}", f"-I{ROOT}", "-isystem/usr/include/eigen3", name]
+    done = subprocess.run(command, cwd=folder, timeout=TIMEOUT_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise Failure(f"{name} does not compile:\n{done.stdout}")
+
+
 def check_page(text, folder, binary):
     """Runs a page in a folder. Returns how many blocks of commands it has."""
     blocks = list(BLOCK.finditer(text))
@@ -85,9 +95,11 @@ def check_page(text, folder, binary):
     for i, block in enumerate(blocks):
         kind, content = block.groups()
         name = file_named_before(text[: block.start()])
-        if kind in ("json", "csv", "python") and name:
+        if kind in ("json", "csv", "python", "cpp") and name:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(content)
+            if name.endswith(".cpp"):
+                compile_file(name, folder)
         if kind != "sh":
             continue
         commands += 1
@@ -106,8 +118,7 @@ def check(files, binary):
     for page in files:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            for shared in ("scenarios", "models", "docs", "tools"):
-                (folder / shared).symlink_to(ROOT / shared)
+            (folder / "scenarios").symlink_to(ROOT / "scenarios")
             try:
                 check_page(page.read_text(), folder, binary)
             except (Failure, subprocess.TimeoutExpired) as failure:
@@ -119,7 +130,8 @@ def check(files, binary):
 def self_test():
     """Pages of which the first is right and each other one wrong in one way."""
     right = "Write `a.json`:\n\n```json\n{}\n```\n\n```sh\ncat a.json\necho x 1.0001\n```\n\n```text\n{}\n...\nx  1.0\n```\n"
-    cases = [(right, True), (right.replace("x  1.0", "x  1.2"), False), (right.replace("x  1.0", "y  1.0"), False),
+    source = "Write `a.cpp`:\n\n```cpp\nint twice(int x) { return 2 * x; }\n```\n"
+    cases = [(right, True), (source, True), (source.replace("2 * x", "y"), False), (right.replace("x  1.0", "x  1.2"), False), (right.replace("x  1.0", "y  1.0"), False),
              (right.replace("...\n", "").replace("{}\nx", "{}\n{}\nx"), False), (right.replace("echo", "false; echo"), False),
              ("```sh\necho paceline: no; false\n```\n```text\npaceline: no\n```\n", True), ("```sh\necho paceline: no\n```\n```text\npaceline: no\n```\n", False)]
     for text, expected in cases:
