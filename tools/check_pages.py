@@ -14,6 +14,9 @@ is `paceline`.
   ```text right after it       is what it prints; a line "..." stands for any lines. If it begins with "paceline: ", an
                                error, the commands must fail.
 
+Of every other page of docs/ and of README.md, scenarios that a command names must be there, and `paceline check` must accept
+what is `--set` in them.
+
 Numbers with a decimal point may differ by a hundredth: losses depend on the instruction set.
 """
 
@@ -127,6 +130,30 @@ def check(files, binary):
     return 1 if wrong else 0
 
 
+COMMAND = re.compile(r"(?:paceline|\$P) (?:run|check|explain|trace) (scenarios/[\w./-]+\.json)((?: --set (?:'[^'\n]*'|[^\s'`]+))*)")
+
+
+def named_commands(text):
+    """Shipped scenarios that commands name, with what these set."""
+    return sorted({(file, settings) for file, settings in COMMAND.findall(text)})
+
+
+def check_named_commands(binary):
+    wrong = 0
+    run_pages = set(pages())
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for file, settings in named_commands(page.read_text()) if page not in run_pages else []:
+            try:
+                if not (ROOT / file).is_file():
+                    raise Failure(f"there is no {file}")
+                if settings and "$" not in settings:
+                    run(f"paceline check {file}{settings} >/dev/null\n", ROOT, binary, False)
+            except Failure as failure:
+                print(f"check_pages: {page}: {failure}", file=sys.stderr)
+                wrong += 1
+    return 1 if wrong else 0
+
+
 def self_test():
     """Pages of which the first is right and each other one wrong in one way."""
     right = "Write `a.json`:\n\n```json\n{}\n```\n\n```sh\ncat a.json\necho x 1.0001\n```\n\n```text\n{}\n...\nx  1.0\n```\n"
@@ -134,6 +161,10 @@ def self_test():
     cases = [(right, True), (source, True), (source.replace("2 * x", "y"), False), (right.replace("x  1.0", "x  1.2"), False), (right.replace("x  1.0", "y  1.0"), False),
              (right.replace("...\n", "").replace("{}\nx", "{}\n{}\nx"), False), (right.replace("echo", "false; echo"), False),
              ("```sh\necho paceline: no; false\n```\n```text\npaceline: no\n```\n", True), ("```sh\necho paceline: no\n```\n```text\npaceline: no\n```\n", False)]
+    named = named_commands("    $P run scenarios/a.json --set x.y=1 --set 'z={\"k\": 1}' --out r\n`paceline check scenarios/b.json`\n")
+    if named != [("scenarios/a.json", " --set x.y=1 --set 'z={\"k\": 1}'"), ("scenarios/b.json", "")]:
+        print(f"check_pages: self-test failed: {named}", file=sys.stderr)
+        return 1
     for text, expected in cases:
         with tempfile.TemporaryDirectory() as name:
             try:
@@ -153,8 +184,10 @@ def main(arguments):
     if not arguments or arguments[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
-    files = [Path(name) for name in arguments[1:]] or pages()
-    return check(files, Path(arguments[0]).resolve())
+    binary = Path(arguments[0]).resolve()
+    if arguments[1:]:
+        return check([Path(name) for name in arguments[1:]], binary)
+    return max(check(pages(), binary), check_named_commands(binary))
 
 
 if __name__ == "__main__":
