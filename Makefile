@@ -10,8 +10,8 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
-.PHONY: help demo test bench validation comparison figures deps format check \
-        check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-scenarios check-validation
+.PHONY: help demo test bench validation comparison figures reference deps format check \
+        check-reference check-docs check-install check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -53,6 +53,10 @@ figures: deps ## draw the figures of the documentation, into docs/figures
 	@$(call build,release,paceline)
 	@tools/draw_figures.sh build/release/paceline
 
+reference: ## write the reference of scenario keys, docs/reference.md, from the schema
+	@echo "reference: writes docs/reference.md"
+	@python3 tools/make_reference.py
+
 deps: ## install the Debian packages that are missing
 	@echo "deps: looks for the Debian packages that the build needs"
 	@tools/deps.sh
@@ -61,7 +65,7 @@ format: ## lay out every C++ file as .clang-format says
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-profiles check-scenarios check-validation check-lint check-lint-tests check-sanitizers ## everything below
+check: check-format check-layers check-profiles check-reference check-docs check-install check-scenarios check-validation check-lint check-lint-tests check-sanitizers ## everything below
 
 check-format: ## is every C++ file laid out as .clang-format says?
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -75,6 +79,23 @@ check-layers: ## do the includes go the way of the layers?
 check-profiles: ## are the profiles what tools/make_profiles.py makes?
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
+
+check-reference: ## is docs/reference.md what the schema says, and does every link in the docs lead somewhere?
+	@echo "check-reference: makes docs/reference.md again, and follows the links of every page"
+	@python3 tools/make_reference.py --check
+	@python3 tools/check_links.py --self-test
+	@python3 tools/check_links.py
+
+check-docs: deps ## do the commands of the tutorial and the how-to pages print what the pages show?
+	@echo "check-docs: runs the commands of docs/tutorial.md, docs/how-to and docs/adding"
+	@$(call build,release,paceline)
+	@python3 tools/check_pages.py --self-test
+	@python3 tools/check_pages.py build/release/paceline
+
+check-install: deps ## does what is installed run, and can another program use the libraries?
+	@echo "check-install: installs into a folder of its own and builds tests/consumer against it"
+	@$(call build,release,all)
+	@tools/check_install.sh build/release
 
 check-scenarios: deps ## are the shipped scenarios accepted as they are?
 	@echo "check-scenarios: reads every point of every shipped scenario, with its data"

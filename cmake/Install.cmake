@@ -1,0 +1,40 @@
+# What `cmake --install build/release --prefix P` puts where, and what find_package(paceline) then finds.
+#
+#   P/bin/paceline                  the program; it needs no other file of P
+#   P/lib/libpaceline_<folder>.a    paceline::<folder>
+#   P/include/paceline/<folder>     headers; a program includes "sim/engine/units.hpp" as paceline does
+#   P/lib/cmake/paceline            the package
+#   P/share/paceline                the shipped scenarios, their schema, scripts that draw results
+#   P/share/doc/paceline            license, changelog, docs
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(PACELINE_SCENARIOS "${CMAKE_INSTALL_DATADIR}/paceline/scenarios")
+set(paceline_package "${CMAKE_INSTALL_LIBDIR}/cmake/paceline")
+
+install(TARGETS paceline)
+foreach(folder IN ITEMS sim topologies models algorithms analysis app)
+    install(TARGETS paceline_${folder} EXPORT pacelineTargets
+            FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/paceline")
+endforeach()
+install(EXPORT pacelineTargets NAMESPACE paceline:: DESTINATION "${paceline_package}")
+
+configure_package_config_file(
+    "${CMAKE_CURRENT_LIST_DIR}/pacelineConfig.cmake.in"
+    "${PROJECT_BINARY_DIR}/pacelineConfig.cmake"
+    INSTALL_DESTINATION "${paceline_package}"
+    PATH_VARS PACELINE_SCENARIOS)
+# Below 1.0 a minor version may change what programs use.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/pacelineConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/pacelineConfig.cmake"
+              "${PROJECT_BINARY_DIR}/pacelineConfigVersion.cmake"
+        DESTINATION "${paceline_package}")
+
+install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}")
+if(EXISTS "${PROJECT_SOURCE_DIR}/analysis/plots")
+    install(DIRECTORY analysis/plots DESTINATION "${CMAKE_INSTALL_DATADIR}/paceline"
+            PATTERN __pycache__ EXCLUDE)
+endif()
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")

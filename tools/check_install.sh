@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs a build into a folder that is removed afterwards, runs what was installed, and builds
+# tests/consumer against it, with the compiler's default instruction set (what was installed may use
+# a wider one). At last paceline is configured as a part of another project.
+#
+# Usage: tools/check_install.sh BUILD_FOLDER
+set -euo pipefail
+
+build=$(realpath "${1:?usage: tools/check_install.sh BUILD_FOLDER}")
+source=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+prefix=$folder/prefix
+
+quietly() { # quietly COMMAND...: shows what it says only if it fails
+    "$@" >"$folder/log" 2>&1 || {
+        cat "$folder/log"
+        echo "check-install: failed: $*"
+        exit 1
+    }
+}
+
+quietly cmake --install "$build" --prefix "$prefix"
+scenarios=$prefix/share/paceline/scenarios
+
+cd "$folder" # any folder but the source's
+quietly "$prefix/bin/paceline" list algorithms
+quietly "$prefix/bin/paceline" check "$scenarios/first-training.json"
+quietly "$prefix/bin/paceline" run --quiet "$scenarios/ring-allreduce.json" --out results
+test -s results/results.csv
+
+if grep -rlF "$source" "$prefix/lib/cmake" "$prefix/include"; then
+    echo "check-install: these files name the source's folder"
+    exit 1
+fi
+
+quietly cmake -S "$source/tests/consumer" -B consumer -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
+quietly cmake --build consumer
+consumer/consumer "$scenarios/ring-allreduce.json"
+
+mkdir part
+cat >part/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.25)
+project(part LANGUAGES CXX)
+add_subdirectory("$source" paceline)
+add_executable(consumer "$source/tests/consumer/main.cpp")
+target_link_libraries(consumer PRIVATE paceline::app)
+END
+quietly cmake -S part -B part/build -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release
+echo "check-install: what was installed runs, is found by find_package, and paceline is a part of another project"

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Do the commands of the tutorial and the how-to pages do what the pages show?
+
+    tools/check_pages.py PACELINE [PAGE...]     run the pages' commands; exit 1 and say what differs
+    tools/check_pages.py --self-test            does it find what is wrong?
+
+A page runs from top to bottom in a folder of its own, which has the shipped scenarios, and in which PACELINE
+is `paceline`.
+
+  ```json, ```csv, ```python, ```cpp
+                               writes the file that the paragraph before it says to write: "Write `name`", or the last `name`
+                               of a paragraph that ends with a colon; a .cpp must compile;
+  ```sh                        is run by bash and must succeed;
+  ```text right after it       is what it prints; a line "..." stands for any lines. If it begins with "paceline: ", an
+                               error, the commands must fail.
+
+Of every other page of docs/ and of README.md, scenarios that a command names must be there, and `paceline check` must accept
+what is `--set` in them.
+
+Numbers with a decimal point may differ by a hundredth: losses depend on the instruction set.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+FLOAT = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
+TOLERANCE = 0.01
+TIMEOUT_S = 120
+
+
+class Failure(Exception):
+    pass
+
+
+def pages():
+    return [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+            *sorted((ROOT / "docs" / "adding").glob("*.md"))]
+
+
+def file_named_before(text):
+    """Of the paragraph before a block: what "Write `name`" names, else the last `name` of one that ends with a colon."""
+    paragraph = text.rstrip().rsplit("\n\n", 1)[-1]
+    name = r"`([\w./-]+\.(?:json|csv|py|hpp|cpp))`"
+    written = re.findall(r"Write " + name, paragraph)
+    named = re.findall(name, paragraph) if paragraph.endswith(":") else []
+    return (written or named or [None])[-1]
+
+
+def same_line(shown, printed):
+    if shown.split() == printed.split():
+        return True
+    if FLOAT.sub("#", shown).split() != FLOAT.sub("#", printed).split():
+        return False
+    pairs = zip(map(float, FLOAT.findall(shown)), map(float, FLOAT.findall(printed)))
+    return all(abs(a - b) <= TOLERANCE * max(abs(a), abs(b)) for a, b in pairs)
+
+
+def same_lines(shown, printed):
+    if not shown:
+        return not printed
+    if shown[0].strip() == "...":
+        return any(same_lines(shown[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and same_line(shown[0], printed[0]) and same_lines(shown[1:], printed[1:])
+
+
+def lines_of(text):
+    return [line.rstrip() for line in text.strip("\n").splitlines() if line.strip()]
+
+
+def run(command, folder, binary, must_fail):
+    environment = dict(os.environ, PATH=f"{binary.parent}:{os.environ['PATH']}", LC_ALL="C")
+    done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", command], cwd=folder, env=environment, timeout=TIMEOUT_S,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if (done.returncode != 0) != must_fail:
+        raise Failure(f"this {'did not fail' if must_fail else 'failed'}:\n{command}{done.stdout}")
+    return done.stdout
+
+
+def compile_file(name, folder):
+    """Does it compile, with the page's headers before those of the repository?"""
+    compiler = os.environ.get("CXX", "clang++-19")
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{folder}", f"-I{ROOT}", "-isystem/usr/include/eigen3", name]
+    done = subprocess.run(command, cwd=folder, timeout=TIMEOUT_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise Failure(f"{name} does not compile:\n{done.stdout}")
+
+
+def check_page(text, folder, binary):
+    """Runs a page in a folder. Returns how many blocks of commands it has."""
+    blocks = list(BLOCK.finditer(text))
+    commands = 0
+    for i, block in enumerate(blocks):
+        kind, content = block.groups()
+        name = file_named_before(text[: block.start()])
+        if kind in ("json", "csv", "python", "cpp") and name:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content)
+            if name.endswith(".cpp"):
+                compile_file(name, folder)
+        if kind != "sh":
+            continue
+        commands += 1
+        following = blocks[i + 1] if i + 1 < len(blocks) else None
+        if following and (following.group(1) != "text" or text[block.end():following.start()].strip()):
+            following = None
+        shown = lines_of(following.group(2)) if following else None
+        printed = run(content, folder, binary, bool(shown) and shown[0].startswith("paceline: "))
+        if shown is not None and not same_lines(shown, lines_of(printed)):
+            raise Failure(f"this printed something else:\n{content}--- shown\n{following.group(2)}--- printed\n{printed}")
+    return commands
+
+
+def check(files, binary):
+    wrong = 0
+    for page in files:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "scenarios").symlink_to(ROOT / "scenarios")
+            try:
+                check_page(page.read_text(), folder, binary)
+            except (Failure, subprocess.TimeoutExpired) as failure:
+                print(f"check_pages: {page}: {failure}", file=sys.stderr)
+                wrong += 1
+    return 1 if wrong else 0
+
+
+COMMAND = re.compile(r"(?:paceline|\$P) (?:run|check|explain|trace) (scenarios/[\w./-]+\.json)((?: --set (?:'[^'\n]*'|[^\s'`]+))*)")
+
+
+def named_commands(text):
+    """Shipped scenarios that commands name, with what these set."""
+    return sorted({(file, settings) for file, settings in COMMAND.findall(text)})
+
+
+def check_named_commands(binary):
+    wrong = 0
+    run_pages = set(pages())
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for file, settings in named_commands(page.read_text()) if page not in run_pages else []:
+            try:
+                if not (ROOT / file).is_file():
+                    raise Failure(f"there is no {file}")
+                if settings and "$" not in settings:
+                    run(f"paceline check {file}{settings} >/dev/null\n", ROOT, binary, False)
+            except Failure as failure:
+                print(f"check_pages: {page}: {failure}", file=sys.stderr)
+                wrong += 1
+    return 1 if wrong else 0
+
+
+def self_test():
+    """Pages of which the first is right and each other one wrong in one way."""
+    right = "Write `a.json`:\n\n```json\n{}\n```\n\n```sh\ncat a.json\necho x 1.0001\n```\n\n```text\n{}\n...\nx  1.0\n```\n"
+    source = "Write `a.cpp`:\n\n```cpp\nint twice(int x) { return 2 * x; }\n```\n"
+    cases = [(right, True), (source, True), (source.replace("2 * x", "y"), False), (right.replace("x  1.0", "x  1.2"), False), (right.replace("x  1.0", "y  1.0"), False),
+             (right.replace("...\n", "").replace("{}\nx", "{}\n{}\nx"), False), (right.replace("echo", "false; echo"), False),
+             ("```sh\necho paceline: no; false\n```\n```text\npaceline: no\n```\n", True), ("```sh\necho paceline: no\n```\n```text\npaceline: no\n```\n", False)]
+    named = named_commands("    $P run scenarios/a.json --set x.y=1 --set 'z={\"k\": 1}' --out r\n`paceline check scenarios/b.json`\n")
+    if named != [("scenarios/a.json", " --set x.y=1 --set 'z={\"k\": 1}'"), ("scenarios/b.json", "")]:
+        print(f"check_pages: self-test failed: {named}", file=sys.stderr)
+        return 1
+    for text, expected in cases:
+        with tempfile.TemporaryDirectory() as name:
+            try:
+                check_page(text, Path(name), Path("/bin/true"))
+                passed = True
+            except Failure:
+                passed = False
+        if passed != expected:
+            print(f"check_pages: self-test failed on:\n{text}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if not arguments or arguments[0].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    binary = Path(arguments[0]).resolve()
+    if arguments[1:]:
+        return check([Path(name) for name in arguments[1:]], binary)
+    return max(check(pages(), binary), check_named_commands(binary))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+"""Writes docs/reference.md: every key of a scenario, from scenarios/scenario.schema.json.
+
+    tools/make_reference.py              rewrite the page
+    tools/make_reference.py --check      exit 1 if it differs from what the schema says
+
+A section names definitions of the schema; one that no section names, or that two name, is an error,
+and so is a key without a description.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA = ROOT / "scenarios" / "scenario.schema.json"
+PAGE = ROOT / "docs" / "reference.md"
+
+INTRODUCTION = """\
+# Reference: every key of a scenario
+
+Made by `make reference` from [scenarios/scenario.schema.json](../scenarios/scenario.schema.json), which editors can use for completion: put
+`"$schema": "scenario.schema.json"` (its path from the scenario) on top of a scenario. What the keys do together is on the pages that each section names; a first
+scenario is written in the [tutorial](tutorial.md). The columns of results are in [results.md](results.md).
+
+How to read the tables:
+
+- **path**: where the object stands in a scenario; `[]` is an element of a list. The same path, with dots, is what `--set` and `"sweep"` take:
+  `--set cluster.fabric.link.bandwidth=25Gbps`.
+- **default**: what leaving the key out means. **required**: it cannot be left out. `-`: without it the thing is not there, or another key says it.
+  `tests/app/schema_defaults_test.cpp` holds the defaults against the program.
+- Objects refuse keys that they do not have, with the nearest that they do.
+
+## Units
+
+A quantity is a text with its unit, such as `"25Gbps"`; a bare number is refused.
+
+| type | what it is | example |
+|---|---|---|
+"""
+
+EXAMPLES = {"duration": '"20us"', "bytes": '"25MiB"', "bandwidth": '"10Gbps"'}
+UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
+
+# Small definitions, said where they are used.
+INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
+          "selection_step", "gather", "count", "width", "data-seed", "target-loss", "all_reduce",
+          "swarm-exchange"}
+
+# (title, pages that say more, what stands at which paths). "kinds" of a definition are its "oneOf".
+SECTIONS = [
+    ("The cluster", [("models.md#network", "how the network is modeled")], [
+        ("cluster", ["cluster"]),
+        ("bus", ["cluster.bus"]),
+        ("transport", ["cluster.transport"]),
+        ("node_list", ["cluster.placement", "cluster.failures.nodes", "cluster.access[].nodes",
+                       "cluster.fabric.other_links[].nodes", "other_jobs[].nodes"]),
+        ("node_range", ["a node list"]),
+    ]),
+    ("Fabrics", [("models.md#other-fabrics", "wires and routes"), ("shared-networks.md#cells-the-fabric-cell", "cells")], [
+        ("fabric", ["cluster.fabric"]),
+        ("other_links", ["cluster.fabric.other_links[]"]),
+        ("cable", ["cluster.fabric.cables[]"]),
+    ]),
+    ("Links", [("links.md", "jitter, loss, presets"), ("models.md#link-presets", "where the presets come from")], [
+        ("link", ["cluster.fabric.link", "cluster.bus.link", "and every other key named link, uplink, bottleneck, backhaul or server_link"]),
+        ("jitter", ["cluster.fabric.link.jitter"]),
+    ]),
+    ("Links that change", [("links.md#links-that-change-clusteraccess", "traces, outages and their laws")], [
+        ("access", ["cluster.access[]"]),
+        ("outage", ["cluster.access[].schedule[]"]),
+    ]),
+    ("Nodes that differ", [("stragglers.md", "slow nodes and who waits for them")], [
+        ("stragglers", ["cluster.stragglers", "cluster.stragglers[]"]),
+        ("speeds", ["cluster.speeds", "cluster.speeds[]"]),
+        ("compute_jitter", ["cluster.compute_jitter"]),
+    ]),
+    ("Nodes that fail", [("failures.md", "what each algorithm does then")], [
+        ("failures", ["cluster.failures"]),
+        ("absence", ["cluster.failures.schedule[]"]),
+        ("absence_trace", ["cluster.failures.trace"]),
+        ("checkpoint", ["cluster.failures.checkpoint"]),
+    ]),
+    ("Others on the network", [("shared-networks.md", "background traffic, jobs side by side, prices")], [
+        ("background", ["cluster.background[]"]),
+        ("other_job", ["other_jobs[]"]),
+        ("price", ["price"]),
+    ]),
+    ("The workload", [("training.md#keys", "what combines with what"), ("models.md#compute", "the time of a gradient")], [
+        ("workload", ["workload"]),
+        ("stand-in", ["workload.stand_in_for"]),
+    ]),
+    ("Nets", [("models.md#nets", "layers and initial values")], [("model", ["workload.model"])]),
+    ("Data sets", [("models.md#data", "what is generated"), ("training.md#data-files", "formats of files")], [
+        ("data", ["workload.data"]),
+        ("partition", ["workload.data.partition"]),
+    ]),
+    ("The optimizer", [("training.md#keys", "which methods use what")], [
+        ("optimizer", ["optimizer"]),
+        ("own-optimizer", ["algorithm.optimizer"]),
+        ("schedule", ["optimizer.schedule", "algorithm.optimizer.schedule"]),
+    ]),
+    ("Algorithms", [("algorithms.md", "equations, costs and sources"), ("comparison.md", "all on one task")], [
+        ("algorithm", ["algorithm"]),
+    ]),
+    ("Parts of algorithms", [("models.md#collectives-the-normative-table", "what each collective costs"), ("models.md#mixings", "weights and spectral gaps"),
+                             ("algorithms/compressed.md#compressors", "compressors")], [
+        ("parameter-server", ["algorithm.all_reduce"]),
+        ("mixing", ["algorithm.mixing"]),
+        ("warm_up", ["algorithm.warm_up"]),
+        ("lattice-exchange", ["algorithm.exchange"]),
+        ("compressor", ["algorithm.compressor"]),
+    ]),
+    ("Measuring and stopping", [("training.md#keys", "targets and evaluations")], [
+        ("measure", ["measure"]),
+        ("stop", ["stop"]),
+    ]),
+]
+
+
+class Failure(Exception):
+    pass
+
+
+class Schema:
+    def __init__(self, schema):
+        self.root = schema
+        self.definitions = schema["definitions"]
+
+    @staticmethod
+    def name_of(reference):
+        return reference.rsplit("/", 1)[-1]
+
+    def resolved(self, node):
+        """With references followed; what stands beside a reference goes first."""
+        while "$ref" in node or "allOf" in node:
+            beside = dict(node)
+            inner = beside.pop("allOf", None)
+            target = inner[0] if inner else self.definitions[self.name_of(beside.pop("$ref"))]
+            node = {**target, **beside}
+        return node
+
+    def kinds(self, name):
+        """The definitions that a definition is one of; empty if it is not a choice of kinds."""
+        parts = [part.get("$ref") for part in self.definitions[name].get("oneOf", [])]
+        if not parts or None in parts:
+            return []
+        return [self.name_of(part) for part in parts]
+
+
+def slug(heading):
+    """GitHub's name of a heading, to link to."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def code(value):
+    return f"`{json.dumps(value)}`"
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("<unk>", "`<unk>`")
+
+
+def bounds(node):
+    """The range of a number, as mathematics writes it."""
+    low, high = node.get("minimum"), node.get("maximum")
+    above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
+    if low is None and above is None and high is None and below is None:
+        return ""
+    if high is None and below is None:
+        return f" >= {low:g}" if above is None else f" > {above:g}"
+    number = (lambda x: str(x)) if node.get("type") == "integer" else (lambda x: f"{x:g}")
+    left = f"({number(above)}" if above is not None else f"[{number(low)}"
+    right = f"{number(below)})" if below is not None else f"{number(high)}]"
+    return f" in {left}, {right}"
+
+
+def list_text(schema, node, anchors):
+    if isinstance(node["items"], list) or "minItems" in node and node.get("minItems") == node.get("maxItems"):
+        return "pair" if node.get("maxItems") == 2 else "list"
+    return f"list of {type_text(schema, node['items'], anchors)}"
+
+
+def type_text(schema, node, anchors):
+    """What a value may be, in few words, with a link where it has a section."""
+    if "$ref" in node or "allOf" in node:
+        name = schema.name_of(node["$ref"] if "$ref" in node else node["allOf"][0]["$ref"])
+        if name in UNITS:
+            return f"[{UNITS[name]}](#units)"
+        if name in anchors:
+            kind = schema.definitions[name].get("type", "")
+            title = name.replace("_", " ") + (" object" if kind == "object" and name in INLINE else "")
+            return f"[{title}](#{anchors[name]})"
+        return type_text(schema, schema.definitions[name], anchors)
+    if "const" in node:
+        return code(node["const"])
+    if "enum" in node:
+        return ", ".join(code(value) for value in node["enum"])
+    for choice in ("oneOf", "anyOf"):
+        if choice in node and "type" not in node:
+            return ", or ".join(type_text(schema, part, anchors) for part in node[choice])
+    if node.get("type") == "array":
+        return list_text(schema, node, anchors)
+    names = {"string": "text", "boolean": "`true`, `false`", "object": "object"}
+    kind = node.get("type", "")
+    text = names.get(kind, kind) + bounds(node)
+    return text + (", even" if node.get("multipleOf") == 2 else "")
+
+
+def default_and_description(schema, node, key, required):
+    whole = schema.resolved(node)
+    description = whole.get("description", "")
+    if not description:
+        raise Failure(f"{key}: no description")
+    if required:
+        return "**required**", description
+    if "default" in whole:
+        return code(whole["default"]), description
+    said = re.search(r"(?:^|[;.] )[Dd]efault: ((?:[^.]|\.(?=\S))*)", description)
+    if said:
+        rest = (description[: said.start()] + description[said.end():]).strip(" ;.")
+        return said.group(1), rest or "-"
+    return "-", description
+
+
+def sentence(text):
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def conditions(definition):
+    """What JSON Schema says of keys together."""
+    lines = []
+    for word, choice in (("exactly one of", "oneOf"), ("at least one of", "anyOf")):
+        groups = [part["required"] for part in definition.get(choice, []) if set(part) == {"required"}]
+        if groups:
+            said = "; ".join(" and ".join(f"`{key}`" for key in group) for group in groups)
+            lines.append(f"Required is {word}: {said}.")
+    if "required" in definition.get("not", {}):
+        lines.append("Not together: " + ", ".join(f"`{key}`" for key in definition["not"]["required"]) + ".")
+    for key, others in definition.get("dependencies", {}).items():
+        lines.append(f"`{key}` needs " + ", ".join(f"`{other}`" for other in others) + ".")
+    if definition.get("minProperties") == 1:
+        lines.append("At least one key is required.")
+    return lines
+
+
+def table(schema, name, definition, anchors, leave_out=()):
+    rows = []
+    for key, node in definition["properties"].items():
+        if key in leave_out:
+            continue
+        required = key in definition.get("required", [])
+        if key == "kind":
+            description, default = "which one", "**required**"
+            if required and "const" in node:
+                rows.append(f"| `kind` | {code(node['const'])} | **required** | |")
+                continue
+            if "description" in node or not required:
+                default, description = default_and_description(schema, node, f"{name}.{key}", required)
+        else:
+            default, description = default_and_description(schema, node, f"{name}.{key}", required)
+        anchor = f'<a id="{name}.{key}"></a>'
+        rows.append(f"| {anchor}`{key}` | {cell(type_text(schema, node, anchors))} | {cell(default)} | {cell(description)} |")
+    return ["| key | values | default | what it is |", "|---|---|---|---|", *rows, ""] if rows else []
+
+
+def paths_text(paths):
+    return ", ".join(f"`{path}`" if re.fullmatch(r"[a-z_.\[\]]+", path) else path for path in paths)
+
+
+def pages_of_algorithms():
+    """Where each algorithm's entry is: the heading that names its kind, else the page that lists it."""
+    pages = {}
+    table_of_pages = (ROOT / "docs" / "algorithms.md").read_text()
+    for page, kinds in re.findall(r"^\| \[[^]]*\]\((algorithms/[^)]*)\)[^|]*\|([^|]*)\|", table_of_pages, re.M):
+        for kind in re.findall(r"`([^`]*)`", kinds):
+            pages[kind] = page
+    for file in sorted((ROOT / "docs" / "algorithms").glob("*.md")):
+        for heading in re.findall(r"^## (.*)$", file.read_text(), re.M):
+            for kind in re.findall(r'"kind": "([^"]*)"', heading):
+                pages[kind] = f"algorithms/{file.name}#{slug(heading)}"
+    return pages
+
+
+def kind_entry(schema, family, name, anchors, pages):
+    definition = schema.definitions[name]
+    kind = definition["properties"]["kind"]["const"]
+    lines = [f"#### {family} `{kind}`", ""]
+    said = sentence(definition["description"]) if "description" in definition else ""
+    more = f" [Entry]({pages[kind]})." if family == "algorithm" else ""
+    if family == "algorithm" and kind not in pages:
+        raise Failure(f"docs/algorithms: no entry of {kind}")
+    if said or more:
+        lines += [said + more, ""]
+    keys = table(schema, name, definition, anchors, ("kind", "label", "optimizer") if family == "algorithm" else ("kind",))
+    lines += keys if keys else ["No other keys.", ""]
+    return lines + [line for text in conditions(definition) for line in (text, "")]
+
+
+def entry(schema, name, paths, anchors, pages):
+    definition = schema.definitions[name]
+    lines = [f"### {name.replace('_', ' ').replace('-', ' ')}", "", f"Path: {paths_text(paths)}."]
+    if "description" in definition:
+        lines[-1] += " " + sentence(definition["description"])
+    lines.append("")
+    kinds = schema.kinds(name)
+    if kinds:
+        one_of = [schema.definitions[kind]["properties"]["kind"]["const"] for kind in kinds]
+        lines += ["One of: " + ", ".join(f"[`{kind}`](#{slug(name + ' ' + kind)})" for kind in one_of) + ".", ""]
+        if name == "algorithm":
+            lines += ["Every algorithm has `kind`, which is required, and may have `label` (its name in results; default: the kind) and, all but",
+                      "`collective`, `optimizer` ([own optimizer](#own-optimizer)). Its other keys:", ""]
+        else:
+            lines += ["`kind` is required, and says which other keys there are:", ""]
+        for kind in kinds:
+            lines += kind_entry(schema, name, kind, anchors, pages)
+    elif "properties" in definition:
+        lines += table(schema, name, definition, anchors)
+        lines += [line for text in conditions(definition) for line in (text, "")]
+    else:
+        lines += ["Values: " + type_text(schema, definition, anchors) + ".", ""]
+    return lines
+
+
+def check_all_are_said(schema):
+    said = list(UNITS) + list(INLINE)
+    for _, _, entries in SECTIONS:
+        for name, _ in entries:
+            said += [name, *schema.kinds(name)]
+    for name in sorted(set(said) | set(schema.definitions)):
+        if said.count(name) != (name in schema.definitions):
+            raise Failure(f"definition {name}: in {said.count(name)} sections of tools/make_reference.py")
+
+
+def contents():
+    lines = ["## Contents", "", "- [Units](#units)", "- [The scenario](#the-scenario)"]
+    for title, _, entries in SECTIONS:
+        names = [name.replace("_", " ").replace("-", " ") for name, _ in entries]
+        inner = ", ".join(f"[{name}](#{slug(name)})" for name in names)
+        lines.append(f"- [{title}](#{slug(title)}): {inner}")
+    return lines + [""]
+
+
+def make(schema):
+    check_all_are_said(schema)
+    anchors = {}
+    for _, _, entries in SECTIONS:
+        for name, _ in entries:
+            anchors[name] = slug(name.replace("_", " ").replace("-", " "))
+            for kind in schema.kinds(name):
+                anchors[kind] = slug(f"{name} {schema.definitions[kind]['properties']['kind']['const']}")
+    pages = pages_of_algorithms()
+    units = [f"| {UNITS[name]} | {schema.definitions[name]['description']} | `{EXAMPLES[name]}` |" for name in UNITS]
+    lines = units + [""] + contents()
+    lines += ["## The scenario", "", sentence(schema.root["description"]), ""]
+    lines += table(schema, "scenario", schema.root, anchors)
+    for title, more, entries in SECTIONS:
+        lines += [f"## {title}", "", "More: " + ", ".join(f"[{text}]({page})" for page, text in more) + ".", ""]
+        for name, paths in entries:
+            lines += entry(schema, name, paths, anchors, pages)
+    return INTRODUCTION + "\n".join(lines).rstrip("\n") + "\n"
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        page = make(Schema(json.loads(SCHEMA.read_text())))
+    except Failure as failure:
+        print(f"make_reference: {failure}", file=sys.stderr)
+        return 1
+    if not arguments:
+        PAGE.write_text(page)
+    elif not PAGE.exists() or PAGE.read_text() != page:
+        print("make_reference: docs/reference.md is not what the schema says; run `make reference`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
