@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "app/available_memory.hpp"
 #include "app/config_error.hpp"
 #include "app/output.hpp"
 #include "app/run_point.hpp"
@@ -98,19 +98,6 @@ void show_until_done(const std::stop_token& stop, const Shared& shared, Clock::t
     }
     fmt::print(stderr, "\r\x1b[K");
     std::fflush(stderr);
-}
-
-// What the kernel says can be had without swapping; 0 if it does not say.
-Bytes available_memory() {
-    std::ifstream in("/proc/meminfo");
-    std::string name;
-    std::int64_t kibibytes = 0;
-    std::string unit;
-    while (in >> name >> kibibytes) {
-        std::getline(in, unit);
-        if (name == "MemAvailable:") return kibibytes * Bytes{1024};
-    }
-    return {};
 }
 
 }  // namespace
