@@ -163,6 +163,14 @@ std::string fault_of_bytes(const Scenario& scenario, const Metrics& m) {
     return {};
 }
 
+// On an idle network a step takes what its closed form says, where there is one.
+std::string fault_of_model(const Scenario& scenario, const Metrics& m) {
+    if (!m.model_step_time_s || !m.step_time_s || m.outcome != "finished") return {};
+    if (nearly(*m.model_step_time_s, *m.step_time_s, 1e-6)) return {};
+    return fmt::format("{}: a step takes {} s and its closed form says {} s",
+                       scenario.algorithm.label, *m.step_time_s, *m.model_step_time_s);
+}
+
 }  // namespace
 
 bool leads_somewhere(const Json& json, std::string_view path) {
@@ -214,8 +222,9 @@ std::string broken_law(const Scenario& scenario, const Metrics& metrics) {
     if (metrics.outcome == "deadlock" && !may_be_stuck)
         return fmt::format("deadlock, and no node or link is ever away: {}",
                            metrics.outcome_details);
-    for (std::string fault : {fault_of_numbers(metrics), fault_of_shares(metrics),
-                              fault_of_times(scenario, metrics), fault_of_bytes(scenario, metrics)})
+    for (std::string fault :
+         {fault_of_numbers(metrics), fault_of_shares(metrics), fault_of_times(scenario, metrics),
+          fault_of_bytes(scenario, metrics), fault_of_model(scenario, metrics)})
         if (!fault.empty()) return fault;
     for (std::size_t i = 0; i < metrics.other_jobs.size(); ++i)
         if (std::string fault = fault_of_numbers(metrics.other_jobs[i]); !fault.empty())

@@ -303,6 +303,19 @@ void change_structure(Json& root, const std::vector<Json>& donors, Dice& dice) {
 
 // --- bytes ---
 
+// Another number at the first place behind `at` that has one.
+void change_digits(std::string& text, std::size_t at, Dice& dice) {
+    const std::vector<std::string> numbers{"0",   "-1",  "1e999", "99999999999999999999",
+                                           "1e5", "0.5", "nan",   "inf",
+                                           "1",   "2",   "65536", "4294967296",
+                                           "3",   "0.1", "1e-6",  "0.02",
+                                           "1.5", "7",   "100",   "1e-13"};
+    const std::size_t begin = text.find_first_of("0123456789", at);
+    if (begin == std::string::npos) return;
+    const std::size_t end = std::min(text.find_first_not_of("0123456789.eE+-", begin), text.size());
+    text.replace(begin, end - begin, dice.pick(numbers));
+}
+
 void change_bytes(std::string& text, Dice& dice) {
     const auto place = [&] { return dice.below(text.size() + 1); };
     const std::size_t at = place();
@@ -326,17 +339,8 @@ void change_bytes(std::string& text, Dice& dice) {
             text.insert(place(), piece);
             return;
         }
-        case 5: {  // other digits
-            const std::vector<std::string> numbers{"0",   "-1",  "1e999", "99999999999999999999",
-                                                   "1e5", "0.5", "nan",   "inf",
-                                                   "1",   "2",   "65536", "4294967296"};
-            const std::size_t begin = text.find_first_of("0123456789", at);
-            if (begin == std::string::npos) return;
-            const std::size_t end =
-                std::min(text.find_first_not_of("0123456789.eE+-", begin), text.size());
-            text.replace(begin, end - begin, dice.pick(numbers));
-            return;
-        }
+        case 5:
+            return change_digits(text, at, dice);
         case 6: {
             const std::vector<std::string> pieces{"{",        "}",
                                                   "[",        "]",
@@ -381,10 +385,12 @@ void change_head(std::string& text, Dice& dice) {
             static_cast<char>(dice.chance(0.5) ? 0xFF : dice.below(256));
 }
 
-void change_file(std::string& text, Dice& dice) {
+void change_file(std::string& text, bool is_table, Dice& dice) {
     for (std::size_t i = 1 + dice.below(3); i > 0; --i) {
         if (text.empty()) return;
-        if (dice.chance(0.25))
+        if (is_table && dice.chance(0.6))
+            change_digits(text, text.find('\n') + dice.below(text.size()), dice);
+        else if (dice.chance(0.25))
             change_head(text, dice);
         else if (dice.chance(0.3))
             change_lines(text, dice);
@@ -496,9 +502,10 @@ void write_with_a_changed_file(const std::vector<Named>& inputs, Dice& dice,
                                const fs::path& folder) {
     const Named& input = dice.pick(inputs);
     std::string content = companions().at(input.file);
+    const bool is_table = input.file.ends_with(".csv");
     const bool zipped = !input.file.ends_with(".json") && dice.chance(0.2);
     if (zipped && dice.chance(0.5)) {
-        change_file(content, dice);
+        change_file(content, is_table, dice);
         content = gzip(content);
     } else {
         if (zipped) content = gzip(content);
@@ -507,7 +514,7 @@ void write_with_a_changed_file(const std::vector<Named>& inputs, Dice& dice,
             change_structure(profile, {Json::parse(frame)}, dice);
             content = as_text(profile, dice);
         } else {
-            change_file(content, dice);
+            change_file(content, is_table, dice);
         }
     }
     write_bytes(folder / input.file, content);

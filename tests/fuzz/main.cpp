@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_workers = 64;
 constexpr std::size_t kinds = 7;
-constexpr std::uint64_t through_the_program = 100;  // every so many inputs, also as a process
+constexpr std::uint64_t through_the_program = 97;  // every so many inputs, also as a process
 
 // Of twenty inputs in a row, which kind each is: indices of mutation_kinds().
 constexpr std::array<std::size_t, 20> mix{1, 2, 1, 3, 1, 4, 1, 0, 1, 5,
