@@ -129,8 +129,10 @@ Dataset make_language(const ObjectReader& read, int /*workers*/, const RandomStr
     ArtificialLanguageOptions options;
     read_count(read, "vocabulary", 1'000'000, options.vocabulary);
     read_count(read, "word_classes", 1000, options.word_classes);
-    read_nonnegative(read, "zipf", options.zipf);
-    read_nonnegative(read, "sharpness", options.sharpness);
+    constexpr double most_exponent = 20;  // beyond it frequencies and odds leave a double's range
+    if (const auto p = read.optional("zipf")) options.zipf = as_number_up_to(*p, most_exponent);
+    if (const auto p = read.optional("sharpness"))
+        options.sharpness = as_number_up_to(*p, most_exponent);
     if (const auto p = read.optional("memory")) options.memory = as_number_up_to(*p, 1);
     read_count(read, "steps", 100'000, options.steps);
     read_count(read, "train", most_samples, options.train);

@@ -183,12 +183,12 @@ void check_memory_of_cluster(const ClusterChoice& cluster, const Place& place) {
     const Bytes free = available_memory();
     if (free == Bytes{0} || need <= free) return;
     const ObjectReader read(place, cluster_keys());
-    const auto nodes = read.optional("nodes");
-    nodes.value_or(place).refuse(
-        fmt::format("{} workers need about {:.1f} GB of memory and {:.1f} GB are free; use fewer "
-                    "nodes or a smaller fabric",
-                    cluster.workers, static_cast<double>(need.count) * 1e-9,
-                    static_cast<double>(free.count) * 1e-9));
+    read.optional(read.has("nodes") ? "nodes" : "devices")
+        ->refuse(fmt::format(
+            "{} workers need about {:.1f} GB of memory and {:.1f} GB are free; use fewer "
+            "nodes or a smaller fabric",
+            cluster.workers, static_cast<double>(need.count) * 1e-9,
+            static_cast<double>(free.count) * 1e-9));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -163,12 +164,26 @@ std::string fault_of_bytes(const Scenario& scenario, const Metrics& m) {
     return {};
 }
 
-// On an idle network a step takes what its closed form says, where there is one.
-std::string fault_of_model(const Scenario& scenario, const Metrics& m) {
+// On an idle network a step takes what its closed form says, where there is one. For numbers of
+// workers that are no power of two, and for stripes that differ, that is an upper bound; methods that
+// nobody waits in may have exchanges to finish behind the last step, which their forms leave out.
+std::string fault_of_model(const Scenario& scenario, std::string_view kind, const Metrics& m) {
     if (!m.model_step_time_s || !m.step_time_s || m.outcome != "finished") return {};
-    if (nearly(*m.model_step_time_s, *m.step_time_s, 1e-6)) return {};
-    return fmt::format("{}: a step takes {} s and its closed form says {} s",
-                       scenario.algorithm.label, *m.step_time_s, *m.model_step_time_s);
+    constexpr std::array<std::string_view, 4> finish_behind{"ad-psgd", "swarm-sgd", "cocod-sgd",
+                                                            "overlap-local-sgd"};
+    // How many entries real gradients have in common is measured, and a law of the closed form.
+    if (scenario.training && (kind == "dgc" || kind == "gradient-dropping")) return {};
+    constexpr double tolerance = 1e-6;
+    const double step = *m.step_time_s;
+    const double model = *m.model_step_time_s;
+    const bool may_be_longer = std::ranges::find(finish_behind, kind) != finish_behind.end();
+    const bool exact = std::has_single_bit(static_cast<unsigned>(scenario.cluster.workers)) &&
+                       kind != "one-bit-sgd";
+    // The last chunk of a vector may lack some bytes: less than a part in a hundred of a step.
+    const bool too_long = step > model * (1 + tolerance) && !may_be_longer;
+    const bool too_short = step < model * (1 - (exact ? 0.01 : 0.6)) && !may_be_longer;
+    if (!too_long && !too_short) return {};
+    return fmt::format("{}: a step takes {} s and its closed form says {} s", kind, step, model);
 }
 
 }  // namespace
@@ -212,7 +227,7 @@ std::string fault_of_refusal(const ConfigError& error, const std::filesystem::pa
     return {};
 }
 
-std::string broken_law(const Scenario& scenario, const Metrics& metrics) {
+std::string broken_law(const Scenario& scenario, std::string_view kind, const Metrics& metrics) {
     constexpr std::array<std::string_view, 8> outcomes{"finished", "target",   "time-limit",
                                                        "diverged", "deadlock", "out-of-range",
                                                        "spinning", "stopped"};
@@ -224,7 +239,7 @@ std::string broken_law(const Scenario& scenario, const Metrics& metrics) {
                            metrics.outcome_details);
     for (std::string fault :
          {fault_of_numbers(metrics), fault_of_shares(metrics), fault_of_times(scenario, metrics),
-          fault_of_bytes(scenario, metrics), fault_of_model(scenario, metrics)})
+          fault_of_bytes(scenario, metrics), fault_of_model(scenario, kind, metrics)})
         if (!fault.empty()) return fault;
     for (std::size_t i = 0; i < metrics.other_jobs.size(); ++i)
         if (std::string fault = fault_of_numbers(metrics.other_jobs[i]); !fault.empty())
@@ -241,6 +256,10 @@ struct Run {
     bool stopped = false;
 };
 
+std::string kind_of(const Point& point) {
+    return Json::parse(point.resolved).at("algorithm").at("kind").get<std::string>();
+}
+
 Run run(const Study& study, double most_seconds) {
     Run made;
     std::vector<PointResult> results;
@@ -251,7 +270,7 @@ Run run(const Study& study, double most_seconds) {
         const Metrics& metrics = results.back().metrics;
         if (made.outcome.empty()) made.outcome = metrics.outcome;
         made.stopped |= metrics.outcome == "stopped";
-        if (made.fault.empty()) made.fault = broken_law(point.scenario, metrics);
+        if (made.fault.empty()) made.fault = broken_law(point.scenario, kind_of(point), metrics);
     }
     made.csv = results_csv(study, results) + timeline_csv(study, results);
     made.csv += summary_csv(study, results).value_or("");

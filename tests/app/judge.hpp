@@ -35,8 +35,8 @@ Judgement judge(const std::filesystem::path& file, const JudgeOptions& options =
 std::string fault_of_refusal(const ConfigError& error, const std::filesystem::path& file,
                              const std::string& text);
 
-/// Which law the results of a run break; empty: none.
-std::string broken_law(const Scenario& scenario, const Metrics& metrics);
+/// Which law the results of a run of that kind of algorithm break; empty: none.
+std::string broken_law(const Scenario& scenario, std::string_view kind, const Metrics& metrics);
 
 /// Whether a path such as "sweep.cluster.nodes[1]" leads somewhere.
 bool leads_somewhere(const Json& json, std::string_view path);
