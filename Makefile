@@ -10,7 +10,7 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
-.PHONY: help demo test bench validation comparison figures reference deps format check \
+.PHONY: help demo test fuzz bench validation comparison figures reference deps format check \
         check-reference check-docs check-install check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-scenarios check-validation
 
 help: ## list these commands
@@ -31,6 +31,11 @@ test: deps ## build everything and run every test
 	@echo "test: builds preset release and runs every test"
 	@$(call build,release,all)
 	@ctest --preset release --parallel $(jobs)
+
+fuzz: deps ## judge 10,000 inputs that are wrong in some way, under sanitizers (fifteen minutes; not in CI)
+	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"
+	@$(call build,asan,paceline_fuzz)
+	@build/asan/tests/fuzz/paceline_fuzz --count 10000 --jobs $(jobs) --out build/fuzz
 
 bench: ## measure paceline, and other simulators where they are installed
 	@echo "bench: builds preset release and runs tools/bench.sh"

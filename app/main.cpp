@@ -2,6 +2,7 @@
 // point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,12 @@ int main(int argc, char** argv) {
         return wrong_input;
     } catch (const paceline::OutputError& error) {
         fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
+        return point_failed;
+    } catch (const std::bad_alloc&) {
+        fmt::print(
+            stderr,
+            "paceline: there is not enough memory; use fewer nodes, a smaller model or batch, "
+            "or a smaller --jobs\n");
         return point_failed;
     } catch (const std::exception& error) {
         fmt::print(stderr, "{} a fault of the program itself, please report it: {}\n",

@@ -114,11 +114,14 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
 
 namespace {
 
+constexpr std::int64_t most_kinds_of_steps = 1'000'000;  // counted in a second or so
+
 // A stage is a run of consecutive steps: its end is found by bisection. Within it steps cost the
 // same, or as those a period before. Calls visit(first step, its epoch, number of such steps) for
-// each kind of step, until it says no.
+// each kind of step, until it says no. Returns whether it was called for all: not where a period of
+// very many steps makes very many kinds of them.
 template <class Visit>
-void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
+bool for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
     const double per_epoch = scenario.steps_per_epoch();
     const auto epoch = [per_epoch](std::int64_t k) {
         return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
@@ -133,12 +136,14 @@ void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
             (stage(middle) == here ? last : beyond) = middle;
         }
         const std::int64_t period = scenario.algorithm.period;
+        if (std::min(period, last - begin + 1) > most_kinds_of_steps) return false;
         for (std::int64_t k = begin; k <= last && k < begin + period; ++k) {
             const std::int64_t alike = (last - k) / period + 1;
-            if (!visit(k, epoch(k), static_cast<double>(alike))) return;
+            if (!visit(k, epoch(k), static_cast<double>(alike))) return false;
         }
         begin = last + 1;
     }
+    return true;
 }
 
 }  // namespace
@@ -147,18 +152,16 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
     if (!network || steps < 1 || !scenario.other_jobs.empty()) return std::nullopt;
     const StepModelInput in = model_input(scenario, *network);
-    std::optional<double> total_s = 0;
-    for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
-        const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
-        if (!step || *step == Duration::max()) {
-            total_s = std::nullopt;
-            return false;
-        }
-        *total_s += count * to_seconds(*step);
-        return true;
-    });
-    if (!total_s) return std::nullopt;
-    return from_seconds(*total_s / static_cast<double>(steps));
+    double total_s = 0;
+    const bool known =
+        for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
+            const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
+            if (!step || *step == Duration::max()) return false;
+            total_s += count * to_seconds(*step);
+            return true;
+        });
+    if (!known) return std::nullopt;
+    return from_seconds(total_s / static_cast<double>(steps));
 }
 
 std::optional<double> messages_of_run(const Scenario& scenario) {
@@ -172,10 +175,12 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
     if (!steps) return std::nullopt;
     const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
     double messages = 0;
-    for_each_stage(scenario, *steps, [&](std::int64_t first, double /*epoch*/, double count) {
-        messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
-        return true;
-    });
+    const bool known =
+        for_each_stage(scenario, *steps, [&](std::int64_t first, double /*epoch*/, double count) {
+            messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
+            return true;
+        });
+    if (!known) return std::nullopt;
     return messages;
 }
 

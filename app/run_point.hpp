@@ -19,7 +19,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress,
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps);
 
 /// Messages of that many steps, among all workers; nothing when only time ends the run and no
-/// closed form says how many steps that is.
+/// closed form says how many steps that is, or where they repeat with a period of millions.
 std::optional<double> messages_of_run(const Scenario& scenario);
 
 }  // namespace paceline

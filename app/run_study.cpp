@@ -1,36 +1,19 @@
 #include "app/run_study.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <numeric>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "app/available_memory.hpp"
 #include "app/config_error.hpp"
 #include "app/handout.hpp"
 #include "app/kept_points.hpp"
 #include "app/output.hpp"
 
 namespace paceline {
-
-namespace {
-
-// What the kernel says can be had without swapping; 0 if it does not say.
-Bytes available_memory() {
-    std::ifstream in("/proc/meminfo");
-    std::string name;
-    std::int64_t kibibytes = 0;
-    std::string unit;
-    while (in >> name >> kibibytes) {
-        std::getline(in, unit);
-        if (name == "MemAvailable:") return kibibytes * Bytes{1024};
-    }
-    return {};
-}
-
-}  // namespace
 
 void check_memory(const Study& study, int jobs) {
     std::vector<Bytes> needs;
