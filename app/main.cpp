@@ -29,6 +29,7 @@ int dispatch(int argc, char** argv) {
         check_command(program),
         list_command(program),
         plot_command(program),
+        solve_command(program),
     };
     try {
         program.parse(argc, argv);

@@ -13,7 +13,9 @@
 #include <sys/resource.h>
 
 #include "analysis/csv.hpp"
+#include "app/names.hpp"
 #include "app/version.hpp"
+#include "sim/engine/check.hpp"
 
 namespace paceline {
 
@@ -197,6 +199,16 @@ std::string table_by_nodes(const Study& study, const std::vector<PointResult>& r
 }
 
 }  // namespace
+
+std::vector<std::string_view> column_names() {
+    return names_of(columns);
+}
+
+std::optional<double> column_value(std::string_view name, const Metrics& metrics) {
+    const auto* const column = std::ranges::find(columns, name, &Column::name);
+    PACELINE_CHECK(column != columns.end(), "only columns that are there have a value");
+    return column->value(metrics);
+}
 
 std::string results_csv(const Study& study, const std::vector<PointResult>& results) {
     const std::size_t every_axis = study.axes.size();

@@ -241,7 +241,35 @@ std::string as_text(const Json& resolved) {
     return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// `study` has the axes of the plan.
+Point make_point(const Plan& plan, const Study& study, std::size_t number, DataCache& cache) {
+    Point point{choice_of(number, plan.axes), {}, {}, number};
+    const Json resolved = resolve(plan, point.choice);
+    point.resolved = as_text(resolved);
+    try {
+        point.scenario = read_scenario(resolved, plan.file, cache);
+    } catch (const ConfigError& error) {
+        blame(error, study, point, plan);
+    }
+    return point;
+}
+
 }  // namespace
+
+Point read_single_point(const std::string& file, const std::vector<std::string>& settings,
+                        DataCache& cache) {
+    const Plan plan = plan_of(file, settings);
+    std::string axes;
+    for (const Sweep& sweep : plan.axes) axes += (axes.empty() ? "" : ", ") + sweep.axis.path;
+    if (plan.points > 1)
+        refuse(file, "sweep",
+               fmt::format("makes {} points and one is wanted; give each axis a value with --set: "
+                           "{}",
+                           plan.points, axes));
+    Study study{file, {}, {}, {}};
+    for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
+    return make_point(plan, study, 0, cache);
+}
 
 std::vector<std::string> resolve_study(const std::string& file,
                                        const std::vector<std::string>& settings) {
@@ -258,17 +286,8 @@ Study read_study(const std::string& file, const std::vector<std::string>& settin
     for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
     study.points.reserve(plan.points);
     DataCache cache;
-    for (std::size_t number = 0; number < plan.points; ++number) {
-        Point point{choice_of(number, plan.axes), {}, {}, number};
-        const Json resolved = resolve(plan, point.choice);
-        point.resolved = as_text(resolved);
-        try {
-            point.scenario = read_scenario(resolved, file, cache);
-        } catch (const ConfigError& error) {
-            blame(error, study, point, plan);
-        }
-        study.points.push_back(std::move(point));
-    }
+    for (std::size_t number = 0; number < plan.points; ++number)
+        study.points.push_back(make_point(plan, study, number, cache));
     study.title = study.points.front().scenario.title;
     return study;
 }

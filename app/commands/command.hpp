@@ -33,5 +33,6 @@ Command run_command(CLI::App& program);
 Command check_command(CLI::App& program);
 Command list_command(CLI::App& program);
 Command plot_command(CLI::App& program);
+Command solve_command(CLI::App& program);
 
 }  // namespace paceline
