@@ -6,7 +6,7 @@
 
 namespace paceline {
 
-Interruption::Interruption() {
+Interruption::Interruption(SecondSignal second) : second_(second) {
     sigemptyset(&signals_);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
@@ -18,14 +18,21 @@ Interruption::~Interruption() {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+void Interruption::interrupt(int signal) {
+    int none = 0;
+    signal_.compare_exchange_strong(none, signal);
+    source_.request_stop();
+}
+
 void Interruption::listen(const std::stop_token& end) {
     constexpr timespec a_while{0, 50'000'000};
+    bool first = true;
     while (!end.stop_requested()) {
         const int signal = sigtimedwait(&signals_, nullptr, &a_while);
         if (signal <= 0) continue;
-        if (signal_ != 0) _exit(128 + signal);
-        signal_ = signal;
-        source_.request_stop();
+        if (!first && second_ == SecondSignal::ends_at_once) _exit(128 + signal);
+        first = false;
+        interrupt(signal);
     }
 }
 
