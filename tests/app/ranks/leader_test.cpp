@@ -20,16 +20,21 @@ namespace {
 
 constexpr PoolSize one_loop{1, 1};
 
+Study swept(const TrainingStudy& files, const std::string& sweep,
+            const std::vector<std::string>& settings = {}) {
+    std::string json(small_training);
+    json.insert(json.rfind('}'), ", \"sweep\": " + sweep);
+    return read_study(files.folder.write("swept.json", json), settings);
+}
+
 // Six points that train; those of a learning rate share a baseline, which they ask for.
 Study study_with_baselines(const TrainingStudy& files) {
-    std::string json(small_training);
-    json.insert(json.rfind('}'), R"(, "sweep": {
+    return swept(files, R"({
         "optimizer.learning_rate": [0.1, 0.05],
         "algorithm": [{"label": "dense", "kind": "dense"},
                       {"label": "dgc", "kind": "dgc", "density": 0.1},
-                      {"label": "lam", "kind": "decentlam", "mixing": {"kind": "ring"}}]})");
-    return read_study(files.folder.write("baselines.json", json),
-                      {"measure.target_loss=100", "measure.baseline=true"});
+                      {"label": "lam", "kind": "decentlam", "mixing": {"kind": "ring"}}]})",
+                 {"measure.target_loss=2.7", "measure.baseline=true"});
 }
 
 // The other ranks, each a thread. Those that are in `stops` have that stop, the others none.
@@ -121,7 +126,7 @@ TEST_CASE("ranks: results of all ranks are kept, and one process goes on with th
 TEST_CASE("ranks: a point that fails is a result, on whichever rank it ran") {
     const TrainingStudy files;
     const Study study =
-        files.read({R"(sweep={"seed": [1, 2, 3, 4, 5, 6]})", "cluster.fabric.link.latency=100d"});
+        swept(files, R"({"seed": [1, 2, 3, 4, 5, 6]})", {"cluster.fabric.link.latency=100d"});
 
     const StudyOutcome outcome = run_on(3, study, one_loop);
 
@@ -178,8 +183,8 @@ TEST_CASE("ranks: a rank with another study or another build is refused") {
 
 // Points that do not end by themselves.
 Study endless_study(const TrainingStudy& files) {
-    return files.read({"stop.iterations=1000000000000", "measure.every=1000000 iterations",
-                       R"(sweep={"seed": [1, 2, 3, 4]})"});
+    return swept(files, R"({"seed": [1, 2, 3, 4]})",
+                 {"stop.iterations=1000000000000", "measure.every=1000000 iterations"});
 }
 
 TEST_CASE("ranks: a signal at any rank stops the study of all, on each with runs under way") {
@@ -230,9 +235,9 @@ TEST_CASE("ranks: a stop at rank 0 ends the runs of the others") {
 
 TEST_CASE("ranks: a result that cannot be kept ends the study on all ranks") {
     const TrainingStudy files;
-    const Study study = files.read({R"(sweep={"seed": [1, 2, 3, 4, 5, 6, 7, 8]})"});
+    const Study study = swept(files, R"({"seed": [1, 2, 3, 4, 5, 6, 7, 8]})");
     const StudyRuns runs(study);
-    for (const std::size_t kept_well : {0, 1, 3}) {
+    for (const std::size_t kept_well : {0U, 1U, 3U}) {
         CAPTURE(kept_well);
         PostOffice office(3);
         Others others(office, study, one_loop);
