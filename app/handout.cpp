@@ -40,14 +40,7 @@ std::optional<std::size_t> Handout::next() {
 }
 
 void Handout::finished(std::size_t run, PointResult result) {
-    if (kept_ != nullptr && result.metrics.outcome != "error") {
-        std::string key;
-        {
-            const std::scoped_lock lock(mutex_);
-            key = runs_.key(run);
-        }
-        kept_->keep(key, result);
-    }
+    if (kept_ != nullptr && result.metrics.outcome != "error") kept_->keep(runs_.key(run), result);
     progress_.finished(run, result);
     const std::scoped_lock lock(mutex_);
     results_[run] = std::move(result);

@@ -18,7 +18,7 @@ namespace paceline {
 class Handout {
   public:
     /// Requires that all outlive this. `kept` may be null.
-    Handout(StudyRuns& runs, KeptPoints* kept, StudyProgress& progress)
+    Handout(const StudyRuns& runs, KeptPoints* kept, StudyProgress& progress)
         : runs_(runs), kept_(kept), progress_(progress), results_(runs.size()) {}
 
     /// Takes the results of those that are kept; gives the others.
@@ -33,7 +33,7 @@ class Handout {
     [[nodiscard]] std::vector<PointResult>& results() { return results_; }
 
   private:
-    StudyRuns& runs_;
+    const StudyRuns& runs_;
     KeptPoints* kept_;
     StudyProgress& progress_;
     std::mutex mutex_;

@@ -21,12 +21,12 @@ std::string hash_of_file(const fs::path& file) {
     return content_hash(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
-const std::string& program() {
+}  // namespace
+
+const std::string& program_name() {
     static const std::string name = fmt::format("{} {}", version, hash_of_file("/proc/self/exe"));
     return name;
 }
-
-}  // namespace
 
 PointKeys::PointKeys(const std::string& scenario_file)
     : folder_(fs::path(scenario_file).parent_path()) {}
@@ -51,7 +51,7 @@ void PointKeys::add_files(const Json& json, std::map<std::string, std::string>& 
 std::string PointKeys::key(const std::string& resolved, std::string_view kind) {
     std::map<std::string, std::string> files;
     add_files(Json::parse(resolved), files);
-    std::string all = fmt::format("{}\n{}\n{}\n", kind, program(), resolved);
+    std::string all = fmt::format("{}\n{}\n{}\n", kind, program_name(), resolved);
     for (const auto& [text, hash] : files) all += fmt::format("{} {}\n", hash, text);
     return content_hash(all);
 }

@@ -17,6 +17,9 @@
 
 namespace paceline {
 
+/// Names this build: its version, and a hash of its executable.
+const std::string& program_name();
+
 class PointKeys {
   public:
     /// Of points of one scenario file; texts name files relative to its folder.

@@ -31,8 +31,13 @@ struct PoolSize {
     std::size_t threads = 1;  // for the arithmetic of all of them together
 };
 
-/// Returns when the exchange has no more runs and those under way have finished, or soon after a
+/// A way to run all runs of an exchange. Returns when the exchange has no more runs and those under way have finished, or soon after a
 /// stop was requested: runs under way are then dropped.
+using RunAll =
+    std::function<void(const StudyRuns& runs, const PoolSize& size, const RunExchange& exchange,
+                       StudyProgress& progress, const std::stop_token& stop)>;
+
+/// That, in this process.
 void run_side_by_side(const StudyRuns& runs, const PoolSize& size, const RunExchange& exchange,
                       StudyProgress& progress, const std::stop_token& stop);
 

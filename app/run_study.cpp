@@ -52,24 +52,24 @@ std::vector<std::size_t> points_of(const StudyRuns& runs) {
 }  // namespace
 
 StudyOutcome run_study(const Study& study, const StudyOptions& options) {
-    StudyRuns runs(study);
+    const StudyRuns runs(study);
     std::optional<KeptPoints> kept;
     if (options.keep_in) kept.emplace(*options.keep_in);
     PoolSize size = options.pool;
     size.loops = std::clamp<std::size_t>(runs.points(), 1, size.loops);
-    StudyProgress progress(runs, size.loops, options.telling);
+    StudyProgress progress(runs, size.loops + options.loops_elsewhere, options.telling);
     Handout handout(runs, kept ? &*kept : nullptr, progress);
     const auto take_kept = [&](std::vector<std::size_t> wanted) {
         return kept && options.resume ? handout.take_kept(wanted) : wanted;
     };
     const auto run_all = [&](const std::vector<std::size_t>& to_do) {
         handout.add(to_do);
-        run_side_by_side(runs, size,
-                         {[&] { return handout.next(); },
-                          [&](std::size_t run, PointResult result) {
-                              handout.finished(run, std::move(result));
-                          }},
-                         progress, options.stop);
+        options.run_all(runs, size,
+                        {[&] { return handout.next(); },
+                         [&](std::size_t run, PointResult result) {
+                             handout.finished(run, std::move(result));
+                         }},
+                        progress, options.stop);
     };
 
     const std::vector<std::size_t> to_do = take_kept(points_of(runs));

@@ -1,6 +1,7 @@
 // Runs a study, keeps what has finished, and writes what came out.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <stop_token>
@@ -15,6 +16,8 @@ namespace paceline {
 
 struct StudyOptions {
     PoolSize pool;
+    std::size_t loops_elsewhere = 0;  // that run points beside those of the pool
+    RunAll run_all = run_side_by_side;
     Telling telling = Telling::nothing;
     std::optional<std::filesystem::path> keep_in{};  // a folder for finished points
     bool resume = false;                             // takes what is kept there

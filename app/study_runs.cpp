@@ -32,7 +32,8 @@ const Scenario& StudyRuns::scenario(std::size_t run) const {
     return run < points() ? study_.points[run].scenario : baselines_[run - points()].scenario;
 }
 
-std::string StudyRuns::key(std::size_t run) {
+std::string StudyRuns::key(std::size_t run) const {
+    const std::scoped_lock lock(mutex_);
     return run < points() ? keys_.key(study_.points[run].resolved)
                           : keys_.key(baselines_[run - points()].resolved, "baseline");
 }

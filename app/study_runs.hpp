@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,8 @@ class StudyRuns {
     [[nodiscard]] std::size_t points() const { return study_.points.size(); }
     [[nodiscard]] std::size_t size() const { return points() + baselines_.size(); }
     [[nodiscard]] const Scenario& scenario(std::size_t run) const;
-    /// Names what decides its result.
-    [[nodiscard]] std::string key(std::size_t run);
+    /// Names what decides its result. Called by several threads.
+    [[nodiscard]] std::string key(std::size_t run) const;
 
     /// The baselines that the results of points ask for, in the order of their numbers.
     [[nodiscard]] std::vector<std::size_t> baselines_for(
@@ -39,7 +40,8 @@ class StudyRuns {
     };
 
     const Study& study_;
-    PointKeys keys_;
+    mutable std::mutex mutex_;
+    mutable PointKeys keys_;
     std::vector<Baseline> baselines_;
     std::vector<std::optional<std::size_t>> baseline_of_;  // [point]: a run
 };

@@ -10,6 +10,7 @@ packages=(
     cmake ninja-build make git python3
     libboost-dev libboost-graph-dev libboost-random-dev libeigen3-dev libspectra-dev libfmt-dev libtbb-dev
     zlib1g-dev libxxhash-dev
+    libopenmpi-dev openmpi-bin # studies over several machines
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
     python3-matplotlib # figures

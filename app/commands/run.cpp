@@ -1,9 +1,13 @@
 // paceline run: runs the study of a scenario file and leaves its results in a folder.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +21,10 @@
 #include "app/interruption.hpp"
 #include "app/mixing_report.hpp"
 #include "app/output.hpp"
+#include "app/ranks/follower.hpp"
+#include "app/ranks/launch.hpp"
+#include "app/ranks/leader.hpp"
+#include "app/ranks/post.hpp"
 #include "app/run_study.hpp"
 #include "app/terminal.hpp"
 
@@ -34,6 +42,13 @@ struct Arguments {
     bool resume = false;
     bool quiet = false;
     bool log_json = false;
+    bool no_mpi = false;
+
+    // Points run side by side, and threads that compute gradients, on so many cores.
+    [[nodiscard]] PoolSize pool(int cores) const {
+        return {static_cast<std::size_t>(jobs > 0 ? jobs : cores),
+                static_cast<std::size_t>(threads > 0 ? threads : cores)};
+    }
 };
 
 fs::path folder_of(const Arguments& arguments) {
@@ -117,13 +132,46 @@ int finish(const Arguments& arguments, const Study& study, const StudyOutcome& o
     return report_failures(study, outcome.results, teller);
 }
 
-int run(const Arguments& arguments, const Teller& teller) {
-    const Interruption interruption;  // before any other thread
+int cores_of_machine() {
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// Throws ConfigError when the ranks of a machine together need more than its memory.
+Study read_study_for(const Arguments& arguments, const PoolSize& pool, const Seat& seat) {
+    Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
+    check_memory(study, static_cast<int>(pool.loops) * seat.ranks_here);
+    return study;
+}
+
+// Makes `options` those of rank 0 of a parallel job.
+void take_others_along(StudyOptions& options, Leader& leader, const Study& study) {
+    Greeting own;
+    sign(own, StudyRuns(study));
+    leader.gather(own);
+    options.loops_elsewhere = leader.loops_elsewhere();
+    options.run_all = [&leader](auto&... all) { leader.run(all...); };
+}
+
+void warn_of_few_cores(const PoolSize& pool, const Seat& seat, const Teller& teller) {
+    if (const std::size_t most = std::max(pool.loops, pool.threads);
+        most > static_cast<std::size_t>(seat.bound_to))
+        teller.warn(
+            fmt::format("{} threads are to work on {} of the cores, to which the launcher "
+                        "has bound rank 0; give mpirun --bind-to none",
+                        most, seat.bound_to));
+}
+
+// Alone if `leader` is null.
+int run(const Arguments& arguments, const Teller& teller, const Interruption& interruption,
+        const Seat& seat, Leader* leader) {
     const auto begin = std::chrono::steady_clock::now();
-    const Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-    check_memory(study, jobs);
+    StudyOptions options;
+    options.pool = arguments.pool(seat.cores);
+    const Study study = read_study_for(arguments, options.pool, seat);
+    if (leader != nullptr) {
+        take_others_along(options, *leader, study);
+        warn_of_few_cores(options.pool, seat, teller);
+    }
     for (const std::string& warning : mixing_warnings(study)) teller.warn(warning);
     const fs::path folder = folder_of(arguments);
     try {
@@ -133,9 +181,6 @@ int run(const Arguments& arguments, const Teller& teller) {
         return wrong_input;
     }
 
-    StudyOptions options;
-    options.pool = {static_cast<std::size_t>(jobs),
-                    static_cast<std::size_t>(arguments.threads > 0 ? arguments.threads : cores)};
     if (arguments.log_json)
         options.telling = Telling::json;
     else if (!arguments.quiet && isatty(STDERR_FILENO) != 0)
@@ -153,24 +198,82 @@ int run(const Arguments& arguments, const Teller& teller) {
     }
 
     const std::chrono::duration<double> wall_clock = std::chrono::steady_clock::now() - begin;
+    const auto jobs = static_cast<int>(options.pool.loops + options.loops_elsewhere);
     const int code =
         finish(arguments, study, outcome, {jobs, wall_clock.count(), outcome.complete}, teller);
     return interruption.signal() != 0 ? 128 + interruption.signal() : code;
 }
 
-// With --log-json, mistakes and failures are lines of it, too.
-int run_and_tell(const Arguments& arguments) {
-    const Teller teller(arguments.log_json);
-    if (!arguments.log_json) return run(arguments, teller);
+// What goes wrong, told: with --log-json by a line of it.
+int told(const Teller& teller, const std::function<int()>& work) {
     try {
-        return run(arguments, teller);
+        return work();
     } catch (const ConfigError& error) {
         teller.fail(error.what());
         return wrong_input;
     } catch (const OutputError& error) {
         teller.fail(error.what());
         return point_failed;
+    } catch (const std::exception& error) {
+        teller.fail(
+            fmt::format("a fault of the program itself, please report it: {}", error.what()));
+        return point_failed;
     }
+}
+
+int run_as_leader(const Arguments& arguments, Post& post, Interruption& interruption) {
+    const Teller teller(arguments.log_json);
+    Leader leader(post, [&interruption] { interruption.interrupt(SIGTERM); });
+    const int code =
+        told(teller, [&] { return run(arguments, teller, interruption, post.seat(), &leader); });
+    std::fflush(stdout);
+    if (!leader.dismiss(code)) post.abort(code);
+    return code;
+}
+
+int run_as_follower(const Arguments& arguments, Post& post, const Interruption& interruption) {
+    const PoolSize pool = arguments.pool(post.seat().cores);
+    std::optional<Study> study;
+    try {
+        study = read_study_for(arguments, pool, post.seat());
+    } catch (const std::exception& error) {
+        return decline(post, error.what());
+    }
+    return follow(post, *study, pool, interruption.token());
+}
+
+int run_as_rank(const Arguments& arguments, Post& post, Interruption& interruption) {
+    if (post.seat().rank == 0) return run_as_leader(arguments, post, interruption);
+    try {
+        return run_as_follower(arguments, post, interruption);
+    } catch (const std::exception& error) {
+        Teller(arguments.log_json).fail(error.what());
+        post.abort(point_failed);
+    }
+}
+
+int run_alone_or_as_rank(const Arguments& arguments) {
+    const Teller teller(arguments.log_json);
+    const std::optional<Launch> launched = arguments.no_mpi ? std::nullopt : launch();
+    // Before any other thread, those of MPI among them.
+    Interruption interruption(launched ? SecondSignal::is_ignored : SecondSignal::ends_at_once);
+    std::unique_ptr<Post> post;
+    if (launched) {
+        try {
+            post = join_job();
+        } catch (const ConfigError& error) {
+            // A rank that ends with an error first has the others killed, before they say why.
+            if (launched->rank != 0) return done;
+            teller.fail(error.what());
+            return wrong_input;
+        }
+    }
+    if (post) return run_as_rank(arguments, *post, interruption);
+    return told(teller, [&] {
+        Seat alone;
+        alone.cores = cores_of_machine();
+        return run(arguments, teller, interruption, alone, nullptr);
+    });
 }
 
 }  // namespace
@@ -191,7 +294,9 @@ Command run_command(CLI::App& program) {
     parser.add_flag("--quiet", arguments->quiet, "no progress line and no table");
     parser.add_flag("--log-json", arguments->log_json,
                     "tell what happens on standard error, a JSON object per line");
-    return {&parser, [arguments] { return run_and_tell(*arguments); }};
+    parser.add_flag("--no-mpi", arguments->no_mpi,
+                    "run alone, even where an MPI launcher (mpirun, srun) has started this");
+    return {&parser, [arguments] { return run_alone_or_as_rank(*arguments); }};
 }
 
 }  // namespace paceline
