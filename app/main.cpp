@@ -26,6 +26,7 @@ int dispatch(int argc, char** argv) {
         run_command(program),
         check_command(program),
         list_command(program),
+        explain_command(program),
     };
     try {
         program.parse(argc, argv);

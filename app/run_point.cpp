@@ -338,7 +338,12 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
 
 }  // namespace
 
-Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most) {
+Fabric fabric_of(const Scenario& scenario) {
+    return make_fabric(scenario, take_seats(scenario));
+}
+
+Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most,
+                  NetworkObserver* observer) {
     Simulation simulation;
     simulation.limit_resumptions(most);
     simulation.report_to(progress);
@@ -349,6 +354,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
     const RandomStreams random(scenario.seed);
     Network network(simulation, std::move(fabric), choice.transport(), random);
+    network.observe(observer);
     LinkProcesses link_processes(network, random);
     begin_access(link_processes, choice.access, accesses);
     Job job = make_job(scenario);

@@ -6,13 +6,19 @@
 #include "analysis/metrics.hpp"
 #include "app/scenario.hpp"
 #include "sim/engine/simulation.hpp"
+#include "sim/network/observer.hpp"
 
 namespace paceline {
 
 /// Runs to the end. `progress` may be null; it is written to while the run goes on. More
-/// resumptions than `most` within one instant end the run as "spinning".
+/// resumptions than `most` within one instant end the run as "spinning". An observer is told of
+/// messages on the links of fabric_of(scenario).
 Metrics run_point(const Scenario& scenario, Progress* progress,
-                  std::uint64_t most = Simulation::default_resumption_limit);
+                  std::uint64_t most = Simulation::default_resumption_limit,
+                  NetworkObserver* observer = nullptr);
+
+/// The wires of a run, for all who are on them.
+Fabric fabric_of(const Scenario& scenario);
 
 /// The closed form of a step on an idle network, mean over `steps` steps; empty where none is
 /// known.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/engine/check.hpp"
+#include "sim/network/observer.hpp"
 
 namespace paceline {
 
@@ -43,6 +44,8 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
         state.payload = (1 - link.loss) * link.efficiency;
         state.duplex_share = link.duplex_share;
         set_capacity(state, link.bandwidth);
+        state.unlimited = link.bandwidth == unlimited;
+        has_unlimited_ |= state.unlimited;
     }
     for (std::size_t i = 0; i < fabric.back.size(); ++i)
         if (links_[i].duplex_share < 1) links_[i].back = fabric.back[i];
@@ -94,8 +97,8 @@ void Network::cut(Index index) {
     apply_rate(index, 0);
     Flow& flow = flows_[index];
     if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
-    leave_links(index);
     flow.size = flow.size - Bytes{static_cast<std::int64_t>(std::ceil(flow.remaining))};
+    leave_links(index);
     simulation_.at(simulation_.now(), action<&Network::drain>(*this, index));
 }
 
@@ -230,7 +233,8 @@ void Network::start(Index index) {
     flow.latency = Duration::zero();
     for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
     if (impairments_) flow.latency = sum(flow.latency, impairments_->begin(index, flow.route));
-    if (flow.size == Bytes{0}) {
+    if (has_unlimited_) leave_out_unlimited(flow.route);
+    if (flow.size == Bytes{0} || flow.route.empty()) {
         flow.route.clear();
         simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
         return;
@@ -238,6 +242,12 @@ void Network::start(Index index) {
     enter_links(index);
     started_.push_back(index);
     close_soon();
+}
+
+void Network::leave_out_unlimited(Route& route) const {
+    const auto rest =
+        std::ranges::remove_if(route, [this](LinkId link) { return links_[link].unlimited; });
+    route.erase(rest.begin(), rest.end());
 }
 
 void Network::drain(Index index) {
@@ -280,12 +290,14 @@ void Network::enter_links(Index index) {
     }
     flow.on_links = true;
     ++flowing_;
+    if (observer_ != nullptr) observer_->flow_begins(flow.route, simulation_.now());
 }
 
 // Takes a flow off its links: the last of each link's list moves into its place.
 void Network::leave_links(Index index) {
     Flow& flow = flows_[index];
     flow.on_links = false;
+    if (observer_ != nullptr) observer_->flow_ends(flow.route, flow.size, simulation_.now());
     for (std::size_t hop = 0; hop < flow.route.size(); ++hop) {
         LinkState& link = links_[flow.route[hop]];
         const Index place = flow.places[hop];
