@@ -303,8 +303,7 @@ void add_check(Explanation& e, const Scenario& scenario) {
         check.causes.push_back(part);
         check.rest_s -= part.seconds;
     }
-    constexpr double equal = 1e-9;
-    if (std::abs(check.rest_s) > equal * e.ladder.front().step_s)
+    if (std::abs(check.rest_s) > equal_to_closed_form * e.ladder.front().step_s)
         check.about_rest = reasons_for_rest(e, scenario);
 }
 
@@ -454,6 +453,11 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     }
     add_links(e, base, use);
     add_check(e, base);
+    constexpr double much = -0.005;
+    if (std::ranges::any_of(e.parts, [&](const Part& part) {
+            return part.seconds < much * e.ladder.front().step_s;
+        }))
+        e.notes.emplace_back("a part below 0: without it, steps were longer by chance");
     e.verdict = verdict_of(e);
     return e;
 }

@@ -53,6 +53,9 @@ enum class Obstacle : std::uint8_t {
 std::string name_of(Obstacle obstacle);
 std::string key_of(Obstacle obstacle);
 
+/// What counts as equal to a closed form, relative to the step.
+inline constexpr double equal_to_closed_form = 1e-6;
+
 struct Part {
     Obstacle what{};
     double seconds = 0;  // of a step

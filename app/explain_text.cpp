@@ -155,11 +155,16 @@ std::string bar(double share) {
                        '#');
 }
 
+double times_as_fast(const Explanation& e, const WhatNext& next) {
+    const double now_s = next.run->step_time_s.value_or(0);
+    return now_s > 0 ? e.ladder.front().step_s / now_s : 0;
+}
+
 // --- the sections of the page ---
 
 std::string head(const Explanation& e) {
     std::string text = e.file;
-    if (e.points > 1) text += fmt::format(", point {} of 0..{}", e.point, e.points - 1);
+    if (e.points > 1) text += fmt::format(", point {} (of 0 to {})", e.point, e.points - 1);
     text += "\n";
     if (!e.title.empty()) text += e.title + "\n";
     for (const auto& [axis, name] : e.choice) text += fmt::format("  {} = {}\n", axis, name);
@@ -205,11 +210,13 @@ std::string links_text(const Explanation& e) {
                         percent(kind.mean_used), kind.busiest.name, percent(kind.busiest.busy),
                         percent(kind.busiest.used),
                         fmt::format("{:.4g}", kind.busiest.bytes_per_step * 1e-6)});
-    std::string text = table(rows, {0, 4});
-    if (!e.most_loaded.empty())
-        text += fmt::format("    bottleneck: {}, busy {} % of the time\n", e.most_loaded[0].name,
-                            percent(e.most_loaded[0].busy));
-    return text;
+    const LinkLoad& most = e.most_loaded.front();
+    constexpr double much = 0.5;
+    return table(rows, {0, 4}) +
+           (most.used >= much ? fmt::format("    bottleneck: {}, used {} % of the time\n",
+                                            most.name, percent(most.used))
+                              : fmt::format("    no link is used more than {} % of the time\n",
+                                            percent(most.used)));
 }
 
 std::string check_text(const Explanation& e) {
@@ -224,8 +231,7 @@ std::string check_text(const Explanation& e) {
         {check.of_a_star ? "  closed form, of an idle star" : "  closed form, idle network",
          in_unit(*check.model_s, unit)});
     rows.push_back({"  difference", in_unit(difference, unit), change(step_s, *check.model_s)});
-    constexpr double equal = 1e-9;
-    if (std::abs(difference) <= equal * step_s)
+    if (std::abs(difference) <= equal_to_closed_form * step_s)
         return table(rows) + fmt::format("    equal: the relative difference is {:.1g}\n",
                                          std::abs(difference) / step_s);
     for (const Part& cause : check.causes)
@@ -240,20 +246,32 @@ std::string check_text(const Explanation& e) {
     return text;
 }
 
+// Over one node as it is now: a faster device is no slower cluster.
+std::optional<double> speedup_over_now(const Explanation& e, const WhatNext& next) {
+    if (next.key != "compute_halved") return next.run->speedup;
+    if (!e.as_is.speedup) return std::nullopt;
+    return *e.as_is.speedup * times_as_fast(e, next);
+}
+
+Row next_row(const Explanation& e, const WhatNext& next, const Unit& unit) {
+    const double before_s = e.ladder.front().step_s;
+    const double now_s = next.run->step_time_s.value_or(0);
+    const auto samples = next.run->samples_per_s;
+    const bool own_device = next.key != "compute_halved";
+    return {"  " + next.name,
+            in_unit(now_s, unit),
+            change(now_s, before_s),
+            or_dash(samples, "{:.5g}"),
+            samples ? change(*samples, e.as_is.samples_per_s.value_or(0)) : "-",
+            or_dash(speedup_over_now(e, next), "{:.2f}"),
+            own_device ? or_dash(next.run->efficiency, "{:.1f}", 100) : "-"};
+}
+
 std::string next_text(const Explanation& e) {
-    const double step_s = e.ladder.front().step_s;
-    const Unit unit = unit_for(step_s);
-    std::vector<Row> rows{{"what next", std::string(unit.name) + "/step", "change", "samples/s",
+    const Unit unit = unit_for(e.ladder.front().step_s);
+    std::vector<Row> rows{{"what next", fmt::format("{}/step", unit.name), "change", "samples/s",
                            "change", "speedup", "efficiency %"}};
-    const auto row = [&](const std::string& name, const Metrics& run) {
-        const auto samples = run.samples_per_s;
-        const bool both = samples && e.as_is.samples_per_s;
-        rows.push_back({"  " + name, in_unit(run.step_time_s.value_or(0), unit),
-                        change(run.step_time_s.value_or(0), step_s), or_dash(samples, "{:.5g}"),
-                        both ? change(*samples, *e.as_is.samples_per_s) : "-",
-                        or_dash(run.speedup, "{:.2f}"), or_dash(run.efficiency, "{:.1f}", 100)});
-    };
-    row("as it is", e.as_is);
+    rows.push_back(next_row(e, {"as_is", "as it is", e.as_is, {}}, unit));
     rows.back()[2] = rows.back()[4] = "";
     std::string refusals;
     for (const WhatNext& next : e.next) {
@@ -262,8 +280,10 @@ std::string next_text(const Explanation& e) {
         else if (next.run->failed())
             refusals += fmt::format("    {}: ends as \"{}\"\n", next.name, next.run->outcome);
         else
-            row(next.name, *next.run);
+            rows.push_back(next_row(e, next, unit));
     }
+    if (!e.as_is.samples_per_s)
+        for (Row& row : rows) row.erase(row.begin() + 3, row.begin() + 5);
     return table(rows) + refusals;
 }
 
@@ -292,6 +312,7 @@ Json number_or_null(const std::optional<double>& value) {
 
 Json load_json(const LinkLoad& load) {
     return {{"name", load.name},
+            {"link", load.number},
             {"busy_share", load.busy},
             {"used_share", load.used},
             {"bytes_per_step", load.bytes_per_step}};
@@ -335,8 +356,14 @@ Json check_json(const ClosedFormCheck& check) {
 
 Json next_json(const Explanation& e) {
     Json all = Json::object();
-    for (const WhatNext& next : e.next)
-        all[next.key] = next.run ? figures_json(*next.run) : Json{{"why_not", next.why_not}};
+    for (const WhatNext& next : e.next) {
+        if (next.run) {
+            all[next.key] = figures_json(*next.run);
+            all[next.key]["times_as_fast"] = times_as_fast(e, next);
+        } else {
+            all[next.key] = {{"why_not", next.why_not}};
+        }
+    }
     return all;
 }
 
@@ -353,17 +380,25 @@ std::string key_of(Obstacle obstacle) {
 std::string verdict_of(const Explanation& e) {
     const double step_s = e.ladder.front().step_s;
     if (step_s == 0) return "a step takes no time";
-    const Part most = *std::ranges::max_element(e.parts, {}, &Part::seconds);
-    const Naming& naming = naming_of(most.what);
-    std::string text = fmt::format("{}: {:.0f} % of a step is {}", naming.verdict,
-                                   100 * most.seconds / step_s, naming.meaning);
+    std::vector<Part> parts = e.parts;
+    std::ranges::sort(parts, std::ranges::greater{}, &Part::seconds);
+    const auto share = [&](const Part& part) {
+        return fmt::format("{:.0f} % of a step is {}", 100 * part.seconds / step_s,
+                           naming_of(part.what).meaning);
+    };
+    constexpr double most_of_it = 0.5;
+    std::string text;
+    if (parts[0].seconds >= most_of_it * step_s || parts.size() < 2)
+        text = fmt::format("{}: {}", naming_of(parts[0].what).verdict, share(parts[0]));
+    else
+        text = fmt::format("no single bound: {}, {}", share(parts[0]), share(parts[1]));
     std::string gains;
     for (const WhatNext& next : e.next) {
         if (!next.run || next.run->failed() || next.key == "nodes_doubled") continue;
-        const double faster = step_s / std::max(1e-300, next.run->step_time_s.value_or(0));
-        if (faster >= 1.005 && faster < 1e6)
+        constexpr double worth_telling = 1.005;
+        if (const double times = times_as_fast(e, next); times >= worth_telling)
             gains +=
-                fmt::format("{}{} gives {:.2f}x", gains.empty() ? "; " : ", ", next.name, faster);
+                fmt::format("{}{} gives {:.2f}x", gains.empty() ? "; " : ", ", next.name, times);
     }
     return text + gains;
 }
