@@ -100,6 +100,19 @@ std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios, int threads
     return results;
 }
 
+Metrics run_watched(const Scenario& scenario, LinkUse& use) {
+    const Simulation* simulation = nullptr;
+    Observer observer;
+    observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
+    observer.network.begins = [&](std::uint32_t id, const NetworkObserver::Message& message) {
+        use.begins(id, message.route, simulation->now());
+    };
+    observer.network.drains = [&](std::uint32_t id, Bytes sent) {
+        use.drains(id, sent, simulation->now());
+    };
+    return run_point(scenario, nullptr, Simulation::default_resumption_limit, &observer);
+}
+
 double step_of(const Metrics& metrics) {
     return metrics.step_time_s.value_or(0);
 }
@@ -315,7 +328,8 @@ struct Candidate {
 };
 
 // Twice as many nodes, if everything else in the scenario goes with that.
-Candidate with_nodes_doubled(const Study& study, const Point& point, std::int64_t most_messages) {
+Candidate with_nodes_doubled(const Study& study, const Point& point,
+                             const ExplainOptions& options) {
     Candidate candidate{{"nodes_doubled", "nodes doubled", {}, {}}, {}};
     const auto give_up = [&candidate](std::string why) {
         candidate.what.why_not = std::move(why);
@@ -328,9 +342,10 @@ Candidate with_nodes_doubled(const Study& study, const Point& point, std::int64_
     const char* const key = cluster.contains("devices") ? "devices" : "nodes";
     cluster[key] = 2 * cluster[key].get<std::int64_t>();
     try {
-        DataCache cache;
-        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, cache));
-        if (messages_per_step(doubled) > 100.0 * static_cast<double>(most_messages))
+        DataCache own;
+        DataCache& data = options.data != nullptr ? *options.data : own;
+        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, data));
+        if (messages_per_step(doubled) > 100.0 * static_cast<double>(options.most_messages))
             return give_up("a step of so many would take minutes to simulate");
         candidate.scenario = std::move(doubled);
     } catch (const ConfigError& error) {
@@ -340,7 +355,7 @@ Candidate with_nodes_doubled(const Study& study, const Point& point, std::int64_
 }
 
 std::vector<Candidate> candidates(const Study& study, const Point& point, const Scenario& base,
-                                  std::int64_t most_messages) {
+                                  const ExplainOptions& options) {
     std::vector<Candidate> all;
     Candidate bandwidth{{"bandwidth_doubled", "bandwidth doubled", {}, {}}, {}};
     Candidate latency{{"latency_halved", "latency halved", {}, {}}, {}};
@@ -354,7 +369,7 @@ std::vector<Candidate> candidates(const Study& study, const Point& point, const 
     all.push_back(std::move(latency));
     all.push_back(
         {{"compute_halved", "compute twice as fast", {}, {}}, with_compute_times(base, 0.5)});
-    all.push_back(with_nodes_doubled(study, point, most_messages));
+    all.push_back(with_nodes_doubled(study, point, options));
     return all;
 }
 
@@ -422,13 +437,13 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     if (extent.time) e.time_limit_s = to_seconds(*extent.time);
 
     LinkUse use;
-    e.as_is = run_point(base, nullptr, Simulation::default_resumption_limit, &use);
+    e.as_is = run_watched(base, use);
     add_notes(e, whole, extent);
     if (e.as_is.failed() || e.as_is.iterations == 0) return e;
 
     const std::vector<LadderStep> ladder = ladder_of(base);
     const Scenario& alike = ladder[rung_of_alike_nodes(ladder)].scenario;
-    const std::vector<Candidate> next = candidates(study, point, base, options.most_messages);
+    const std::vector<Candidate> next = candidates(study, point, base, options);
     std::vector<Scenario> runs;
     for (std::size_t i = 1; i < ladder.size(); ++i) runs.push_back(ladder[i].scenario);
     runs.push_back(with_compute_times(alike, 0));

@@ -137,6 +137,7 @@ struct Explanation {
 struct ExplainOptions {
     std::int64_t most_messages = 300'000;  // of a run; it has a step and a period at least
     int threads = 1;
+    DataCache* data = nullptr;  // of several explanations; null: one of its own
 };
 
 /// Runs the point some ten times. If it fails as it is there are no parts and nothing behind them.

@@ -211,7 +211,7 @@ std::string links_text(const Explanation& e) {
                         percent(kind.busiest.used),
                         fmt::format("{:.4g}", kind.busiest.bytes_per_step * 1e-6)});
     const LinkLoad& most = e.most_loaded.front();
-    constexpr double much = 0.5;
+    constexpr double much = 0.25;
     return table(rows, {0, 4}) +
            (most.used >= much ? fmt::format("    bottleneck: {}, used {} % of the time\n",
                                             most.name, percent(most.used))

@@ -1,5 +1,5 @@
 // The program: its commands (app/commands), and how what went wrong is told. Exit codes: 0 done, 1 a
-// point failed, 2 the scenario or the command line is wrong.
+// point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -11,6 +11,7 @@
 #include "app/commands/command.hpp"
 #include "app/config_error.hpp"
 #include "app/output.hpp"
+#include "app/terminal.hpp"
 #include "app/version.hpp"
 
 namespace {
@@ -45,14 +46,14 @@ int main(int argc, char** argv) {
     try {
         return dispatch(argc, argv);
     } catch (const paceline::ConfigError& error) {
-        fmt::print(stderr, "paceline: {}\n", error.what());
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
         return wrong_input;
     } catch (const paceline::OutputError& error) {
-        fmt::print(stderr, "paceline: {}\n", error.what());
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
         return point_failed;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "paceline: a fault of the program itself, please report it: {}\n",
-                   error.what());
+        fmt::print(stderr, "{} a fault of the program itself, please report it: {}\n",
+                   red(stderr, "paceline:"), error.what());
         return point_failed;
     }
 }

@@ -32,6 +32,7 @@ std::string speedup_table(const Study& study, const std::vector<PointResult>& re
 struct RunInfo {
     int jobs;
     double wall_clock_s;
+    bool complete = true;  // no point of the study is missing
 };
 
 /// What was run, by what, and what it cost: the only file in which two runs of a study may differ.

@@ -235,7 +235,7 @@ Study read_study(const std::string& file, const std::vector<std::string>& settin
     study.points.reserve(plan.points);
     DataCache cache;
     for (std::size_t number = 0; number < plan.points; ++number) {
-        Point point{choice_of(number, plan.axes), {}, {}};
+        Point point{choice_of(number, plan.axes), {}, {}, number};
         const Json resolved = resolve(plan, point.choice);
         point.resolved = as_text(resolved);
         try {

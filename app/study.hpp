@@ -25,6 +25,7 @@ struct Point {
     std::vector<std::size_t> choice;  // a value per axis
     std::string resolved;             // the point as JSON, without "sweep"
     Scenario scenario;
+    std::size_t number = 0;  // in the study
 };
 
 struct Study {

@@ -9,7 +9,7 @@ packages=(
     clang-format-19 clang-tidy-19
     cmake ninja-build make git python3
     libboost-dev libboost-graph-dev libboost-random-dev libeigen3-dev libspectra-dev libfmt-dev libtbb-dev
-    zlib1g-dev
+    zlib1g-dev libxxhash-dev
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
 )

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/engine/check.hpp"
-#include "sim/network/observer.hpp"
 
 namespace paceline {
 
@@ -97,8 +96,8 @@ void Network::cut(Index index) {
     apply_rate(index, 0);
     Flow& flow = flows_[index];
     if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
-    flow.size = flow.size - Bytes{static_cast<std::int64_t>(std::ceil(flow.remaining))};
     leave_links(index);
+    flow.size = flow.size - Bytes{static_cast<std::int64_t>(std::ceil(flow.remaining))};
     simulation_.at(simulation_.now(), action<&Network::drain>(*this, index));
 }
 
@@ -107,6 +106,7 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
     LinkState& state = links_[link];
     set_capacity(state, bandwidth);
+    if (observer_ != nullptr) tell(observer_->capacity, link, state.capacity);
     if (until != never && announced_.empty()) announced_.assign(links_.size(), never);
     if (!announced_.empty()) announced_[link] = until;
     if (!state.flows.empty()) touch(state);
@@ -126,6 +126,7 @@ void Network::lose_flows(LinkId link) {
         flow.remaining = size;
         flow.since = now;
         flow.rate = 0;
+        if (observer_ != nullptr) tell(observer_->restarts, index);
     }
     if (!state.flows.empty()) touch(state);
 }
@@ -233,9 +234,10 @@ void Network::start(Index index) {
     flow.latency = Duration::zero();
     for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
     if (impairments_) flow.latency = sum(flow.latency, impairments_->begin(index, flow.route));
+    if (flow.size == Bytes{0}) flow.route.clear();
     if (has_unlimited_) leave_out_unlimited(flow.route);
-    if (flow.size == Bytes{0} || flow.route.empty()) {
-        flow.route.clear();
+    if (observer_ != nullptr) tell_of_begin(index);
+    if (flow.route.empty()) {
         simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
         return;
     }
@@ -250,11 +252,23 @@ void Network::leave_out_unlimited(Route& route) const {
     route.erase(rest.begin(), rest.end());
 }
 
+void Network::tell_of_begin(Index index) const {
+    const Flow& flow = flows_[index];
+    const NetworkObserver::Message message{.from = flow.from,
+                                           .to = flow.to,
+                                           .stream = flow.stream,
+                                           .size = flow.size,
+                                           .latency = flow.latency,
+                                           .route = flow.route};
+    tell(observer_->begins, index, message);
+}
+
 void Network::drain(Index index) {
     if (flows_[index].on_links) leave_links(index);
     Flow& flow = flows_[index];
     flow.scheduled = false;
     flow.rate = 0;
+    if (observer_ != nullptr) tell(observer_->drains, index, flow.size);
     if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     Time arrival = later(simulation_.now(), flow.latency);
@@ -268,6 +282,7 @@ void Network::drain(Index index) {
 
 void Network::deliver(Index index) {
     Flow& flow = flows_[index];
+    if (observer_ != nullptr) tell(observer_->arrives, index, flow.lost);
     if (impairments_) impairments_->arrived({flow.from, flow.to, flow.stream}, simulation_.now());
     if (!std::exchange(flow.lost, false)) {
         ++delivered_;
@@ -290,14 +305,12 @@ void Network::enter_links(Index index) {
     }
     flow.on_links = true;
     ++flowing_;
-    if (observer_ != nullptr) observer_->flow_begins(flow.route, simulation_.now());
 }
 
 // Takes a flow off its links: the last of each link's list moves into its place.
 void Network::leave_links(Index index) {
     Flow& flow = flows_[index];
     flow.on_links = false;
-    if (observer_ != nullptr) observer_->flow_ends(flow.route, flow.size, simulation_.now());
     for (std::size_t hop = 0; hop < flow.route.size(); ++hop) {
         LinkState& link = links_[flow.route[hop]];
         const Index place = flow.places[hop];
@@ -366,6 +379,7 @@ LinkId Network::start_alone(Index index) {
     }
     if (impairments_) slowest = std::min(slowest, impairments_->bound(index));
     flow.rate = bytes_per_tick(slowest);
+    if (observer_ != nullptr) tell(observer_->rate, index, flow.rate);
     flow.event =
         simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
@@ -437,6 +451,7 @@ void Network::apply_rate(Index index, double rate) {
     flow.remaining = std::max(0.0, flow.remaining - flow.rate * elapsed);
     flow.since = now;
     flow.rate = rate;
+    if (observer_ != nullptr) tell(observer_->rate, index, rate);
     if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
     if (rate == 0) return wait_for_links(index);
     const double ticks = std::ceil(flow.remaining / rate);

@@ -53,6 +53,7 @@
 #include "sim/network/impairments.hpp"
 #include "sim/network/mailboxes.hpp"
 #include "sim/network/max_min.hpp"
+#include "sim/network/observer.hpp"
 
 namespace paceline {
 
@@ -78,8 +79,6 @@ struct Transport {
 /// When a message sets out: at once, or once its receiver waits for it. The handshake itself costs
 /// nothing.
 enum class Protocol : std::uint8_t { eager, rendezvous };
-
-class NetworkObserver;
 
 class Network {
   public:
@@ -120,10 +119,20 @@ class Network {
     /// What the flows on a link have moved is lost: they start anew, from where they are sent.
     void lose_flows(LinkId link);
 
-    /// Tells it of messages from now on; null: nobody. Requires that it outlives the run.
-    void observe(NetworkObserver* observer) { observer_ = observer; }
+    /// Tells `observer` of messages from now on; null: nobody. Requires that it outlives the run.
+    void observe(const NetworkObserver* observer) { observer_ = observer; }
 
     [[nodiscard]] Simulation& simulation() const { return simulation_; }
+    [[nodiscard]] int hosts_per_node() const { return hosts_per_node_; }
+    /// Links, and what payload can have of each now.
+    [[nodiscard]] std::size_t links() const { return links_.size(); }
+    [[nodiscard]] Bandwidth capacity(LinkId link) const { return links_[link].capacity; }
+    /// The way of a message. Requires from != to.
+    [[nodiscard]] Route route(int from, int to) const {
+        Route route;
+        find_route_(from, to, route);
+        return route;
+    }
     [[nodiscard]] int hosts() const { return hosts_; }
     [[nodiscard]] const Traffic& traffic(int host) const {
         return traffic_[static_cast<std::size_t>(host)];
@@ -183,6 +192,7 @@ class Network {
     void prepare(Index index);
     void start(Index index);
     void leave_out_unlimited(Route& route) const;
+    void tell_of_begin(Index index) const;
     void drain(Index index);
     void deliver(Index index);
     void enter_links(Index index);
@@ -231,7 +241,7 @@ class Network {
     std::vector<Time> announced_;  // [link]: of its next change; empty: none has announced any
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;
-    NetworkObserver* observer_ = nullptr;
+    const NetworkObserver* observer_ = nullptr;
     bool has_unlimited_ = false;  // links
     bool closing_ = false;        // set_rates is due at the end of this instant
 

@@ -9,14 +9,12 @@ using namespace literals;
 using namespace std::chrono_literals;
 
 TEST_CASE("link use: time with several messages counts once, bytes of each") {
-    const Route first{0, 3};
-    const Route second{3};
     LinkUse use;
-    use.flow_begins(first, Time{1us});
-    use.flow_begins(second, Time{2us});
-    use.flow_ends(first, 5_B, Time{4us});
-    use.flow_ends(second, 7_B, Time{9us});
-    use.flow_begins(second, Time{20us});
+    use.begins(5, Route{0, 3}, Time{1us});
+    use.begins(2, Route{3}, Time{2us});
+    use.drains(5, 5_B, Time{4us});
+    use.drains(2, 7_B, Time{9us});
+    use.begins(5, Route{3}, Time{20us});
 
     CHECK(use.busy(0, Time{30us}) == 3us);
     CHECK(use.busy(3, Time{30us}) == 8us + 10us);
