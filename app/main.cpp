@@ -28,6 +28,7 @@ int dispatch(int argc, char** argv) {
         run_command(program),
         check_command(program),
         list_command(program),
+        explain_command(program),
         plot_command(program),
         solve_command(program),
     };

@@ -217,6 +217,42 @@ Seats take_seats(const Scenario& scenario) {
     return seats;
 }
 
+// Workers and servers of a job, from its first host on.
+void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenario& job) {
+    const int devices = job.cluster.devices_per_node;
+    const int workers = job.cluster.workers;
+    for (int rank = 0; rank < workers + job.algorithm.server_nodes; ++rank) {
+        const bool works = rank < workers;
+        hosts[static_cast<std::size_t>(first + rank)] = {
+            .kind = works ? HostRole::Kind::worker : HostRole::Kind::server,
+            .job = number,
+            .job_name = number == 0 ? "" : job.job,
+            .rank = rank,
+            .node = works ? rank / devices : job.cluster.nodes + rank - workers,
+            .device = works ? rank % devices : 0};
+    }
+}
+
+Machine machine_of(const Scenario& scenario, const Network& network, const Seats& seats) {
+    std::vector<HostRole> hosts(static_cast<std::size_t>(network.hosts()));
+    std::size_t seat = 0;
+    int number = 0;
+    add_roles(hosts, seats.first_host[seat++], number++, scenario);
+    for (const Scenario& job : scenario.other_jobs)
+        add_roles(hosts, seats.first_host[seat++], number++, job);
+    for (int i = 0; std::cmp_less(i, scenario.cluster.background.size()); ++i) {
+        const int first = seats.first_host[seat++];
+        for (const int end : {0, 1})
+            hosts[static_cast<std::size_t>(first + end * scenario.cluster.devices_per_node)] = {
+                .kind = HostRole::Kind::background, .job = i, .rank = end, .node = end};
+    }
+    return {network.simulation(), network, std::move(hosts)};
+}
+
+const WorkerObserver* workers_of(const Observer* observer) {
+    return observer == nullptr ? nullptr : &observer->workers;
+}
+
 Fabric make_fabric(const Scenario& scenario, const Seats& seats) {
     if (scenario.shares_network())
         return scenario.cluster.make_fabric(seats.seating, scenario.seed);
@@ -250,10 +286,10 @@ void start_services(const Scenario& scenario, Cluster& cluster) {
 // A job beside the main one: without values, and cut when that one ends.
 class OtherJob {
   public:
-    OtherJob(const Scenario& scenario, NetworkPart network)
+    OtherJob(const Scenario& scenario, NetworkPart network, const Observer* observer)
         : scenario_(scenario),
           marks_(network),
-          cluster_(network, daemon_job(network.simulation())),
+          cluster_(network, daemon_job(network.simulation(), workers_of(observer))),
           processes_(network.simulation(), EventKind::daemon) {
         marks_.watch(cluster_);
         start_services(scenario, cluster_);
@@ -270,8 +306,9 @@ class OtherJob {
     }
 
   private:
-    Job daemon_job(const Simulation& simulation) {
+    Job daemon_job(const Simulation& simulation, const WorkerObserver* observer) {
         Job job = make_job(scenario_);
+        job.observer = observer;
         job.kind = EventKind::daemon;
         job.after_steps = [this](int rank, std::int64_t k) { marks_.after_steps(rank, k); };
         if (const auto time = scenario_.stop.time)
@@ -289,12 +326,12 @@ class OtherJob {
 // Everything on the network that is not the main job.
 class Others {
   public:
-    Others(const Scenario& scenario, Network& network, const Seats& seats)
+    Others(const Scenario& scenario, Network& network, const Seats& seats, const Observer* observer)
         : sources_(network.simulation(), EventKind::daemon) {
         const std::vector<Background>& background = scenario.cluster.background;
         std::size_t seat = 1;
         for (const Scenario& job : scenario.other_jobs)
-            jobs_.emplace_back(job, NetworkPart(network, seats.first_host[seat++]));
+            jobs_.emplace_back(job, NetworkPart(network, seats.first_host[seat++]), observer);
         const int per_machine = scenario.cluster.devices_per_node;
         const RandomStreams streams(scenario.seed);
         for (std::size_t i = 0; i < background.size(); ++i)
@@ -343,7 +380,12 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
 
 }  // namespace
 
-Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most) {
+Fabric fabric_of(const Scenario& scenario) {
+    return make_fabric(scenario, take_seats(scenario));
+}
+
+Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most,
+                  const Observer* observer) {
     Simulation simulation;
     simulation.limit_resumptions(most);
     simulation.report_to(progress);
@@ -354,9 +396,14 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
     const RandomStreams random(scenario.seed);
     Network network(simulation, std::move(fabric), choice.transport(), random);
+    if (observer != nullptr) {
+        tell(observer->begins, machine_of(scenario, network, seats));
+        network.observe(&observer->network);
+    }
     LinkProcesses link_processes(network, random);
     begin_access(link_processes, choice.access, accesses);
     Job job = make_job(scenario);
+    job.observer = workers_of(observer);
     std::unique_ptr<Problem> problem;
     std::unique_ptr<TrainingLog> log;
     if (scenario.training) {
@@ -366,7 +413,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     }
     Cluster cluster(network, std::move(job));
     if (log) log->watch(cluster);
-    const Others others(scenario, network, seats);
+    const Others others(scenario, network, seats, observer);
     Processes processes(simulation);
     std::optional<Crew> crew;
     if (choice.failures)
@@ -378,6 +425,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
         run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
     if (crew) crew->settle();
+    if (observer != nullptr) tell(observer->ends);
     const bool finished = crew ? crew->finished() : processes.finished();
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario));

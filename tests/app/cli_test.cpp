@@ -187,6 +187,36 @@ TEST_CASE("command line: check says what would run and writes nothing") {
     CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
 }
 
+TEST_CASE("command line: explain tells a page about one point, for people and for programs") {
+    const Shell shell;
+
+    const Outcome page = shell.run("explain small.json --point 2");
+    const Outcome json = shell.run("explain small.json --set cluster.nodes=4 --json");
+
+    CHECK(page.code == 0);
+    CHECK(page.err.empty());
+    CHECK(contains(page.out, "cluster.nodes = 4"));
+    for (const char* section :
+         {"where a step goes", "links", "against the closed form", "what next"})
+        CHECK(contains(page.out, section));
+    CHECK(json.code == 0);
+    CHECK(Json::parse(json.out).at("nodes") == 4);
+    CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
+}
+
+TEST_CASE("command line: explain of several points says how to choose one, and ends with 2") {
+    const Shell shell;
+    for (const char* arguments :
+         {"explain small.json", "explain small.json --point 3", "explain small.json --point two"}) {
+        CAPTURE(arguments);
+        const Outcome outcome = shell.run(arguments);
+
+        CHECK(outcome.code == 2);
+        CHECK(outcome.out.empty());
+        CHECK(contains(outcome.err, "--point"));
+    }
+}
+
 TEST_CASE("command line: what a mixing will do to DecentLaM is told once, by run and by check") {
     const Shell shell;
     (void)shell.folder.write("directed.json", R"({
