@@ -134,9 +134,11 @@ class Writer {
     void flush();
 
     struct CounterName {
-        int pid;
+        int process;
         std::string name;
     };
+    /// One of the process, for events that belong to no thread: viewers would invent one.
+    [[nodiscard]] std::uint32_t some_thread_of(int process) const;
 
     const TraceRecorder& record_;
     const TextSink& sink_;
@@ -272,7 +274,7 @@ void Writer::add_counters() {
         for (const TraceCounter& counter : names) {
             numbers[link].push_back(static_cast<std::uint32_t>(counters_.size()));
             counters_.push_back(
-                {pid(counter.process < 0 ? links_process() : counter.process), counter.name});
+                {counter.process < 0 ? links_process() : counter.process, counter.name});
         }
     for (std::uint32_t i = 0; i < record_.uses().size(); ++i)
         for (const std::uint32_t number : numbers[record_.uses()[i].link])
@@ -291,8 +293,16 @@ void Writer::flush() {
     text_.clear();
 }
 
+std::uint32_t Writer::some_thread_of(int number) const {
+    const auto found = std::ranges::lower_bound(lanes_, number, {}, &Lane::process);
+    return found == lanes_.end() || found->process != number
+               ? static_cast<std::uint32_t>(pid(number))
+               : found->thread;
+}
+
 void Writer::name_processes() {
-    const auto name = [this](int number, std::string_view text, std::uint32_t thread) {
+    const auto name = [this](int number, std::string_view text) {
+        const std::uint32_t thread = some_thread_of(number);
         next_event();
         put(R"({{"ph":"M","name":"process_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
             pid(number), thread, escaped(text));
@@ -300,18 +310,11 @@ void Writer::name_processes() {
         put(R"({{"ph":"M","name":"process_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
             pid(number), thread, number);
     };
-    // A name stands with a thread of the process: without one the process would get a thread more.
-    std::map<int, std::uint32_t> threads;
-    for (const Lane& lane : lanes_) threads.try_emplace(lane.process, lane.thread);
     for (int number = 0; number < links_process(); ++number)
-        if (process(number).chosen) {
-            const auto found = threads.find(number);
-            name(number, process(number).name,
-                 found == threads.end() ? static_cast<std::uint32_t>(pid(number)) : found->second);
-        }
+        if (process(number).chosen) name(number, process(number).name);
     const bool has_links = std::ranges::any_of(
-        counters_, [this](const CounterName& c) { return c.pid == pid(links_process()); });
-    if (has_links) name(links_process(), "links", static_cast<std::uint32_t>(pid(links_process())));
+        counters_, [this](const CounterName& c) { return c.process == links_process(); });
+    if (has_links) name(links_process(), "links");
 }
 
 void Writer::name_threads() {
@@ -334,8 +337,9 @@ void Writer::write_line(const Line& line) {
     next_event();
     if (line.phase == Phase::counter) {
         const CounterName& counter = counters_[line.lane];
-        put(R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"use":{:.6g}}}}})", counter.name,
-            counter.pid, microseconds(line.at), record_.uses()[line.index].millionths * 1e-6);
+        put(R"({{"ph":"C","name":"{}","pid":{},"tid":{},"ts":{},"args":{{"use":{:.6g}}}}})",
+            counter.name, pid(counter.process), some_thread_of(counter.process),
+            microseconds(line.at), record_.uses()[line.index].millionths * 1e-6);
         return;
     }
     const Lane& lane = lanes_[line.lane];

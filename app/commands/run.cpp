@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "app/output.hpp"
 #include "app/run_study.hpp"
 #include "app/terminal.hpp"
+#include "app/tracing.hpp"
 
 namespace paceline {
 
@@ -34,6 +36,8 @@ struct Arguments {
     bool resume = false;
     bool quiet = false;
     bool log_json = false;
+    bool trace = false;
+    TraceArguments what_to_trace;
 };
 
 fs::path folder_of(const Arguments& arguments) {
@@ -123,10 +127,13 @@ int run(const Arguments& arguments, const Teller& teller) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     check_memory(study, jobs);
+    std::optional<Tracing> tracing;
+    if (arguments.trace) tracing.emplace(study, arguments.what_to_trace);
     for (const std::string& warning : mixing_warnings(study)) teller.warn(warning);
     const fs::path folder = folder_of(arguments);
     try {
         prepare_folder(folder);
+        if (tracing) tracing->write_into(folder);
     } catch (const OutputError& error) {
         teller.fail(error.what());
         return wrong_input;
@@ -142,7 +149,10 @@ int run(const Arguments& arguments, const Teller& teller) {
     options.keep_in = folder / "points";
     options.resume = arguments.resume;
     options.stop = interruption.token();
+    options.tracing = tracing ? &*tracing : nullptr;
     const StudyOutcome outcome = run_study(study, options);
+    if (tracing)
+        for (const std::string& warning : tracing->warnings()) teller.warn(warning);
 
     const std::chrono::duration<double> wall_clock = std::chrono::steady_clock::now() - begin;
     const int code =
@@ -165,6 +175,24 @@ int run_and_tell(const Arguments& arguments) {
     }
 }
 
+void add_trace_options(CLI::App& parser, Arguments& arguments) {
+    TraceArguments& what = arguments.what_to_trace;
+    CLI::Option* const trace = parser.add_flag(
+        "--trace", arguments.trace, "write traces for Perfetto into traces/ of the results folder");
+    parser.add_option("--trace-points", what.points, "0,3..5 or all: which points to trace")
+        ->needs(trace);
+    parser
+        .add_option("--trace-time", what.time,
+                    "FROM..TO: what of the simulated time, such as 1.5s..2s")
+        ->needs(trace);
+    parser.add_option("--trace-nodes", what.nodes, "0,1,4..7: which nodes")->needs(trace);
+    parser.add_option("--trace-iterations", what.iterations, "A..B: which iterations, from 0 on")
+        ->needs(trace);
+    parser.add_option("--trace-limit", what.limit, "most events of a trace (default 1000000)")
+        ->needs(trace)
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+}
+
 }  // namespace
 
 Command run_command(CLI::App& program) {
@@ -183,6 +211,7 @@ Command run_command(CLI::App& program) {
     parser.add_flag("--quiet", arguments->quiet, "no progress line and no table");
     parser.add_flag("--log-json", arguments->log_json,
                     "tell what happens on standard error, a JSON object per line");
+    add_trace_options(parser, *arguments);
     return {&parser, [arguments] { return run_and_tell(*arguments); }};
 }
 
