@@ -85,4 +85,13 @@ void write_file(const fs::path& file, std::string_view text, Flush flush) {
     temporary.rename_to(file);
 }
 
+void write_file_in_pieces(
+    const fs::path& file,
+    const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write) {
+    TemporaryFile temporary(fs::path(file).concat(".tmp"));
+    write([&temporary](std::string_view piece) { temporary.write(piece, Flush::no); });
+    temporary.write("", Flush::yes);
+    temporary.rename_to(file);
+}
+
 }  // namespace paceline

@@ -10,6 +10,7 @@
 
 #include <tbb/global_control.h>
 
+#include "app/output.hpp"
 #include "app/run_point.hpp"
 
 namespace paceline {
@@ -54,11 +55,15 @@ struct Pool {
     std::exception_ptr failure;
 };
 
-PointResult run_one(const Scenario& scenario, Progress* progress) {
+PointResult run_one(const Pool& pool, std::size_t run, Progress* progress) {
+    const Scenario& scenario = pool.runs.scenario(run);
     const auto begin = std::chrono::steady_clock::now();
     PointResult result;
     try {
-        result.metrics = run_point(scenario, progress);
+        result.metrics = pool.exchange.run ? pool.exchange.run(run, scenario, progress)
+                                           : run_point(scenario, progress);
+    } catch (const OutputError&) {
+        throw;
     } catch (const std::exception& error) {
         result.metrics = {};
         result.metrics.nodes = scenario.cluster.nodes;
@@ -75,7 +80,7 @@ void run_until_none_left(Pool& pool, std::size_t thread) {
         const std::optional<std::size_t> run = pool.exchange.next();
         if (!run) return;
         Progress* const progress = pool.progress.begins(thread, *run);
-        PointResult result = run_one(pool.runs.scenario(*run), progress);
+        PointResult result = run_one(pool, *run, progress);
         pool.progress.ends(thread);
         if (pool.stop.stop_requested()) return;  // it may have been cut
         pool.exchange.finished(*run, std::move(result));

@@ -24,6 +24,8 @@ namespace paceline {
 struct RunExchange {
     std::function<std::optional<std::size_t>()> next;  // the number of a run; nothing: no more
     std::function<void(std::size_t run, PointResult result)> finished;
+    /// What a run is; empty: run_point. What it throws is the run's failure, but for OutputError.
+    std::function<Metrics(std::size_t run, const Scenario& scenario, Progress* progress)> run{};
 };
 
 struct PoolSize {

@@ -12,6 +12,7 @@
 #include "app/handout.hpp"
 #include "app/kept_points.hpp"
 #include "app/output.hpp"
+#include "app/run_point.hpp"
 
 namespace paceline {
 
@@ -49,6 +50,21 @@ std::vector<std::size_t> points_of(const StudyRuns& runs) {
     return points;
 }
 
+// Takes what is kept of these runs, and returns the others.
+std::vector<std::size_t> take_kept_but_traced(Handout& handout,
+                                              const std::vector<std::size_t>& wanted,
+                                              const Tracing* tracing) {
+    const auto is_traced = [tracing](std::size_t run) {
+        return tracing != nullptr && tracing->traces(run);
+    };
+    std::vector<std::size_t> to_take;
+    std::vector<std::size_t> to_do;
+    for (const std::size_t run : wanted) (is_traced(run) ? to_do : to_take).push_back(run);
+    for (const std::size_t run : handout.take_kept(to_take)) to_do.push_back(run);
+    std::ranges::sort(to_do);
+    return to_do;
+}
+
 }  // namespace
 
 StudyOutcome run_study(const Study& study, const StudyOptions& options) {
@@ -60,16 +76,21 @@ StudyOutcome run_study(const Study& study, const StudyOptions& options) {
     StudyProgress progress(runs, size.loops + options.loops_elsewhere, options.telling);
     Handout handout(runs, kept ? &*kept : nullptr, progress);
     const auto take_kept = [&](std::vector<std::size_t> wanted) {
-        return kept && options.resume ? handout.take_kept(wanted) : wanted;
+        return kept && options.resume ? take_kept_but_traced(handout, wanted, options.tracing)
+                                      : wanted;
     };
     const auto run_all = [&](const std::vector<std::size_t>& to_do) {
         handout.add(to_do);
-        options.run_all(runs, size,
-                        {[&] { return handout.next(); },
-                         [&](std::size_t run, PointResult result) {
-                             handout.finished(run, std::move(result));
-                         }},
-                        progress, options.stop);
+        options.run_all(
+            runs, size,
+            {[&] { return handout.next(); },
+             [&](std::size_t run, PointResult result) { handout.finished(run, std::move(result)); },
+             [&](std::size_t run, const Scenario& scenario, Progress* told) {
+                 return options.tracing != nullptr && options.tracing->traces(run)
+                            ? options.tracing->run(run, scenario, told)
+                            : run_point(scenario, told);
+             }},
+            progress, options.stop);
     };
 
     const std::vector<std::size_t> to_do = take_kept(points_of(runs));

@@ -11,6 +11,7 @@
 #include "app/run_pool.hpp"
 #include "app/study.hpp"
 #include "app/study_progress.hpp"
+#include "app/tracing.hpp"
 
 namespace paceline {
 
@@ -22,6 +23,7 @@ struct StudyOptions {
     std::optional<std::filesystem::path> keep_in{};  // a folder for finished points
     bool resume = false;                             // takes what is kept there
     std::stop_token stop{};
+    Tracing* tracing = nullptr;  // null: nothing is traced
 };
 
 struct StudyOutcome {
@@ -31,7 +33,8 @@ struct StudyOutcome {
 };
 
 /// Runs the points, longest first, and the baselines that they ask for. Results do not depend on
-/// the pool. Each result is kept as soon as it is there. Throws OutputError when that cannot be done.
+/// the pool. Each result is kept as soon as it is there. Points that are traced are run even if they
+/// are kept. Throws OutputError when a file cannot be written.
 StudyOutcome run_study(const Study& study, const StudyOptions& options);
 
 /// The results of points in their order, without their baselines.

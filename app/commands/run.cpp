@@ -27,6 +27,7 @@
 #include "app/ranks/post.hpp"
 #include "app/run_study.hpp"
 #include "app/terminal.hpp"
+#include "app/tracing.hpp"
 
 namespace paceline {
 
@@ -49,6 +50,8 @@ struct Arguments {
         return {static_cast<std::size_t>(jobs > 0 ? jobs : cores),
                 static_cast<std::size_t>(threads > 0 ? threads : cores)};
     }
+    bool trace = false;
+    TraceArguments what_to_trace;
 };
 
 fs::path folder_of(const Arguments& arguments) {
@@ -168,6 +171,8 @@ int run(const Arguments& arguments, const Teller& teller, const Interruption& in
     StudyOptions options;
     options.pool = arguments.pool(seat.cores);
     const Study study = read_study_for(arguments, options.pool, seat);
+    std::optional<Tracing> tracing;
+    if (arguments.trace) tracing.emplace(study, arguments.what_to_trace);
     if (leader != nullptr) {
         take_others_along(options, *leader, study);
         warn_of_few_cores(options.pool, seat, teller);
@@ -176,6 +181,7 @@ int run(const Arguments& arguments, const Teller& teller, const Interruption& in
     const fs::path folder = folder_of(arguments);
     try {
         prepare_folder(folder);
+        if (tracing) tracing->write_into(folder);
     } catch (const OutputError& error) {
         teller.fail(error.what());
         return wrong_input;
@@ -188,6 +194,7 @@ int run(const Arguments& arguments, const Teller& teller, const Interruption& in
     options.keep_in = folder / "points";
     options.resume = arguments.resume;
     options.stop = interruption.token();
+    options.tracing = tracing ? &*tracing : nullptr;
     StudyOutcome outcome;
     try {
         outcome = run_study(study, options);
@@ -196,6 +203,8 @@ int run(const Arguments& arguments, const Teller& teller, const Interruption& in
                                 resuming(arguments)));
         return point_failed;
     }
+    if (tracing)
+        for (const std::string& warning : tracing->warnings()) teller.warn(warning);
 
     const std::chrono::duration<double> wall_clock = std::chrono::steady_clock::now() - begin;
     const auto jobs = static_cast<int>(options.pool.loops + options.loops_elsewhere);
@@ -268,12 +277,36 @@ int run_alone_or_as_rank(const Arguments& arguments) {
             return wrong_input;
         }
     }
+    if (post && arguments.trace) {
+        if (launched->rank != 0) return done;
+        teller.fail("--trace is of one process, and this is a rank of an MPI job; add --no-mpi, or "
+                    "trace a point alone");
+        return wrong_input;
+    }
     if (post) return run_as_rank(arguments, *post, interruption);
     return told(teller, [&] {
         Seat alone;
         alone.cores = cores_of_machine();
         return run(arguments, teller, interruption, alone, nullptr);
     });
+}
+
+void add_trace_options(CLI::App& parser, Arguments& arguments) {
+    TraceArguments& what = arguments.what_to_trace;
+    CLI::Option* const trace = parser.add_flag(
+        "--trace", arguments.trace, "write traces for Perfetto into traces/ of the results folder");
+    parser.add_option("--trace-points", what.points, "0,3..5 or all: which points to trace")
+        ->needs(trace);
+    parser
+        .add_option("--trace-time", what.time,
+                    "FROM..TO: what of the simulated time, such as 1.5s..2s")
+        ->needs(trace);
+    parser.add_option("--trace-nodes", what.nodes, "0,1,4..7: which nodes")->needs(trace);
+    parser.add_option("--trace-iterations", what.iterations, "A..B: which iterations, from 0 on")
+        ->needs(trace);
+    parser.add_option("--trace-limit", what.limit, "most events of a trace (default 1000000)")
+        ->needs(trace)
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
 }
 
 }  // namespace
@@ -296,6 +329,7 @@ Command run_command(CLI::App& program) {
                     "tell what happens on standard error, a JSON object per line");
     parser.add_flag("--no-mpi", arguments->no_mpi,
                     "run alone, even where an MPI launcher (mpirun, srun) has started this");
+    add_trace_options(parser, *arguments);
     return {&parser, [arguments] { return run_alone_or_as_rank(*arguments); }};
 }
 
