@@ -181,6 +181,7 @@ class Crossovers(unittest.TestCase):
         best, second, third = {1e9: 1, 1e10: 0.5}, {1e9: 4, 1e10: 1}, {1e9: 3, 1e10: 2}
         self.assertEqual(bandwidth.crossovers([best, second, third], shape), [])
         self.assertEqual(bandwidth.crossovers([best, dict(best)], shape), [])
+        self.assertEqual(bandwidth.crossovers([{1e9: 3, 1e10: 2, 1e11: 1}, {1e9: 4, 1e10: 2, 1e11: 1}], shape), [])
         self.assertEqual(bandwidth.crossovers([{1e9: 1}, best, {1e10: 0.1, 1e11: 0.1}], shape), [])
         self.assertEqual(bandwidth.crossovers([], shape), [])
 
@@ -267,6 +268,19 @@ class Figures(unittest.TestCase):
         self.assertEqual(texts, ["ideal", "dense", "other", "closed form"])
         self.assertEqual(len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in (dense, other)}), 2)
 
+    def test_a_line_is_the_mean_of_the_seeds(self):
+        folder = Folder(["seed"])
+        for seed, factor in ((1, 1.0), (2, 0.8), (3, 0.6)):
+            for nodes in (1, 2, 4):
+                folder.point([seed], "dense", nodes, step_time_s=1, speedup=factor * nodes, efficiency=factor)
+        figure = speedup.draw(folder.write().study(), options("speedup"))
+        panel, = figure.axes
+        self.assertEqual([round(y, 9) for y in panel.lines[1].get_ydata()], [0.8, 1.6, 3.2])
+        band = panel.collections[0].get_paths()[0].get_extents()
+        self.assertAlmostEqual(band.ymin, 0.6)
+        self.assertAlmostEqual(band.ymax, 4)
+        self.assertIn("mean of 3 seeds", figure.texts[-1].get_text())
+
     def test_bandwidth_labels_the_crossover(self):
         folder = Folder(["cluster.fabric.link.bandwidth"])
         for text, gbps in (("1Gbps", 1), ("10Gbps", 10), ("100Gbps", 100)):
@@ -304,7 +318,8 @@ class Figures(unittest.TestCase):
         lengths = {}
         for bar in panel.patches:
             place = round(bar.get_y() + bar.get_height() / 2)
-            lengths[place] = lengths.get(place, 0) + bar.get_width()
+            self.assertAlmostEqual(bar.get_x(), lengths.get(place, 0))  # begins where the one before ends
+            lengths[place] = bar.get_x() + bar.get_width()
         expected = [step_time(algorithm, n, 1) for n in (1, 2, 4, 16) for algorithm in ("dense", "other")]
         for found, wanted in zip([lengths[place] for place in sorted(lengths)], expected):
             self.assertAlmostEqual(found, wanted, delta=1e-9)
@@ -368,13 +383,6 @@ class Figures(unittest.TestCase):
             with self.assertRaisesRegex(common.Misfit, told):
                 kind.draw(study, options(kind.__name__, *arguments))
 
-
-def training_without_steps():
-    folder = Folder([])
-    folder.point([], "dense", 4)
-    return folder.write().study()
-
-
     def test_labels_are_drawn_as_they_are(self):
         folder = Folder([], title="$x_{$ \x01")
         for label in ("_hidden", "a $\\frac$ b", "<&-->"):
@@ -388,6 +396,12 @@ def training_without_steps():
         self.assertEqual(xml.parse(path).getroot().tag, "{http://www.w3.org/2000/svg}svg")
 
 
+def training_without_steps():
+    folder = Folder([])
+    folder.point([], "dense", 4)
+    return folder.write().study()
+
+
 class Files(unittest.TestCase):
     def draw_twice(self, folder, *arguments):
         """The files of two runs in different surroundings."""
@@ -396,7 +410,7 @@ class Files(unittest.TestCase):
             out = os.path.join(folder.path, f"out{seed}")
             settings = os.path.join(folder.path, "matplotlibrc")
             with open(settings, "w", encoding="utf-8") as stream:
-                stream.write(f"font.size: {8 + int(seed)}\nsvg.hashsalt: {seed}\n")
+                stream.write(f"font.size: {8 + int(seed)}\nsvg.hashsalt: {seed}\nlegend.labelspacing: {seed}\n")
             code, told, wrong = run(folder.path, *arguments, "--out", out, PYTHONHASHSEED=seed, MATPLOTLIBRC=settings,
                                     SOURCE_DATE_EPOCH=seed + "00000000", TZ=("UTC", "Asia/Tokyo")[int(seed) - 1])
             self.assertEqual((code, wrong), (0, ""))
