@@ -46,7 +46,8 @@ def parts_of(row, by_shares):
               "waiting for the dead": get("waiting_dead_share"),
               "away": get("away_share"), "checkpoints": get("checkpoint_share")}
     computing = max(0.0, 1 - sum(shares.values()))
-    shares.update({"computing": computing * (1 - get("undone_share")), "computing, undone": computing * get("undone_share")})
+    undone = computing * get("undone_share")
+    shares.update({"computing": computing - undone, "computing, undone": undone})
     return {name: step * share for name, share in shares.items()}
 
 
