@@ -15,6 +15,8 @@ def across(study):
 def misfit(study, options):
     if across(study) not in study.axes:
         return "the number of nodes does not vary; sweep cluster.nodes"
+    if study.kind(across(study)) != "number":
+        return f"the values of {across(study)} are not numbers"
     value = options.value or "speedup"
     if not options.value and not study.has(value):
         return "the column speedup is empty; name another with --value"

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import importlib
 import io
 import json
 import math
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import types
 import unittest
+import warnings
 import xml.etree.ElementTree as xml
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis", "plots")
@@ -198,9 +200,9 @@ class Reading(unittest.TestCase):
 
     def test_points_that_failed_are_left_out_and_counted(self):
         folder = Folder([])
-        folder.point([], "dense", 1, step_time_s=1)
+        folder.point([], "dense", 1, step_time_s=1, compute_s=1)
         folder.point([], "dense", 2, outcome="deadlock")
-        folder.point([], "dense", 4, step_time_s=1, outcome="diverged")
+        folder.point([], "dense", 4, step_time_s=1, compute_s=1, outcome="diverged")
         study = folder.write().study()
         self.assertEqual([row["nodes"] for row in study.rows], ["1", "4"])
         self.assertEqual(study.failed, {"deadlock": 1})
@@ -383,9 +385,28 @@ class Figures(unittest.TestCase):
                 (bandwidth, timing_study().study(), ["--x", "algorithm"],
                  "the values of algorithm are not positive quantities"),
                 (heatmap, timing, [], "two swept quantities"),
-                (breakdown, training_without_steps(), [], "the column step_time_s is empty")):
+                (breakdown, training_without_steps(), [], "no point has a step_time_s")):
             with self.assertRaisesRegex(common.Misfit, told):
                 kind.draw(study, options(kind.__name__, *arguments))
+
+    def test_damaged_results_are_drawn_or_refused(self):
+        junk = ["", "-1", "0", "nan", "1e400", "x", "1Gbps", "$_{", "1e-300", "diverged", "deadlock"]
+        for seed in range(4):
+            draw = random.Random(seed)
+            folder = timing_study()
+            for _ in range(draw.choice([3, 30, 300])):
+                row = draw.choice(folder.rows)
+                row[draw.randrange(len(row))] = draw.choice(junk)
+            if draw.random() < 0.5:
+                column = draw.randrange(len(folder.rows[0]))
+                for row in folder.rows:
+                    row[column] = junk[seed % len(junk)]
+            with self.subTest(seed=seed):
+                for kind in plot.KINDS:
+                    with contextlib.suppress(common.Misfit, common.WrongInput), \
+                            contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        importlib.import_module(kind).draw(folder.write().study(), options(kind))
 
     def test_labels_are_drawn_as_they_are(self):
         folder = Folder([], title="$x_{$ \x01")
