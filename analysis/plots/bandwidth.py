@@ -10,7 +10,8 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from common import MORE_IS_BETTER, Misfit, axis_label, column_label, engineering, full_name, in_one_unit, quantity, select
+from common import (MORE_IS_BETTER, Misfit, axis_label, column_label, engineering, full_name, in_one_unit, quantity,
+                    select)
 from style import canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values, ticks_at
 
 ABOUT = "a column (step time) against bandwidth or another quantity, crossovers marked"

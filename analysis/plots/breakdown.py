@@ -46,7 +46,8 @@ def parts_of(row, by_shares):
               "waiting for the dead": get("waiting_dead_share"),
               "away": get("away_share"), "checkpoints": get("checkpoint_share")}
     computing = max(0.0, 1 - sum(shares.values()))
-    shares.update({"computing": computing * (1 - get("undone_share")), "computing, undone": computing * get("undone_share")})
+    undone = computing * get("undone_share")
+    shares.update({"computing": computing - undone, "computing, undone": undone})
     return {name: step * share for name, share in shares.items()}
 
 
@@ -57,8 +58,9 @@ def has_shares(study):
 
 
 def misfit(study, options):
-    if not study.has("step_time_s"):
-        return "the column step_time_s is empty"
+    by_shares = has_shares(study)
+    if not any(sum((parts_of(row, by_shares) or {}).values()) > 0 for row in study.rows):
+        return "no point has a step_time_s with what it is made of: compute_s and exposed_comm_s, or shares"
     return None
 
 
@@ -98,7 +100,8 @@ def bars_of(study, rows, group, by_shares):
 def far_apart(panels):
     """Whether a panel has bars that would vanish beside its longest."""
     totals = [[sum(parts.values()) for _, parts in bars if parts] for bars in panels]
-    return any(max(lengths) > FAR_APART * min(lengths) for lengths in totals if lengths)
+    return any(max(lengths) > FAR_APART * min(length for length in lengths if length > 0)
+               for lengths in totals if lengths and max(lengths) > 0)
 
 
 def draw_panel(panel, made, bars, names, factor, as_shares):
@@ -109,7 +112,7 @@ def draw_panel(panel, made, bars, names, factor, as_shares):
         left = 0
         for name in PARTS:
             seconds = (parts or {}).get(name, 0)
-            width = 100 * seconds / ends[place] if as_shares and seconds else seconds * factor
+            width = 100 * seconds / ends[place] if as_shares and ends[place] > 0 else seconds * factor
             if name not in names or width <= 0:
                 continue
             color, hatch = PARTS[name]
@@ -152,7 +155,9 @@ def draw(study, options):
     heights = [0.55 + BAR_HEIGHT * len(bars) for bars in panels]
     made = canvas(study, options, len(panels), min(layout.columns, 3) if same else 1, share_x=False, share_y=same,
                   lines=20, heights=heights[0] if same else heights)
-    longest = max(sum(parts.values()) for bars in panels for _, parts in bars if parts)
+    longest = max((sum(parts.values()) for bars in panels for _, parts in bars if parts), default=0)
+    if longest <= 0:
+        raise Misfit(f"no point has a time per step{', ' + note if note else ''}")
     unit, factor = ("s", 1) if longest >= 0.1 else ("ms", 1e3) if longest >= 1e-4 else ("us", 1e6)
     as_shares = far_apart(panels)
     for panel, choice, bars in zip(made.panels, layout.panels, panels):

@@ -93,6 +93,8 @@ def quantity(text):
     if not match:
         return None
     value, unit = float(match[1]), match[2]
+    if not math.isfinite(value):
+        return None
     if not unit:
         return ("number", value)
     for kind, units in UNITS.items():

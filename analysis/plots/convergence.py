@@ -125,7 +125,8 @@ def draw(study, options):
     made = canvas(study, options, len(panels), columns, share_x="col" if by_metric else False,
                   share_y="row" if by_metric else False, lines=len(layout.lines))
     for i, (panel, (metric, choice)) in enumerate(zip(made.panels, panels)):
-        draw_panel(panel, made, study, choice, layout, along, metric, (x_factor, 100 if metric == "test_accuracy" else 1))
+        factors = (x_factor, 100 if metric == "test_accuracy" else 1)
+        draw_panel(panel, made, study, choice, layout, along, metric, factors)
         if i < columns or not by_metric:
             panel.set_title(name_of(choice, study))
         if i + columns >= len(panels) or not by_metric:
@@ -134,5 +135,6 @@ def draw(study, options):
             panel.set_ylabel(column_label(metric))
     for metric in drawn:
         if metric != "test_accuracy":
-            scale_values([p for p, (of_panel, _) in zip(made.panels, panels) if of_panel == metric], options.scale, 10, 30)
+            of_metric = [panel for panel, (name, _) in zip(made.panels, panels) if name == metric]
+            scale_values(of_metric, options.scale, 10, 30)
     return finish(made)

@@ -9,6 +9,7 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 
 try:
     import style
@@ -103,6 +104,7 @@ def refusal(study, options, misfits):
 
 
 def main():
+    warnings.simplefilter("ignore")  # matplotlib's, of letters that a font has not and the like
     try:
         draw_all(parse(sys.argv[1:]))
     except WrongInput as error:

@@ -1,7 +1,8 @@
 """Speedup (or another column) against the number of nodes: simulated, ideal, and by the closed form."""
 
 from common import Misfit, axis_label, column_label, number, quantity, select
-from style import (CLOSED_FORM, IDEAL, canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values, ticks_at)
+from style import (CLOSED_FORM, IDEAL, canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values,
+                   ticks_at)
 
 ABOUT = "speedup or another column against nodes, with the ideal line and the closed form"
 USES = ("value", "scale")  # options of its own
@@ -14,6 +15,8 @@ def across(study):
 def misfit(study, options):
     if across(study) not in study.axes:
         return "the number of nodes does not vary; sweep cluster.nodes"
+    if study.kind(across(study)) != "number":
+        return f"the values of {across(study)} are not numbers"
     value = options.value or "speedup"
     if not options.value and not study.has(value):
         return "the column speedup is empty; name another with --value"
@@ -75,7 +78,10 @@ def draw(study, options):
         if scale == "log":
             log_scale(panel, "x", 2)
         ticks_at(panel.xaxis, values, study.values(x), scale == "log")
-    scale_values(made.panels, "log" if scale == "log" and value == "speedup" else options.scale, 2 if value == "speedup" else 10, 10)
+    if value == "speedup":  # as the nodes, so that the ideal is straight
+        scale_values(made.panels, scale, 2, 10)
+    else:
+        scale_values(made.panels, options.scale, 10, 10)
     if made.closed:
         made.add_to_legend(made.closed, "closed form")
     head(made, layout, study, f"{axis_label(x)} (number)", column_label(value))

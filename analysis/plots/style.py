@@ -235,9 +235,13 @@ def finish(canvas_):
     return figure
 
 
+def power(value, digits):
+    return f"{value:.{digits}e}".replace("e-0", "e-").replace("e+0", "e")
+
+
 def plain(value, _position=None):
     """A tick as people write it: 0.25, 1, 64, 4096."""
-    return f"{value:.10g}" if 1e-3 <= abs(value) < 1e5 or value == 0 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+    return f"{value:.10g}" if 1e-3 <= abs(value) < 1e5 or value == 0 else power(value, 0)
 
 
 def short(value):
@@ -246,7 +250,7 @@ def short(value):
         return "0"
     if 0.01 <= abs(value) < 99.95:
         return f"{value:#.3g}".rstrip(".")
-    return f"{value:.0f}" if 1 <= abs(value) < 1e5 else f"{value:.1e}".replace("e-0", "e-").replace("e+0", "e")
+    return f"{value:.0f}" if 1 <= abs(value) < 1e5 else power(value, 1)
 
 
 def ticks_at(axis, positions, labels, log):

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import importlib
 import io
 import json
 import math
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import types
 import unittest
+import warnings
 import xml.etree.ElementTree as xml
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis", "plots")
@@ -181,6 +183,7 @@ class Crossovers(unittest.TestCase):
         best, second, third = {1e9: 1, 1e10: 0.5}, {1e9: 4, 1e10: 1}, {1e9: 3, 1e10: 2}
         self.assertEqual(bandwidth.crossovers([best, second, third], shape), [])
         self.assertEqual(bandwidth.crossovers([best, dict(best)], shape), [])
+        self.assertEqual(bandwidth.crossovers([{1e9: 3, 1e10: 2, 1e11: 1}, {1e9: 4, 1e10: 2, 1e11: 1}], shape), [])
         self.assertEqual(bandwidth.crossovers([{1e9: 1}, best, {1e10: 0.1, 1e11: 0.1}], shape), [])
         self.assertEqual(bandwidth.crossovers([], shape), [])
 
@@ -197,9 +200,9 @@ class Reading(unittest.TestCase):
 
     def test_points_that_failed_are_left_out_and_counted(self):
         folder = Folder([])
-        folder.point([], "dense", 1, step_time_s=1)
+        folder.point([], "dense", 1, step_time_s=1, compute_s=1)
         folder.point([], "dense", 2, outcome="deadlock")
-        folder.point([], "dense", 4, step_time_s=1, outcome="diverged")
+        folder.point([], "dense", 4, step_time_s=1, compute_s=1, outcome="diverged")
         study = folder.write().study()
         self.assertEqual([row["nodes"] for row in study.rows], ["1", "4"])
         self.assertEqual(study.failed, {"deadlock": 1})
@@ -215,7 +218,8 @@ class Reading(unittest.TestCase):
     def test_what_is_no_result_is_refused_by_name(self):
         folder = timing_study()
         results = os.path.join(folder.path, "results.csv")
-        for where, told in (("nodes", "is not AXIS=VALUE"), ("node=4", "no axis \"node\""), ("nodes=3", "no such value")):
+        for where, told in (("nodes", "is not AXIS=VALUE"), ("node=4", "no axis \"node\""),
+                            ("nodes=3", "no such value")):
             with self.assertRaisesRegex(common.WrongInput, told):
                 folder.study(where)
         for text, told in (("", "has no points"), ("a,b\n1,2\n", "has no column \"point\""),
@@ -265,7 +269,21 @@ class Figures(unittest.TestCase):
                 self.assertAlmostEqual(found, wanted, delta=1e-9 * wanted)
         texts = [text.get_text() for text in figure.legends[0].get_texts()]
         self.assertEqual(texts, ["ideal", "dense", "other", "closed form"])
-        self.assertEqual(len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in (dense, other)}), 2)
+        for look in ("get_color", "get_marker"):
+            self.assertNotEqual(getattr(dense, look)(), getattr(other, look)())
+
+    def test_a_line_is_the_mean_of_the_seeds(self):
+        folder = Folder(["seed"])
+        for seed, factor in ((1, 1.0), (2, 0.8), (3, 0.6)):
+            for nodes in (1, 2, 4):
+                folder.point([seed], "dense", nodes, step_time_s=1, speedup=factor * nodes, efficiency=factor)
+        figure = speedup.draw(folder.write().study(), options("speedup"))
+        panel, = figure.axes
+        self.assertEqual([round(y, 9) for y in panel.lines[1].get_ydata()], [0.8, 1.6, 3.2])
+        band = panel.collections[0].get_paths()[0].get_extents()
+        self.assertAlmostEqual(band.ymin, 0.6)
+        self.assertAlmostEqual(band.ymax, 4)
+        self.assertIn("mean of 3 seeds", figure.texts[-1].get_text())
 
     def test_bandwidth_labels_the_crossover(self):
         folder = Folder(["cluster.fabric.link.bandwidth"])
@@ -304,7 +322,8 @@ class Figures(unittest.TestCase):
         lengths = {}
         for bar in panel.patches:
             place = round(bar.get_y() + bar.get_height() / 2)
-            lengths[place] = lengths.get(place, 0) + bar.get_width()
+            self.assertAlmostEqual(bar.get_x(), lengths.get(place, 0))  # begins where the one before ends
+            lengths[place] = bar.get_x() + bar.get_width()
         expected = [step_time(algorithm, n, 1) for n in (1, 2, 4, 16) for algorithm in ("dense", "other")]
         for found, wanted in zip([lengths[place] for place in sorted(lengths)], expected):
             self.assertAlmostEqual(found, wanted, delta=1e-9)
@@ -357,23 +376,37 @@ class Figures(unittest.TestCase):
         timing, training = timing_study().study("nodes=4", "bandwidth=1Gbps"), training_study().study()
         for kind, study, arguments, told in (
                 (speedup, timing, [], "the number of nodes does not vary"),
-                (speedup, timing_study().study(), ["--value", "spedup"], "no column spedup with numbers; this study has: sim_time_s"),
+                (speedup, timing_study().study(), ["--value", "spedup"],
+                 "no column spedup with numbers; this study has: sim_time_s"),
                 (convergence, timing, [], "no timeline.csv"),
                 (convergence, training, ["--x", "tim"], "drawn along time, iteration, epoch, bytes"),
                 (convergence, training, ["--value", "relative_error"], "nothing in column relative_error"),
                 (bandwidth, timing, [], "no bandwidth is swept"),
-                (bandwidth, timing_study().study(), ["--x", "algorithm"], "the values of algorithm are not positive quantities"),
+                (bandwidth, timing_study().study(), ["--x", "algorithm"],
+                 "the values of algorithm are not positive quantities"),
                 (heatmap, timing, [], "two swept quantities"),
-                (breakdown, training_without_steps(), [], "the column step_time_s is empty")):
+                (breakdown, training_without_steps(), [], "no point has a step_time_s")):
             with self.assertRaisesRegex(common.Misfit, told):
                 kind.draw(study, options(kind.__name__, *arguments))
 
-
-def training_without_steps():
-    folder = Folder([])
-    folder.point([], "dense", 4)
-    return folder.write().study()
-
+    def test_damaged_results_are_drawn_or_refused(self):
+        junk = ["", "-1", "0", "nan", "1e400", "x", "1Gbps", "$_{", "1e-300", "diverged", "deadlock"]
+        for seed in range(4):
+            draw = random.Random(seed)
+            folder = timing_study()
+            for _ in range(draw.choice([3, 30, 300])):
+                row = draw.choice(folder.rows)
+                row[draw.randrange(len(row))] = draw.choice(junk)
+            if draw.random() < 0.5:
+                column = draw.randrange(len(folder.rows[0]))
+                for row in folder.rows:
+                    row[column] = junk[seed % len(junk)]
+            with self.subTest(seed=seed):
+                for kind in plot.KINDS:
+                    with contextlib.suppress(common.Misfit, common.WrongInput), \
+                            contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        importlib.import_module(kind).draw(folder.write().study(), options(kind))
 
     def test_labels_are_drawn_as_they_are(self):
         folder = Folder([], title="$x_{$ \x01")
@@ -388,6 +421,12 @@ def training_without_steps():
         self.assertEqual(xml.parse(path).getroot().tag, "{http://www.w3.org/2000/svg}svg")
 
 
+def training_without_steps():
+    folder = Folder([])
+    folder.point([], "dense", 4)
+    return folder.write().study()
+
+
 class Files(unittest.TestCase):
     def draw_twice(self, folder, *arguments):
         """The files of two runs in different surroundings."""
@@ -396,7 +435,7 @@ class Files(unittest.TestCase):
             out = os.path.join(folder.path, f"out{seed}")
             settings = os.path.join(folder.path, "matplotlibrc")
             with open(settings, "w", encoding="utf-8") as stream:
-                stream.write(f"font.size: {8 + int(seed)}\nsvg.hashsalt: {seed}\n")
+                stream.write(f"font.size: {8 + int(seed)}\nsvg.hashsalt: {seed}\nlegend.labelspacing: {seed}\n")
             code, told, wrong = run(folder.path, *arguments, "--out", out, PYTHONHASHSEED=seed, MATPLOTLIBRC=settings,
                                     SOURCE_DATE_EPOCH=seed + "00000000", TZ=("UTC", "Asia/Tokyo")[int(seed) - 1])
             self.assertEqual((code, wrong), (0, ""))
@@ -410,16 +449,16 @@ class Files(unittest.TestCase):
         return made[0], told
 
     def test_files_are_whole_and_the_same_each_time(self):
-        files, told = self.draw_twice(timing_study(), "--format", "svg")
-        self.assertEqual(list(files), ["bandwidth.svg", "breakdown.svg", "heatmap.svg", "speedup.svg"])
+        files, told = self.draw_twice(timing_study(), "--format", "svg", "--where", "bandwidth=1Gbps")
+        self.assertEqual(list(files), ["breakdown.svg", "speedup.svg"])
         self.assertIn("not drawn: convergence: there is no timeline.csv", told)
         for content in files.values():
             self.assertEqual(xml.fromstring(content).tag, "{http://www.w3.org/2000/svg}svg")
-        files, _ = self.draw_twice(training_study(), "convergence", "--format", "png,pdf")
+        files, _ = self.draw_twice(training_study(), "convergence", "--format", "png,pdf", "--value", "train_loss")
         self.assertEqual(list(files), ["convergence.pdf", "convergence.png"])
         png, pdf = files["convergence.png"], files["convergence.pdf"]
         self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
-        self.assertEqual(int.from_bytes(png[16:20], "big"), 2100)  # 7 inches of 300 dots
+        self.assertEqual(int.from_bytes(png[16:20], "big"), 1020)  # 3.4 inches of 300 dots
         self.assertTrue(pdf.startswith(b"%PDF-"))
         self.assertIn(b"/FontFile2", pdf)  # an embedded TrueType font
         self.assertNotIn(b"CreationDate", pdf)
