@@ -10,25 +10,32 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
-.PHONY: help demo test bench validation comparison reference deps format check \
+.PHONY: help demo test fuzz bench validation comparison figures reference deps format check \
         check-reference check-docs check-install check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: deps ## build paceline and run the study of DGC's speedup
-	@echo "demo: builds paceline and runs scenarios/dgc-speedup.json"
+demo: deps ## build paceline, run the study of DGC's speedup and draw it
+	@echo "demo: builds paceline, runs scenarios/dgc-speedup.json and draws its figure"
 	@$(call build,release,paceline)
 	@build/release/paceline run scenarios/dgc-speedup.json
 	@test -t 1 || cat results/dgc-speedup/table.txt
+	@build/release/paceline plot results/dgc-speedup speedup --format svg,png >/dev/null
 	@echo "every point: results/dgc-speedup/results.csv"
 	@echo "this table:  results/dgc-speedup/table.txt"
 	@echo "what ran:    results/dgc-speedup/manifest.json"
+	@echo "the figure:  results/dgc-speedup/speedup.svg and speedup.png"
 
 test: deps ## build everything and run every test
 	@echo "test: builds preset release and runs every test"
 	@$(call build,release,all)
 	@ctest --preset release --parallel $(jobs)
+
+fuzz: deps ## judge 10,000 inputs that are wrong in some way, under sanitizers (fifteen minutes; not in CI)
+	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"
+	@$(call build,asan,paceline_fuzz)
+	@build/asan/tests/fuzz/paceline_fuzz --count 10000 --jobs $(jobs) --out build/fuzz
 
 bench: ## measure paceline, and other simulators where they are installed
 	@echo "bench: builds preset release and runs tools/bench.sh"
@@ -45,6 +52,11 @@ comparison: deps ## run every algorithm on one task, into docs/comparison.md
 	@echo "comparison: runs scenarios/all-algorithms.json and writes docs/comparison.md"
 	@$(call build,release,paceline)
 	@tools/compare_algorithms.py build/release/paceline
+
+figures: deps ## draw the figures of the documentation, into docs/figures
+	@echo "figures: runs four studies and draws docs/figures"
+	@$(call build,release,paceline)
+	@tools/draw_figures.sh build/release/paceline
 
 reference: ## write the reference of scenario keys, docs/reference.md, from the schema
 	@echo "reference: writes docs/reference.md"

@@ -31,7 +31,7 @@ struct Backward::Gradient {
         : x(std::move(at)),
           whole(x.layout()),
           number(k),
-          computing(std::in_place, worker.time_use_) {
+          computing(std::in_place, worker.time_use_, Work{Work::Kind::gradient, k}) {
         if (x.has_values())
             piece.emplace(worker.cluster_.local_work_,
                           [this, &worker] { whole = worker.evaluate(x, number); });
@@ -70,6 +70,9 @@ Task<Vector> Backward::bucket(std::size_t i) {
     }
     const Duration wait = begin_ + ready(i) - worker_->simulation().now();
     if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
+    if (gradient_->computing)
+        gradient_->computing->tell_of_bucket(i, i == 0 ? begin_ : begin_ + ready(i - 1),
+                                             begin_ + ready(i));
     if (gradient_->piece) gradient_->piece->join();
     const Vector& whole = gradient_->whole;
     if (i == 0) check_finite(whole, worker_->rank(), gradient_->number);

@@ -24,6 +24,7 @@
 #include "algorithms/letter.hpp"
 #include "algorithms/local_work.hpp"
 #include "algorithms/membership.hpp"
+#include "algorithms/observer.hpp"
 #include "algorithms/rounds.hpp"
 #include "algorithms/sparse_round.hpp"
 #include "algorithms/step_timing.hpp"
@@ -75,7 +76,8 @@ struct Job {
     EventKind kind = EventKind::foreground;  // a daemon does not keep the run alive
     std::vector<double> samples{};           // that each worker has; empty: alike, and not known
     std::optional<Failures> failures{};
-    std::function<void()> after_death{};  // told when a worker has left
+    std::function<void()> after_death{};       // told when a worker has left
+    const WorkerObserver* observer = nullptr;  // outlives the cluster
 };
 
 class Cluster {

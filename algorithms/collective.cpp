@@ -1,5 +1,7 @@
 #include "algorithms/collective.hpp"
 
+#include <string_view>
+
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
@@ -32,6 +34,26 @@ Task<> messages_of(const Rank& rank, const CollectiveOptions& options, Bytes siz
     PACELINE_CHECK(false, "every operation has its case");
 }
 
+std::string_view name_of_operation(const CollectiveOptions& options, Bytes size) {
+    switch (options.operation) {
+        case Operation::all_reduce:
+            return name_of(options.all_reduce, size);
+        case Operation::reduce_scatter:
+            return "ring reduce-scatter";
+        case Operation::all_gather_ring:
+            return name_of(AllGather::ring);
+        case Operation::all_gather_bruck:
+            return name_of(AllGather::bruck);
+        case Operation::all_to_all:
+            return "all-to-all";
+        case Operation::broadcast:
+            return "broadcast";
+        case Operation::reduce:
+            return "reduce";
+    }
+    return "collective";
+}
+
 }  // namespace
 
 Bytes block_of(Bytes size, int workers) {
@@ -46,7 +68,8 @@ Task<> collective(Worker& self, CollectiveOptions options) {
     while (self.keeps_training()) {
         const Vector g = co_await self.gradient(x);
         const Rank rank = self.next_rank(self.everybody());
-        co_await self.take_part(rank, messages_of(rank, options, size));
+        co_await self.take_part(rank, messages_of(rank, options, size),
+                                name_of_operation(options, size));
         co_await self.update();
     }
 }

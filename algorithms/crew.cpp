@@ -92,6 +92,7 @@ void Crew::end_process(Node& node) {
     if (node.process == nullptr) return;
     node.process.reset();
     node.idle_since = simulation().now();
+    cluster_.worker(static_cast<int>(&node - nodes_.data())).time_use().die();
 }
 
 void Crew::spawn(int rank) {

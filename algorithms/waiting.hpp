@@ -29,8 +29,10 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "algorithms/observer.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/mailboxes.hpp"
 
@@ -39,7 +41,10 @@ namespace paceline {
 /// How one worker has spent its time.
 class TimeUse {
   public:
-    explicit TimeUse(const Simulation& simulation) : simulation_(&simulation) {}
+    /// Of the worker on a host of the network, who tells of it unless the observer is null.
+    explicit TimeUse(const Simulation& simulation, const WorkerObserver* observer = nullptr,
+                     int host = 0)
+        : simulation_(&simulation), observer_(observer), host_(host) {}
 
     [[nodiscard]] Time now() const { return simulation_->now(); }
 
@@ -51,12 +56,17 @@ class TimeUse {
     /// Notes a wait that ends at `until`, for others who had not come.
     void wait_for_stragglers(Duration time, Time until);
     /// Notes that the worker takes no more steps.
-    void take_no_more_steps() { last_step_ended_ = now(); }
+    void take_no_more_steps();
+    /// Notes that it begins a step.
+    void begin_step(std::int64_t k) const;
+    /// Notes that its process has been dropped.
+    void die() const;
     /// Notes that it takes steps again.
     void take_steps_again() { last_step_ended_ = never; }
-    void wait_for_dead(Duration time) { dead_ = sum(dead_, time); }
-    void be_away(Duration time) { away_ = sum(away_, time); }
-    void write_checkpoint(Duration time) { writing_ = sum(writing_, time); }
+    // Each of a time that ends now.
+    void wait_for_dead(Duration time);
+    void be_away(Duration time);
+    void write_checkpoint(Duration time);
 
     /// Until the end of the run, which is `end`.
     [[nodiscard]] Duration waited_for_stragglers(Time end) const;
@@ -68,10 +78,14 @@ class TimeUse {
 
   private:
     friend class Computing;
+    friend class ToldRound;
 
+    void tell_of_wait(WaitFor what, Duration time, Time until) const;
     void change_under_way(int by);
 
     const Simulation* simulation_;
+    const WorkerObserver* observer_;
+    int host_;
     int under_way_ = 0;  // computations
     Duration computed_{};
     Time counted_until_{};  // through which computations have been counted
@@ -86,13 +100,30 @@ class TimeUse {
 /// A computation under way, from its construction until it goes.
 class Computing {
   public:
-    explicit Computing(TimeUse& of) : of_(of) { of_.change_under_way(1); }
+    Computing(TimeUse& of, Work work);
     Computing(const Computing&) = delete;
     Computing& operator=(const Computing&) = delete;
-    ~Computing() { of_.change_under_way(-1); }
+    ~Computing();
+
+    /// Tells of the part of a gradient that was computed in a span.
+    void tell_of_bucket(std::size_t bucket, Time from, Time until) const;
 
   private:
     TimeUse& of_;
+    WorkerObserver::Token token_ = 0;
+};
+
+/// A round that is told of, from its construction until it goes.
+class ToldRound {
+  public:
+    ToldRound(const TimeUse& of, std::string_view name, Stream stream);
+    ToldRound(const ToldRound&) = delete;
+    ToldRound& operator=(const ToldRound&) = delete;
+    ~ToldRound();
+
+  private:
+    const TimeUse& of_;
+    WorkerObserver::Token token_ = 0;
 };
 
 /// The mean of what is added; none of nothing.
@@ -131,11 +162,12 @@ class RoundEntries {
 class InRound {
   public:
     /// Of a round in which everybody depends on all.
-    InRound(RoundEntries& all, TimeUse& mine, Stream key, std::size_t members);
+    InRound(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
+            std::size_t members);
     /// Of one in which member `rank` depends on the members `on`, all of whom have entered when it
     /// leaves. `on` outlives this.
-    InRound(RoundEntries& all, TimeUse& mine, Stream key, std::size_t members, int rank,
-            std::span<const int> on);
+    InRound(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
+            std::size_t members, int rank, std::span<const int> on);
     InRound(const InRound&) = delete;
     InRound& operator=(const InRound&) = delete;
     ~InRound();
@@ -148,6 +180,7 @@ class InRound {
     Time entered_;
     Duration computed_;
     std::span<const int> on_{};
+    ToldRound told_;
 };
 
 }  // namespace paceline

@@ -30,7 +30,8 @@ Worker::Worker(Cluster& cluster, int rank)
     : cluster_(cluster),
       rank_(rank),
       model_(cluster.job_.start),
-      time_use_(cluster.network_.simulation()) {}
+      time_use_(cluster.network_.simulation(), cluster.job_.observer,
+                cluster.network_.in_network(rank)) {}
 
 bool Worker::keeps_training() {
     if (cluster_.job_.after_steps) cluster_.job_.after_steps(rank_, step_ + 1);
@@ -39,6 +40,7 @@ bool Worker::keeps_training() {
         return false;
     }
     ++step_;
+    time_use_.begin_step(step_);
     if (cluster_.job_.failures) cluster_.begins_step(*this);
     return true;
 }
@@ -101,7 +103,7 @@ Task<Vector> Worker::gradient(Vector x) {
     if (x.has_values()) {
         co_await gradient(std::move(x), [&](Vector formed) { g = std::move(formed); });
     } else {
-        co_await compute(slowed(cluster_.job_.timing.step));
+        co_await compute_as({Work::Kind::gradient, gradients_}, slowed(cluster_.job_.timing.step));
         ++gradients_;
     }
     co_return g;
@@ -109,7 +111,8 @@ Task<Vector> Worker::gradient(Vector x) {
 
 Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
     const std::int64_t k = gradients_;
-    co_await compute(slowed(cluster_.job_.timing.step), [&] {
+    const Duration time = slowed(cluster_.job_.timing.step);
+    co_await compute_as({Work::Kind::gradient, k}, time, [&] {
         Vector g = evaluate(x, k);
         check_finite(g, rank_, k);
         use(std::move(g));
@@ -124,10 +127,10 @@ Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
 
 Task<Vector> Worker::mean_gradient_in(Vector x, AllReducePlan how) {
     const std::int64_t k = gradients_;
-    co_await compute(slowed(cluster_.job_.timing.step));
+    co_await compute_as({Work::Kind::gradient, k}, slowed(cluster_.job_.timing.step));
     ++gradients_;
     const Rank rank = next_rank(everybody());
-    co_await take_part(rank, paceline::all_reduce(how, rank, weigh(x)));
+    co_await take_part(rank, paceline::all_reduce(how, rank, weigh(x)), name_of(how, weigh(x)));
     if (!x.has_values()) co_return x;
 
     const auto members = static_cast<std::size_t>(nodes());
@@ -149,19 +152,19 @@ Backward Worker::backward(Vector x) {
 
 Task<> Worker::update() {
     const Duration work = cluster_.job_.update;
-    if (work > Duration::zero()) co_await compute(work);
+    if (work > Duration::zero()) co_await compute_as({Work::Kind::update, step_}, work);
 }
 
-Task<> Worker::compute(Duration time) {
+Task<> Worker::compute_as(Work what, Duration time) {
     if (owed_ > Duration::zero()) co_await pay();
-    const Computing computing(time_use_);
+    const Computing computing(time_use_, what);
     co_await simulation().sleep(time);
     compute_time_ += time;
 }
 
-Task<> Worker::compute(Duration time, std::function<void()> work) {
+Task<> Worker::compute_as(Work what, Duration time, std::function<void()> work) {
     LocalWork::Piece piece(cluster_.local_work_, std::move(work));
-    co_await compute(time);
+    co_await compute_as(what, time);
     piece.join();
 }
 
@@ -195,12 +198,13 @@ GroupPtr Worker::group(std::vector<int> ranks) {
     return cluster_.group(std::move(ranks));
 }
 
-InRound Worker::enter(const Rank& rank) {
-    return {cluster_.entries_, time_use_, rank.stream(), static_cast<std::size_t>(rank.size())};
+InRound Worker::enter(const Rank& rank, std::string_view name) {
+    return {cluster_.entries_, time_use_, name, rank.stream(),
+            static_cast<std::size_t>(rank.size())};
 }
 
-Task<> Worker::take_part(Rank rank, Task<> messages) {
-    const InRound here = enter(rank);
+Task<> Worker::take_part(Rank rank, Task<> messages, std::string_view name) {
+    const InRound here = enter(rank, name);
     co_await std::move(messages);
 }
 
@@ -237,7 +241,7 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const
 }
 
 Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size) {
-    const InRound here = enter(rank);
+    const InRound here = enter(rank, name_of(how, size));
     if (!v.has_values()) {
         co_await paceline::all_reduce(how, rank, size);
         co_return v;
@@ -260,7 +264,7 @@ bool Worker::survives(const GroupPtr& group) const {
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
     if (survives(group)) return surviving_all_gather(next_stream(*group), block, how);
     const Rank rank = next_rank(group);
-    return take_part(rank, paceline::all_gather(how, rank, block));
+    return take_part(rank, paceline::all_gather(how, rank, block), name_of(how));
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
@@ -269,7 +273,7 @@ Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
 }
 
 Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
-    const InRound here = enter(rank);
+    const InRound here = enter(rank, "sparse all-reduce");
     co_await paceline::sparse_all_reduce(rank, weight);
 }
 
@@ -281,7 +285,7 @@ Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form) {
 }
 
 Task<Vector> Worker::combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form) {
-    const InRound here = enter(rank);
+    const InRound here = enter(rank, "exchange");
     if (!v.has_values()) {
         co_await messages(rank);
         co_return v;
@@ -330,7 +334,8 @@ Task<Vector> Worker::neighbor_sum_in(Stream key, Vector v, Bytes size, Weights w
     for (const MixingWeight& w : mixing->row(rank_))
         if (w.node != rank_) from.push_back(w.node);
 
-    const InRound here(cluster_.entries_, time_use_, key, members, rank_, from);
+    const InRound here(cluster_.entries_, time_use_, "exchange with neighbors", key, members, rank_,
+                       from);
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
     co_await neighbor_exchange(cluster_.network_, rank_, mixing->listeners(rank_), from, key, size);
 

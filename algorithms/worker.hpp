@@ -33,6 +33,7 @@
 
 #include "algorithms/cluster.hpp"
 #include "algorithms/membership.hpp"
+#include "algorithms/observer.hpp"
 #include "algorithms/waiting.hpp"
 #include "models/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
@@ -152,10 +153,12 @@ class Worker {
     /// The optimizer's own work at the end of a step.
     Task<> update();
     /// Any other work of this node's device.
-    Task<> compute(Duration time);
+    Task<> compute(Duration time) { return compute_as({}, time); }
     /// The same with its arithmetic, which changes only what is this worker's own; it has been done
     /// when the time is over (local_work.hpp).
-    Task<> compute(Duration time, std::function<void()> work);
+    Task<> compute(Duration time, std::function<void()> work) {
+        return compute_as({}, time, std::move(work));
+    }
 
     // --- communication ---
 
@@ -167,8 +170,9 @@ class Worker {
 
     /// This worker's place in the next collective of a group, for those that only cost time.
     [[nodiscard]] Rank next_rank(const GroupPtr& group);
-    /// The messages of such a collective, with what is waited for told apart (waiting.hpp).
-    Task<> take_part(Rank rank, Task<> messages);
+    /// The messages of such a collective, with what is waited for told apart (waiting.hpp). The name
+    /// is a literal, for whoever watches (observer.hpp).
+    Task<> take_part(Rank rank, Task<> messages, std::string_view name = "collective");
     /// The mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
@@ -299,7 +303,9 @@ class Worker {
     /// Whether a collective of the group goes on without members that die.
     [[nodiscard]] bool survives(const GroupPtr& group) const;
     Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
-    [[nodiscard]] InRound enter(const Rank& rank);
+    [[nodiscard]] InRound enter(const Rank& rank, std::string_view name);
+    Task<> compute_as(Work what, Duration time);
+    Task<> compute_as(Work what, Duration time, std::function<void()> work);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
     Task<Vector> mean_gradient_in(Vector x, AllReducePlan how);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
@@ -315,7 +321,7 @@ class Worker {
 
     using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
     /// Begins attempts at a round until one is agreed upon.
-    Task<AttemptPtr> survive(Stream round, Messages messages);
+    Task<AttemptPtr> survive(Stream round, std::string_view name, Messages messages);
     Task<> learn_who_is_there(Stream round);
     [[nodiscard]] Rank rank_in(const Attempt& attempt) const;
     Task<Vector> surviving_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);

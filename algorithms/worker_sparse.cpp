@@ -43,7 +43,7 @@ Task<Vector> Worker::sparse_all_reduce_in(Rank rank, SparseVector v, SparseExcha
     const auto members = static_cast<std::size_t>(rank.size());
     const auto place = static_cast<std::size_t>(rank.place());
     const Stream key = rank.stream();
-    const InRound here = enter(rank);
+    const InRound here = enter(rank, "sparse all-reduce");
     SparseRound& round =
         cluster_.sparse_rounds_.try_emplace(key, members, v.layout, std::move(packing))
             .first->second;

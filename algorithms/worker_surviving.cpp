@@ -33,12 +33,12 @@ Rank Worker::rank_in(const Attempt& attempt) const {
     return {cluster_.network_, attempt.group, static_cast<int>(place), attempt.stream};
 }
 
-Task<AttemptPtr> Worker::survive(Stream round, Messages messages) {
+Task<AttemptPtr> Worker::survive(Stream round, std::string_view name, Messages messages) {
     Membership& membership = *cluster_.membership_;
     while (true) {
         if (membership.anybody_away()) co_await learn_who_is_there(round);
         const AttemptPtr attempt = membership.attempt(round);
-        const InRound here(cluster_.entries_, time_use_, attempt->stream,
+        const InRound here(cluster_.entries_, time_use_, name, attempt->stream,
                            attempt->group->members.size());
         std::shared_ptr<Signal> broken(attempt, &attempt->broken);
         const auto ended =
@@ -72,7 +72,7 @@ Task<Vector> Worker::surviving_all_reduce(Stream round, Vector v, AllReducePlan 
         if (v.has_values()) attempt.round.enter(static_cast<std::size_t>(rank.place()), v);
         return paceline::all_reduce(how, rank, size);
     };
-    const AttemptPtr attempt = co_await survive(round, messages);
+    const AttemptPtr attempt = co_await survive(round, name_of(how, size), messages);
     if (!v.has_values()) co_return v;
     co_return attempt->round.once(mean_of<Vector>);
 }
@@ -86,14 +86,14 @@ Task<> Worker::surviving_all_gather(Stream round, Bytes block, AllGather how) {
     const Messages messages = [&](Attempt& /*attempt*/, const Rank& rank) {
         return paceline::all_gather(how, rank, block);
     };
-    co_await survive(round, messages);
+    co_await survive(round, name_of(how), messages);
 }
 
 Task<> Worker::surviving_sparse_all_reduce(Stream round, UnionWeight weight) {
     const Messages messages = [&](Attempt& /*attempt*/, const Rank& rank) {
         return paceline::sparse_all_reduce(rank, weight);
     };
-    co_await survive(round, messages);
+    co_await survive(round, "sparse all-reduce", messages);
 }
 
 Task<Vector> Worker::surviving_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
@@ -104,7 +104,7 @@ Task<Vector> Worker::surviving_sparse_all_reduce(Stream round, SparseVector v, S
         attempt.sparse->enter(static_cast<std::size_t>(rank.place()), v);
         return sparse_messages(*attempt.sparse, rank, how);
     };
-    const AttemptPtr attempt = co_await survive(round, messages);
+    const AttemptPtr attempt = co_await survive(round, "sparse all-reduce", messages);
     Vector mean = attempt->sparse->mean();
     if (attempt->sparse->leave()) cluster_.note_density(*attempt->sparse);
     co_return mean;
@@ -116,7 +116,7 @@ Task<Vector> Worker::surviving_combine(Stream round, Vector v, CollectiveOfOwn m
         if (v.has_values()) attempt.round.enter(static_cast<std::size_t>(rank.place()), v);
         return messages(rank);
     };
-    const AttemptPtr attempt = co_await survive(round, with_value);
+    const AttemptPtr attempt = co_await survive(round, "exchange", with_value);
     if (!v.has_values()) co_return v;
     co_return attempt->round.once(form);
 }
@@ -164,6 +164,7 @@ Task<Vector> Worker::surviving_neighbor_sum(Stream round, Vector v, Bytes size, 
         from.push_back(w.node);
         come.push_back(reached_unless_gone(w.node, round));
     }
+    const ToldRound told(time_use_, "exchange with neighbors", round);
     Pending<> sending = start(neighbor_exchange(cluster_.network_, rank_, to, {}, round, size));
     const std::vector<bool> there = co_await when_all(std::move(come));
     co_await std::move(sending);

@@ -1,19 +1,14 @@
 #include "app/baseline.hpp"
 
-#include <map>
-#include <optional>
-#include <string>
-
 #include <nlohmann/json.hpp>
-
-#include "app/run_point.hpp"
 
 namespace paceline {
 
-namespace {
+bool asks_for_baseline(const Scenario& scenario) {
+    return scenario.training && scenario.training->measurement.baseline;
+}
 
-// Points with the same baseline.
-std::string key_of(const Point& point) {
+std::string baseline_key(const Point& point) {
     Json json = Json::parse(point.resolved);
     for (const char* key : {"algorithm", "other_jobs", "price"}) json.erase(key);
     json["cluster"] = point.scenario.cluster.workers;
@@ -41,21 +36,6 @@ Scenario baseline_of(const Scenario& scenario) {
     training.measurement.every.iterations *= workers;
     training.measurement.every_epochs.reset();
     return baseline;
-}
-
-}  // namespace
-
-void add_speedups_to_target(const Study& study, std::vector<PointResult>& results) {
-    std::map<std::string, std::optional<double>> times;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        const Scenario& scenario = study.points[i].scenario;
-        const std::optional<double> time = results[i].metrics.time_to_target_s;
-        if (!scenario.training || !scenario.training->measurement.baseline || !time) continue;
-        const auto [found, is_new] = times.try_emplace(key_of(study.points[i]));
-        if (is_new) found->second = run_point(baseline_of(scenario), nullptr).time_to_target_s;
-        if (found->second && *time > 0)
-            results[i].metrics.speedup_to_target = *found->second / *time;
-    }
 }
 
 }  // namespace paceline

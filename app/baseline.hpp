@@ -5,14 +5,19 @@
 //   speedup to target  =  the baseline's time to the target / the run's
 #pragma once
 
-#include <vector>
+#include <string>
 
-#include "app/results.hpp"
+#include "app/study.hpp"
 
 namespace paceline {
 
-/// Runs the baselines that the points of a study ask for ("measure.baseline"), one for all points
-/// that differ in nothing but network and algorithm, and fills in speedup_to_target.
-void add_speedups_to_target(const Study& study, std::vector<PointResult>& results);
+/// Whether "measure.baseline" says so.
+bool asks_for_baseline(const Scenario& scenario);
+
+/// Points with equal keys differ in nothing but network and algorithm, and have the same baseline.
+std::string baseline_key(const Point& point);
+
+/// Requires that it asks for one.
+Scenario baseline_of(const Scenario& scenario);
 
 }  // namespace paceline

@@ -311,6 +311,7 @@ class Vertices {
     }
 
     [[nodiscard]] int switches() const { return static_cast<int>(names_.size()); }
+    [[nodiscard]] const std::vector<std::string>& switch_names() const { return names_; }
 
     [[nodiscard]] int at(const Place& place) const {
         if (place.json->is_number()) return static_cast<int>(as_integer(place, 0, nodes_ - 1));
@@ -362,6 +363,7 @@ FabricChoice read_graph(const ObjectReader& read, int nodes) {
     Graph graph;
     graph.hosts = nodes;
     graph.switches = vertices.switches();
+    graph.switch_names = vertices.switch_names();
     for (std::size_t i = 0; i < cables.json->size(); ++i)
         graph.cables.push_back(read_cable(cables.element(i), vertices, usual));
     if (const auto pair = unconnected_hosts(graph))

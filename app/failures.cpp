@@ -69,6 +69,24 @@ AbsencesOfNodes read_schedule(const Place& place, int nodes) {
     return schedule;
 }
 
+struct ListedAbsence {
+    Absence absence;
+    const NumberTable::Row* row;
+};
+
+std::vector<Absence> in_order(const NumberTable& table, std::vector<ListedAbsence>& listed) {
+    std::ranges::sort(listed, {}, [](const ListedAbsence& one) { return one.absence.leaves; });
+    std::vector<Absence> absences;
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+        if (i > 0 && listed[i].absence.leaves < listed[i - 1].absence.returns)
+            table.refuse(*(listed[i].row->line > listed[i - 1].row->line ? listed[i].row
+                                                                         : listed[i - 1].row),
+                         "the node is away already, by another row");
+        absences.push_back(listed[i].absence);
+    }
+    return absences;
+}
+
 AbsenceTrace read_absence_trace(const Place& place, int nodes) {
     const ObjectReader read(place, trace_key_table);
     const Place file = read.required("file", "a table of absences, relative to this one");
@@ -84,17 +102,20 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
          {"leaves_s", "a time in seconds, within the period", most},
          {"returns_s", "a time in seconds, within the period", most}}};
     const NumberTable table = read_number_table(path, columns);
-    trace.absences.resize(static_cast<std::size_t>(nodes));
+    std::vector<std::vector<ListedAbsence>> listed(static_cast<std::size_t>(nodes));
     for (const NumberTable::Row& row : table.rows) {
         const auto node = static_cast<std::size_t>(row.numbers[0]);
-        if (row.numbers[2] <= row.numbers[1])
+        if (static_cast<double>(node) != row.numbers[0])
+            table.refuse(row,
+                         fmt::format("{} is no node; nodes are whole numbers", row.numbers[0]));
+        const Absence absence{Time{from_seconds(row.numbers[1])},
+                              Time{from_seconds(row.numbers[2])}};
+        if (absence.returns <= absence.leaves)
             table.refuse(row, "the node returns no later than it leaves");
-        trace.absences[node].push_back(
-            {Time{from_seconds(row.numbers[1])}, Time{from_seconds(row.numbers[2])}});
-        put_in_order(trace.absences[node], [&](const Absence&, const Absence&) {
-            table.refuse(row, "the node is away already, by another row");
-        });
+        listed[node].push_back({absence, &row});
     }
+    for (std::vector<ListedAbsence>& of_node : listed)
+        trace.absences.push_back(in_order(table, of_node));
     return trace;
 }
 

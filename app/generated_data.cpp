@@ -1,10 +1,13 @@
 #include "app/generated_data.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/available_memory.hpp"
 #include "models/data/artificial_language.hpp"
 #include "models/data/digits.hpp"
 #include "models/data/gaussian_mixture.hpp"
@@ -48,6 +51,21 @@ void check_size(const ObjectReader& read, std::int64_t samples, std::int64_t fea
     if (samples * features > most_numbers)
         read.place().refuse(fmt::format("{} samples of {} numbers are too many; {} fit", samples,
                                         features, most_numbers));
+    const Bytes need = samples * features * Bytes{4};
+    const Bytes free = available_memory();
+    if (free != Bytes{0} && need > free)
+        read.place().refuse(fmt::format(
+            "{} samples of {} numbers need {:.1f} GB of memory and {:.1f} GB are free; give fewer",
+            samples, features, static_cast<double>(need.count) * 1e-9,
+            static_cast<double>(free.count) * 1e-9));
+}
+
+// Of what the samples are drawn with.
+void check_source(const ObjectReader& read, std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t most = 100'000'000;  // as many as a model that trains may have
+    if (rows * columns > most)
+        read.place().refuse(fmt::format("is made by {} x {} numbers, which are too many; {} fit",
+                                        rows, columns, most));
 }
 
 Dataset make_mixture(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
@@ -59,6 +77,7 @@ Dataset make_mixture(const ObjectReader& read, int /*workers*/, const RandomStre
     read_count(read, "train", most_samples, options.train);
     read_count(read, "test", most_samples, options.test);
     check_size(read, std::int64_t{options.train} + options.test, options.dimension);
+    check_source(read, options.components, options.dimension);
     if (options.components < options.classes)
         read.place().refuse(fmt::format("has {} components for {} classes; give one for each",
                                         options.components, options.classes));
@@ -76,6 +95,7 @@ Dataset make_teacher(const ObjectReader& read, int /*workers*/, const RandomStre
     read_count(read, "train", most_samples, options.train);
     read_count(read, "test", most_samples, options.test);
     check_size(read, std::int64_t{options.train} + options.test, options.dimension);
+    check_source(read, options.hidden, std::int64_t{options.dimension} + options.classes);
     return teacher_network(options, streams);
 }
 
@@ -109,13 +129,20 @@ Dataset make_language(const ObjectReader& read, int /*workers*/, const RandomStr
     ArtificialLanguageOptions options;
     read_count(read, "vocabulary", 1'000'000, options.vocabulary);
     read_count(read, "word_classes", 1000, options.word_classes);
-    read_nonnegative(read, "zipf", options.zipf);
-    read_nonnegative(read, "sharpness", options.sharpness);
+    constexpr double most_exponent = 20;  // beyond it frequencies and odds leave a double's range
+    if (const auto p = read.optional("zipf")) options.zipf = as_number_up_to(*p, most_exponent);
+    if (const auto p = read.optional("sharpness"))
+        options.sharpness = as_number_up_to(*p, most_exponent);
     if (const auto p = read.optional("memory")) options.memory = as_number_up_to(*p, 1);
     read_count(read, "steps", 100'000, options.steps);
     read_count(read, "train", most_samples, options.train);
     read_count(read, "test", most_samples, options.test);
     check_size(read, std::int64_t{options.train} + options.test, options.steps + 1);
+    constexpr std::int64_t most_tokens = std::numeric_limits<int>::max() - 1;
+    if (std::int64_t{std::max(options.train, options.test)} * options.steps > most_tokens)
+        read.place().refuse(fmt::format("{} samples of {} tokens are too many; {} tokens fit",
+                                        std::max(options.train, options.test), options.steps,
+                                        most_tokens));
     if (options.vocabulary < options.word_classes)
         read.place().refuse(fmt::format("has {} words in {} classes; give each class one",
                                         options.vocabulary, options.word_classes));

@@ -17,6 +17,7 @@
 #include "app/profiles.hpp"
 #include "app/resources.hpp"
 #include "app/run_point.hpp"
+#include "app/running_time.hpp"
 
 namespace paceline {
 
@@ -209,37 +210,20 @@ std::string list_text(std::string_view name) {
 
 namespace {
 
-// What a message costs on an idle star, measured by bench/ on a slow machine; contended messages
-// cost several times as much.
-constexpr double seconds_per_message = 0.2e-6;
-
-// Floating-point operations of training per second and core: two per multiply-accumulate, three
-// passes a gradient; measured by bench/ on nets of some 100,000 parameters.
-constexpr double training_flops = 2e10;
-
-// What the gradients of a run take on one core.
-double training_seconds(const Scenario& scenario) {
-    if (!scenario.training || !scenario.steps()) return 0;
-    const std::vector<double>& macs = scenario.training->model.tensor_macs;
-    const double per_sample = 6 * std::reduce(macs.begin(), macs.end());
-    return per_sample * static_cast<double>(*scenario.workload.step_batch()) *
-           scenario.cluster.workers * static_cast<double>(*scenario.steps()) / training_flops;
-}
-
 std::string running_time(const Study& study) {
     double messages = 0;
-    double training_s = 0;
+    double seconds = 0;
     for (const Point& point : study.points) {
-        training_s += training_seconds(point.scenario);
-        const auto of_point = messages_of_run(point.scenario);
+        const auto of_point = expected_seconds(point.scenario);
         if (!of_point)
             return "\nrunning it: as long as its points take to reach their time limits\n";
-        messages += *of_point;
+        messages += messages_of_run(point.scenario).value_or(0);
+        seconds += *of_point;
     }
     return fmt::format(
         "\nrunning it: {:.3g} messages, about {:.2g} s on one core; several times that where "
         "messages share links\n",
-        messages, messages * seconds_per_message + training_s);
+        messages, seconds);
 }
 
 }  // namespace

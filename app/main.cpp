@@ -1,7 +1,8 @@
 // The program: its commands (app/commands), and how what went wrong is told. Exit codes: 0 done, 1 a
-// point failed, 2 the scenario or the command line is wrong.
+// point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "app/commands/command.hpp"
 #include "app/config_error.hpp"
 #include "app/output.hpp"
+#include "app/terminal.hpp"
 #include "app/version.hpp"
 
 namespace {
@@ -26,6 +28,9 @@ int dispatch(int argc, char** argv) {
         run_command(program),
         check_command(program),
         list_command(program),
+        explain_command(program),
+        plot_command(program),
+        solve_command(program),
     };
     try {
         program.parse(argc, argv);
@@ -44,14 +49,20 @@ int main(int argc, char** argv) {
     try {
         return dispatch(argc, argv);
     } catch (const paceline::ConfigError& error) {
-        fmt::print(stderr, "paceline: {}\n", error.what());
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
         return wrong_input;
     } catch (const paceline::OutputError& error) {
-        fmt::print(stderr, "paceline: {}\n", error.what());
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
+        return point_failed;
+    } catch (const std::bad_alloc&) {
+        fmt::print(
+            stderr,
+            "paceline: there is not enough memory; use fewer nodes, a smaller model or batch, "
+            "or a smaller --jobs\n");
         return point_failed;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "paceline: a fault of the program itself, please report it: {}\n",
-                   error.what());
+        fmt::print(stderr, "{} a fault of the program itself, please report it: {}\n",
+                   red(stderr, "paceline:"), error.what());
         return point_failed;
     }
 }

@@ -32,14 +32,14 @@ class TemporaryFile {
         if (!kept_) ::unlink(path_.c_str());
     }
 
-    void write(std::string_view text) {
+    void write(std::string_view text, Flush flush) {
         while (!text.empty()) {
             const ssize_t written = ::write(handle_, text.data(), text.size());
             if (written < 0 && errno == EINTR) continue;
             if (written < 0) fail("cannot be written to its end", errno);
             text.remove_prefix(static_cast<std::size_t>(written));
         }
-        if (::fsync(handle_) != 0 && errno != EINVAL && errno != EROFS)
+        if (flush == Flush::yes && ::fsync(handle_) != 0 && errno != EINVAL && errno != EROFS)
             fail("cannot be brought to the disk", errno);
     }
 
@@ -73,15 +73,24 @@ void prepare_folder(const fs::path& folder) {
             fmt::format("{}: the output folder cannot be made: {}; name another with --out",
                         folder.string(), error.message()));
     try {
-        TemporaryFile(folder / ".writable.tmp").write("");
+        TemporaryFile(folder / ".writable.tmp").write("", Flush::yes);
     } catch (const OutputError& unwritable) {
         throw OutputError(fmt::format("{}; name another folder with --out", unwritable.what()));
     }
 }
 
-void write_file(const fs::path& file, std::string_view text) {
+void write_file(const fs::path& file, std::string_view text, Flush flush) {
     TemporaryFile temporary(fs::path(file).concat(".tmp"));
-    temporary.write(text);
+    temporary.write(text, flush);
+    temporary.rename_to(file);
+}
+
+void write_file_in_pieces(
+    const fs::path& file,
+    const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write) {
+    TemporaryFile temporary(fs::path(file).concat(".tmp"));
+    write([&temporary](std::string_view piece) { temporary.write(piece, Flush::no); });
+    temporary.write("", Flush::yes);
     temporary.rename_to(file);
 }
 

@@ -100,9 +100,11 @@ Profile read_profile(const Json& json, const std::string& file) {
     const Place layers = read.required("layers", "a list in forward order");
     for (const Place& layer : elements(layers, false)) {
         profile.layers.push_back(read_layer(layer));
-        for (const Tensor& tensor : profile.layers.back().tensors) entries += tensor.entries();
-        if (entries > most_entries)
-            layers.refuse(fmt::format("a net has at most {} parameters", most_entries));
+        for (const Tensor& tensor : profile.layers.back().tensors) {
+            entries += tensor.entries();
+            if (entries > most_entries)
+                layers.refuse(fmt::format("a net has at most {} parameters", most_entries));
+        }
     }
     if (entries == 0) layers.refuse("the net has no parameters; give a layer its tensors");
     if (const auto throughput = read.optional("throughput"))

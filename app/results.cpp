@@ -13,7 +13,9 @@
 #include <sys/resource.h>
 
 #include "analysis/csv.hpp"
+#include "app/names.hpp"
 #include "app/version.hpp"
+#include "sim/engine/check.hpp"
 
 namespace paceline {
 
@@ -198,6 +200,16 @@ std::string table_by_nodes(const Study& study, const std::vector<PointResult>& r
 
 }  // namespace
 
+std::vector<std::string_view> column_names() {
+    return names_of(columns);
+}
+
+std::optional<double> column_value(std::string_view name, const Metrics& metrics) {
+    const auto* const column = std::ranges::find(columns, name, &Column::name);
+    PACELINE_CHECK(column != columns.end(), "only columns that are there have a value");
+    return column->value(metrics);
+}
+
 std::string results_csv(const Study& study, const std::vector<PointResult>& results) {
     const std::size_t every_axis = study.axes.size();
     const std::size_t jobs = most_jobs(study);
@@ -211,7 +223,7 @@ std::string results_csv(const Study& study, const std::vector<PointResult>& resu
         const Point& point = study.points[i];
         for (std::size_t job = 0; job < jobs && has_job(point, job); ++job) {
             const Metrics& m = metrics_of(results[i], job);
-            std::vector<std::string> row{fmt::format("{}", i)};
+            std::vector<std::string> row{fmt::format("{}", point.number)};
             if (jobs > 1) row.push_back(csv_field(scenario_of(point, job).job));
             std::ranges::move(axis_fields(study, point, every_axis), std::back_inserter(row));
             row.push_back(csv_field(scenario_of(point, job).algorithm.label));
@@ -234,11 +246,11 @@ std::string timeline_csv(const Study& study, const std::vector<PointResult>& res
         for (const Evaluation& e : results[i].metrics.timeline) {
             const std::optional<double> epoch =
                 per_epoch > 0 ? std::optional(e.iteration / per_epoch) : std::nullopt;
-            text +=
-                csv_row(Row{fmt::format("{}", i), csv_field(e.sim_time_s), csv_field(e.iteration),
-                            csv_field(epoch), csv_field(e.train_loss), csv_field(e.test_loss),
-                            csv_field(e.test_accuracy), csv_field(e.consensus_distance),
-                            csv_field(e.bytes_sent_per_node), csv_field(e.relative_error)});
+            text += csv_row(Row{fmt::format("{}", study.points[i].number), csv_field(e.sim_time_s),
+                                csv_field(e.iteration), csv_field(epoch), csv_field(e.train_loss),
+                                csv_field(e.test_loss), csv_field(e.test_accuracy),
+                                csv_field(e.consensus_distance), csv_field(e.bytes_sent_per_node),
+                                csv_field(e.relative_error)});
         }
     }
     return text;
@@ -315,6 +327,7 @@ std::string speedup_table(const Study& study, const std::vector<PointResult>& re
     const bool any_speedup = std::ranges::any_of(
         results, [](const PointResult& result) { return result.metrics.speedup.has_value(); });
     std::string text = study.title.empty() ? "" : study.title + "\n\n";
+    if (results.empty()) return text;
     const bool trains = study.points.front().scenario.training.has_value();
     if (nodes == study.axes.end() || !any_speedup || trains || most_jobs(study) > 1)
         return text + table_of_points(study, results);
@@ -334,11 +347,12 @@ std::string manifest_json(const Study& study, const std::vector<PointResult>& re
     json["jobs"] = info.jobs;
     json["wall_clock_s"] = info.wall_clock_s;
     json["peak_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
+    json["complete"] = info.complete;
     json["points"] = Json::array();
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
         Json point;
-        point["point"] = i;
+        point["point"] = study.points[i].number;
         point["outcome"] = m.outcome;
         if (!m.outcome_details.empty()) point["details"] = m.outcome_details;
         point["seed"] = study.points[i].scenario.seed;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/metrics.hpp"
@@ -14,6 +15,12 @@ struct PointResult {
     Metrics metrics;
     double wall_clock_s = 0;
 };
+
+/// The columns of results.csv that hold a number, but for `point` and `nodes`.
+std::vector<std::string_view> column_names();
+
+/// What stands in a column; nothing where it is empty. Requires a name of one.
+std::optional<double> column_value(std::string_view name, const Metrics& metrics);
 
 /// One row per point, in the study's order. The same study gives the same bytes.
 std::string results_csv(const Study& study, const std::vector<PointResult>& results);
@@ -32,6 +39,7 @@ std::string speedup_table(const Study& study, const std::vector<PointResult>& re
 struct RunInfo {
     int jobs;
     double wall_clock_s;
+    bool complete = true;  // no point of the study is missing
 };
 
 /// What was run, by what, and what it cost: the only file in which two runs of a study may differ.

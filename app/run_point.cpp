@@ -114,11 +114,14 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
 
 namespace {
 
+constexpr std::int64_t most_kinds_of_steps = 1'000'000;  // counted in a second or so
+
 // A stage is a run of consecutive steps: its end is found by bisection. Within it steps cost the
 // same, or as those a period before. Calls visit(first step, its epoch, number of such steps) for
-// each kind of step, until it says no.
+// each kind of step, until it says no. Returns whether it was called for all: not where a period of
+// very many steps makes very many kinds of them.
 template <class Visit>
-void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
+bool for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
     const double per_epoch = scenario.steps_per_epoch();
     const auto epoch = [per_epoch](std::int64_t k) {
         return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
@@ -133,12 +136,14 @@ void for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
             (stage(middle) == here ? last : beyond) = middle;
         }
         const std::int64_t period = scenario.algorithm.period;
+        if (std::min(period, last - begin + 1) > most_kinds_of_steps) return false;
         for (std::int64_t k = begin; k <= last && k < begin + period; ++k) {
             const std::int64_t alike = (last - k) / period + 1;
-            if (!visit(k, epoch(k), static_cast<double>(alike))) return;
+            if (!visit(k, epoch(k), static_cast<double>(alike))) return false;
         }
         begin = last + 1;
     }
+    return true;
 }
 
 }  // namespace
@@ -147,18 +152,16 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
     if (!network || steps < 1 || !scenario.other_jobs.empty()) return std::nullopt;
     const StepModelInput in = model_input(scenario, *network);
-    std::optional<double> total_s = 0;
-    for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
-        const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
-        if (!step || *step == Duration::max()) {
-            total_s = std::nullopt;
-            return false;
-        }
-        *total_s += count * to_seconds(*step);
-        return true;
-    });
-    if (!total_s) return std::nullopt;
-    return from_seconds(*total_s / static_cast<double>(steps));
+    double total_s = 0;
+    const bool known =
+        for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
+            const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
+            if (!step || *step == Duration::max()) return false;
+            total_s += count * to_seconds(*step);
+            return true;
+        });
+    if (!known) return std::nullopt;
+    return from_seconds(total_s / static_cast<double>(steps));
 }
 
 std::optional<double> messages_of_run(const Scenario& scenario) {
@@ -172,10 +175,12 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
     if (!steps) return std::nullopt;
     const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
     double messages = 0;
-    for_each_stage(scenario, *steps, [&](std::int64_t first, double /*epoch*/, double count) {
-        messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
-        return true;
-    });
+    const bool known =
+        for_each_stage(scenario, *steps, [&](std::int64_t first, double /*epoch*/, double count) {
+            messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
+            return true;
+        });
+    if (!known) return std::nullopt;
     return messages;
 }
 
@@ -212,6 +217,42 @@ Seats take_seats(const Scenario& scenario) {
     return seats;
 }
 
+// Workers and servers of a job, from its first host on.
+void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenario& job) {
+    const int devices = job.cluster.devices_per_node;
+    const int workers = job.cluster.workers;
+    for (int rank = 0; rank < workers + job.algorithm.server_nodes; ++rank) {
+        const bool works = rank < workers;
+        hosts[static_cast<std::size_t>(first + rank)] = {
+            .kind = works ? HostRole::Kind::worker : HostRole::Kind::server,
+            .job = number,
+            .job_name = number == 0 ? "" : job.job,
+            .rank = rank,
+            .node = works ? rank / devices : job.cluster.nodes + rank - workers,
+            .device = works ? rank % devices : 0};
+    }
+}
+
+Machine machine_of(const Scenario& scenario, const Network& network, const Seats& seats) {
+    std::vector<HostRole> hosts(static_cast<std::size_t>(network.hosts()));
+    std::size_t seat = 0;
+    int number = 0;
+    add_roles(hosts, seats.first_host[seat++], number++, scenario);
+    for (const Scenario& job : scenario.other_jobs)
+        add_roles(hosts, seats.first_host[seat++], number++, job);
+    for (int i = 0; std::cmp_less(i, scenario.cluster.background.size()); ++i) {
+        const int first = seats.first_host[seat++];
+        for (const int end : {0, 1})
+            hosts[static_cast<std::size_t>(first + end * scenario.cluster.devices_per_node)] = {
+                .kind = HostRole::Kind::background, .job = i, .rank = end, .node = end};
+    }
+    return {network.simulation(), network, std::move(hosts)};
+}
+
+const WorkerObserver* workers_of(const Observer* observer) {
+    return observer == nullptr ? nullptr : &observer->workers;
+}
+
 Fabric make_fabric(const Scenario& scenario, const Seats& seats) {
     if (scenario.shares_network())
         return scenario.cluster.make_fabric(seats.seating, scenario.seed);
@@ -245,10 +286,10 @@ void start_services(const Scenario& scenario, Cluster& cluster) {
 // A job beside the main one: without values, and cut when that one ends.
 class OtherJob {
   public:
-    OtherJob(const Scenario& scenario, NetworkPart network)
+    OtherJob(const Scenario& scenario, NetworkPart network, const Observer* observer)
         : scenario_(scenario),
           marks_(network),
-          cluster_(network, daemon_job(network.simulation())),
+          cluster_(network, daemon_job(network.simulation(), workers_of(observer))),
           processes_(network.simulation(), EventKind::daemon) {
         marks_.watch(cluster_);
         start_services(scenario, cluster_);
@@ -265,8 +306,9 @@ class OtherJob {
     }
 
   private:
-    Job daemon_job(const Simulation& simulation) {
+    Job daemon_job(const Simulation& simulation, const WorkerObserver* observer) {
         Job job = make_job(scenario_);
+        job.observer = observer;
         job.kind = EventKind::daemon;
         job.after_steps = [this](int rank, std::int64_t k) { marks_.after_steps(rank, k); };
         if (const auto time = scenario_.stop.time)
@@ -284,12 +326,12 @@ class OtherJob {
 // Everything on the network that is not the main job.
 class Others {
   public:
-    Others(const Scenario& scenario, Network& network, const Seats& seats)
+    Others(const Scenario& scenario, Network& network, const Seats& seats, const Observer* observer)
         : sources_(network.simulation(), EventKind::daemon) {
         const std::vector<Background>& background = scenario.cluster.background;
         std::size_t seat = 1;
         for (const Scenario& job : scenario.other_jobs)
-            jobs_.emplace_back(job, NetworkPart(network, seats.first_host[seat++]));
+            jobs_.emplace_back(job, NetworkPart(network, seats.first_host[seat++]), observer);
         const int per_machine = scenario.cluster.devices_per_node;
         const RandomStreams streams(scenario.seed);
         for (std::size_t i = 0; i < background.size(); ++i)
@@ -338,7 +380,12 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
 
 }  // namespace
 
-Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most) {
+Fabric fabric_of(const Scenario& scenario) {
+    return make_fabric(scenario, take_seats(scenario));
+}
+
+Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most,
+                  const Observer* observer) {
     Simulation simulation;
     simulation.limit_resumptions(most);
     simulation.report_to(progress);
@@ -349,9 +396,14 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
     const RandomStreams random(scenario.seed);
     Network network(simulation, std::move(fabric), choice.transport(), random);
+    if (observer != nullptr) {
+        tell(observer->begins, machine_of(scenario, network, seats));
+        network.observe(&observer->network);
+    }
     LinkProcesses link_processes(network, random);
     begin_access(link_processes, choice.access, accesses);
     Job job = make_job(scenario);
+    job.observer = workers_of(observer);
     std::unique_ptr<Problem> problem;
     std::unique_ptr<TrainingLog> log;
     if (scenario.training) {
@@ -361,7 +413,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     }
     Cluster cluster(network, std::move(job));
     if (log) log->watch(cluster);
-    const Others others(scenario, network, seats);
+    const Others others(scenario, network, seats, observer);
     Processes processes(simulation);
     std::optional<Crew> crew;
     if (choice.failures)
@@ -373,6 +425,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
         run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
     if (crew) crew->settle();
+    if (observer != nullptr) tell(observer->ends);
     const bool finished = crew ? crew->finished() : processes.finished();
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario));

@@ -1,119 +1,20 @@
 #include "app/run_study.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <exception>
-#include <fstream>
-#include <mutex>
-#include <optional>
+#include <numeric>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "app/available_memory.hpp"
 #include "app/config_error.hpp"
+#include "app/handout.hpp"
+#include "app/kept_points.hpp"
 #include "app/output.hpp"
 #include "app/run_point.hpp"
 
 namespace paceline {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// What the threads of a study share.
-struct Shared {
-    const Study& study;
-    std::vector<PointResult> results;
-    std::vector<Progress> progress;  // one per thread
-    std::atomic<std::size_t> next{0};
-    std::atomic<std::size_t> done{0};
-    std::atomic<std::uint64_t> events_done{0};
-    std::mutex failure_mutex;
-    std::exception_ptr failure;
-
-    Shared(const Study& s, std::size_t threads)
-        : study(s), results(s.points.size()), progress(threads) {}
-};
-
-void run_until_none_left(Shared& shared, std::size_t thread) {
-    while (true) {
-        const std::size_t i = shared.next.fetch_add(1);
-        if (i >= shared.study.points.size()) return;
-        try {
-            const auto begin = Clock::now();
-            shared.results[i].metrics =
-                run_point(shared.study.points[i].scenario, &shared.progress[thread]);
-            shared.results[i].wall_clock_s = seconds_since(begin);
-        } catch (...) {
-            const std::scoped_lock lock(shared.failure_mutex);
-            if (!shared.failure) shared.failure = std::current_exception();
-            shared.next = shared.study.points.size();
-            return;
-        }
-        shared.events_done += shared.results[i].metrics.events;
-        shared.progress[thread].events = 0;
-        ++shared.done;
-    }
-}
-
-std::string time_left(double elapsed_s, std::size_t done, std::size_t points) {
-    if (done == 0) return "?";
-    const double left = elapsed_s / static_cast<double>(done) * static_cast<double>(points - done);
-    return left < 60
-               ? fmt::format("{:.0f} s", left)
-               : fmt::format("{:.0f} min {:02.0f} s", std::floor(left / 60), std::fmod(left, 60));
-}
-
-std::string progress_line(const Shared& shared, double elapsed_s) {
-    std::uint64_t events = shared.events_done;
-    double furthest_s = 0;
-    for (const Progress& progress : shared.progress) {
-        events += progress.events;
-        furthest_s = std::max(furthest_s, static_cast<double>(progress.now_ps) * 1e-12);
-    }
-    const std::size_t points = shared.study.points.size();
-    return fmt::format("{}/{} points  simulated {:.3f} s  {:.2f} M events/s  {} left",
-                       shared.done.load(), points, furthest_s,
-                       static_cast<double>(events) / std::max(elapsed_s, 1e-3) * 1e-6,
-                       time_left(elapsed_s, shared.done, points));
-}
-
-void show_until_done(const std::stop_token& stop, const Shared& shared, Clock::time_point begin) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    while (!stop.stop_requested()) {
-        wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
-        fmt::print(stderr, "\r\x1b[K{}", progress_line(shared, seconds_since(begin)));
-        std::fflush(stderr);
-    }
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
-}
-
-// What the kernel says can be had without swapping; 0 if it does not say.
-Bytes available_memory() {
-    std::ifstream in("/proc/meminfo");
-    std::string name;
-    std::int64_t kibibytes = 0;
-    std::string unit;
-    while (in >> name >> kibibytes) {
-        std::getline(in, unit);
-        if (name == "MemAvailable:") return kibibytes * Bytes{1024};
-    }
-    return {};
-}
-
-}  // namespace
 
 void check_memory(const Study& study, int jobs) {
     std::vector<Bytes> needs;
@@ -141,23 +42,74 @@ void check_memory(const Study& study, int jobs) {
             static_cast<double>(free.count) * 1e-9));
 }
 
-std::vector<PointResult> run_points(const Study& study, int jobs, bool show_progress) {
-    const std::size_t threads =
-        std::min(static_cast<std::size_t>(jobs), std::max<std::size_t>(1, study.points.size()));
-    Shared shared(study, threads);
-    const auto begin = Clock::now();
-    {
-        std::jthread display;
-        if (show_progress)
-            display = std::jthread([&shared, begin](const std::stop_token& stop) {
-                show_until_done(stop, shared, begin);
-            });
-        std::vector<std::jthread> workers;
-        for (std::size_t i = 0; i < threads; ++i)
-            workers.emplace_back([&shared, i] { run_until_none_left(shared, i); });
-    }
-    if (shared.failure) std::rethrow_exception(shared.failure);
-    return std::move(shared.results);
+namespace {
+
+std::vector<std::size_t> points_of(const StudyRuns& runs) {
+    std::vector<std::size_t> points(runs.points());
+    std::iota(points.begin(), points.end(), std::size_t{0});
+    return points;
+}
+
+// Takes what is kept of these runs, and returns the others.
+std::vector<std::size_t> take_kept_but_traced(Handout& handout,
+                                              const std::vector<std::size_t>& wanted,
+                                              const Tracing* tracing) {
+    const auto is_traced = [tracing](std::size_t run) {
+        return tracing != nullptr && tracing->traces(run);
+    };
+    std::vector<std::size_t> to_take;
+    std::vector<std::size_t> to_do;
+    for (const std::size_t run : wanted) (is_traced(run) ? to_do : to_take).push_back(run);
+    for (const std::size_t run : handout.take_kept(to_take)) to_do.push_back(run);
+    std::ranges::sort(to_do);
+    return to_do;
+}
+
+}  // namespace
+
+StudyOutcome run_study(const Study& study, const StudyOptions& options) {
+    const StudyRuns runs(study);
+    std::optional<KeptPoints> kept;
+    if (options.keep_in) kept.emplace(*options.keep_in);
+    PoolSize size = options.pool;
+    size.loops = std::clamp<std::size_t>(runs.points(), 1, size.loops);
+    StudyProgress progress(runs, size.loops + options.loops_elsewhere, options.telling);
+    Handout handout(runs, kept ? &*kept : nullptr, progress);
+    const auto take_kept = [&](std::vector<std::size_t> wanted) {
+        return kept && options.resume ? take_kept_but_traced(handout, wanted, options.tracing)
+                                      : wanted;
+    };
+    const auto run_all = [&](const std::vector<std::size_t>& to_do) {
+        handout.add(to_do);
+        options.run_all(
+            runs, size,
+            {[&] { return handout.next(); },
+             [&](std::size_t run, PointResult result) { handout.finished(run, std::move(result)); },
+             [&](std::size_t run, const Scenario& scenario, Progress* told) {
+                 return options.tracing != nullptr && options.tracing->traces(run)
+                            ? options.tracing->run(run, scenario, told)
+                            : run_point(scenario, told);
+             }},
+            progress, options.stop);
+    };
+
+    const std::vector<std::size_t> to_do = take_kept(points_of(runs));
+    StudyOutcome outcome;
+    outcome.kept = runs.points() - to_do.size();
+    progress.begin(outcome.kept);
+    run_all(to_do);
+    if (!options.stop.stop_requested()) run_all(take_kept(runs.baselines_for(handout.results())));
+    runs.add_speedups_to_target(handout.results());
+    outcome.results = std::move(handout.results());
+    outcome.results.resize(runs.points());
+    outcome.complete = !options.stop.stop_requested();
+    return outcome;
+}
+
+std::vector<PointResult> run_points(const Study& study, int jobs) {
+    StudyOptions options;
+    options.pool = {static_cast<std::size_t>(jobs), static_cast<std::size_t>(jobs)};
+    return run_study(study, options).results;
 }
 
 namespace {
@@ -178,8 +130,29 @@ void write_or_remove(const std::filesystem::path& file, const std::optional<std:
 
 }  // namespace
 
-void write_results(const std::filesystem::path& folder, const Study& study,
-                   const std::vector<PointResult>& results, const RunInfo& info) {
+namespace {
+
+// The part of a study that was run, with its results.
+struct Ran {
+    Study study;
+    std::vector<PointResult> results;
+};
+
+Ran ran_part(const Study& study, const std::vector<PointResult>& results) {
+    Ran ran{{study.file, study.title, study.axes, {}}, {}};
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (results[i].metrics.outcome.empty()) continue;
+        ran.study.points.push_back(study.points[i]);
+        ran.results.push_back(results[i]);
+    }
+    return ran;
+}
+
+}  // namespace
+
+void write_results(const std::filesystem::path& folder, const Study& whole,
+                   const std::vector<PointResult>& all, const RunInfo& info) {
+    const auto& [study, results] = ran_part(whole, all);
     write_file(folder / "results.csv", results_csv(study, results));
     write_or_remove(folder / "timeline.csv",
                     any_trains(study) ? std::optional(timeline_csv(study, results)) : std::nullopt);

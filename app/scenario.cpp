@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/available_memory.hpp"
 #include "topologies/fabrics/equal_cost.hpp"
+
 namespace paceline {
 
 namespace {
@@ -173,6 +175,22 @@ void read_other_jobs(const Place& place, DataCache& cache, Scenario& scenario) {
     }
 }
 
+constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
+
+// What is read next is made for every worker, so a cluster that does not fit is refused before.
+void check_memory_of_cluster(const ClusterChoice& cluster, const Place& place) {
+    const Bytes need = cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
+    const Bytes free = available_memory();
+    if (free == Bytes{0} || need <= free) return;
+    const ObjectReader read(place, cluster_keys());
+    read.optional(read.has("nodes") ? "nodes" : "devices")
+        ->refuse(fmt::format(
+            "{} workers need about {:.1f} GB of memory and {:.1f} GB are free; use fewer "
+            "nodes or a smaller fabric",
+            cluster.workers, static_cast<double>(need.count) * 1e-9,
+            static_cast<double>(free.count) * 1e-9));
+}
+
 }  // namespace
 
 Keys price_keys() {
@@ -214,8 +232,9 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
         scenario.seed =
             static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
 
-    scenario.cluster =
-        read_cluster(read.required("cluster", "the nodes and the fabric between them"));
+    const Place wires = read.required("cluster", "the nodes and the fabric between them");
+    scenario.cluster = read_cluster(wires);
+    check_memory_of_cluster(scenario.cluster, wires);
     scenario.training = read_workload(
         read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"),
         {scenario.cluster, scenario.seed, cache}, scenario.workload);
@@ -270,7 +289,6 @@ Bytes memory_of_values(const Scenario& scenario) {
 
 Bytes estimated_memory(const Scenario& scenario) {
     constexpr Bytes base{16 << 20};
-    constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
     const ClusterChoice& cluster = scenario.cluster;
     Bytes memory = base + cluster.workers * per_node + cluster.fabric.memory +
                    cluster.bus_memory() + memory_under_way(scenario) + memory_of_values(scenario);

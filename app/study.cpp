@@ -148,11 +148,41 @@ std::vector<std::size_t> order_of_application(const std::vector<Sweep>& axes) {
     return order;
 }
 
+// A study before its points are made.
+struct Plan {
+    std::string file;
+    std::vector<Sweep> axes;
+    std::vector<Setting> changes;
+    Json json;  // without "sweep"
+    std::size_t points = 1;
+};
+
+bool has(const Json& json, const std::string& path) {
+    const Json* at = &json;
+    for (const std::string& key : split_path(path)) {
+        if (!at->is_object() || !at->contains(key)) return false;
+        at = &at->at(key);
+    }
+    return true;
+}
+
+// Of an object that the file has not: what has made it, on the way to a key below.
+void blame_maker(const ConfigError& error, const Plan& plan, const Point& point) {
+    if (error.path().empty() || has(plan.json, error.path())) return;
+    for (const Setting& setting : plan.changes)
+        if (leads_to(error.path(), setting.path))
+            refuse(command_line, "--set " + setting.path, error.problem());
+    for (std::size_t i = 0; i < plan.axes.size(); ++i)
+        if (const std::string& path = plan.axes[i].axis.path; leads_to(error.path(), path))
+            refuse(plan.file, fmt::format("{}[{}]", sweep_path(path), point.choice[i]),
+                   error.problem());
+}
+
 // Where a fault of a resolved point stands in what the user wrote.
 [[noreturn]] void blame(const ConfigError& error, const Study& study, const Point& point,
-                        const std::vector<Setting>& settings) {
+                        const Plan& plan) {
     if (error.file() != study.file) throw error;
-    for (const Setting& setting : settings)
+    for (const Setting& setting : plan.changes)
         if (leads_to(setting.path, error.path()))
             refuse(command_line, "--set " + error.path(), error.problem());
     std::size_t longest = study.axes.size();
@@ -161,7 +191,10 @@ std::vector<std::size_t> order_of_application(const std::vector<Sweep>& axes) {
             (longest == study.axes.size() ||
              study.axes[i].path.size() > study.axes[longest].path.size()))
             longest = i;
-    if (longest == study.axes.size()) throw error;
+    if (longest == study.axes.size()) {
+        blame_maker(error, plan, point);
+        throw error;
+    }
     const Axis& axis = study.axes[longest];
     refuse(study.file,
            fmt::format("{}[{}]{}", sweep_path(axis.path), point.choice[longest],
@@ -176,15 +209,6 @@ std::vector<std::size_t> choice_of(std::size_t number, const std::vector<Sweep>&
         choice[i] = number % axes[i].values.size();
     return choice;
 }
-
-// A study before its points are made.
-struct Plan {
-    std::string file;
-    std::vector<Sweep> axes;
-    std::vector<Setting> changes;
-    Json json;  // without "sweep"
-    std::size_t points = 1;
-};
 
 Plan plan_of(const std::string& file, const std::vector<std::string>& settings) {
     Plan plan{file, {}, {}, parse_json(read_text(file), file)};
@@ -217,7 +241,35 @@ std::string as_text(const Json& resolved) {
     return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// `study` has the axes of the plan.
+Point make_point(const Plan& plan, const Study& study, std::size_t number, DataCache& cache) {
+    Point point{choice_of(number, plan.axes), {}, {}, number};
+    const Json resolved = resolve(plan, point.choice);
+    point.resolved = as_text(resolved);
+    try {
+        point.scenario = read_scenario(resolved, plan.file, cache);
+    } catch (const ConfigError& error) {
+        blame(error, study, point, plan);
+    }
+    return point;
+}
+
 }  // namespace
+
+Point read_single_point(const std::string& file, const std::vector<std::string>& settings,
+                        DataCache& cache) {
+    const Plan plan = plan_of(file, settings);
+    std::string axes;
+    for (const Sweep& sweep : plan.axes) axes += (axes.empty() ? "" : ", ") + sweep.axis.path;
+    if (plan.points > 1)
+        refuse(file, "sweep",
+               fmt::format("makes {} points and one is wanted; give each axis a value with --set: "
+                           "{}",
+                           plan.points, axes));
+    Study study{file, {}, {}, {}};
+    for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
+    return make_point(plan, study, 0, cache);
+}
 
 std::vector<std::string> resolve_study(const std::string& file,
                                        const std::vector<std::string>& settings) {
@@ -234,17 +286,8 @@ Study read_study(const std::string& file, const std::vector<std::string>& settin
     for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
     study.points.reserve(plan.points);
     DataCache cache;
-    for (std::size_t number = 0; number < plan.points; ++number) {
-        Point point{choice_of(number, plan.axes), {}, {}};
-        const Json resolved = resolve(plan, point.choice);
-        point.resolved = as_text(resolved);
-        try {
-            point.scenario = read_scenario(resolved, file, cache);
-        } catch (const ConfigError& error) {
-            blame(error, study, point, plan.changes);
-        }
-        study.points.push_back(std::move(point));
-    }
+    for (std::size_t number = 0; number < plan.points; ++number)
+        study.points.push_back(make_point(plan, study, number, cache));
     study.title = study.points.front().scenario.title;
     return study;
 }

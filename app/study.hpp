@@ -25,6 +25,7 @@ struct Point {
     std::vector<std::size_t> choice;  // a value per axis
     std::string resolved;             // the point as JSON, without "sweep"
     Scenario scenario;
+    std::size_t number = 0;  // in the study
 };
 
 struct Study {
@@ -40,6 +41,11 @@ inline constexpr std::size_t most_points = 1'000'000;
 /// a swept path replaces its axis; others are put into every point, after the sweep. Throws
 /// ConfigError.
 Study read_study(const std::string& file, const std::vector<std::string>& settings);
+
+/// The point of a scenario that `settings` leave without a sweep. Points that say the same of their
+/// data share it through `cache`. Throws ConfigError, also when there is more than one point.
+Point read_single_point(const std::string& file, const std::vector<std::string>& settings,
+                        DataCache& cache);
 
 /// The points of a study as JSON, as Point::resolved has them, but not read. Throws ConfigError.
 std::vector<std::string> resolve_study(const std::string& file,

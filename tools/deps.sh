@@ -9,9 +9,11 @@ packages=(
     clang-format-19 clang-tidy-19
     cmake ninja-build make git python3
     libboost-dev libboost-graph-dev libboost-random-dev libeigen3-dev libspectra-dev libfmt-dev libtbb-dev
-    zlib1g-dev
+    zlib1g-dev libxxhash-dev
+    libopenmpi-dev openmpi-bin # studies over several machines
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
+    python3-matplotlib # figures
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 

@@ -32,5 +32,8 @@ void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments);
 Command run_command(CLI::App& program);
 Command check_command(CLI::App& program);
 Command list_command(CLI::App& program);
+Command explain_command(CLI::App& program);
+Command plot_command(CLI::App& program);
+Command solve_command(CLI::App& program);
 
 }  // namespace paceline

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
@@ -24,6 +25,10 @@ Task<> ring_all_gather(Rank self, Bytes block);
 Task<> bruck_all_gather(Rank self, Bytes block);
 
 enum class AllGather : std::uint8_t { ring, bruck };
+/// A literal: "ring all-gather".
+constexpr std::string_view name_of(AllGather how) {
+    return how == AllGather::ring ? "ring all-gather" : "Bruck all-gather";
+}
 Task<> all_gather(AllGather how, Rank self, Bytes block);
 
 /// What the block of a place weighs; asked after that place has begun. Must outlive the task.

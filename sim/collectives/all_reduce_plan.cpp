@@ -17,6 +17,26 @@ AllReducePlan plan_for(AllReducePlan plan, Bytes size) {
     return plan;
 }
 
+std::string_view name_of(AllReducePlan plan, Bytes size) {
+    switch (plan_for(plan, size).method) {
+        case AllReduce::ring:
+            return "ring all-reduce";
+        case AllReduce::recursive_doubling:
+            return "recursive-doubling all-reduce";
+        case AllReduce::halving_doubling:
+            return "halving-doubling all-reduce";
+        case AllReduce::tree:
+            return "tree all-reduce";
+        case AllReduce::parameter_server:
+            return "parameter-server all-reduce";
+        case AllReduce::hierarchical:
+            return "hierarchical all-reduce";
+        case AllReduce::automatic:
+            break;
+    }
+    return "all-reduce";
+}
+
 Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size) {
     plan = plan_for(plan, size);
     switch (plan.method) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
@@ -42,6 +43,9 @@ constexpr Bytes most_bytes_doubled{2048};
 
 /// The plan that a vector of this size is reduced by: never `automatic`.
 AllReducePlan plan_for(AllReducePlan plan, Bytes size);
+
+/// A literal: "ring all-reduce".
+std::string_view name_of(AllReducePlan plan, Bytes size);
 
 Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size);
 

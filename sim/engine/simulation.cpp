@@ -56,6 +56,7 @@ void Simulation::advance_to(Time time) {
     if (progress_ == nullptr) return;
     progress_->events.store(events_fired_, std::memory_order_relaxed);
     progress_->now_ps.store(time.time_since_epoch().count(), std::memory_order_relaxed);
+    if (progress_->stop.load(std::memory_order_relaxed)) stop();
 }
 
 RunEnd Simulation::run(Time limit) {

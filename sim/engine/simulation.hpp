@@ -42,10 +42,11 @@ struct Waiting {
     std::string what;
 };
 
-/// How far a run is, for another thread to read while it goes on.
+/// How far a run is, for another thread to read while it goes on, and to end it.
 struct Progress {
     std::atomic<std::uint64_t> events = 0;
     std::atomic<std::int64_t> now_ps = 0;
+    std::atomic<bool> stop = false;  // asked once per instant, as Simulation::stop()
 };
 
 class Simulation {

@@ -43,6 +43,8 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
         state.payload = (1 - link.loss) * link.efficiency;
         state.duplex_share = link.duplex_share;
         set_capacity(state, link.bandwidth);
+        state.unlimited = link.bandwidth == unlimited;
+        has_unlimited_ |= state.unlimited;
     }
     for (std::size_t i = 0; i < fabric.back.size(); ++i)
         if (links_[i].duplex_share < 1) links_[i].back = fabric.back[i];
@@ -104,6 +106,7 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
     LinkState& state = links_[link];
     set_capacity(state, bandwidth);
+    if (observer_ != nullptr) tell(observer_->capacity, link, state.capacity);
     if (until != never && announced_.empty()) announced_.assign(links_.size(), never);
     if (!announced_.empty()) announced_[link] = until;
     if (!state.flows.empty()) touch(state);
@@ -123,6 +126,7 @@ void Network::lose_flows(LinkId link) {
         flow.remaining = size;
         flow.since = now;
         flow.rate = 0;
+        if (observer_ != nullptr) tell(observer_->restarts, index);
     }
     if (!state.flows.empty()) touch(state);
 }
@@ -230,8 +234,10 @@ void Network::start(Index index) {
     flow.latency = Duration::zero();
     for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
     if (impairments_) flow.latency = sum(flow.latency, impairments_->begin(index, flow.route));
-    if (flow.size == Bytes{0}) {
-        flow.route.clear();
+    if (flow.size == Bytes{0}) flow.route.clear();
+    if (has_unlimited_) leave_out_unlimited(flow.route);
+    if (observer_ != nullptr) tell_of_begin(index);
+    if (flow.route.empty()) {
         simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
         return;
     }
@@ -240,11 +246,29 @@ void Network::start(Index index) {
     close_soon();
 }
 
+void Network::leave_out_unlimited(Route& route) const {
+    const auto rest =
+        std::ranges::remove_if(route, [this](LinkId link) { return links_[link].unlimited; });
+    route.erase(rest.begin(), rest.end());
+}
+
+void Network::tell_of_begin(Index index) const {
+    const Flow& flow = flows_[index];
+    const NetworkObserver::Message message{.from = flow.from,
+                                           .to = flow.to,
+                                           .stream = flow.stream,
+                                           .size = flow.size,
+                                           .latency = flow.latency,
+                                           .route = flow.route};
+    tell(observer_->begins, index, message);
+}
+
 void Network::drain(Index index) {
     if (flows_[index].on_links) leave_links(index);
     Flow& flow = flows_[index];
     flow.scheduled = false;
     flow.rate = 0;
+    if (observer_ != nullptr) tell(observer_->drains, index, flow.size);
     if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     Time arrival = later(simulation_.now(), flow.latency);
@@ -258,6 +282,7 @@ void Network::drain(Index index) {
 
 void Network::deliver(Index index) {
     Flow& flow = flows_[index];
+    if (observer_ != nullptr) tell(observer_->arrives, index, flow.lost);
     if (impairments_) impairments_->arrived({flow.from, flow.to, flow.stream}, simulation_.now());
     if (!std::exchange(flow.lost, false)) {
         ++delivered_;
@@ -354,6 +379,7 @@ LinkId Network::start_alone(Index index) {
     }
     if (impairments_) slowest = std::min(slowest, impairments_->bound(index));
     flow.rate = bytes_per_tick(slowest);
+    if (observer_ != nullptr) tell(observer_->rate, index, flow.rate);
     flow.event =
         simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
@@ -425,6 +451,7 @@ void Network::apply_rate(Index index, double rate) {
     flow.remaining = std::max(0.0, flow.remaining - flow.rate * elapsed);
     flow.since = now;
     flow.rate = rate;
+    if (observer_ != nullptr) tell(observer_->rate, index, rate);
     if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
     if (rate == 0) return wait_for_links(index);
     const double ticks = std::ceil(flow.remaining / rate);

@@ -25,6 +25,8 @@
 //     event, and who waits for it is named when nothing else is left to happen.
 //   - What has flowed of a message is kept while a link is down, or lost (lose_flows): it starts
 //     anew, and is counted as wasted. What has drained is on its way and is not lost.
+//   - Unlimited links are left out of the ways on which messages drain: only their latency counts.
+//     They neither lose nor change.
 //   - Links may jitter and lose (sim/network/impairments.hpp): a message's jitter is drawn when it
 //     begins to flow, and its rate is at most what loss leaves it.
 //   - Rates are doubles in bytes per picosecond; a flow crosses back to the clock once, rounded up
@@ -51,6 +53,7 @@
 #include "sim/network/impairments.hpp"
 #include "sim/network/mailboxes.hpp"
 #include "sim/network/max_min.hpp"
+#include "sim/network/observer.hpp"
 
 namespace paceline {
 
@@ -116,7 +119,20 @@ class Network {
     /// What the flows on a link have moved is lost: they start anew, from where they are sent.
     void lose_flows(LinkId link);
 
+    /// Tells `observer` of messages from now on; null: nobody. Requires that it outlives the run.
+    void observe(const NetworkObserver* observer) { observer_ = observer; }
+
     [[nodiscard]] Simulation& simulation() const { return simulation_; }
+    [[nodiscard]] int hosts_per_node() const { return hosts_per_node_; }
+    /// Links, and what payload can have of each now.
+    [[nodiscard]] std::size_t links() const { return links_.size(); }
+    [[nodiscard]] Bandwidth capacity(LinkId link) const { return links_[link].capacity; }
+    /// The way of a message. Requires from != to.
+    [[nodiscard]] Route route(int from, int to) const {
+        Route route;
+        find_route_(from, to, route);
+        return route;
+    }
     [[nodiscard]] int hosts() const { return hosts_; }
     [[nodiscard]] const Traffic& traffic(int host) const {
         return traffic_[static_cast<std::size_t>(host)];
@@ -166,6 +182,7 @@ class Network {
         Index mark = 0;   // the solve that visited it last
         Index local = 0;  // its number in that solve
         bool dirty = false;
+        bool unlimited = false;
     };
 
     Index take_flow();
@@ -174,6 +191,8 @@ class Network {
     void offer(Index index);
     void prepare(Index index);
     void start(Index index);
+    void leave_out_unlimited(Route& route) const;
+    void tell_of_begin(Index index) const;
     void drain(Index index);
     void deliver(Index index);
     void enter_links(Index index);
@@ -222,7 +241,9 @@ class Network {
     std::vector<Time> announced_;  // [link]: of its next change; empty: none has announced any
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;
-    bool closing_ = false;  // set_rates is due at the end of this instant
+    const NetworkObserver* observer_ = nullptr;
+    bool has_unlimited_ = false;  // links
+    bool closing_ = false;        // set_rates is due at the end of this instant
 
     // Scratch of the solver: one component, renumbered.
     MaxMin max_min_;

@@ -31,6 +31,8 @@ class NetworkPart {
         return network_->has_arrived(first_ + to, first_ + from, stream);
     }
     [[nodiscard]] Simulation& simulation() const { return network_->simulation(); }
+    /// The number of a host in the whole network.
+    [[nodiscard]] int in_network(int host) const { return first_ + host; }
     [[nodiscard]] int hosts() const { return network_->hosts() - first_; }
     [[nodiscard]] const Traffic& traffic(int host) const {
         return network_->traffic(first_ + host);

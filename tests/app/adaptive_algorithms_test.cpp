@@ -20,7 +20,7 @@ Metrics timing_of(const std::string& algorithm, int nodes, int steps) {
     return run_points(
                read_study(file, {"algorithm=" + algorithm, "cluster.nodes=" + std::to_string(nodes),
                                  "stop.iterations=" + std::to_string(steps)}),
-               1, false)
+               1)
         .front()
         .metrics;
 }

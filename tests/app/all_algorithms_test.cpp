@@ -60,7 +60,7 @@ struct Run {
 
     explicit Run(const Json& json)
         : study(read_study(folder.write("study.json", json.dump()), {})),
-          results(run_points(study, 2, false)) {}
+          results(run_points(study, 2)) {}
 };
 
 // Workers of DGC and gradient dropping leave the exchange at different times, which lets steps

@@ -1,6 +1,7 @@
 // The program itself, as a user runs it.
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -94,7 +95,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
-const std::vector<std::string> all_results{"manifest.json", "results.csv", "table.txt"};
+const std::vector<std::string> all_results{"manifest.json", "points", "results.csv", "table.txt"};
 
 TEST_CASE("command line: --version tells the version") {
     const Outcome outcome = Shell().run("--version");
@@ -113,7 +114,8 @@ TEST_CASE("command line: --help names every command, also after a command") {
     CHECK(contains(whole.out, "check"));
     CHECK(contains(whole.out, "list"));
     CHECK(run.code == 0);
-    for (const char* option : {"SCENARIO", "--set", "--out", "--jobs", "--quiet"})
+    for (const char* option :
+         {"SCENARIO", "--set", "--out", "--jobs", "--resume", "--quiet", "--log-json"})
         CHECK(contains(run.out, option));
 }
 
@@ -183,6 +185,36 @@ TEST_CASE("command line: check says what would run and writes nothing") {
     CHECK(contains(outcome.out, "cluster.nodes: 1, 2, 4"));
     CHECK(outcome.err.empty());
     CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
+}
+
+TEST_CASE("command line: explain tells a page about one point, for people and for programs") {
+    const Shell shell;
+
+    const Outcome page = shell.run("explain small.json --point 2");
+    const Outcome json = shell.run("explain small.json --set cluster.nodes=4 --json");
+
+    CHECK(page.code == 0);
+    CHECK(page.err.empty());
+    CHECK(contains(page.out, "cluster.nodes = 4"));
+    for (const char* section :
+         {"where a step goes", "links", "against the closed form", "what next"})
+        CHECK(contains(page.out, section));
+    CHECK(json.code == 0);
+    CHECK(Json::parse(json.out).at("nodes") == 4);
+    CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
+}
+
+TEST_CASE("command line: explain of several points says how to choose one, and ends with 2") {
+    const Shell shell;
+    for (const char* arguments :
+         {"explain small.json", "explain small.json --point 3", "explain small.json --point two"}) {
+        CAPTURE(arguments);
+        const Outcome outcome = shell.run(arguments);
+
+        CHECK(outcome.code == 2);
+        CHECK(outcome.out.empty());
+        CHECK(contains(outcome.err, "--point"));
+    }
 }
 
 TEST_CASE("command line: what a mixing will do to DecentLaM is told once, by run and by check") {
@@ -356,16 +388,17 @@ TEST_CASE("command line: a refused scenario leaves old results as they were") {
     CHECK(content(shell.path("o/results.csv")) == "old");
 }
 
-TEST_CASE("command line: an interrupted run leaves old results as they were") {
+TEST_CASE(
+    "command line: a run interrupted before a point has finished leaves old results as they were") {
     const Shell shell;
     (void)shell.folder.write("o/results.csv", "old");
 
     const Outcome outcome =
         shell.run("run small.json --out o --set cluster.nodes=64 --set stop.iterations=1000000000",
-                  "exec timeout -s INT 0.5");
+                  "exec timeout --preserve-status -s INT 0.5");
 
-    CHECK(outcome.code != 0);
-    CHECK(names_in(shell.path("o")) == std::vector<std::string>{"results.csv"});
+    CHECK(outcome.code == 128 + SIGINT);
+    CHECK(names_in(shell.path("o")) == std::vector<std::string>{"points", "results.csv"});
     CHECK(content(shell.path("o/results.csv")) == "old");
 }
 
@@ -378,7 +411,7 @@ TEST_CASE("command line: when the disk is full the old results stay and the code
 
     CHECK(outcome.code == 1);
     CHECK(contains(outcome.err, "No space left on device"));
-    CHECK(names_in(shell.path("o")) == std::vector<std::string>{"results.csv"});
+    CHECK(names_in(shell.path("o")) == std::vector<std::string>{"points", "results.csv"});
     CHECK(content(shell.path("o/results.csv")) == "old");
 }
 

@@ -113,8 +113,14 @@ TEST_CASE("failures: a table of absences is read line by line") {
           "line 2: \"61\" is not a time in seconds, within the period: a number from 0 to 60");
     CHECK(told("node,leaves_s,returns_s\n1,5,5\n") ==
           "line 2: the node returns no later than it leaves");
+    CHECK(told("node,leaves_s,returns_s\n1,2e-14,3e-14\n") ==
+          "line 2: the node returns no later than it leaves");
+    CHECK(told("node,leaves_s,returns_s\n1.5,2,5\n") ==
+          "line 2: 1.5 is no node; nodes are whole numbers");
     CHECK(told("node,leaves_s,returns_s\n1,2,5\n1,4,9\n") ==
           "line 3: the node is away already, by another row");
+    CHECK(told("node,leaves_s,returns_s\n1,4,9\n2,1,2\n1,2,5\n") ==
+          "line 4: the node is away already, by another row");
 }
 
 TEST_CASE("failures: a trace repeats with its period, a schedule does not") {

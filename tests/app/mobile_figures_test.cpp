@@ -229,7 +229,7 @@ TEST_CASE("mobile, figures: two runs give the same results to the byte") {
         point.scenario.cluster.failures->mean_between = std::chrono::minutes(10);
     }
     const auto csv = [&] {
-        const std::vector<PointResult> results = run_points(two, 2, false);
+        const std::vector<PointResult> results = run_points(two, 2);
         return results_csv(two, results) + timeline_csv(two, results);
     };
 

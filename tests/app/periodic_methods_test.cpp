@@ -73,6 +73,15 @@ TEST_CASE("periodic methods: a thousand million steps are counted as fast as a p
     CHECK(messages_of_run(scenario).value() == doctest::Approx(1e9 * (1003 + 10.5)).epsilon(1e-12));
 }
 
+TEST_CASE("periodic methods: of a period too long to count through nothing is said, at once") {
+    const TrainingStudy study;
+    constexpr std::int64_t very_many = std::int64_t{1} << 40;
+    const Scenario scenario = Periodic{very_many, 5}.scenario(study, very_many);
+
+    CHECK(!messages_of_run(scenario));
+    CHECK(!model_step_time(scenario, very_many));
+}
+
 TEST_CASE("periodic methods: one step of the period without a closed form leaves none") {
     const TrainingStudy study;
     Scenario scenario = Periodic{3, 0}.scenario(study, 9);

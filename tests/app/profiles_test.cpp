@@ -176,6 +176,17 @@ TEST_CASE("profiles: data sets are those that the papers trained on") {
     CHECK(profile_of("resnet-110").dataset_samples == 50'000);
 }
 
+TEST_CASE("profiles: tensors of one layer that no number can count are refused") {
+    constexpr std::int64_t most = std::int64_t{1} << 50;
+    const Json tensor{{"name", "weight"}, {"shape", {most}}};
+    const Json layer{{"name", "wide"}, {"macs", 0}, {"tensors", std::vector<Json>(8200, tensor)}};
+    const Json profile{{"name", "vast"}, {"source", "this test"}, {"layers", {layer}}};
+
+    CHECK_THROWS_WITH_AS(static_cast<void>(read_profile(profile, "vast.json")),
+                         "vast.json: layers: a net has at most 1125899906842624 parameters",
+                         ConfigError);
+}
+
 TEST_CASE("profiles: a user's own file is found beside the scenario, from any folder") {
     const TemporaryFolder folder;
     (void)folder.write("nets/tiny.json", tiny);

@@ -37,7 +37,7 @@ struct PublishedStudy : TrainingStudy {
     }
     /// The published net itself: nothing trains.
     [[nodiscard]] Metrics timing_only(const std::vector<std::string>& settings) const {
-        return run_points(read_study(timing, settings), 1, false).front().metrics;
+        return run_points(read_study(timing, settings), 1).front().metrics;
     }
 };
 

@@ -18,8 +18,8 @@ constexpr std::string_view columns =
     "deaths,away_share,checkpoint_share,undone_share,"
     "total_sent_gb,total_received_gb,cost,sent_gb_to_target\n";
 
-Point point(std::vector<std::size_t> choice, const std::string& algorithm) {
-    Point made{std::move(choice), "{}", {}};
+Point point(std::vector<std::size_t> choice, const std::string& algorithm, std::size_t number = 0) {
+    Point made{std::move(choice), "{}", {}, number};
     made.scenario.algorithm.label = algorithm;
     return made;
 }
@@ -69,7 +69,7 @@ TEST_CASE("results: every axis has a column by its path, unless a column already
 
 TEST_CASE("results: a row has a field for every column, empty where nothing applies") {
     const Study study{
-        "file.json", "", {{"seed", {"1", "2"}}}, {point({0}, "dense"), point({1}, "dgc")}};
+        "file.json", "", {{"seed", {"1", "2"}}}, {point({0}, "dense"), point({1}, "dgc", 1)}};
 
     const std::string csv = results_csv(study, {finished(2, 2), finished(4, 3)});
 
@@ -97,7 +97,7 @@ TEST_CASE("results: names with commas, quotes or line ends are quoted as RFC 418
     const Study study{"file.json",
                       "",
                       {{"cluster.fabric.link", {"1 Gbps, 50 us", "said \"fast\"", "two\nlines"}}},
-                      {point({0}, "plain"), point({1}, "a, b"), point({2}, "say \"a\"")}};
+                      {point({0}, "plain"), point({1}, "a, b", 1), point({2}, "say \"a\"", 2)}};
 
     const std::string csv = results_csv(study, {finished(1, 1), finished(1, 1), finished(1, 1)});
 

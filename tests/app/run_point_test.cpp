@@ -27,7 +27,7 @@ struct Run {
     std::vector<PointResult> results;
 
     explicit Run(const std::string& file, const std::vector<std::string>& settings = {})
-        : study(read_study(file, settings)), results(run_points(study, 2, false)) {}
+        : study(read_study(file, settings)), results(run_points(study, 2)) {}
 
     // The point whose values on the axes have these names.
     [[nodiscard]] const Metrics& at(const std::vector<std::string>& names) const {

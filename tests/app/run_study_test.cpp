@@ -22,9 +22,9 @@ Study shipped_study(const std::vector<std::string>& settings = {}) {
 TEST_CASE("determinism: the results are the same bytes on one, two and three threads") {
     const Study study = shipped_study();
 
-    const std::string one = results_csv(study, run_points(study, 1, false));
-    const std::string two = results_csv(study, run_points(study, 2, false));
-    const std::string three = results_csv(study, run_points(study, 3, false));
+    const std::string one = results_csv(study, run_points(study, 1));
+    const std::string two = results_csv(study, run_points(study, 2));
+    const std::string three = results_csv(study, run_points(study, 3));
 
     CHECK(one == two);
     CHECK(one == three);
@@ -34,9 +34,9 @@ TEST_CASE("determinism: a study read and run twice gives the same bytes") {
     const Study first = shipped_study();
     const Study second = shipped_study();
 
-    const std::string once = results_csv(first, run_points(first, 2, false));
-    const std::string again = results_csv(second, run_points(second, 2, false));
-    const std::string same_study_again = results_csv(first, run_points(first, 2, false));
+    const std::string once = results_csv(first, run_points(first, 2));
+    const std::string again = results_csv(second, run_points(second, 2));
+    const std::string same_study_again = results_csv(first, run_points(first, 2));
 
     CHECK(once == again);
     CHECK(once == same_study_again);
@@ -45,7 +45,7 @@ TEST_CASE("determinism: a study read and run twice gives the same bytes") {
 TEST_CASE("run study: more threads than points do no harm") {
     const Study study = shipped_study({"cluster.nodes=2", "algorithm={\"kind\": \"dense\"}"});
 
-    const std::vector<PointResult> results = run_points(study, 64, false);
+    const std::vector<PointResult> results = run_points(study, 64);
 
     CHECK(results.size() == 6);
     for (const PointResult& result : results) CHECK(result.metrics.outcome == "finished");
@@ -54,7 +54,7 @@ TEST_CASE("run study: more threads than points do no harm") {
 TEST_CASE("run study: results stand in the order of the points") {
     const Study study = shipped_study();
 
-    const std::vector<PointResult> results = run_points(study, 3, false);
+    const std::vector<PointResult> results = run_points(study, 3);
 
     CHECK(results.size() == study.points.size());
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -64,7 +64,7 @@ TEST_CASE("run study: results stand in the order of the points") {
 TEST_CASE("run study: results, table and manifest are written, and nothing else") {
     const TemporaryFolder folder;
     const Study study = shipped_study({"cluster.nodes=2"});
-    const std::vector<PointResult> results = run_points(study, 1, false);
+    const std::vector<PointResult> results = run_points(study, 1);
 
     write_results(folder.path(), study, results, {1, 0.5});
 
@@ -78,12 +78,12 @@ TEST_CASE("run study: results, table and manifest are written, and nothing else"
 TEST_CASE("run study: the manifest's scenarios are those that ran, and can be run again") {
     const TemporaryFolder folder;
     const Study study = shipped_study({"cluster.nodes=4"});
-    const std::vector<PointResult> results = run_points(study, 1, false);
+    const std::vector<PointResult> results = run_points(study, 1);
     const Json manifest = Json::parse(manifest_json(study, results, {1, 0.5}));
 
     for (const Json& point : manifest.at("points")) {
         const Study again = read_study(folder.write("again.json", point.at("scenario").dump()), {});
-        const Metrics metrics = run_points(again, 1, false).front().metrics;
+        const Metrics metrics = run_points(again, 1).front().metrics;
         const auto number = point.at("point").get<std::size_t>();
 
         CHECK(metrics.sim_time_s == results[number].metrics.sim_time_s);
@@ -95,7 +95,7 @@ TEST_CASE("run study: when the disk is full the old results stay") {
     (void)folder.write("results.csv", "old");
     fs::create_symlink("/dev/full", folder.path() / "results.csv.tmp");
     const Study study = shipped_study({"cluster.nodes=2"});
-    const std::vector<PointResult> results = run_points(study, 1, false);
+    const std::vector<PointResult> results = run_points(study, 1);
 
     CHECK_THROWS_AS(write_results(folder.path(), study, results, {1, 0.5}), OutputError);
     CHECK(content(folder.path() / "results.csv") == "old");

@@ -57,7 +57,7 @@ TEST_CASE("server family: it trains, and as a stand-in costs what the published 
         CAPTURE(kind);
         const Metrics trained = study.run({"algorithm=" + kind, stand_in});
         const Metrics timed =
-            run_points(read_study(timing, {"algorithm=" + kind}), 1, false).front().metrics;
+            run_points(read_study(timing, {"algorithm=" + kind}), 1).front().metrics;
 
         CHECK(trained.sim_time_s == timed.sim_time_s);
         CHECK(trained.bytes_sent_per_node_per_step == timed.bytes_sent_per_node_per_step);

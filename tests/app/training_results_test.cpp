@@ -44,10 +44,10 @@ TEST_CASE("training results: a row has what was learned, and regression its own 
     const Study labels = study.read({"measure.target_loss=100"});
     const Study regression = study.read({R"(workload.model={"kind": "linear-regression"})",
                                          R"(workload.data={"kind": "linear-regression"})"});
-    const std::vector<PointResult> results = run_points(labels, 1, false);
+    const std::vector<PointResult> results = run_points(labels, 1);
 
     const Row row = rows_of(results_csv(labels, results)).at(0);
-    const Row other = rows_of(results_csv(regression, run_points(regression, 1, false))).at(0);
+    const Row other = rows_of(results_csv(regression, run_points(regression, 1))).at(0);
 
     const Metrics& m = results[0].metrics;
     CHECK(row.at("outcome") == "finished");
@@ -69,7 +69,7 @@ TEST_CASE("training results: a row has what was learned, and regression its own 
 
 TEST_CASE("training results: the timeline has a row per evaluation, the last as in the results") {
     const Study swept = with(two_algorithms);
-    const std::vector<PointResult> results = run_points(swept, 2, false);
+    const std::vector<PointResult> results = run_points(swept, 2);
 
     const std::vector<Row> timeline = rows_of(timeline_csv(swept, results));
     const std::vector<Row> rows = rows_of(results_csv(swept, results));
@@ -99,8 +99,7 @@ TEST_CASE("training results: a timeline of linear regression names every field")
     const Study regression = study.read({R"(workload.model={"kind": "linear-regression"})",
                                          R"(workload.data={"kind": "linear-regression"})"});
 
-    const std::vector<Row> timeline =
-        rows_of(timeline_csv(regression, run_points(regression, 1, false)));
+    const std::vector<Row> timeline = rows_of(timeline_csv(regression, run_points(regression, 1)));
 
     REQUIRE(timeline.size() == 4);
     CHECK_FALSE(timeline[0].contains(""));
@@ -112,7 +111,7 @@ TEST_CASE("training results: a timeline of linear regression names every field")
 
 TEST_CASE("training results: a summary has mean, deviation and count over the seeds, by hand") {
     const Study swept = with(two_algorithms);
-    const std::vector<PointResult> results = run_points(swept, 2, false);
+    const std::vector<PointResult> results = run_points(swept, 2);
 
     const std::vector<Row> summary = rows_of(summary_csv(swept, results).value());
 
@@ -172,7 +171,7 @@ TEST_CASE("training results: seeds that reached no target are not counted, one h
 TEST_CASE("training results: without seeds on an axis there is no summary") {
     const Study plain = study.read();
 
-    CHECK_FALSE(summary_csv(plain, run_points(plain, 1, false)).has_value());
+    CHECK_FALSE(summary_csv(plain, run_points(plain, 1)).has_value());
 }
 
 // --- the folder ---
@@ -187,7 +186,7 @@ TEST_CASE("training results: a timeline or summary of an earlier study does not 
         "algorithm": {"kind": "dense"}, "stop": {"iterations": 3}})"),
                                    {});
     const auto write = [&](const Study& s) {
-        write_results(out.path(), s, run_points(s, 1, false), {1, 0.1});
+        write_results(out.path(), s, run_points(s, 1), {1, 0.1});
     };
 
     write(trains);
@@ -324,7 +323,7 @@ TEST_CASE("determinism: LSTMs train to the same bytes on any threads and jobs, a
 
 TEST_CASE("determinism: seeds differ in the start and the batches, and in nothing timed") {
     const Study swept = with(R"("sweep": {"seed": [1, 2]})", {"workload.data.seed=1"});
-    const std::vector<PointResult> results = run_points(swept, 1, false);
+    const std::vector<PointResult> results = run_points(swept, 1);
 
     CHECK(results[0].metrics.train_loss != results[1].metrics.train_loss);
     CHECK(results[0].metrics.timeline[0].train_loss != results[1].metrics.timeline[0].train_loss);

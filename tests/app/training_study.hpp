@@ -39,7 +39,7 @@ struct TrainingStudy {
         return read(settings).points.front().scenario;
     }
     [[nodiscard]] Metrics run(const std::vector<std::string>& settings = {}) const {
-        return run_points(read(settings), 1, false).front().metrics;
+        return run_points(read(settings), 1).front().metrics;
     }
 };
 

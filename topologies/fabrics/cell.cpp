@@ -1,6 +1,11 @@
 #include "topologies/fabrics/cell.hpp"
 
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "sim/engine/check.hpp"
+#include "topologies/fabrics/link_labels.hpp"
 #include "topologies/fabrics/star.hpp"
 
 namespace paceline {
@@ -48,6 +53,14 @@ Fabric make_cells(const CellShape& shape) {
         if (by_backhaul && there) route.push_back(air(cells + *there) + 1);
         if (there) route.push_back(air(*there) + 1);
         route.push_back(star_down(to, hosts));
+    };
+    fabric.label = [hosts, cells, own = std::move(fabric.label)](LinkId link) -> LinkLabel {
+        const int beyond = static_cast<int>(link) - 2 * hosts;
+        if (beyond < 0) return own(link);
+        const bool is_air = beyond < 2 * cells;
+        const std::string kind =
+            fmt::format("{} {}", is_air ? "air" : "backhaul", beyond % 2 == 0 ? "up" : "down");
+        return {LinkRole::core, kind, fmt::format("cell {} {}", beyond / 2 % cells, kind)};
     };
     return fabric;
 }

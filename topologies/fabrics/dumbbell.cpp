@@ -2,6 +2,7 @@
 
 #include "sim/engine/check.hpp"
 #include "topologies/fabrics/cables.hpp"
+#include "topologies/fabrics/link_labels.hpp"
 
 namespace paceline {
 
@@ -17,6 +18,13 @@ Fabric make_dumbbell(int hosts, const Link& link, const Link& bottleneck) {
         if (from < left && to >= left) route.push_back(forth(hosts));
         if (from >= left && to < left) route.push_back(back(hosts));
         route.push_back(back(to));
+    };
+    fabric.label = [hosts](LinkId link) -> LinkLabel {
+        const bool is_back = link % 2 == 1;
+        const auto cable = static_cast<int>(link / 2);
+        if (cable < hosts) return node_link(cable, is_back ? Way::down : Way::up);
+        const char* const name = is_back ? "right -> left" : "left -> right";
+        return {LinkRole::core, "bottleneck", name};
     };
     return fabric;
 }

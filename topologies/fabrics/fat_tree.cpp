@@ -3,6 +3,7 @@
 #include "sim/engine/check.hpp"
 #include "topologies/fabrics/cables.hpp"
 #include "topologies/fabrics/equal_cost.hpp"
+#include "topologies/fabrics/link_labels.hpp"
 
 namespace paceline {
 
@@ -40,6 +41,22 @@ Fabric make_fat_tree(const FatTree& shape, std::uint64_t seed) {
             route.push_back(back(to_aggregation + other_edge * half + a));
         }
         route.push_back(back(to));
+    };
+    fabric.label = [to_aggregation, to_core, half = std::int64_t{shape.k} / 2](LinkId link) {
+        const bool is_back = link % 2 == 1;
+        const std::int64_t cable = link / 2;
+        if (cable < to_aggregation)
+            return node_link(static_cast<int>(cable), is_back ? Way::down : Way::up);
+        if (cable < to_core) {
+            const std::int64_t place = cable - to_aggregation;
+            const LinkEnd edge{"edge", place / half};
+            const LinkEnd aggregation{"aggregation", place / half / half * half + place % half};
+            return is_back ? core_link(aggregation, edge) : core_link(edge, aggregation);
+        }
+        const std::int64_t place = cable - to_core;
+        const LinkEnd aggregation{"aggregation", place / half};
+        const LinkEnd core{"core", place / half % half * half + place % half};
+        return is_back ? core_link(core, aggregation) : core_link(aggregation, core);
     };
     return fabric;
 }

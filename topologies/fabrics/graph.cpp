@@ -10,6 +10,7 @@
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <boost/property_map/property_map.hpp>
+#include <fmt/format.h>
 
 #include "sim/engine/check.hpp"
 #include "topologies/fabrics/cables.hpp"
@@ -228,6 +229,29 @@ std::optional<std::pair<int, int>> unconnected_hosts(const Graph& graph) {
     return std::nullopt;
 }
 
+namespace {
+
+std::string name_of(const Graph& graph, int vertex) {
+    if (vertex < graph.hosts) return fmt::format("node {}", vertex);
+    const auto number = static_cast<std::size_t>(vertex - graph.hosts);
+    if (graph.switch_names.empty()) return fmt::format("switch {}", number);
+    return graph.switch_names[number];
+}
+
+LinkLabel label_of(const Graph& graph, LinkId link) {
+    const auto [first, second, unused] = graph.cables[link / 2];
+    const int from = link % 2 == 0 ? first : second;
+    const int to = link % 2 == 0 ? second : first;
+    const auto kind = [&](int vertex) { return vertex < graph.hosts ? "node" : "switch"; };
+    const bool between_switches = std::min(from, to) >= graph.hosts;
+    return {between_switches ? LinkRole::core : LinkRole::node,
+            fmt::format("{} -> {}", kind(from), kind(to)),
+            fmt::format("{} -> {}", name_of(graph, from), name_of(graph, to)),
+            between_switches ? -1 : std::min(from, to)};
+}
+
+}  // namespace
+
 Fabric make_graph(const Graph& graph, std::uint64_t seed) {
     PACELINE_CHECK(!unconnected_hosts(graph), "hosts of a graph are connected");
     Fabric fabric;
@@ -235,6 +259,9 @@ Fabric make_graph(const Graph& graph, std::uint64_t seed) {
     for (const Graph::Cable& cable : graph.cables) add_cables(fabric, 1, cable.link);
     fabric.find_route = [routes = std::make_shared<const GraphRoutes>(graph, seed)](
                             int from, int to, Route& route) { routes->find(from, to, route); };
+    fabric.label = [known = std::make_shared<const Graph>(graph)](LinkId link) {
+        return label_of(*known, link);
+    };
     return fabric;
 }
 

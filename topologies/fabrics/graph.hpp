@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Graph {
     int hosts = 1;
     int switches = 0;
     std::vector<Cable> cables;
+    std::vector<std::string> switch_names{};  // for reports; empty: numbers
 };
 
 inline constexpr int most_graph_switches = 4096;

@@ -6,6 +6,7 @@
 #include "sim/engine/check.hpp"
 #include "topologies/fabrics/cables.hpp"
 #include "topologies/fabrics/equal_cost.hpp"
+#include "topologies/fabrics/link_labels.hpp"
 
 namespace paceline {
 
@@ -29,6 +30,14 @@ Fabric make_leaf_spine(const LeafSpine& shape, std::uint64_t seed) {
             route.push_back(back(hosts + other * spines + spine));
         }
         route.push_back(back(to));
+    };
+    fabric.label = [hosts = std::int64_t{shape.hosts}, spines = shape.spines](LinkId link) {
+        const bool is_back = link % 2 == 1;
+        const std::int64_t cable = link / 2;
+        if (cable < hosts) return node_link(static_cast<int>(cable), is_back ? Way::down : Way::up);
+        const LinkEnd leaf{"leaf", (cable - hosts) / spines};
+        const LinkEnd spine{"spine", (cable - hosts) % spines};
+        return is_back ? core_link(spine, leaf) : core_link(leaf, spine);
     };
     return fabric;
 }

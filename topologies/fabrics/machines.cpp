@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -16,6 +18,21 @@ struct Places {
     LinkId bridge;   // [machine], if bridged
     LinkId between;  // [device * per_machine + place of the other in the machine], if direct
 };
+
+LinkLabel label_of(const Places& places, int per_machine, BusKind kind, LinkId link) {
+    if (kind == BusKind::direct) {
+        const auto place = static_cast<int>(link - places.between);
+        const int from = place / per_machine;
+        const int to = from / per_machine * per_machine + place % per_machine;
+        return {LinkRole::bus, "device -> device", fmt::format("device {} -> device {}", from, to)};
+    }
+    if (kind == BusKind::bridged && link >= places.bridge)
+        return {LinkRole::bus, "bridge", fmt::format("bridge of node {}", link - places.bridge)};
+    const bool up = link < places.down;
+    return {LinkRole::bus, up ? "device -> bus" : "bus -> device",
+            up ? fmt::format("device {} -> bus", link - places.up)
+               : fmt::format("bus -> device {}", link - places.down)};
+}
 
 }  // namespace
 
@@ -34,6 +51,7 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
         fabric.links.insert(fabric.links.end(), static_cast<std::size_t>(count), bus.lane);
         return first;
     };
+    const auto places_begin = static_cast<LinkId>(fabric.links.size());
     Places places{};
     if (bus.kind == BusKind::direct) {
         places.between = add(std::int64_t{devices} * per_machine);
@@ -43,6 +61,10 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
     }
     if (bus.kind == BusKind::bridged) places.bridge = add(machines);
 
+    fabric.label = [places, per_machine, kind = bus.kind, first = places_begin,
+                    outside = std::move(between.label)](LinkId link) {
+        return link < first ? outside(link) : label_of(places, per_machine, kind, link);
+    };
     fabric.find_route = [places, per_machine, kind = bus.kind,
                          outside = std::move(between.find_route)](int from, int to, Route& route) {
         const int here = from / per_machine;

@@ -17,6 +17,7 @@ Fabric make_placed(std::vector<int> places, Fabric inside) {
     fabric.hosts = static_cast<int>(places.size());
     fabric.links = std::move(inside.links);
     fabric.back = std::move(inside.back);
+    fabric.label = std::move(inside.label);
     fabric.find_route = [places = std::move(places), route_inside = std::move(inside.find_route)](
                             int from, int to, Route& route) {
         const int here = places[static_cast<std::size_t>(from)];

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <limits>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "sim/engine/check.hpp"
 #include "topologies/fabrics/cables.hpp"
@@ -27,6 +30,11 @@ struct Dimension {
     [[nodiscard]] std::int64_t cable(int host) const {
         if (extent > 2) return first_cable + host;
         return first_cable + std::int64_t{host / (2 * stride)} * stride + host % stride;
+    }
+    // The host from which a cable goes forth.
+    [[nodiscard]] int begin_of(std::int64_t cable) const {
+        const auto place = static_cast<int>(cable - first_cable);
+        return extent > 2 ? place : place / stride * 2 * stride + place % stride;
     }
 };
 
@@ -82,6 +90,15 @@ Fabric make_torus(const std::vector<int>& dims, const Link& link, std::uint64_t 
             at = walk(dimension, at, to, ties % 2 == 0, route);
             ties /= 2;
         }
+    };
+    fabric.label = [dimensions](LinkId link) -> LinkLabel {
+        const std::int64_t cable = link / 2;
+        std::size_t d = dimensions.size() - 1;
+        while (dimensions[d].first_cable > cable) --d;
+        int from = dimensions[d].begin_of(cable);
+        int to = dimensions[d].next(from);
+        if (link % 2 == 1) std::swap(from, to);
+        return {LinkRole::node, "node -> node", fmt::format("node {} -> node {}", from, to), from};
     };
     return fabric;
 }

@@ -1,0 +1,347 @@
+"""What a study left in its folder, as the figures need it: points, axes, quantities.
+
+An axis is what the study sweeps. Its values are texts as results.csv has them: a quantity with a unit
+("10Gbps"), a number, or a label. Points that differ in nothing but the seed are one point of a figure:
+its mean, its least and its largest value.
+"""
+
+import csv
+import json
+import math
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+DURATIONS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+SIZES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+         "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40}
+BANDWIDTHS = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12,
+              "Bps": 8.0, "kBps": 8e3, "MBps": 8e6, "GBps": 8e9, "TBps": 8e12}
+UNITS = {"time": DURATIONS, "size": SIZES, "bandwidth": BANDWIDTHS}
+
+# Outcomes of points that have figures to show; app/metrics.hpp says of which a run has failed.
+WHOLE = {"finished", "target", "time-limit", "diverged", "main-ended"}
+
+AXIS_LABELS = {
+    "nodes": "nodes",
+    "cluster.devices": "devices",
+    "cluster.fabric.link": "link",
+    "cluster.fabric.link.bandwidth": "link bandwidth",
+    "cluster.fabric.link.latency": "link latency",
+    "cluster.fabric.link.preset": "link",
+    "cluster.failures.mean_between": "mean time between failures of a node",
+    "workload.batch": "batch of a worker",
+}
+
+# Axes whose labels need no name before them: "AlexNet", but "stragglers: none".
+SPEAK_FOR_THEMSELVES = {"algorithm", "cluster", "fabric", "kind", "link", "model", "preset", "profile", "workload"}
+
+COLUMN_LABELS = {
+    "step_time_s": "time per step (s)",
+    "model_step_time_s": "time per step, closed form (s)",
+    "sim_time_s": "simulated time (s)",
+    "time_to_target_s": "simulated time to the target (s)",
+    "compute_s": "computing per step (s)",
+    "exposed_comm_s": "exposed communication per step (s)",
+    "speedup": "speedup over one worker (x)",
+    "efficiency": "efficiency (speedup per worker)",
+    "samples_per_s": "throughput (samples/s)",
+    "bytes_sent_per_node_per_step": "sent per node and step (bytes)",
+    "bytes_received_per_node_per_step": "received per node and step (bytes)",
+    "bytes_sent_per_node": "sent per node (bytes)",
+    "train_loss": "training loss (mean per sample)",
+    "test_loss": "test loss (mean per sample)",
+    "test_accuracy": "test accuracy (%)",
+    "relative_error": "relative error (ratio)",
+    "consensus_distance": "consensus distance (norm)",
+    "iteration": "steps (number)",
+    "epoch": "epochs (number)",
+}
+
+# Of these columns more is better; of all others less.
+MORE_IS_BETTER = {"speedup", "efficiency", "samples_per_s", "speedup_to_target", "test_accuracy",
+                  "compression_ratio", "participation"}
+
+
+class Misfit(Exception):
+    """A figure that this study cannot have, and why."""
+
+
+class WrongInput(Exception):
+    """A folder, an option or a name that is wrong, and what would be right."""
+
+
+def number(text):
+    """The finite number that a cell holds, or None."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+QUANTITY = re.compile(r"([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]*)")
+
+
+def quantity(text):
+    """("bandwidth", 1e10) of "10Gbps", ("number", 16.0) of "16", or None of a label.
+
+    Units are those of scenario files (sim/engine/units.cpp): seconds, bytes, bits per second.
+    """
+    match = QUANTITY.fullmatch(text)
+    if not match:
+        return None
+    value, unit = float(match[1]), match[2]
+    if not unit:
+        return ("number", value)
+    for kind, units in UNITS.items():
+        if unit in units:
+            return (kind, value * units[unit])
+    return None
+
+
+def value_text(text):
+    """A value as figures show it: "10Gbps" is "10 Gbps"."""
+    match = QUANTITY.fullmatch(text)
+    if match and quantity(text) and match[2]:
+        return f"{match[1]} {match[2]}"
+    return text
+
+
+def engineering(kind, value, digits=3):
+    """A number of a kind with a unit that suits it: 53e9 of "bandwidth" is "53 Gbps"."""
+    if kind == "number":
+        return f"{value:.{digits}g}"
+    units = {"time": ("ps", "ns", "us", "ms", "s"), "size": ("B", "kB", "MB", "GB", "TB"),
+             "bandwidth": ("bps", "kbps", "Mbps", "Gbps", "Tbps")}[kind]
+    chosen = units[0]
+    for unit in units:
+        if value >= UNITS[kind][unit] * (1 - 1e-9):
+            chosen = unit
+    return f"{value / UNITS[kind][chosen]:.{digits}g} {chosen}"
+
+
+def in_one_unit(texts):
+    """The unit of a list of quantities that suits them all, and their numbers in it: ("Gbps", ["0.1", "1", "25"])."""
+    kind = quantity(texts[0])[0]
+    values = [quantity(text)[1] for text in texts]
+    if kind == "number":
+        return "number", [f"{value:.10g}" for value in values]
+    unit = engineering(kind, sorted(values)[len(values) // 2]).split()[1]
+    return unit, [f"{value / UNITS[kind][unit]:.10g}" for value in values]
+
+
+def axis_label(axis):
+    return AXIS_LABELS.get(axis, axis.split(".")[-1].replace("_", " "))
+
+
+def column_label(column):
+    if column in COLUMN_LABELS:
+        return COLUMN_LABELS[column]
+    for suffix, unit in (("_s", "s"), ("_gb", "GB"), ("_share", "share of time")):
+        if column.endswith(suffix):
+            return f"{column[:-len(suffix)].replace('_', ' ')} ({unit})"
+    return f"{column.replace('_', ' ')} (number)"
+
+
+def point_text(axis, value):
+    """A value with what it is a value of, for the head of a panel: "16 nodes", "batch 64"."""
+    if axis in ("nodes", "cluster.devices"):
+        one = axis_label(axis)[:-1] if value == "1" else axis_label(axis)
+        return f"{value} {one}"
+    kind = quantity(value)
+    if kind is None and axis.split(".")[-1] not in SPEAK_FOR_THEMSELVES:
+        return f"{axis_label(axis)}: {value}"
+    if kind is None or kind[0] == "bandwidth":
+        return value_text(value)
+    return f"{axis_label(axis)} {value_text(value)}"
+
+
+@dataclass
+class Line:
+    """One curve: of each x the mean over the seeds, the least and the largest."""
+    xs: list = field(default_factory=list)
+    ys: list = field(default_factory=list)
+    low: list = field(default_factory=list)
+    high: list = field(default_factory=list)
+
+    def has_band(self):
+        return any(high > low for low, high in zip(self.low, self.high))
+
+
+@dataclass
+class Study:
+    """The points that a figure draws, after --where."""
+    folder: str
+    title: str
+    rows: list  # of dicts of texts, those with an outcome in WHOLE
+    axes: list  # with more than one value, without the seed
+    failed: Counter  # points that are left out, by outcome
+    seeds: int
+    timeline: dict  # point -> its rows, in order
+    scenarios: dict  # point -> its resolved scenario
+
+    def values(self, axis, rows=None):
+        """The values of an axis, quantities ascending, labels as the study has them."""
+        seen = list(dict.fromkeys(row[axis] for row in (self.rows if rows is None else rows)))
+        quantities = [quantity(text) for text in seen]
+        if all(quantities) and len({kind for kind, _ in quantities}) == 1:
+            return [text for _, text in sorted(zip(quantities, seen), key=lambda pair: pair[0])]
+        return seen
+
+    def kind(self, axis):
+        """What the values of an axis are: bandwidth, time, size, number, or label."""
+        kinds = {(quantity(row[axis]) or ("label",))[0] for row in self.rows}
+        return kinds.pop() if len(kinds) == 1 else "label"
+
+    def has(self, column):
+        return any(number(row.get(column)) is not None for row in self.rows)
+
+    def columns(self):
+        """The measured columns that hold a number somewhere."""
+        names = list(self.rows[0])
+        behind = names.index("outcome") + 1
+        return [name for name in names[behind:] if self.has(name)]
+
+    def line(self, rows, x, value):
+        """`value` (a column, or a function of a row) against `x` over these rows."""
+        of_row = value if callable(value) else lambda row: number(row[value])
+        at = {}
+        for row in rows:
+            y = of_row(row)
+            if y is not None:
+                at.setdefault(quantity(row[x])[1], []).append(y)
+        line = Line()
+        for position in sorted(at):
+            ys = at[position]
+            line.xs.append(position)
+            line.ys.append(sum(ys) / len(ys))
+            line.low.append(min(ys))
+            line.high.append(max(ys))
+        return line
+
+
+def select(rows, choice):
+    """The rows that have these values on these axes; choice is (axis, value) pairs."""
+    return [row for row in rows if all(row[axis] == value for axis, value in choice)]
+
+
+def read_csv(path):
+    try:
+        with open(path, newline="", encoding="utf-8") as stream:
+            reader = csv.DictReader(stream, strict=True)
+            rows = list(reader)
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise WrongInput(f"{path}: cannot be read: {error}") from error
+    for i, row in enumerate(rows):
+        if None in row or None in row.values():
+            raise WrongInput(f"{path}: row {i + 1} has not as many cells as the header; run the study again")
+    return [{name: printable(text) for name, text in row.items()} for row in rows]
+
+
+def printable(text):
+    """Without line breaks and control characters, which a figure cannot show."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+
+
+def read_manifest(path):
+    try:
+        with open(path, encoding="utf-8") as stream:
+            manifest = json.load(stream)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise WrongInput(f"{path}: cannot be read: {error}") from error
+    if not isinstance(manifest, dict):
+        raise WrongInput(f"{path}: is not a manifest of paceline")
+    return manifest
+
+
+def full_name(name, axes):
+    """The axis that a user means: its path, or the end of one that no other axis ends in."""
+    if name == "cluster.nodes":
+        return "nodes"
+    ends = [axis for axis in axes if axis == name or axis.endswith("." + name)]
+    if name in axes:
+        return name
+    if len(ends) == 1:
+        return ends[0]
+    raise WrongInput(f"no axis \"{name}\"; this study has: {', '.join(axes) or 'none'}")
+
+
+def same_value(text, wanted):
+    return text == wanted or (quantity(text) is not None and quantity(text) == quantity(wanted))
+
+
+def keep_where(rows, axes, where):
+    """The rows that "AXIS=VALUE" allow: several values of one axis are alternatives."""
+    allowed = {}
+    for condition in where:
+        name, equals, value = condition.partition("=")
+        if not equals:
+            raise WrongInput(f"--where {condition}: is not AXIS=VALUE, such as nodes=64")
+        axis = full_name(name, axes)
+        if not any(same_value(row[axis], value) for row in rows):
+            known = ", ".join(dict.fromkeys(row[axis] for row in rows))
+            raise WrongInput(f"--where {condition}: no such value; {axis} has: {known}")
+        allowed.setdefault(axis, []).append(value)
+    return [row for row in rows
+            if all(any(same_value(row[axis], value) for value in values) for axis, values in allowed.items())]
+
+
+def varies(rows, axis):
+    return len({row[axis] for row in rows}) > 1
+
+
+def determines(rows, one, other):
+    """Whether each value of `one` goes with a single value of `other`."""
+    pairs = {(row[one], row[other]) for row in rows}
+    return len(pairs) == len({value for value, _ in pairs})
+
+
+def axes_that_count(rows, axes):
+    """Those that vary, without what another axis says already."""
+    axes = [axis for axis in axes if axis != "seed" and varies(rows, axis)]
+    if "nodes" in axes and any(axis.split(".")[0] in ("cluster", "job", "other_jobs") and
+                               determines(rows, axis, "nodes") for axis in axes if axis != "nodes"):
+        axes.remove("nodes")  # "cluster": "16 nodes, restart", and devices of machines
+    return [axis for axis in axes
+            if not (axis.startswith("algorithm.") and "algorithm" in axes and
+                    determines(rows, axis, "algorithm") and determines(rows, "algorithm", axis))]
+
+
+def read_study(folder, where=()):
+    """Reads the folder that `paceline run` wrote. Throws WrongInput."""
+    if not os.path.isdir(folder):
+        raise WrongInput(f"{folder}: no such folder; name one that paceline run has written")
+    path = os.path.join(folder, "results.csv")
+    rows = read_csv(path)
+    if rows is None:
+        raise WrongInput(f"{folder}: has no results.csv; name a folder that paceline run has written")
+    if not rows:
+        raise WrongInput(f"{path}: has no points")
+    names = list(rows[0])
+    for name in ("point", "algorithm", "nodes", "outcome"):
+        if name not in names:
+            raise WrongInput(f"{path}: has no column \"{name}\"; is it results.csv of paceline run?")
+    axes = names[1:names.index("outcome")]
+    rows = keep_where(rows, axes, where)
+    if not rows:
+        raise WrongInput(f"{path}: no point is left by --where {' --where '.join(where)}")
+    failed = Counter(row["outcome"] for row in rows if row["outcome"] not in WHOLE)
+    rows = [row for row in rows if row["outcome"] in WHOLE]
+    if not rows:
+        told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(failed.items()))
+        raise WrongInput(f"{path}: every point has failed ({told}); there is nothing to draw")
+    manifest = read_manifest(os.path.join(folder, "manifest.json"))
+    scenarios = {str(point.get("point")): point.get("scenario", {}) for point in manifest.get("points", [])}
+    points = {row["point"] for row in rows}
+    timeline = {}
+    for row in read_csv(os.path.join(folder, "timeline.csv")) or []:
+        if row["point"] in points:
+            timeline.setdefault(row["point"], []).append(row)
+    return Study(folder, printable(str(manifest.get("title") or "")), rows, axes_that_count(rows, axes), failed,
+                 len({row["seed"] for row in rows}) if "seed" in axes else 1, timeline, scenarios)

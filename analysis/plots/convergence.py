@@ -1,0 +1,138 @@
+"""Loss and accuracy against simulated time (or steps, epochs, bytes), seeds as bands.
+
+A line is the mean over the seeds, its band reaches from the least to the largest. Seeds are evaluated at
+times of their own: each is taken to run straight from one evaluation to the next, and a line covers the
+times that all of its seeds have. A run that diverged ends at a cross.
+"""
+
+import numpy
+
+from common import Misfit, UNITS, column_label, number, select
+from style import canvas, finish, lay_out, line_style, name_of, scale_values
+
+ABOUT = "loss and accuracy against simulated time, seeds as bands, the target"
+USES = ("x", "value", "scale")  # options of its own
+
+METRICS = ["train_loss", "test_loss", "test_accuracy", "relative_error"]
+ALONG = {"time": "sim_time_s", "iteration": "iteration", "epoch": "epoch", "bytes": "bytes_sent_per_node"}
+TARGETS = {"train_loss": "target_loss", "test_loss": "target_test_loss", "test_accuracy": "target_accuracy"}
+
+
+def cells(study, column):
+    return [number(row.get(column)) for rows in study.timeline.values() for row in rows]
+
+
+def metrics(study, options):
+    """The columns of timeline.csv that get a panel: those that have at least two numbers."""
+    if options.value:
+        return [options.value]
+    return [name for name in METRICS if sum(cell is not None for cell in cells(study, name)) > 1]
+
+
+def misfit(study, options):
+    if not study.timeline:
+        return "there is no timeline.csv: nothing was trained"
+    if options.x and options.x not in ALONG:
+        return f"--x {options.x}: this kind is drawn along {', '.join(ALONG)}"
+    for name in [ALONG[options.x or "time"]] + metrics(study, options):
+        if not any(cell is not None for cell in cells(study, name)):
+            return f"timeline.csv has nothing in column {name}"
+    if not metrics(study, options):
+        return "timeline.csv has neither losses nor an accuracy"
+    if max(len(rows) for rows in study.timeline.values()) < 3:
+        return "timeline.csv has fewer than three evaluations of each point; set measure.every"
+    return None
+
+
+def scale_of_time(study):
+    """The unit of simulated time that suits the longest run."""
+    longest = max(cell or 0 for cell in cells(study, "sim_time_s"))
+    for unit in ("d", "h", "min", "s", "ms"):
+        if longest >= 2 * UNITS["time"][unit]:
+            return unit, 1 / UNITS["time"][unit]
+    return "us", 1e6
+
+
+def curve(study, point, along, metric):
+    """The evaluations of one run that have both numbers, as arrays."""
+    pairs = [(number(row[along]), number(row[metric])) for row in study.timeline.get(point, [])]
+    pairs = [pair for pair in pairs if None not in pair]
+    return numpy.array(sorted(dict(pairs).items())).reshape(-1, 2)
+
+
+def over_seeds(curves):
+    """Where the seeds are all there: positions, mean, least, largest."""
+    curves = [points for points in curves if len(points)]
+    if not curves:
+        return None
+    begin, end = max(c[0, 0] for c in curves), min(c[-1, 0] for c in curves)
+    positions = numpy.unique(numpy.concatenate([c[:, 0] for c in curves]))
+    positions = positions[(positions >= begin) & (positions <= end)]
+    if not len(positions):
+        return None
+    values = numpy.array([numpy.interp(positions, c[:, 0], c[:, 1]) for c in curves])
+    return positions, values.mean(axis=0), values.min(axis=0), values.max(axis=0)
+
+
+def target(study, metric):
+    """The value that the study measures the time to, if all of its points have the same."""
+    key = TARGETS.get(metric)
+    found = {scenario.get(part, {}).get(key) for scenario in study.scenarios.values() for part in ("measure", "stop")
+             if isinstance(scenario.get(part), dict) and key in scenario[part]}
+    return found.pop() if key and len(found) == 1 else None
+
+
+def draw_panel(panel, made, study, choice, layout, along, metric, factors):
+    rows = select(study.rows, choice)
+    for i, of_line in enumerate(layout.lines):
+        mine = select(rows, of_line)
+        points = dict.fromkeys(row["point"] for row in mine)
+        line = over_seeds([curve(study, point, along, metric) for point in points])
+        if line is None:
+            continue
+        x, mean, low, high = line[0] * factors[0], *(part * factors[1] for part in line[1:])
+        drawn, = panel.plot(x, mean, **line_style(i), markevery=max(1, len(x) // 6))
+        made.add_to_legend(drawn, name_of(of_line, study) or "simulated")
+        if len(points) > 1:
+            panel.fill_between(x, low, high, color=drawn.get_color(), alpha=0.18, linewidth=0)
+        if any(row["outcome"] == "diverged" for row in mine):
+            cross, = panel.plot(x[-1:], mean[-1:], marker="x", markersize=6, color=drawn.get_color(), linestyle="none")
+            made.add_to_legend(cross, "diverged")
+    aim = target(study, metric)
+    if aim is not None:
+        made.add_to_legend(panel.axhline(aim * factors[1], color="0.3", linewidth=0.7, linestyle=(0, (1, 1.5))),
+                           f"target {aim * factors[1]:g}{' %' if metric == 'test_accuracy' else ''}")
+
+
+def draw(study, options):
+    reason = misfit(study, options)
+    if reason:
+        raise Misfit(reason)
+    along = ALONG[options.x or "time"]
+    unit, x_factor = scale_of_time(study) if along == "sim_time_s" else (None, 1)
+    x_label = f"simulated time ({unit})" if unit else column_label(along)
+    drawn = metrics(study, options)
+    layout = lay_out(study, options, [])
+    if len(layout.panels) * len(drawn) > 24:
+        raise Misfit(f"{len(layout.panels)} times {len(drawn)} panels are too many; choose some with --where "
+                     "or one column with --value")
+    # A row for each metric if a few combinations stand side by side, else a row for each combination.
+    by_metric = 1 < len(layout.panels) <= 4
+    if by_metric:
+        panels, columns = [(metric, choice) for metric in drawn for choice in layout.panels], len(layout.panels)
+    else:
+        panels, columns = [(metric, choice) for choice in layout.panels for metric in drawn], len(drawn)
+    made = canvas(study, options, len(panels), columns, share_x="col" if by_metric else False,
+                  share_y="row" if by_metric else False, lines=len(layout.lines))
+    for i, (panel, (metric, choice)) in enumerate(zip(made.panels, panels)):
+        draw_panel(panel, made, study, choice, layout, along, metric, (x_factor, 100 if metric == "test_accuracy" else 1))
+        if i < columns or not by_metric:
+            panel.set_title(name_of(choice, study))
+        if i + columns >= len(panels) or not by_metric:
+            panel.set_xlabel(x_label)
+        if i % columns == 0 or not by_metric:
+            panel.set_ylabel(column_label(metric))
+    for metric in drawn:
+        if metric != "test_accuracy":
+            scale_values([p for p, (of_panel, _) in zip(made.panels, panels) if of_panel == metric], options.scale, 10, 30)
+    return finish(made)

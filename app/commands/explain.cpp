@@ -1,0 +1,53 @@
+// paceline explain: one point of a study, and why its steps take as long as they do.
+#include "app/explain.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/commands/command.hpp"
+#include "app/run_study.hpp"
+
+namespace paceline {
+
+namespace {
+
+struct Arguments {
+    ScenarioArguments scenario;
+    std::optional<std::size_t> point;
+    bool json = false;
+};
+
+int explain(const Arguments& arguments) {
+    Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
+    const std::size_t number = point_to_explain(study, arguments.point);
+    const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
+    const Study alone{study.file, study.title, study.axes, {study.points[number]}};
+    check_memory(alone, 1);
+    const Explanation explanation = explain_point(study, number, {.threads = threads});
+    fmt::print("{}",
+               arguments.json ? explanation_json(explanation) : explanation_text(explanation));
+    if (!explanation.as_is.failed()) return done;
+    fmt::print(stderr, "paceline: point {}: {}\n", number, explanation.as_is.outcome);
+    return point_failed;
+}
+
+}  // namespace
+
+Command explain_command(CLI::App& program) {
+    CLI::App& parser = *program.add_subcommand(
+        "explain", "say where a step's time goes in one point of a study, and what would help");
+    const auto arguments = std::make_shared<Arguments>();
+    add_scenario_arguments(parser, arguments->scenario);
+    parser.add_option("--point", arguments->point,
+                      "number of the point, as in results.csv (default: the only one)");
+    parser.add_flag("--json", arguments->json, "for programs; times in seconds");
+    return {&parser, [arguments] { return explain(*arguments); }};
+}
+
+}  // namespace paceline

@@ -1,0 +1,87 @@
+// paceline plot: draws the results of a study, by the scripts of analysis/plots.
+#include "app/plot.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/commands/command.hpp"
+#include "app/config_error.hpp"
+
+namespace paceline {
+
+namespace {
+
+int plot(const PlotRequest& request) {
+    require_results(request.folder);
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+    const std::filesystem::path scripts = plot_scripts(program);
+    std::vector<std::string> command = plot_command(plotting_python(), scripts, request);
+    std::vector<char*> arguments;
+    for (std::string& argument : command) arguments.push_back(argument.data());
+    arguments.push_back(nullptr);
+    std::fflush(nullptr);
+    ::execvp(arguments.front(), arguments.data());
+    throw ConfigError("command line", "plot",
+                      fmt::format("{} cannot be run: {}", command.front(), std::strerror(errno)));
+}
+
+void add_choices(CLI::App& parser, PlotRequest& request) {
+    parser
+        .add_option("--where", request.where,
+                    "AXIS=VALUE: only these points; may be given again, values of one axis add up")
+        ->allow_extra_args(false)
+        ->take_all();
+    parser
+        .add_option_function<std::vector<std::string>>(
+            "--panels", [&request](const auto& axes) { request.panels = axes; },
+            "an axis that gets a panel for each value; the others are lines")
+        ->allow_extra_args(false)
+        ->take_all();
+    parser.add_option("--x", request.x,
+                      "bandwidth, heatmap: the axis along x (default: the bandwidth); convergence: "
+                      "time, iteration, epoch or bytes");
+    parser.add_option("--y", request.y, "heatmap: the axis along y (default: nodes)");
+    parser.add_option(
+        "--value", request.value,
+        "the column drawn (default: step_time_s of bandwidth, speedup of heatmap, losses "
+        "and accuracy of convergence)");
+    parser
+        .add_option("--ratio", request.ratio,
+                    "heatmap: two algorithms A B, for A's value divided by B's")
+        ->expected(2);
+    parser.add_option("--scale", request.scale, "linear or log")
+        ->check(CLI::IsMember({"linear", "log"}));
+    parser
+        .add_option("--width", request.width,
+                    "single (3.4 inches) or double (7); default: as the figure needs")
+        ->check(CLI::IsMember({"single", "double"}));
+    parser.add_option_function<std::string>(
+        "--title", [&request](const std::string& title) { request.title = title; },
+        "instead of the study's; \"\" for none");
+}
+
+}  // namespace
+
+Command plot_command(CLI::App& program) {
+    CLI::App& parser = *program.add_subcommand("plot", "draw the results of a study");
+    const auto request = std::make_shared<PlotRequest>();
+    parser.add_option("RESULTS", request->folder, "a folder that paceline run has written")
+        ->required();
+    parser.add_option(
+        "KIND", request->kinds,
+        "speedup, convergence, bandwidth, heatmap, breakdown (default: all that fit)");
+    parser.add_option("--out", request->out, "folder for figures (default: that of the results)");
+    parser.add_option("--format", request->formats, "svg, png, pdf, comma between (default: all)");
+    add_choices(parser, *request);
+    return {&parser, [request] { return plot(*request); }};
+}
+
+}  // namespace paceline

@@ -1,0 +1,123 @@
+// paceline solve: for which value of one quantity is a result what it is asked to be?
+#include "app/solve.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/commands/command.hpp"
+#include "app/config_error.hpp"
+#include "app/interruption.hpp"
+#include "app/output.hpp"
+#include "app/solve_text.hpp"
+#include "app/terminal.hpp"
+
+namespace paceline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    ScenarioArguments scenario;
+    SolveQuestion question;
+    std::string scale;
+    std::string cache;
+    int jobs = 0;  // 0: as many as there are cores
+    bool json = false;
+    bool quiet = false;
+};
+
+fs::path folder_of(const Arguments& arguments) {
+    return arguments.cache.empty() ? "results" / fs::path(arguments.scenario.file).stem() / "points"
+                                   : fs::path(arguments.cache);
+}
+
+SolveQuestion question_of(const Arguments& arguments) {
+    SolveQuestion question = arguments.question;
+    question.file = arguments.scenario.file;
+    question.settings = arguments.scenario.settings;
+    if (!arguments.scale.empty())
+        question.scale = arguments.scale == "log" ? Scale::logarithmic : Scale::linear;
+    return question;
+}
+
+SolveOptions options_of(const Arguments& arguments, const Interruption& interruption) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    SolveOptions options;
+    options.pool = {static_cast<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores),
+                    static_cast<std::size_t>(cores)};
+    if (!arguments.quiet && isatty(STDERR_FILENO) != 0) options.telling = Telling::line;
+    options.keep_in = folder_of(arguments);
+    options.stop = interruption.token();
+    return options;
+}
+
+int solve_and_tell(const Arguments& arguments) {
+    const Interruption interruption;  // before any other thread
+    const SolveQuestion question = question_of(arguments);
+    try {
+        const Solution solution = solve(question, options_of(arguments, interruption));
+        fmt::print("{}", arguments.json ? solution_json(question, solution)
+                                        : solution_text(question, solution));
+        return solution.found.closest ? done : point_failed;
+    } catch (const SearchStopped&) {
+        fmt::print(stderr,
+                   "{} stopped; points that have finished are kept in {}, and the same "
+                   "command goes on from there\n",
+                   yellow(stderr, "paceline:"), folder_of(arguments).string());
+        return 128 + interruption.signal();
+    }
+}
+
+void add_question(CLI::App& parser, SolveQuestion& question) {
+    parser.add_option("--vary", question.vary, "path=from..to: the free quantity and its range")
+        ->required();
+    parser.add_option("--find", question.column, "the column of results.csv to look at")
+        ->required();
+    parser.add_option("--equals", question.equals, "the number that it should be");
+    parser
+        .add_option("--against", question.against,
+                    "path=value: the other scenario, whose column it should be, has this, too; the "
+                    "free quantity moves there as well unless this fixes it")
+        ->allow_extra_args(false)
+        ->take_all();
+    parser.add_option("--times", question.times, "so many times the other's column (default: 1)");
+    parser
+        .add_option("--grid", question.grid,
+                    "values looked at before bisection (default: 25; whole numbers: all up to 200)")
+        ->check(CLI::Range(2, 100000));
+    parser
+        .add_option("--tolerance", question.tolerance,
+                    "how narrow bisection makes a bracket, relative (default: 1e-4)")
+        ->check(CLI::Range(1e-12, 0.1));
+}
+
+}  // namespace
+
+Command solve_command(CLI::App& program) {
+    CLI::App& parser = *program.add_subcommand(
+        "solve", "find the value of one quantity at which a result is what it should be");
+    const auto arguments = std::make_shared<Arguments>();
+    add_scenario_arguments(parser, arguments->scenario);
+    add_question(parser, arguments->question);
+    parser
+        .add_option("--scale", arguments->scale,
+                    "log or linear (default: log where a range above 0 spans a factor above 10)")
+        ->check(CLI::IsMember({"log", "linear"}));
+    parser.add_option("--jobs", arguments->jobs, "points run side by side (default: cores)")
+        ->check(CLI::Range(1, 1024));
+    parser.add_option("--cache", arguments->cache,
+                      "folder for finished points (default results/<scenario>/points)");
+    parser.add_flag("--json", arguments->json, "tell the answer as one JSON object");
+    parser.add_flag("--quiet", arguments->quiet, "no progress line");
+    return {&parser, [arguments] { return solve_and_tell(*arguments); }};
+}
+
+}  // namespace paceline

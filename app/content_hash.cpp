@@ -1,0 +1,15 @@
+#include "app/content_hash.hpp"
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL  // the header is all of it: nothing to link
+#include <xxhash.h>
+
+namespace paceline {
+
+std::string content_hash(std::string_view content) {
+    const XXH128_hash_t hash = XXH3_128bits(content.data(), content.size());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace paceline

@@ -1,0 +1,28 @@
+// What an MPI launcher tells the processes that it starts, in their environment. Looking there costs
+// nothing; MPI itself takes some tenths of a second to begin, and is left alone where no launcher is.
+//
+//   mpirun of Open MPI      OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_RANK
+//   PMIx (srun --mpi=pmix)  PMIX_RANK, with SLURM_STEP_NUM_TASKS under Slurm
+//   MPICH, Intel MPI        PMI_SIZE, PMI_RANK
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace paceline {
+
+struct Launch {
+    std::string by;
+    int rank = 0;
+    std::optional<int> ranks;  // where it says so
+};
+
+using Environment = std::function<const char*(const char* name)>;
+
+/// Nothing if no launcher has started this process.
+std::optional<Launch> launch(const Environment& environment);
+/// By the environment of this process.
+std::optional<Launch> launch();
+
+}  // namespace paceline

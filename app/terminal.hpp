@@ -1,0 +1,17 @@
+// Colour, where a person sees it: on a terminal that is not dumb, unless NO_COLOR is set
+// (no-color.org).
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace paceline {
+
+bool shows_color(std::FILE* stream);
+
+/// The text, in that colour where `stream` shows any.
+std::string red(std::FILE* stream, std::string_view text);
+std::string yellow(std::FILE* stream, std::string_view text);
+
+}  // namespace paceline

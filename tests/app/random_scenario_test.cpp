@@ -1,0 +1,78 @@
+#include "tests/app/random_scenario.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "app/schema.hpp"
+#include "app/study.hpp"
+#include "tests/app/judge.hpp"
+#include "tests/app/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+TEST_CASE("random scenarios: the same seed gives the same one, another seed another one") {
+    CHECK(random_scenario(5).dump() == random_scenario(5).dump());
+    CHECK(random_scenario(5).dump() != random_scenario(6).dump());
+}
+
+TEST_CASE("random scenarios: the schema calls each of them valid") {
+    const auto json = nlohmann::json::parse(scenario_schema().dump());
+    valijson::Schema schema;
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7)
+        .populateSchema(valijson::adapters::NlohmannJsonAdapter(json), schema);
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        CAPTURE(seed);
+        const auto scenario = nlohmann::json::parse(random_scenario(seed).dump());
+        CAPTURE(scenario.dump());
+
+        CHECK(valijson::Validator().validate(
+            schema, valijson::adapters::NlohmannJsonAdapter(scenario), nullptr));
+    }
+}
+
+// What only a file of a published net or a device's measurement goes with, and what a generator of
+// small runs leaves out.
+const std::set<std::string> left_out{};
+
+TEST_CASE("random scenarios: two thousand have every key and every name that a scenario can have") {
+    std::set<std::string> missing = schema_nodes();
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed)
+        for (const std::string& node : schema_nodes_of(random_scenario(seed))) missing.erase(node);
+
+    std::vector<std::string> unexpected;
+    std::ranges::set_difference(missing, left_out, std::back_inserter(unexpected));
+    CHECK_MESSAGE(unexpected.empty(), fmt::format("{}", fmt::join(unexpected, "\n")));
+}
+
+TEST_CASE("random scenarios: 200 of them run by the laws, the same twice, or say what is wrong") {
+    const TemporaryFolder folder;
+    write_companions(folder.path());
+    int ran = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        CAPTURE(seed);
+        const std::string scenario = random_scenario(seed).dump(1);
+        CAPTURE(scenario);
+
+        const Judgement judgement =
+            judge(folder.write("scenario.json", scenario), {.twice = seed % 4 == 0});
+
+        CAPTURE(judgement.message);
+        CHECK(judgement.fault == "");
+        ran += judgement.fate == Fate::ran ? 1 : 0;
+    }
+    CHECK(ran > 120);  // most, or little is tested
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,446 @@
+"""What the figures of analysis/plots show, held against the numbers they are drawn from."""
+
+import contextlib
+import csv
+import io
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+import xml.etree.ElementTree as xml
+
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis", "plots")
+sys.path.insert(0, SCRIPTS)
+
+import bandwidth
+import breakdown
+import common
+import convergence
+import heatmap
+import plot
+import speedup
+import style
+
+COLUMNS = ["sim_time_s", "step_time_s", "compute_s", "exposed_comm_s", "model_step_time_s", "speedup", "efficiency",
+           "waiting_stragglers_share", "waiting_network_share", "waiting_dead_share", "away_share",
+           "checkpoint_share", "undone_share"]
+METRICS = ["sim_time_s", "iteration", "epoch", "train_loss", "test_loss", "test_accuracy", "bytes_sent_per_node",
+           "relative_error"]
+
+
+def step_time(algorithm, nodes, gbps, compute=0.1):
+    """A step of a made-up network: dense SGD sends much, the other little and computes longer."""
+    sent, extra = (0.8, 0.0) if algorithm == "dense" else (0.01, 0.05)
+    return compute + extra + sent / gbps * (nodes - 1) / nodes
+
+
+FOLDERS = []
+
+
+def tearDownModule():
+    for temporary in FOLDERS:
+        temporary.cleanup()
+
+
+class Folder:
+    """A results folder with files as paceline run writes them."""
+
+    def __init__(self, axes, title="a study of 10 % and more"):
+        self.axes, self.rows, self.timeline, self.title = axes, [], [], title
+        self.scenario = {}
+        FOLDERS.append(tempfile.TemporaryDirectory())
+        self.path = FOLDERS[-1].name
+
+    def point(self, values, algorithm="dense", nodes=1, outcome="finished", **cells):
+        self.rows.append([len(self.rows), *values, algorithm, nodes, outcome, *(cells.get(c, "") for c in COLUMNS)])
+        return len(self.rows) - 1
+
+    def evaluation(self, point, **cells):
+        self.timeline.append([point, *(cells.get(name, "") for name in METRICS)])
+
+    def write(self):
+        self.table("results.csv", ["point", *self.axes, "algorithm", "nodes", "outcome", *COLUMNS], self.rows)
+        if self.timeline:
+            self.table("timeline.csv", ["point", *METRICS], self.timeline)
+        points = [{"point": i, "scenario": self.scenario} for i in range(len(self.rows))]
+        with open(os.path.join(self.path, "manifest.json"), "w", encoding="utf-8") as stream:
+            json.dump({"title": self.title, "points": points}, stream)
+        return self
+
+    def table(self, name, header, rows):
+        with open(os.path.join(self.path, name), "w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows([header, *rows])
+
+    def study(self, *where):
+        return common.read_study(self.path, where)
+
+
+def timing_study():
+    """Two algorithms, three bandwidths out of order, four numbers of nodes."""
+    folder = Folder(["cluster.fabric.link.bandwidth"])
+    for bandwidth_text, gbps in (("10Gbps", 10), ("500Mbps", 0.5), ("1Gbps", 1)):
+        for algorithm in ("dense", "other"):
+            for nodes in (1, 2, 4, 16):
+                t = step_time(algorithm, nodes, gbps)
+                folder.point([bandwidth_text], algorithm, nodes, sim_time_s=3 * t, step_time_s=t, compute_s=0.1,
+                             exposed_comm_s=t - 0.1, model_step_time_s=1.01 * t, speedup=nodes * 0.1 / t,
+                             efficiency=0.1 / t, waiting_stragglers_share=0.1 * (1 - 0.1 / t),
+                             waiting_network_share=0.9 * (1 - 0.1 / t), waiting_dead_share=0)
+    return folder.write()
+
+
+def training_study(seeds=(1, 2, 3)):
+    """One algorithm over seeds that are evaluated at the same times, another of fewer evaluations."""
+    folder = Folder(["seed"])
+    folder.scenario = {"measure": {"target_accuracy": 0.9}}
+    for seed in seeds:
+        for algorithm, pace in (("fast", 1.0), ("slow", 3.0)):
+            point = folder.point([seed], algorithm, 8, step_time_s=pace)
+            for k in range(6):
+                folder.evaluation(point, sim_time_s=k * pace, iteration=k, train_loss=math.exp(-k) * seed,
+                                  test_loss=1 + seed, test_accuracy=0.1 * seed + 0.1 * k)
+    return folder.write()
+
+
+def options(*arguments):
+    parsed = plot.parse(["folder", *arguments])
+    parsed.chosen = bool(parsed.kinds)
+    return parsed
+
+
+def run(*arguments, **environment):
+    """The script itself: its code, what it prints, and what it says is wrong."""
+    done = subprocess.run([sys.executable, "-B", os.path.join(SCRIPTS, "plot.py"), *arguments], text=True,
+                          capture_output=True, env={**os.environ, **environment}, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Quantities(unittest.TestCase):
+    def test_units_are_those_of_scenario_files(self):
+        for text, kind, value in (("10Gbps", "bandwidth", 1e10), ("125MBps", "bandwidth", 1e9), ("50us", "time", 5e-5),
+                                  ("1.5min", "time", 90), ("64MiB", "size", 64 * 2**20), ("408kB", "size", 408e3),
+                                  (".5ms", "time", 5e-4), ("1e3bps", "bandwidth", 1e3), ("16", "number", 16),
+                                  ("5e-4", "number", 5e-4)):
+            found, number = common.quantity(text)
+            self.assertEqual(found, kind, text)
+            self.assertAlmostEqual(number, value, delta=1e-12 * value, msg=text)
+
+    def test_labels_are_no_quantities(self):
+        for text in ("AlexNet", "16 nodes, 64h", "1GbE-tcp", "10 Gbps", "10GB/s", "", "-3", "10gbps", "s", "1us2"):
+            self.assertIsNone(common.quantity(text), text)
+
+    def test_quantities_are_ordered_by_value_and_labels_as_they_come(self):
+        study = timing_study().study()
+        self.assertEqual(study.values("cluster.fabric.link.bandwidth"), ["500Mbps", "1Gbps", "10Gbps"])
+        self.assertEqual(study.values("algorithm"), ["dense", "other"])
+        self.assertEqual(common.in_one_unit(["500Mbps", "1Gbps", "10Gbps"]), ("Gbps", ["0.5", "1", "10"]))
+        self.assertEqual(common.in_one_unit(["50us", "1ms", "20us"]), ("us", ["50", "1000", "20"]))
+
+
+class Crossovers(unittest.TestCase):
+    def check(self, lines, kind, value, place, tolerance=1e-9):
+        found = bandwidth.crossovers(lines, bandwidth.straight(kind, value))
+        self.assertEqual(len(found), 1)
+        self.assertAlmostEqual(found[0][0] / place, 1, delta=tolerance)
+        return found[0]
+
+    def test_steps_of_a_closed_form_cross_where_it_says(self):
+        for seed in range(50):
+            draw = random.Random(seed)
+            grid = sorted(10 ** draw.uniform(8, 11) for _ in range(draw.randint(2, 6)))
+            place = math.exp(draw.uniform(math.log(grid[0]), math.log(grid[-1])))
+            a, b = draw.uniform(0.1, 1), draw.uniform(1e8, 1e10)
+            more = draw.uniform(0.01, 0.09)  # computes longer, sends less: equal at place
+            with self.subTest(seed=seed):
+                dense = {x: a + b / x for x in grid}
+                sparse = {x: a + more + (b - more * place) / x for x in grid}
+                _, y, below, above, exact = self.check([dense, sparse], "bandwidth", "step_time_s", place)
+                self.assertEqual((below, above, exact), (1, 0, False))
+                self.assertAlmostEqual(y, a + b / place, delta=1e-9 * y)
+                rates = [{x: 7 / y for x, y in line.items()} for line in (dense, sparse)]
+                self.check(rates, "bandwidth", "speedup", place)
+
+    def test_latency_counts_linearly_and_other_columns_by_logarithms(self):
+        grid = [1e-6, 1e-5, 1e-3]
+        self.check([{x: 1 + 100 * x for x in grid}, {x: 1.01 + 10 * x for x in grid}], "time", "step_time_s", 0.01 / 90)
+        grid = [1, 8, 64]
+        self.check([{x: 2 * x**0.5 for x in grid}, {x: x**0.8 for x in grid}], "number", "density", 2 ** (1 / 0.3))
+
+    def test_a_crossing_on_a_point_is_exact(self):
+        lines = [{1e9: 3, 1e10: 2, 1e11: 1.9}, {1e9: 4, 1e10: 2, 1e11: 1}]
+        self.assertEqual(bandwidth.crossovers(lines, bandwidth.straight("bandwidth", "step_time_s")),
+                         [(1e10, 2, 0, 1, True)])
+
+    def test_only_changes_of_the_best_count(self):
+        shape = bandwidth.straight("bandwidth", "step_time_s")
+        best, second, third = {1e9: 1, 1e10: 0.5}, {1e9: 4, 1e10: 1}, {1e9: 3, 1e10: 2}
+        self.assertEqual(bandwidth.crossovers([best, second, third], shape), [])
+        self.assertEqual(bandwidth.crossovers([best, dict(best)], shape), [])
+        self.assertEqual(bandwidth.crossovers([{1e9: 1}, best, {1e10: 0.1, 1e11: 0.1}], shape), [])
+        self.assertEqual(bandwidth.crossovers([], shape), [])
+
+
+class Reading(unittest.TestCase):
+    def test_axes_are_what_varies_and_not_the_seed(self):
+        folder = Folder(["seed", "workload", "cluster"])
+        for seed in (1, 2):
+            for cluster, nodes in (("16 nodes, restart", 16), ("64 nodes, restart", 64)):
+                folder.point([seed, "AlexNet", cluster], "dense", nodes, step_time_s=1)
+        study = folder.write().study()
+        self.assertEqual(study.axes, ["cluster"])  # which says the nodes, too
+        self.assertEqual(study.seeds, 2)
+
+    def test_points_that_failed_are_left_out_and_counted(self):
+        folder = Folder([])
+        folder.point([], "dense", 1, step_time_s=1)
+        folder.point([], "dense", 2, outcome="deadlock")
+        folder.point([], "dense", 4, step_time_s=1, outcome="diverged")
+        study = folder.write().study()
+        self.assertEqual([row["nodes"] for row in study.rows], ["1", "4"])
+        self.assertEqual(study.failed, {"deadlock": 1})
+        figure = breakdown.draw(study, options("breakdown"))
+        self.assertIn("points left out: 1 deadlock", "".join(text.get_text() for text in figure.texts))
+
+    def test_where_chooses_by_value_and_by_the_end_of_a_path(self):
+        folder = timing_study()
+        study = folder.study("bandwidth=0.5Gbps", "bandwidth=1Gbps", "cluster.nodes=4")
+        self.assertEqual({row["cluster.fabric.link.bandwidth"] for row in study.rows}, {"500Mbps", "1Gbps"})
+        self.assertEqual({row["nodes"] for row in study.rows}, {"4"})
+
+    def test_what_is_no_result_is_refused_by_name(self):
+        folder = timing_study()
+        results = os.path.join(folder.path, "results.csv")
+        for where, told in (("nodes", "is not AXIS=VALUE"), ("node=4", "no axis \"node\""), ("nodes=3", "no such value")):
+            with self.assertRaisesRegex(common.WrongInput, told):
+                folder.study(where)
+        for text, told in (("", "has no points"), ("a,b\n1,2\n", "has no column \"point\""),
+                           ("point,algorithm,nodes,outcome\n0,dense,1,deadlock\n", "every point has failed"),
+                           ("point,algorithm,nodes,outcome\n0,dense\n", "row 1 has not as many cells"),
+                           ("point,algorithm,nodes,outcome\n0,d,1,finished,7\n", "row 1 has not as many cells"),
+                           ("point,algorithm,nodes,outcome\n0,\"dense\n", "cannot be read")):
+            with open(results, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            with self.assertRaisesRegex(common.WrongInput, told):
+                folder.study()
+        os.remove(results)
+        with self.assertRaisesRegex(common.WrongInput, "has no results.csv"):
+            folder.study()
+        with self.assertRaisesRegex(common.WrongInput, "no such folder"):
+            common.read_study(os.path.join(folder.path, "nothing"))
+
+
+class Figures(unittest.TestCase):
+    def setUp(self):
+        style.begin()
+
+    def panels(self, figure):
+        return [axes for axes in figure.axes if axes.axison]
+
+    def check_units(self, figure, bars=False):
+        """Panels at the left and below name their axes, with a unit in parentheses."""
+        panels = figure.axes
+        for labels in [[p.get_xlabel() for p in panels]] + ([] if bars else [[p.get_ylabel() for p in panels]]):
+            named = [label for label in labels if label]
+            self.assertTrue(named)
+            for label in named:
+                self.assertRegex(label, r"\(.+\)$")
+
+    def test_speedup_shows_the_points_the_ideal_and_the_closed_form(self):
+        study = timing_study().study("bandwidth=1Gbps")
+        figure = speedup.draw(study, options("speedup"))
+        self.check_units(figure)
+        panel, = figure.axes
+        ideal, dense, dense_model, other, _ = panel.lines
+        nodes = [1, 2, 4, 16]
+        for drawn, expected in ((ideal, nodes), (dense, [n * 0.1 / step_time("dense", n, 1) for n in nodes]),
+                                (dense_model, [n * 0.1 / step_time("dense", n, 1) / 1.01 for n in nodes]),
+                                (other, [n * 0.1 / step_time("other", n, 1) for n in nodes])):
+            self.assertEqual(list(drawn.get_xdata()), nodes)
+            for found, wanted in zip(drawn.get_ydata(), expected):
+                self.assertAlmostEqual(found, wanted, delta=1e-9 * wanted)
+        texts = [text.get_text() for text in figure.legends[0].get_texts()]
+        self.assertEqual(texts, ["ideal", "dense", "other", "closed form"])
+        self.assertEqual(len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in (dense, other)}), 2)
+
+    def test_bandwidth_labels_the_crossover(self):
+        folder = Folder(["cluster.fabric.link.bandwidth"])
+        for text, gbps in (("1Gbps", 1), ("10Gbps", 10), ("100Gbps", 100)):
+            for algorithm in ("dense", "other"):
+                folder.point([text], algorithm, 16, step_time_s=step_time(algorithm, 16, gbps))
+        place = (0.8 - 0.01) * 15 / 16 / 0.05
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            figure = bandwidth.draw(folder.write().study(), options("bandwidth"))
+        self.assertEqual(told.getvalue(), f"crossover: ~{place:.3g} Gbps: other below, dense above\n")
+        panel, = figure.axes
+        self.assertIn(f"~{place:.3g} Gbps", [text.get_text() for text in panel.texts])
+        mark = panel.lines[-2]
+        self.assertAlmostEqual(mark.get_xdata()[0], place * 1e9, delta=1e3)
+        self.assertEqual(panel.get_xlabel(), "link bandwidth (Gbps)")
+
+    def test_heatmap_prints_values_and_ratios(self):
+        study = timing_study().study()
+        figure = heatmap.draw(study, options("heatmap"))
+        self.check_units(figure)
+        first = figure.axes[0]
+        cells = {text.get_position(): text.get_text() for text in first.texts}
+        self.assertEqual(cells[(2, 3)], f"{16 * 0.1 / step_time('dense', 16, 10):.3g}")
+        self.assertEqual(cells[(0, 1)], f"{2 * 0.1 / step_time('dense', 2, 0.5):.3g}")
+        ratio, = heatmap.draw(study, options("heatmap", "--ratio", "other", "dense")).axes
+        cells = {text.get_position(): text.get_text() for text in ratio.texts}
+        self.assertEqual(cells[(1, 2)], f"{step_time('dense', 4, 1) / step_time('other', 4, 1):.3g}")
+        with self.assertRaisesRegex(common.WrongInput, "no algorithm \"sparse\"; this study has: dense, other"):
+            heatmap.draw(study, options("heatmap", "--ratio", "sparse", "dense"))
+
+    def test_bars_add_up_to_the_step(self):
+        study = timing_study().study("bandwidth=1Gbps")
+        figure = breakdown.draw(study, options("breakdown"))
+        self.check_units(figure, bars=True)
+        panel, = figure.axes
+        lengths = {}
+        for bar in panel.patches:
+            place = round(bar.get_y() + bar.get_height() / 2)
+            lengths[place] = lengths.get(place, 0) + bar.get_width()
+        expected = [step_time(algorithm, n, 1) for n in (1, 2, 4, 16) for algorithm in ("dense", "other")]
+        for found, wanted in zip([lengths[place] for place in sorted(lengths)], expected):
+            self.assertAlmostEqual(found, wanted, delta=1e-9)
+        names = [text.get_text() for text in figure.legends[0].get_texts()]
+        self.assertEqual(names, ["computing", "waiting for the network", "waiting for stragglers"])
+
+    def test_failures_have_parts_of_their_own(self):
+        folder = Folder([])
+        folder.point([], "dense", 4, step_time_s=10, waiting_network_share=0.1, waiting_stragglers_share=0,
+                     waiting_dead_share=0.2, away_share=0.05, checkpoint_share=0.15, undone_share=0.5)
+        row, = folder.write().study().rows
+        parts = breakdown.parts_of(row, True)
+        self.assertAlmostEqual(sum(parts.values()), 10)
+        for name, seconds in (("computing", 2.5), ("computing, undone", 2.5), ("waiting for the dead", 2),
+                              ("away", 0.5), ("checkpoints", 1.5)):
+            self.assertAlmostEqual(parts[name], seconds, msg=name)
+
+    def test_convergence_shows_mean_and_range_of_the_seeds_and_the_target(self):
+        study = training_study().study()
+        figure = convergence.draw(study, options("convergence"))
+        self.check_units(figure)
+        loss, _, accuracy = figure.axes
+        fast = loss.lines[0]
+        for k, (x, y) in enumerate(zip(fast.get_xdata(), fast.get_ydata())):
+            self.assertAlmostEqual(x, k)
+            self.assertAlmostEqual(y, 2 * math.exp(-k))
+        band = loss.collections[0].get_paths()[0].get_extents()
+        self.assertAlmostEqual(band.ymax, 3)
+        self.assertAlmostEqual(band.ymin, math.exp(-5))
+        self.assertEqual(loss.get_xlabel(), "simulated time (s)")
+        self.assertEqual(list(accuracy.lines[-1].get_ydata()), [90, 90])
+        self.assertIn("target 90 %", [text.get_text() for text in figure.legends[0].get_texts()])
+
+    def test_seeds_of_different_times_are_compared_where_all_are(self):
+        points = [[[0, 0], [2, 2], [4, 4]], [[0, 4], [3, 1]]]
+        x, mean, low, high = convergence.over_seeds([convergence.numpy.array(p, float) for p in points])
+        self.assertEqual(list(x), [0, 2, 3])
+        self.assertEqual([list(part) for part in (mean, low, high)], [[2, 2, 2], [0, 2, 1], [4, 2, 3]])
+
+    def test_small_multiples_and_lines_divide_the_axes(self):
+        study = timing_study().study()
+        layout = style.lay_out(study, options(), ["nodes"])
+        self.assertEqual((len(layout.panels), len(layout.lines)), (1, 6))
+        layout = style.lay_out(study, options("--panels", "bandwidth"), ["nodes"])
+        self.assertEqual((len(layout.panels), len(layout.lines)), (3, 2))
+        with self.assertRaisesRegex(common.Misfit, "24 lines in a panel are too many"):
+            style.lay_out(study, types.SimpleNamespace(panels=[]), [])
+
+    def test_every_kind_refuses_what_it_cannot_show(self):
+        timing, training = timing_study().study("nodes=4", "bandwidth=1Gbps"), training_study().study()
+        for kind, study, arguments, told in (
+                (speedup, timing, [], "the number of nodes does not vary"),
+                (speedup, timing_study().study(), ["--value", "spedup"], "no column spedup with numbers; this study has: sim_time_s"),
+                (convergence, timing, [], "no timeline.csv"),
+                (convergence, training, ["--x", "tim"], "drawn along time, iteration, epoch, bytes"),
+                (convergence, training, ["--value", "relative_error"], "nothing in column relative_error"),
+                (bandwidth, timing, [], "no bandwidth is swept"),
+                (bandwidth, timing_study().study(), ["--x", "algorithm"], "the values of algorithm are not positive quantities"),
+                (heatmap, timing, [], "two swept quantities"),
+                (breakdown, training_without_steps(), [], "the column step_time_s is empty")):
+            with self.assertRaisesRegex(common.Misfit, told):
+                kind.draw(study, options(kind.__name__, *arguments))
+
+
+def training_without_steps():
+    folder = Folder([])
+    folder.point([], "dense", 4)
+    return folder.write().study()
+
+
+    def test_labels_are_drawn_as_they_are(self):
+        folder = Folder([], title="$x_{$ \x01")
+        for label in ("_hidden", "a $\\frac$ b", "<&-->"):
+            for nodes in (1, 2):
+                folder.point([], label, nodes, step_time_s=1, speedup=nodes, efficiency=1)
+        figure = speedup.draw(folder.write().study(), options("speedup"))
+        texts = [text.get_text().strip() for text in figure.legends[0].get_texts()]
+        self.assertEqual(texts, ["ideal", "_hidden", "a $\\frac$ b", "<&-->"])
+        path = os.path.join(folder.path, "speedup.svg")
+        style.save(figure, path, "svg")
+        self.assertEqual(xml.parse(path).getroot().tag, "{http://www.w3.org/2000/svg}svg")
+
+
+class Files(unittest.TestCase):
+    def draw_twice(self, folder, *arguments):
+        """The files of two runs in different surroundings."""
+        made = []
+        for seed in ("1", "2"):
+            out = os.path.join(folder.path, f"out{seed}")
+            settings = os.path.join(folder.path, "matplotlibrc")
+            with open(settings, "w", encoding="utf-8") as stream:
+                stream.write(f"font.size: {8 + int(seed)}\nsvg.hashsalt: {seed}\n")
+            code, told, wrong = run(folder.path, *arguments, "--out", out, PYTHONHASHSEED=seed, MATPLOTLIBRC=settings,
+                                    SOURCE_DATE_EPOCH=seed + "00000000", TZ=("UTC", "Asia/Tokyo")[int(seed) - 1])
+            self.assertEqual((code, wrong), (0, ""))
+            made.append({})
+            for name in sorted(os.listdir(out)):
+                with open(os.path.join(out, name), "rb") as stream:
+                    made[-1][name] = stream.read()
+        self.assertEqual(list(made[0]), list(made[1]))
+        for name, content in made[0].items():
+            self.assertEqual(content, made[1][name], name)
+        return made[0], told
+
+    def test_files_are_whole_and_the_same_each_time(self):
+        files, told = self.draw_twice(timing_study(), "--format", "svg")
+        self.assertEqual(list(files), ["bandwidth.svg", "breakdown.svg", "heatmap.svg", "speedup.svg"])
+        self.assertIn("not drawn: convergence: there is no timeline.csv", told)
+        for content in files.values():
+            self.assertEqual(xml.fromstring(content).tag, "{http://www.w3.org/2000/svg}svg")
+        files, _ = self.draw_twice(training_study(), "convergence", "--format", "png,pdf")
+        self.assertEqual(list(files), ["convergence.pdf", "convergence.png"])
+        png, pdf = files["convergence.png"], files["convergence.pdf"]
+        self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(int.from_bytes(png[16:20], "big"), 2100)  # 7 inches of 300 dots
+        self.assertTrue(pdf.startswith(b"%PDF-"))
+        self.assertIn(b"/FontFile2", pdf)  # an embedded TrueType font
+        self.assertNotIn(b"CreationDate", pdf)
+
+    def test_mistakes_are_told_in_one_line(self):
+        folder = timing_study()
+        file = os.path.join(folder.path, "results.csv")
+        for arguments, told in (
+                (["speed"], "no kind of figure \"speed\"; known: speedup, convergence"),
+                (["convergence"], "what fits this study: speedup, bandwidth, heatmap, breakdown"),
+                (["speedup", "--format", "gif"], "no format \"gif\"; known: svg, png, pdf"),
+                (["speedup", "--ratio", "a", "b"], "--ratio: speedup has no such option"),
+                (["speedup", "--panels", "x"], "no axis \"x\"; this study has: cluster.fabric"),
+                (["speedup", "--out", file], "the folder cannot be made")):
+            with contextlib.redirect_stderr(io.StringIO()) as wrong, contextlib.redirect_stdout(io.StringIO()) as out:
+                sys.argv = ["plot.py", folder.path, *arguments]
+                self.assertEqual((plot.main(), out.getvalue()), (2, ""))
+            self.assertEqual(wrong.getvalue().count("\n"), 1)
+            self.assertIn(told, wrong.getvalue())
+        self.assertEqual(sorted(os.listdir(folder.path)), ["manifest.json", "results.csv"])
+
+
+if __name__ == "__main__":
+    unittest.main()

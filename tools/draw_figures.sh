@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Draws the figures that the documentation shows, into docs/figures: `make figures`. The studies are run
+# anew (two minutes); the same program and the same matplotlib give the same bytes.
+set -euo pipefail
+
+paceline=${1:?usage: tools/draw_figures.sh PACELINE}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p docs/figures
+
+draw() { # draw SCENARIO KIND NAME [OPTIONS...]: docs/figures/NAME.svg
+    local scenario=$1 kind=$2 name=$3
+    shift 3
+    [[ -d $work/$scenario ]] || "$paceline" run "scenarios/$scenario.json" --out "$work/$scenario" --quiet
+    "$paceline" plot "$work/$scenario" "$kind" --format svg --out "$work" "$@" >/dev/null
+    mv "$work/$kind.svg" "docs/figures/$name.svg"
+    echo "docs/figures/$name.svg"
+}
+
+draw dgc-speedup speedup dgc-speedup
+draw first-training convergence first-training
+draw bandwidth-what-if bandwidth bandwidth-what-if
+draw bandwidth-what-if heatmap bandwidth-what-if-ratio --ratio DGC "dense, overlapped"
+draw stragglers breakdown stragglers --where nodes=64
