@@ -25,12 +25,8 @@ int dispatch(int argc, char** argv) {
     program.set_version_flag("--version", std::string("paceline ") + version);
     program.require_subcommand(1);
     const std::vector<Command> commands{
-        run_command(program),
-        check_command(program),
-        list_command(program),
-        explain_command(program),
-        plot_command(program),
-        solve_command(program),
+        run_command(program),     check_command(program), list_command(program),
+        explain_command(program), plot_command(program),  solve_command(program),
     };
     try {
         program.parse(argc, argv);

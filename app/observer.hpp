@@ -19,7 +19,7 @@ namespace paceline {
 struct HostRole {
     enum class Kind : std::uint8_t { worker, server, background, nobody };
     Kind kind = Kind::nobody;
-    int job = 0;           // 0: the main one, then the others; of background: its number
+    int job = 0;             // 0: the main one, then the others; of background: its number
     std::string job_name{};  // empty: the main one, or background
     int rank = 0;    // in its job, servers behind the workers; of background: 0 sends, 1 takes
     int node = 0;    // of its job: the machine; hosts of one machine have the same

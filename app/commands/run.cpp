@@ -279,8 +279,9 @@ int run_alone_or_as_rank(const Arguments& arguments) {
     }
     if (post && arguments.trace) {
         if (launched->rank != 0) return done;
-        teller.fail("--trace is of one process, and this is a rank of an MPI job; add --no-mpi, or "
-                    "trace a point alone");
+        teller.fail(
+            "--trace is of one process, and this is a rank of an MPI job; add --no-mpi, or "
+            "trace a point alone");
         return wrong_input;
     }
     if (post) return run_as_rank(arguments, *post, interruption);

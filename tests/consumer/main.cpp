@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     const Metrics metrics = run_point(study.points.front().scenario, nullptr);
     std::printf("%s: %s after %.9f s\n", argv[1], metrics.outcome.c_str(), metrics.sim_time_s);
 
-    const bool as_expected = simulated == closed && norm > 126.49 && norm < 126.5 &&
-                             metrics.outcome == "finished";
+    const bool as_expected =
+        simulated == closed && norm > 126.49 && norm < 126.5 && metrics.outcome == "finished";
     return as_expected ? 0 : 1;
 }
