@@ -275,11 +275,10 @@ class Runner {
         const std::string file = folder_.write("scenario.json", scenario.dump());
         try {
             const Study study = read_study(file, {});
-            std::vector<PointResult> results;
-            for (const Point& point : study.points)
-                results.push_back({run_point(point.scenario, nullptr), 0});
-            add_speedups_to_target(study, results);
-            return results_csv(study, results) + timeline_csv(study, results);
+            const Scenario& scenario_read = study.points.front().scenario;
+            const std::vector<PointResult> results{{run_point(scenario_read, nullptr), 0}};
+            return results_csv(study, results) + timeline_csv(study, results) +
+                   (asks_for_baseline(scenario_read) ? "and the baseline's" : "");
         } catch (const ConfigError& error) {
             refusals += std::string("\n  ") + error.what();
             return std::nullopt;
