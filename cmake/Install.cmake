@@ -32,9 +32,5 @@ install(FILES "${PROJECT_BINARY_DIR}/pacelineConfig.cmake"
         DESTINATION "${paceline_package}")
 
 install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}")
-if(EXISTS "${PROJECT_SOURCE_DIR}/analysis/plots")
-    install(DIRECTORY analysis/plots DESTINATION "${CMAKE_INSTALL_DATADIR}/paceline"
-            PATTERN __pycache__ EXCLUDE)
-endif()
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -29,6 +29,7 @@ quietly "$prefix/bin/paceline" list algorithms
 quietly "$prefix/bin/paceline" check "$scenarios/first-training.json"
 quietly "$prefix/bin/paceline" run --quiet "$scenarios/ring-allreduce.json" --out results
 test -s results/results.csv
+test -f "$prefix/share/paceline/plots/plot.py"
 
 if grep -rlF "$source" "$prefix/lib/cmake" "$prefix/include"; then
     echo "check-install: these files name the source's folder"

@@ -10,7 +10,7 @@ is `paceline`.
   ```json, ```csv, ```python, ```cpp
                                writes the file that the paragraph before it says to write: "Write `name`", or the last `name`
                                of a paragraph that ends with a colon; a .cpp must compile;
-  ```sh                        is run by bash and must succeed;
+  ```sh                        is run by bash and must succeed (```bash is only shown);
   ```text right after it       is what it prints; a line "..." stands for any lines. If it begins with "paceline: ", an
                                error, the commands must fail.
 

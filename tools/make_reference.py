@@ -45,7 +45,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 
 # Small definitions, said where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
-          "selection_step", "gather", "count", "width", "data-seed", "target-loss", "all_reduce",
+          "selection_step", "gather", "count", "width", "data-seed", "target-loss",
           "swarm-exchange"}
 
 # (title, pages that say more, what stands at which paths). "kinds" of a definition are its "oneOf".
@@ -106,6 +106,7 @@ SECTIONS = [
     ]),
     ("Parts of algorithms", [("models.md#collectives-the-normative-table", "what each collective costs"), ("models.md#mixings", "weights and spectral gaps"),
                              ("algorithms/compressed.md#compressors", "compressors")], [
+        ("all_reduce", ["algorithm.all_reduce", "algorithm.exchange"]),
         ("parameter-server", ["algorithm.all_reduce"]),
         ("mixing", ["algorithm.mixing"]),
         ("warm_up", ["algorithm.warm_up"]),
