@@ -947,7 +947,8 @@ Json random_scenario(std::uint64_t seed) {
 std::set<std::string> schema_nodes() {
     std::set<std::string> all;
     const auto add = [&all](const std::string& place, const Json& node) {
-        for (const auto& [key, property] : node.value("properties", Json::object()).items()) {
+        if (!node.contains("properties")) return;
+        for (const auto& [key, property] : node.at("properties").items()) {
             const std::string name = place.empty() ? key : fmt::format("{}.{}", place, key);
             all.insert(name);
             visit_values(name, property, [&all](const std::string& where, const Json& value) {
