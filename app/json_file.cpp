@@ -1,6 +1,7 @@
 #include "app/json_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -74,10 +75,11 @@ std::string read_text(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
     if (!in) throw ConfigError(file, "", fmt::format("cannot be read: {}", std::strerror(errno)));
     std::string text;
-    text.resize(max_file_size + 1);
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    for (std::array<char, 16384> piece{}; in && text.size() <= max_file_size;) {
+        in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    }
     if (in.bad()) throw ConfigError(file, "", "cannot be read to its end");
-    text.resize(static_cast<std::size_t>(in.gcount()));
     if (text.size() > max_file_size)
         throw ConfigError(file, "", fmt::format("is larger than {} MiB", max_file_size >> 20U));
     return text;

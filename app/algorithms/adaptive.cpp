@@ -1,4 +1,5 @@
 // Adam, LAMB and the 1-bit methods.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
@@ -208,7 +209,7 @@ AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInpu
     choice.run = [options](Worker& worker) { return zero_one_adam(worker, options); };
     choice.contribution = [options, workers = in.workers](const Layout& layout) {
         const Bytes exchange = final_bytes(layout, workers, options.fused);
-        return Bytes{exchange.count / options.local_step_clipper};
+        return Bytes{std::max<std::int64_t>(exchange.count / options.local_step_clipper, 1)};
     };
     choice.stage = [options](std::int64_t k, double) {
         return static_cast<double>(zero_one_stretch(options, k));

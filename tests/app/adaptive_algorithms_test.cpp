@@ -2,6 +2,7 @@
 // and what a run reports.
 #include <doctest/doctest.h>
 
+#include "tests/app/small_study.hpp"
 #include "tests/app/training_study.hpp"
 
 namespace paceline {
@@ -68,6 +69,12 @@ TEST_CASE("adaptive family: the compression ratio is that of a message after the
     CHECK(*timing_of(R"({"kind": "adam", "wire": "fp16"})", 4, 1).compression_ratio == 2);
     CHECK(*timing_of(R"({"kind": "one-bit-lamb"})", 4, 1).compression_ratio ==
           Approx(32).epsilon(2e-3));
+}
+
+TEST_CASE("adaptive family: a compression ratio is a number, however little a step sends") {
+    const SmallStudy of_one_entry(2, 5);  // five bytes in sixteen steps
+
+    CHECK(*of_one_entry.run({R"(algorithm={"kind": "zero-one-adam"})"}).compression_ratio == 4);
 }
 
 TEST_CASE("adaptive family: weight decay is its own, and its optimizer may be, too") {

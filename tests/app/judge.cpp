@@ -171,6 +171,8 @@ std::string fault_of_model(const Scenario& scenario, std::string_view kind, cons
     if (!m.model_step_time_s || !m.step_time_s || m.outcome != "finished") return {};
     constexpr std::array<std::string_view, 4> finish_behind{"ad-psgd", "swarm-sgd", "cocod-sgd",
                                                             "overlap-local-sgd"};
+    // Slow start, once per connection, is in no closed form.
+    if (scenario.cluster.tcp && scenario.cluster.tcp->first_window > Bytes{0}) return {};
     // How many entries real gradients have in common is measured, and a law of the closed form.
     if (scenario.training && (kind == "dgc" || kind == "gradient-dropping")) return {};
     constexpr double tolerance = 1e-6;

@@ -119,6 +119,7 @@ class Generator {
     Json algorithm();
     Json workload(bool may_train);
     Json data();
+    Json data_of_files(const std::string& kind);
     Json model(const std::string& data);
     void add_time(Json& workload, const std::string& profile);
     Json stop();
@@ -404,6 +405,7 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
               "mean_length"},
              pick(ways));
         if (made.contains("period")) made["period"] = "10ms", made["for"] = duration();
+        if (made.contains("period") && maybe()) made["begin"] = duration();
         if (made.contains("period") &&
             one_of(made.at("for").get<std::string>(), {"0.05s", "2e-1s"}))
             made["for"] = "3ms";
@@ -637,34 +639,38 @@ Json Generator::algorithm() {
     return object(algorithm_kind_, definition(algorithm_kind_));
 }
 
+Json Generator::data_of_files(const std::string& kind) {
+    Json made{{"kind", kind}};
+    if (kind == "idx") {
+        made["train_images"] = made["test_images"] = "images.idx";
+        made["train_labels"] = made["test_labels"] = "labels.idx";
+    } else if (kind == "cifar-10") {
+        made["train"] = Json::array({"cifar.bin"});
+        made["test"] = "cifar.bin";
+    } else if (kind == "text") {
+        made["file"] = "text.txt";
+        made["steps"] = whole(2, 5);
+        if (maybe()) made["unit"] = text({"words", "characters"});
+        if (maybe()) made["vocabulary"] = whole(2, 30);
+        if (maybe()) made["test_share"] = real(0.15, 0.4);
+    } else {
+        of_classes_ = chance(0.5);
+        made["file"] = "table.csv";
+        made[of_classes_ ? "label" : "target"] = of_classes_ ? "kind" : "y";
+        if (maybe()) made["seed"] = whole(0, 5);
+        if (maybe()) made["test_share"] = real(0.1, 0.5);
+    }
+    if (kind != "text" && maybe()) made["standardize"] = chance(0.5);
+    if (maybe()) made["partition"] = Json{{"kind", text({"iid", "contiguous"})}};
+    return made;
+}
+
 // The samples of a file, or made; classes unless said otherwise.
 Json Generator::data() {
     static const Names kinds = kinds_of("data");
     const std::string kind = pick(kinds);
     of_classes_ = kind != "linear-regression";
-    if (kind == "idx")
-        return {{"kind", kind},
-                {"train_images", "images.idx"},
-                {"train_labels", "labels.idx"},
-                {"test_images", "images.idx"},
-                {"test_labels", "labels.idx"}};
-    if (kind == "cifar-10")
-        return {{"kind", kind}, {"train", {"cifar.bin"}}, {"test", "cifar.bin"}};
-    if (kind == "text") {
-        Json made{{"kind", kind}, {"file", "text.txt"}, {"steps", whole(2, 5)}};
-        if (maybe()) made["unit"] = text({"words", "characters"});
-        if (maybe()) made["vocabulary"] = whole(2, 30);
-        if (maybe()) made["test_share"] = real(0.15, 0.4);
-        return made;
-    }
-    if (kind == "csv") {
-        of_classes_ = chance(0.5);
-        Json made{{"kind", kind}, {"file", "table.csv"}};
-        made[of_classes_ ? "label" : "target"] = of_classes_ ? "kind" : "y";
-        if (maybe()) made["test_share"] = real(0.1, 0.5);
-        if (maybe()) made["standardize"] = chance(0.5);
-        return made;
-    }
+    if (one_of(kind, {"idx", "cifar-10", "text", "csv"})) return data_of_files(kind);
     Json made = object("data-" + kind, definition("data-" + kind));
     for (const char* key : {"train", "test", "rows", "test_rows"})
         if (definition("data-" + kind).at("properties").contains(key))
@@ -783,6 +789,7 @@ Json Generator::workload(bool may_train) {
 Json Generator::stop() {
     Json made{{"iterations", whole(1, 6)}, {"time", text({"50ms", "2s", "20s"})}};
     if (trains_ && maybe()) made["target_loss"] = real(0.1, 2);
+    if (trains_ && maybe()) made["target_test_loss"] = real(0.1, 2);
     if (trains_ && of_classes_ && maybe()) made["target_accuracy"] = real(0.1, 1);
     if (chance(0.5)) made.erase("time");
     if (trains_ && maybe()) made["epochs"] = real(0.1, 2);
@@ -813,7 +820,7 @@ Json Generator::background() {
         }();
         one["from"] = ends[0];
         one["to"] = ends[1];
-        one.erase("message");
+        if (one.contains("message")) one["message"] = "1MB";  // small ones are many
         made.push_back(one);
     }
     return made;
@@ -947,7 +954,8 @@ Json random_scenario(std::uint64_t seed) {
 std::set<std::string> schema_nodes() {
     std::set<std::string> all;
     const auto add = [&all](const std::string& place, const Json& node) {
-        for (const auto& [key, property] : node.value("properties", Json::object()).items()) {
+        if (!node.contains("properties")) return;
+        for (const auto& [key, property] : node.at("properties").items()) {
             const std::string name = place.empty() ? key : fmt::format("{}.{}", place, key);
             all.insert(name);
             visit_values(name, property, [&all](const std::string& where, const Json& value) {
