@@ -10,9 +10,10 @@
 //
 // A value that the scenario refuses, and a run that fails, diverges or leaves the column empty, is a
 // gap. Of bandwidths, durations, sizes and numbers the ends of the range must be values that the
-// scenario takes. Whole numbers, such as nodes, may be refused here and there.
+// scenario takes; of whole numbers, such as nodes, one of the two.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>

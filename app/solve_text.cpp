@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t all_rows = 40;
 
 int digits_of(const Search& search) {
-    const double tolerance = std::max(search.tolerance, 1e-12);
+    const double tolerance = search.tolerance > 0 ? search.tolerance : 1e-4;
     return std::clamp(static_cast<int>(std::ceil(-std::log10(tolerance))) + 2, 4, 15);
 }
 
@@ -35,8 +35,8 @@ class Pen {
     [[nodiscard]] std::string value(double x) const { return solution_.free.shown(x, digits_); }
     [[nodiscard]] std::string on_grid(double x) const { return solution_.free.spelled(x); }
     [[nodiscard]] std::string both(const Sample& sample) const {
-        return fmt::format("{} against {}", number(sample.at.left, digits_),
-                           number(sample.at.right, digits_));
+        return fmt::format("{} against {}", number(sample.at.left, digits_ + 2),
+                           number(sample.at.right, digits_ + 2));
     }
     [[nodiscard]] bool whole() const { return solution_.free.kind == QuantityKind::whole_number; }
     [[nodiscard]] std::string target() const {
@@ -64,48 +64,65 @@ class Pen {
     int digits_;
 };
 
-std::string question_text(const SolveQuestion& question, const Solution& solution) {
-    std::string text =
-        fmt::format("For which {} is {} of {}", solution.free.path, question.column, question.file);
-    if (!question.settings.empty())
-        text += fmt::format(" with {}", fmt::join(question.settings, ", "));
-    if (question.equals) return text + fmt::format("\nequal to {}?\n", *question.equals);
-    return text + fmt::format("\nequal to {}that with {}\n{}?\n",
-                              question.times == 1 ? "" : fmt::format("{} times ", question.times),
-                              fmt::join(question.against, ", "),
-                              solution.other_varies ? "and the same value"
-                                                    : "at a value of its own, which stands");
+void add_lines(std::string& text, std::string_view title, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+        text += fmt::format("{:<9}  {}\n", &line == &lines.front() ? title : "", line);
 }
 
-std::string answer(const Pen& pen, const Change& change) {
-    const auto range = [&] {
-        return fmt::format("between {} and {}", pen.value(change.first.x),
-                           pen.value(change.last.x));
-    };
-    const std::string sides =
-        fmt::format("{} before, {} after", pen.relation(change.before), pen.relation(change.after));
-    const std::string values =
-        fmt::format("  {}: {}\n  {}: {}\n", pen.value(change.first.x), pen.both(change.first),
-                    pen.value(change.last.x), pen.both(change.last));
+std::string question_text(const SolveQuestion& question, const Solution& solution, const Pen& pen) {
+    const FreeQuantity& free = solution.free;
+    std::string text =
+        fmt::format("For which {} from {} to {} is {} {}?\n\n", free.path, pen.on_grid(free.from),
+                    pen.on_grid(free.to), question.column, pen.relation(Side::equal));
+    std::vector<std::string> lines{question.file};
+    lines.insert(lines.end(), question.settings.begin(), question.settings.end());
+    add_lines(text, "scenario", lines);
+    if (question.equals) return text;
+    lines = question.against;
+    lines.insert(lines.begin(),
+                 fmt::format("the same, {}, but", solution.other_varies
+                                                      ? "at the same value"
+                                                      : "with a value of its own that stands"));
+    add_lines(text, "the other", lines);
+    return text;
+}
+
+// "falls below 0.5"
+std::string turn(const Pen& pen, const Change& change) {
+    return fmt::format("{} {} {}", change.after == Side::above ? "rises" : "falls",
+                       change.after == Side::above ? "above" : "below", pen.target());
+}
+
+std::string answer(const SolveQuestion& question, const Pen& pen, const Change& change) {
+    const std::string first = pen.value(change.first.x);
+    const std::string last = pen.value(change.last.x);
+    const std::string& column = question.column;
+    const std::string beside = fmt::format("{} before it, {} after it", pen.relation(change.before),
+                                           pen.relation(change.after));
+    std::string line;
     switch (change.kind) {
         case ChangeKind::crossing:
-            if (pen.whole())
-                return fmt::format("{}: {} up to {}, {} from {} on\n{}", range(),
-                                   pen.relation(change.before), pen.value(change.first.x),
-                                   pen.relation(change.after), pen.value(change.last.x), values);
-            return fmt::format("at {}: {}\n{}", pen.value(change.at), sides, values);
+            line = pen.whole() ? fmt::format("from {} on: {} {}", last, column, turn(pen, change))
+                               : fmt::format("at {}: {} {}", pen.value(change.at), column,
+                                             turn(pen, change));
+            break;
         case ChangeKind::jump:
-            return fmt::format("{} it jumps: {}\n{}", range(), sides, values);
+            line = fmt::format("between {} and {}: {} {} in a jump", first, last, column,
+                               turn(pen, change));
+            break;
         case ChangeKind::hidden:
-            return fmt::format("somewhere {}, hidden by a gap: {}\n{}", range(), sides, values);
+            line = fmt::format("somewhere between {} and {}, hidden by a gap: {} {}", first, last,
+                               column, turn(pen, change));
+            break;
         case ChangeKind::equal:
+            line = change.first.x == change.last.x
+                       ? fmt::format("at {} exactly: {}", first, beside)
+                       : fmt::format("from {} to {}: equal; {}", first, last, beside);
             break;
     }
-    if (change.first.x == change.last.x)
-        return fmt::format("exactly equal at {}: {}\n  {}: {}\n", pen.value(change.first.x), sides,
-                           pen.value(change.first.x), pen.both(change.first));
-    return fmt::format("equal from {} to {}: {}\n{}", pen.value(change.first.x),
-                       pen.value(change.last.x), sides, values);
+    line += fmt::format("\n  {}: {}\n", first, pen.both(change.first));
+    if (change.first.x == change.last.x) return line;
+    return line + fmt::format("  {}: {}\n", last, pen.both(change.last));
 }
 
 std::string no_answer(const Pen& pen, const Solution& solution) {
@@ -285,9 +302,9 @@ Json question_json(const SolveQuestion& question, const Solution& solution) {
 
 std::string solution_text(const SolveQuestion& question, const Solution& solution) {
     const Pen pen(question, solution);
-    std::string text = question_text(question, solution) + "\n";
+    std::string text = question_text(question, solution, pen) + "\n";
     if (solution.found.changes.empty()) text += no_answer(pen, solution);
-    for (const Change& change : solution.found.changes) text += answer(pen, change);
+    for (const Change& change : solution.found.changes) text += answer(question, pen, change);
     text += closed_form_text(pen, solution) + gaps_text(pen, solution) + "\n";
     text += table_text(question, solution, pen);
     return text + fmt::format("\n{} points looked at, {} of them kept from before\n",
