@@ -317,11 +317,15 @@ Command run_command(CLI::App& program) {
     const auto arguments = std::make_shared<Arguments>();
     add_scenario_arguments(parser, arguments->scenario);
     parser.add_option("--out", arguments->out, "folder for results (default results/<scenario>)");
-    parser.add_option("--jobs", arguments->jobs, "points run side by side (default: cores)")
+    parser
+        .add_option("--jobs", arguments->jobs,
+                    "points run side by side, by each rank under MPI (default: its cores)")
         ->check(CLI::Range(1, 1024));
     parser
-        .add_option("--threads", arguments->threads,
-                    "threads that compute gradients, for all points together (default: cores)")
+        .add_option(
+            "--threads", arguments->threads,
+            "threads that compute gradients, for all points together, of each rank (default: its "
+            "cores)")
         ->check(CLI::Range(1, 1024));
     parser.add_flag("--resume", arguments->resume,
                     "take the points that are finished in the folder for results");

@@ -127,10 +127,10 @@ std::unique_ptr<Post> join_job() {
     auto post = std::make_unique<MpiPost>();
     if (post->seat().ranks == 1 && launched->ranks.value_or(1) > 1)
         throw ConfigError(
-            launched->by, "",
-            fmt::format("has started {} processes that do not find each other: it belongs to "
+            "MPI", "",
+            fmt::format("{} has started {} processes that do not find each other: it belongs to "
                         "another MPI than the one that this paceline is built with",
-                        *launched->ranks));
+                        launched->by, *launched->ranks));
     return post;
 }
 

@@ -1,8 +1,4 @@
 // join_job of a program that is built without MPI.
-#include <cstdlib>
-
-#include <fmt/format.h>
-
 #include "app/config_error.hpp"
 #include "app/ranks/launch.hpp"
 #include "app/ranks/post.hpp"
@@ -13,10 +9,11 @@ std::unique_ptr<Post> join_job() {
     const auto launched = launch();
     if (!launched || launched->ranks.value_or(2) == 1) return nullptr;
     throw ConfigError(
-        launched->by, "",
-        "has started several copies of a paceline that is built without MPI, and each would run "
-        "the whole study; build it with PACELINE_MPI=ON, or run it without a launcher and with "
-        "--jobs");
+        "MPI", "",
+        launched->by +
+            " has started several copies of a paceline that is built without MPI, and each would "
+            "run the whole study; build it with PACELINE_MPI=ON, or run it without a launcher and "
+            "with --jobs");
 }
 
 }  // namespace paceline

@@ -68,6 +68,7 @@ struct Shell {
                 "paceline='{}'\n"
                 "rank() {{ echo $$ > rank.$OMPI_COMM_WORLD_RANK; exec $paceline \"$@\"; }}\n"
                 "export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl=self,vader "
+                "OMPI_MCA_pml=ob1 OMPI_MCA_plm=isolated OMPI_MCA_oob_tcp_if_include=lo "
                 "paceline\n"
                 "export -f rank\n"
                 "{}\n",
@@ -140,6 +141,18 @@ TEST_CASE("mpi: a rank that sees another file is named, and the code is 2") {
     CHECK(outcome.code == 2);
     CHECK(times(outcome.err, "paceline: rank 1 on ") == 1);
     CHECK(!fs::exists(shell.path("0/results")));
+}
+
+TEST_CASE("mpi: with --no-mpi a launcher's copies run each by itself") {
+    const Shell shell;
+    (void)shell.folder.write("timing.json", timing(R"({"cluster.nodes": [1, 2]})"));
+
+    const Outcome outcome = shell.run(
+        "$mpirun -np 2 bash -c 'rank run timing.json --no-mpi --out o$OMPI_COMM_WORLD_RANK'");
+
+    CHECK(outcome.code == 0);
+    CHECK(times(content(shell.path("o0/results.csv")), "\n") == 3);
+    CHECK(content(shell.path("o1/results.csv")) == content(shell.path("o0/results.csv")));
 }
 
 TEST_CASE("mpi: points that fail are told, the others are there, and the code is 1") {
