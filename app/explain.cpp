@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -141,9 +142,9 @@ const std::array<Removal, 10> removals{{
     {Obstacle::latency, &has_network, &without_latency},
     {Obstacle::core, [](const Scenario& s) { return has_network(s) && has_core(s); },
      [](Scenario s) { return with_unlimited(std::move(s), Unlimited::core); }},
-    {Obstacle::servers, [](const Scenario& s) { return s.algorithm.server_nodes > 0; },
-     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::servers); }},
     {Obstacle::serialization, &has_network,
+     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::all_but_servers); }},
+    {Obstacle::servers, [](const Scenario& s) { return s.algorithm.server_nodes > 0; },
      [](Scenario s) { return with_unlimited(std::move(s), Unlimited::network); }},
     {Obstacle::buses, [](const Scenario& s) { return s.cluster.bus.has_value(); },
      [](Scenario s) { return with_unlimited(std::move(s), Unlimited::buses); }},
@@ -424,6 +425,57 @@ void add_notes(Explanation& e, const Scenario& scenario, const Extent& extent) {
             fmt::format("{:.0f} deaths of nodes fall into the steps explained", *e.as_is.deaths));
 }
 
+// --- all of it ---
+
+// Everything that is run beside the point as it is.
+struct Runs {
+    std::vector<LadderStep> ladder;
+    std::vector<Metrics> of_ladder;  // the first is the point as it is
+    std::size_t alike = 0;           // the rung of alike nodes
+    Metrics communication_alone;
+    Metrics coding_alone;
+    std::vector<WhatNext> next;
+};
+
+Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Candidate> next,
+                    int threads) {
+    Runs runs;
+    runs.ladder = ladder_of(base);
+    runs.alike = rung_of_alike_nodes(runs.ladder);
+    std::vector<Scenario> scenarios;
+    for (const LadderStep& step : runs.ladder) scenarios.push_back(step.scenario);
+    // The point as it is has been run: communication alone takes its place.
+    scenarios.front() = with_compute_times(runs.ladder[runs.alike].scenario, 0);
+    scenarios.push_back(with_compute_times(runs.ladder.back().scenario, 0));
+    for (const Candidate& one : next)
+        if (one.scenario) scenarios.push_back(*one.scenario);
+    std::vector<Metrics> results = run_all(scenarios, threads);
+
+    const auto behind = results.begin() + static_cast<std::ptrdiff_t>(runs.ladder.size());
+    runs.communication_alone = std::exchange(results.front(), as_is);
+    runs.of_ladder.assign(results.begin(), behind);
+    runs.coding_alone = *behind;
+    auto result = behind + 1;
+    for (Candidate& one : next) {
+        if (one.scenario) one.what.run = *result++;
+        runs.next.push_back(std::move(one.what));
+    }
+    return runs;
+}
+
+void add_overlap(Explanation& e, const Runs& runs) {
+    const double coding = step_of(runs.coding_alone);
+    e.overlap.compute_s = e.ladder.back().step_s - coding;
+    e.overlap.communication_s = step_of(runs.communication_alone);
+    e.overlap.won_s =
+        e.overlap.compute_s + e.overlap.communication_s - step_of(runs.of_ladder[runs.alike]);
+    constexpr double much = -0.005;  // of a step
+    const double least = much * e.ladder.front().step_s;
+    if (std::ranges::any_of(e.parts, [&](const Part& part) { return part.seconds < least; }))
+        e.notes.emplace_back(
+            "a part is below 0: steps were longer without that obstacle, by chance");
+}
+
 }  // namespace
 
 Explanation explain_point(const Study& study, std::size_t number, const ExplainOptions& options) {
@@ -441,38 +493,16 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     add_notes(e, whole, extent);
     if (e.as_is.failed() || e.as_is.iterations == 0) return e;
 
-    const std::vector<LadderStep> ladder = ladder_of(base);
-    const Scenario& alike = ladder[rung_of_alike_nodes(ladder)].scenario;
-    const std::vector<Candidate> next = candidates(study, point, base, options);
-    std::vector<Scenario> runs;
-    for (std::size_t i = 1; i < ladder.size(); ++i) runs.push_back(ladder[i].scenario);
-    runs.push_back(with_compute_times(alike, 0));
-    runs.push_back(with_compute_times(ladder.back().scenario, 0));
-    for (const Candidate& one : next)
-        if (one.scenario) runs.push_back(cut(*one.scenario, extent));
-    std::vector<Metrics> results = run_all(runs, options.threads);
-    results.insert(results.begin(), e.as_is);
-
-    auto behind = results.begin() + static_cast<std::ptrdiff_t>(ladder.size());
-    const Metrics communication_alone = *behind++;
-    const Metrics coding_alone = *behind++;
-    const double alike_s = step_of(results[rung_of_alike_nodes(ladder)]);
-    add_ladder(e, ladder, results);
-    const double left = e.ladder.back().step_s;
-    add_what_is_left(e, base, step_of(coding_alone));
-    e.overlap = {left - step_of(coding_alone), step_of(communication_alone),
-                 left - step_of(coding_alone) + step_of(communication_alone) - alike_s};
-    for (const Candidate& one : next) {
-        e.next.push_back(one.what);
-        if (one.scenario) e.next.back().run = *behind++;
-    }
+    std::vector<Candidate> next = candidates(study, point, base, options);
+    for (Candidate& one : next)
+        if (one.scenario) one.scenario = cut(std::move(*one.scenario), extent);
+    const Runs runs = run_everything(base, e.as_is, std::move(next), options.threads);
+    add_ladder(e, runs.ladder, runs.of_ladder);
+    add_what_is_left(e, base, step_of(runs.coding_alone));
+    add_overlap(e, runs);
     add_links(e, base, use);
     add_check(e, base);
-    constexpr double much = -0.005;
-    if (std::ranges::any_of(e.parts, [&](const Part& part) {
-            return part.seconds < much * e.ladder.front().step_s;
-        }))
-        e.notes.emplace_back("a part below 0: without it, steps were longer by chance");
+    e.next = runs.next;
     e.verdict = verdict_of(e);
     return e;
 }

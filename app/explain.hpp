@@ -5,8 +5,8 @@
 // time with one obstacle less, all with the same seed and the same number of steps:
 //
 //   T_0 as it is  ->  T_1 no other traffic  ->  no failures  ->  nodes alike  ->  steady links
-//       ->  no protocol costs  ->  no latency  ->  core without limits  ->  servers' links without
-//       limits  ->  network without limits  ->  T_m buses without limits
+//       ->  no protocol costs  ->  no latency  ->  core without limits  ->  nodes' links without
+//       limits  ->  servers' links without limits  ->  T_m buses without limits
 //
 //   part i = T_(i-1) - T_i        compute, coding and idle together = T_m
 //
@@ -41,8 +41,8 @@ enum class Obstacle : std::uint8_t {
     protocol,
     latency,
     core,
-    servers,
     serialization,
+    servers,
     buses,
     idle,
     coding,

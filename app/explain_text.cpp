@@ -37,10 +37,10 @@ constexpr std::array<Naming, 13> namings{{
     {Obstacle::latency, "latency", "latency", "latency-bound", "latency of links"},
     {Obstacle::core, "contention in the core", "core_contention",
      "bound by the core of the network", "contention for the links that nodes share"},
-    {Obstacle::servers, "servers' links", "servers_links", "bound by the servers' links",
-     "queueing for the links of the servers"},
     {Obstacle::serialization, "serialization", "serialization", "bandwidth-bound",
      "serialization on the nodes' own links"},
+    {Obstacle::servers, "servers' links", "servers_links", "bound by the servers' links",
+     "serialization on the links of the servers"},
     {Obstacle::buses, "buses", "buses", "bus-bound", "transfers over the buses of the machines"},
     {Obstacle::idle, "idle by design", "idle", "bound by the algorithm's own pauses",
      "idling that the algorithm asks for"},
@@ -382,16 +382,18 @@ std::string verdict_of(const Explanation& e) {
     if (step_s == 0) return "a step takes no time";
     std::vector<Part> parts = e.parts;
     std::ranges::sort(parts, std::ranges::greater{}, &Part::seconds);
-    const auto share = [&](const Part& part) {
-        return fmt::format("{:.0f} % of a step is {}", 100 * part.seconds / step_s,
-                           naming_of(part.what).meaning);
+    const auto percentage = [&](const Part& part) {
+        return fmt::format("{:.0f} %", 100 * part.seconds / step_s);
     };
+    const auto meaning = [](const Part& part) { return naming_of(part.what).meaning; };
     constexpr double most_of_it = 0.5;
     std::string text;
     if (parts[0].seconds >= most_of_it * step_s || parts.size() < 2)
-        text = fmt::format("{}: {}", naming_of(parts[0].what).verdict, share(parts[0]));
+        text = fmt::format("{}: {} of a step is {}", naming_of(parts[0].what).verdict,
+                           percentage(parts[0]), meaning(parts[0]));
     else
-        text = fmt::format("no single bound: {}, {}", share(parts[0]), share(parts[1]));
+        text = fmt::format("no single bound: {} of a step is {}, {} {}", percentage(parts[0]),
+                           meaning(parts[0]), percentage(parts[1]), meaning(parts[1]));
     std::string gains;
     for (const WhatNext& next : e.next) {
         if (!next.run || next.run->failed() || next.key == "nodes_doubled") continue;
@@ -427,7 +429,10 @@ std::string explanation_text(const Explanation& e) {
         return text + fmt::format("\nit ends as \"{}\"{}{}; there is no step to explain\n",
                                   e.as_is.outcome, e.as_is.outcome_details.empty() ? "" : ": ",
                                   e.as_is.outcome_details);
-    text += fmt::format("\n{}\n", e.verdict);
+    std::string verdict = e.verdict;
+    if (const auto gains = verdict.find("; "); gains != std::string::npos)
+        verdict[gains + 1] = '\n';
+    text += fmt::format("\n{}\n", verdict);
     for (const std::string& section :
          {parts_text(e), links_text(e), check_text(e), next_text(e), figures_text(e)})
         text += "\n" + section;

@@ -16,7 +16,7 @@ namespace {
 Bandwidth times(double factor, Bandwidth rate) {
     if (rate == unlimited || rate.bits_per_second == 0) return rate;
     const double exact = factor * static_cast<double>(rate.bits_per_second);
-    constexpr double most = 0x1p62;
+    constexpr double most = 0x1p62;  // below `unlimited`
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(exact, most) + 0.5))};
 }
 
@@ -67,8 +67,8 @@ bool is_unlimited(const LinkLabel& label, Unlimited what, int nodes) {
     switch (what) {
         case Unlimited::core:
             return label.role == LinkRole::core;
-        case Unlimited::servers:
-            return label.role == LinkRole::node && label.host >= nodes;
+        case Unlimited::all_but_servers:
+            return label.role == LinkRole::core || label.host < nodes;
         case Unlimited::network:
             return true;
         case Unlimited::buses:
@@ -174,7 +174,7 @@ Scenario with_unlimited(Scenario scenario, Unlimited what) {
             if (is_unlimited(fabric.label(static_cast<LinkId>(i)), what, nodes))
                 make_unlimited(fabric.links[i]);
     });
-    if (what == Unlimited::network) cluster.fabric.as_idle_star.reset();
+    if (what != Unlimited::core) cluster.fabric.as_idle_star.reset();
     return scenario;
 }
 
@@ -217,6 +217,7 @@ std::optional<IdleStar> as_star(const Scenario& scenario) {
     const Fabric fabric = network_of(scenario);
     std::optional<Bandwidth> bandwidth;
     const auto alike = [&](const Link& link) {
+        if (link.bandwidth == unlimited) return false;
         if (!bandwidth) bandwidth = link.capacity();
         return link.capacity() == *bandwidth && link.jitter == LinkJitter{};
     };

@@ -41,9 +41,9 @@ Scenario without_latency(Scenario scenario);
 
 /// Links that a message passes at once.
 enum class Unlimited : std::uint8_t {
-    core,     // those that are no node's own: trunks, radio cells
-    servers,  // the cables of servers on machines of their own
-    network,  // all between machines
+    core,             // those that are no node's own: trunks, radio cells
+    all_but_servers,  // all but the cables of servers on machines of their own
+    network,          // all between machines
     buses,
 };
 Scenario with_unlimited(Scenario scenario, Unlimited what);

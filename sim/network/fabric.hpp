@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,8 +24,9 @@ namespace paceline {
 using LinkId = std::uint32_t;
 using Route = boost::container::small_vector<LinkId, 4>;
 
-/// Of a link on which nothing ever queues: whatever its size, a message passes it at once.
-inline constexpr Bandwidth unlimited{std::numeric_limits<std::int64_t>::max()};
+/// Of a link on which nothing ever queues: whatever its size, a message passes it at once. A double
+/// has it exactly.
+inline constexpr Bandwidth unlimited{std::int64_t{3} << 61U};
 
 struct Link {
     Bandwidth bandwidth;
