@@ -114,7 +114,7 @@ class TraceFile {
         std::vector<TracedSlice>& open = open_[thread];
         if (phase == "B") {
             open.push_back({processes_.at(pid), threads_.at(thread), event.at("name"), at, 0,
-                            event.at("args"), open.size()});
+                            event.value("args", nlohmann::json::object()), open.size()});
         } else if (phase == "E") {
             require(!open.empty(), "a slice ends that has begun");
             open.back().end_ps = at;

@@ -83,10 +83,6 @@ struct Span {
     bool operator==(const Span&) const = default;
 };
 
-std::ostream& operator<<(std::ostream& out, const Span& span) {
-    return out << span.name << " " << span.begin_ps << ".." << span.end_ps;
-}
-
 std::vector<Span> spans_on(const TraceFile& file, const std::string& process,
                            const std::string& thread) {
     std::vector<Span> spans;
@@ -155,7 +151,8 @@ TEST_CASE("tracing: links are used whole while a message has them, and not at al
 
 TEST_CASE("tracing: an argument says bytes, rate, ends, latency and round of a message") {
     const TraceFile file = trace(two_nodes).file();
-    const Json& args = file.on("node 0", "up").front().args;
+    const TracedSlice first = file.on("node 0", "up").front();
+    const Json& args = first.args;
     CHECK(args.at("bytes") == 1'000'000);
     CHECK(args.at("from") == "node 0");
     CHECK(args.at("to") == "node 1");
@@ -305,7 +302,7 @@ const std::vector<std::pair<std::string, std::string>> hard_networks{
     {"nodes die and are waited for", R"({"cluster": {"failures":
         {"mean_between": "100ms", "mean_repair": "20ms", "on_death": "go-on", "detection": "1ms"}}})"},
     {"nodes die and all restart", R"({"cluster": {"failures":
-        {"mean_between": "200ms", "mean_repair": "5ms", "on_death": "restart",
+        {"mean_between": "200ms", "mean_repair": "5ms", "on_death": "restart", "detection": "1ms",
          "checkpoint": {"every": "20ms", "write": "1ms", "read": "1ms"}}}})"},
     {"outages pause", R"({"cluster": {"access": [
         {"kind": "outages", "mean_between": "10ms", "mean_length": "3ms"}]}})"},
@@ -345,6 +342,7 @@ TEST_CASE("tracing: devices of one machine have tracks of their own, and share i
     const Json json = changed(two_nodes, Json::parse(R"({
         "cluster": {"devices_per_node": 2,
                     "bus": {"kind": "switched", "link": {"bandwidth": "100Gbps", "latency": "1us"}}},
+        "workload": {"step_time": null, "gradient_time": "1ms"},
         "algorithm": {"kind": "dense", "all_reduce": "hierarchical"}})"));
     const Study study = study_of(json);
     check_point(study, 0);
