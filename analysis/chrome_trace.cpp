@@ -358,12 +358,16 @@ void Writer::write_line(const Line& line) {
 }
 
 void Writer::begin_slice(const Lane& lane, const TraceSlice& slice) {
-    put(R"({{"ph":"B","cat":"{}","name":"{}{}","pid":{},"tid":{},"ts":{},"args":{{"cut":{})",
+    put(R"({{"ph":"B","cat":"{}","name":"{}{}","pid":{},"tid":{},"ts":{})",
         names_of_kinds[static_cast<std::size_t>(lane.kind)], slice.name,
         slice.number ? fmt::format(" {}", *slice.number) : "", pid(lane.process), lane.thread,
-        microseconds(slice.begin), slice.cut);
-    if (slice.stream) put(R"(,"stream":"{}")", name_of_stream(*slice.stream));
-    put("}}}}");
+        microseconds(slice.begin));
+    if (slice.stream)
+        put(R"(,"args":{{"stream":"{}"{}}})", name_of_stream(*slice.stream),
+            slice.cut ? R"(,"cut":true)" : "");
+    else if (slice.cut)
+        put(R"(,"args":{{"cut":true}})");
+    put("}}");
 }
 
 void Writer::begin_message(const Lane& lane, const TraceMessage& message) {
@@ -381,7 +385,8 @@ void Writer::begin_message(const Lane& lane, const TraceMessage& message) {
                 to_seconds(message.drained - message.first_byte));
     if (message.restarts > 0) put(R"(,"restarts":{})", message.restarts);
     if (message.lost) put(R"(,"lost":true)");
-    put(R"(,"cut":{}}}}})", message.cut);
+    if (message.cut) put(R"(,"cut":true)");
+    put("}}}}");
 }
 
 // Of all processes, at the place of the cut.

@@ -90,7 +90,6 @@ void write_file_in_pieces(
     const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write) {
     TemporaryFile temporary(fs::path(file).concat(".tmp"));
     write([&temporary](std::string_view piece) { temporary.write(piece, Flush::no); });
-    temporary.write("", Flush::yes);
     temporary.rename_to(file);
 }
 

@@ -24,7 +24,8 @@ enum class Flush : std::uint8_t { no, yes };
 /// Replaces the file by `text`, or leaves it as it was and throws OutputError.
 void write_file(const std::filesystem::path& file, std::string_view text, Flush flush = Flush::yes);
 
-/// The same of a text that comes in pieces: `write` is called with where they go.
+/// The same of a long text that comes in pieces: `write` is called with where they go. It is not
+/// brought to the disk first.
 void write_file_in_pieces(
     const std::filesystem::path& file,
     const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write);

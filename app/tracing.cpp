@@ -201,12 +201,12 @@ std::vector<std::string> Tracing::warnings() const {
 
 namespace {
 
-std::string name_of(const HostRole& role, int first_server) {
+std::string name_of(const HostRole& role, const std::map<int, int>& first_server) {
     if (role.kind == HostRole::Kind::background)
         return fmt::format("background {} {}", role.job, role.rank == 0 ? "sender" : "receiver");
     const std::string job = role.job_name.empty() ? "" : role.job_name + " ";
     return role.kind == HostRole::Kind::server
-               ? fmt::format("{}server {}", job, role.node - first_server)
+               ? fmt::format("{}server {}", job, role.node - first_server.at(role.job))
                : fmt::format("{}node {}", job, role.node);
 }
 
@@ -226,7 +226,7 @@ TraceMachine trace_machine(const Machine& machine, const std::optional<std::set<
         if (is_new) {
             const bool main = !background && role.job == 0;
             TraceProcess& process = made.processes.emplace_back();
-            process.name = name_of(role, first_server[role.job]);
+            process.name = name_of(role, first_server);
             process.chosen = !nodes || (main && nodes->contains(role.node));
             process.of_main_job = main;
             process.job = background ? -1 - role.job : role.job;
