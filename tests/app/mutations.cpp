@@ -65,19 +65,20 @@ std::vector<fs::path> json_files(const fs::path& folder) {
 
 // --- making small ---
 
-// Whole numbers of data, and lists of a sweep.
-void shrink(Json& node, bool of_data, bool of_sweep) {
+// Whole numbers of data and of widths, and the lists of a sweep.
+void shrink(Json& node, bool of_data) {
     if (of_data && node.is_number_integer() && node.get<double>() > 64) node = 64;
-    if (of_sweep && node.is_array() && node.size() > 2) node.erase(node.begin() + 2, node.end());
     if (node.is_object())
         for (auto& [key, below] : node.items()) {
-            const bool is_sweep = of_sweep || key == "sweep";
-            shrink(below, of_data || key == "data" || key.starts_with("workload.data"),
-                   is_sweep && !of_sweep);
-            if (key == "width" || key == "hidden" || key == "channels") shrink(below, true, false);
+            if (key == "sweep" && below.is_object())
+                for (auto& [path, values] : below.items())
+                    if (values.is_array() && values.size() > 2)
+                        values.erase(values.begin() + 2, values.end());
+            const bool is_width = key == "width" || key == "hidden" || key == "channels";
+            shrink(below, of_data || is_width || key == "data" || key.starts_with("workload.data"));
         }
     if (node.is_array())
-        for (Json& below : node) shrink(below, of_data, false);
+        for (Json& below : node) shrink(below, of_data);
 }
 
 // --- values ---
@@ -558,7 +559,7 @@ Corpus::Corpus(const fs::path& root) : root_(root) {
             if (json.is_discarded() || makes_much_data(json)) {
                 if (json.is_discarded() || std::string_view(folder) == "tests/refusals") continue;
             }
-            shrink(json, false, false);
+            shrink(json, false);
             scenarios_.push_back(std::move(json));
         }
 }

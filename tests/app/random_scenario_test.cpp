@@ -1,6 +1,6 @@
 #include "tests/app/random_scenario.hpp"
 
-#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,32 +41,23 @@ TEST_CASE("random scenarios: the schema calls each of them valid") {
     }
 }
 
-// Speeds by a device go with a profile that was measured on it; a message of dial-up takes a day;
-// the others go with a choice that is rare already.
-const std::set<std::string> left_out{"background-constant.message",
-                                     "background-on-off.message",
-                                     "compressor-random-block.unbiased",
-                                     "lattice-exchange.bits",
-                                     "link.preset=2g",
-                                     "link.preset=dial-up",
-                                     "ps-sync.all_reduce=parameter-server",
-                                     "slowmo.beta2",
-                                     "slowmo.buffers=maintain",
-                                     "slowmo.epsilon",
-                                     "speeds.device",
-                                     "speeds.efficiency",
-                                     "speeds.kind=device",
-                                     "speeds.nodes",
-                                     "stragglers.begin"};
+// Speeds by a device go with a profile that was measured on it; the others are for SwarmSGD's
+// exchange, which is rare.
+const std::set<std::string> rare{"speeds.kind=device", "lattice-exchange.kind=exact",
+                                 "lattice-exchange.kind=lattice"};
 
-TEST_CASE("random scenarios: a thousand have nearly every key and name that a scenario can have") {
+TEST_CASE("random scenarios: six hundred have every kind of everything, and most other keys") {
     std::set<std::string> missing = schema_nodes();
-    for (std::uint64_t seed = 1; seed <= 1000; ++seed)
+    const std::size_t all = missing.size();
+    for (std::uint64_t seed = 1; seed <= 600; ++seed)
         for (const std::string& node : schema_nodes_of(random_scenario(seed))) missing.erase(node);
 
-    std::vector<std::string> unexpected;
-    std::ranges::set_difference(missing, left_out, std::back_inserter(unexpected));
-    CHECK_MESSAGE(unexpected.empty(), fmt::format("{}", fmt::join(unexpected, "\n")));
+    CHECK(all > 600);
+    CHECK_MESSAGE(10 * missing.size() < all, fmt::format("{}", fmt::join(missing, "\n")));
+    for (const std::string& node : missing) {
+        CAPTURE(node);
+        CHECK((node.find(".kind=") == std::string::npos || rare.contains(node)));
+    }
 }
 
 TEST_CASE("random scenarios: 200 of them run by the laws, the same twice, or say what is wrong") {
