@@ -116,7 +116,7 @@ class Writer {
     void add_line(Time at, Phase phase, std::uint32_t lane, std::uint32_t index) {
         lines_.push_back({at, phase, lane, index, static_cast<std::uint32_t>(lines_.size())});
     }
-    void add_lines(std::uint32_t lane);
+    void add_lines(std::uint32_t number);
     void end_span(std::uint32_t lane, const Span& span);
     void add_counters();
 
@@ -138,7 +138,7 @@ class Writer {
         std::string name;
     };
     /// One of the process, for events that belong to no thread: viewers would invent one.
-    [[nodiscard]] std::uint32_t some_thread_of(int process) const;
+    [[nodiscard]] std::uint32_t some_thread_of(int number) const;
 
     const TraceRecorder& record_;
     const TextSink& sink_;
@@ -180,9 +180,8 @@ struct Reception {
 
 std::optional<Reception> reception_of(const TraceMessage& message, Time end) {
     const Time drained = message.drained;
-    const Time arrived = message.arrived != never
-                             ? message.arrived
-                             : (drained == never ? never : later(drained, message.latency));
+    Time arrived = message.arrived;
+    if (arrived == never && drained != never) arrived = later(drained, message.latency);
     const Time begin = arrived == never ? later(message.first_byte, message.latency)
                                         : arrived - (drained - message.first_byte);
     if (message.arrived == never && begin >= end) return std::nullopt;

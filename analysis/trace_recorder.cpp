@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -72,7 +73,7 @@ NetworkObserver TraceRecorder::network_observer() {
         if (!listens() || id >= flows_.size()) return;
         set_rate(id, 0);
         if (!flows_[id].message) return;
-        flows_[id].message->first_byte = now();
+        flows_[id].message->first_byte = never;
         ++flows_[id].message->restarts;
     };
     observer.drains = [this](std::uint32_t id, Bytes sent) {
@@ -264,7 +265,7 @@ void TraceRecorder::message_begins(std::uint32_t id, const NetworkObserver::Mess
     const bool to = shows(message.to);
     if (from || to) {
         const TraceMessage shown{.begin = now(),
-                                 .first_byte = now(),
+                                 .first_byte = never,
                                  .from = message.from,
                                  .to = message.to,
                                  .stream = message.stream,
@@ -293,6 +294,8 @@ void TraceRecorder::set_rate(std::uint32_t id, double rate) {
         change(link);
     }
     flow.rate = rate;
+    if (rate > 0 && flow.message && flow.message->first_byte == never)
+        flow.message->first_byte = now();
 }
 
 void TraceRecorder::message_drains(std::uint32_t id, Bytes sent) {
@@ -304,6 +307,7 @@ void TraceRecorder::message_drains(std::uint32_t id, Bytes sent) {
         if (--links_[link].flows == 0) links_[link].rate = 0;  // to the last bit
     if (!flow.message) return;
     flow.message->drained = now();
+    flow.message->first_byte = std::min(flow.message->first_byte, now());  // one of 0 bytes
     flow.message->sent = sent;
 }
 
@@ -357,8 +361,9 @@ void TraceRecorder::find_access_links(int process, const std::vector<int>& hosts
         const Route out = machine_.network->route(hosts[0], other);
         const Route in = machine_.network->route(other, hosts[0]);
         const auto first = std::ranges::find_if(out, outside);
-        const auto last = std::find_if(in.rbegin(), in.rend(), outside);
-        if (first == out.end() || last == in.rend()) return;
+        const auto from_the_end = std::views::reverse(in);
+        const auto last = std::ranges::find_if(from_the_end, outside);
+        if (first == out.end() || last == from_the_end.end()) return;
         if ((up && *up != *first) || (down && *down != *last)) return;
         up = *first;
         down = *last;

@@ -85,7 +85,8 @@ struct TraceSlice {
 
 struct TraceMessage {
     Time begin;
-    Time first_byte;  // of the attempt that got through: later than `begin` if outages lost others
+    Time
+        first_byte;  // leaves: later than `begin` if links were down, or outages lost what had flowed
     Time drained = never;
     Time arrived = never;
     int from = 0;
@@ -165,7 +166,7 @@ class TraceRecorder {
     [[nodiscard]] const TraceHost& host(int number) const {
         return machine_.hosts[static_cast<std::size_t>(number)];
     }
-    [[nodiscard]] bool shows(int host) const;
+    [[nodiscard]] bool shows(int number) const;
     [[nodiscard]] bool in_span(Time begin, Time end) const {
         return begin <= filter_.until && end >= filter_.from;
     }
@@ -178,10 +179,10 @@ class TraceRecorder {
     Token open(TraceSlice slice);
     void close(Token token);
     void add(const TraceSlice& slice);
-    void step_begins(int host, std::int64_t step);
-    void step_is_over(int host, bool for_good);
-    void waited(int host, WaitFor what, Time from, Time until);
-    Token computing_begins(int host, Work work);
+    void step_begins(int number, std::int64_t step);
+    void step_is_over(int number, bool for_good);
+    void waited(int number, WaitFor what, Time from, Time until);
+    Token computing_begins(int number, Work work);
     void bucket(Token computing, std::size_t number, Time from, Time until);
 
     void message_begins(std::uint32_t id, const NetworkObserver::Message& message);

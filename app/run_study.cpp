@@ -75,7 +75,7 @@ StudyOutcome run_study(const Study& study, const StudyOptions& options) {
     size.loops = std::clamp<std::size_t>(runs.points(), 1, size.loops);
     StudyProgress progress(runs, size.loops + options.loops_elsewhere, options.telling);
     Handout handout(runs, kept ? &*kept : nullptr, progress);
-    const auto take_kept = [&](std::vector<std::size_t> wanted) {
+    const auto take_kept = [&](const std::vector<std::size_t>& wanted) {
         return kept && options.resume ? take_kept_but_traced(handout, wanted, options.tracing)
                                       : wanted;
     };

@@ -542,6 +542,9 @@ TEST_CASE("tracing: what an outage undoes is flown anew in the same slice") {
     CHECK(up.begin_ps == compute_ps);
     CHECK(up.end_ps == 3 * compute_ps + chunk_ps);
     CHECK(up.args.at("restarts") == 1);
+    const TracedSlice down = file.on("node 1", "down").front();
+    CHECK(down.begin_ps == 3 * compute_ps + latency_ps);
+    CHECK(down.end_ps == up.end_ps + latency_ps);
     std::vector<std::pair<std::int64_t, double>> uses;
     for (const TracedUse& use : file.uses)
         if (use.process == "node 0" && use.name == "up") uses.emplace_back(use.at_ps, use.use);
@@ -641,6 +644,20 @@ TEST_CASE("tracing: a limit cuts the trace at an instant, and what stands before
     CHECK(trace(json, enough).warnings.empty());
     --enough.limit;
     CHECK(trace(json, enough).warnings.size() == 1);
+}
+
+TEST_CASE("tracing: of a message that is under way at the end both halves end there") {
+    Json json = two_nodes;
+    json["stop"] = {{"time", "2ms"}};
+    const TraceFile file = trace(json).file();
+
+    const std::int64_t end_ps = 2 * compute_ps;
+    CHECK(spans_on(file, "node 0", "up") ==
+          std::vector<Span>{{"message to node 1, 1 MB", compute_ps, end_ps}});
+    CHECK(spans_on(file, "node 0", "down") ==
+          std::vector<Span>{{"message from node 1, 1 MB", compute_ps + latency_ps, end_ps}});
+    CHECK(file.on("node 0", "up").front().args.at("cut") == true);
+    CHECK(file.arrows.size() == 2);
 }
 
 TEST_CASE("tracing: a run that a time limit ends leaves a trace whose open slices end there") {
