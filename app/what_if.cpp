@@ -1,6 +1,7 @@
 #include "app/what_if.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -17,7 +18,7 @@ Bandwidth times(double factor, Bandwidth rate) {
     if (rate == unlimited || rate.bits_per_second == 0) return rate;
     const double exact = factor * static_cast<double>(rate.bits_per_second);
     constexpr double most = 0x1p62;  // below `unlimited`
-    return {std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(exact, most) + 0.5))};
+    return {std::max<std::int64_t>(1, std::llround(std::min(exact, most)))};
 }
 
 Duration times(double factor, Duration span) {
