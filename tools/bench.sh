@@ -80,6 +80,9 @@ print(f"--jobs {sys.argv[1]}: {statistics.median(walls):.3f} s")
 PYTHON
 done
 
+echo
+tools/bench_jobs.sh 5
+
 if [[ -x $bench/engine_bench ]]; then
     printf '\nlayers of the engine\n'
     "$bench/engine_bench" --benchmark_min_time=0.3
