@@ -139,7 +139,7 @@ class Comparison {
             std::string why = points_.why_empty(mine[i], question_.column);
             if (why.empty() && has_other()) {
                 why = points_.why_empty(theirs[i], question_.column);
-                if (!why.empty()) why = "the other: " + why;
+                if (!why.empty()) why.insert(0, "the other: ");
             }
             if (!why.empty()) why_gap[values[i]] = why;
         }

@@ -151,6 +151,30 @@ TEST_CASE("crossings: what is steep or bent, and continuous, is no jump") {
     }
 }
 
+TEST_CASE("crossings: steps as fine as the tolerance, such as those of rounding, are no jump") {
+    for (unsigned seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        const double root = std::uniform_real_distribution<double>(0.1, 0.9)(random);
+        const auto rounded = [root](double x) {
+            return 5 + 1e-8 * (0.5 + std::round(1e8 * (x - root)));
+        };
+
+        const Changes found = find_changes(even_grid(0, 1, 5),
+                                           [&](const std::vector<double>& values) {
+                                               std::vector<Sides> sides;
+                                               for (const double x : values)
+                                                   sides.push_back({rounded(x), 5.0});
+                                               return sides;
+                                           },
+                                           {Scale::linear, 1e-9, 0});
+
+        REQUIRE(found.changes.size() == 1);
+        CHECK(found.changes[0].kind == ChangeKind::crossing);
+        CHECK(std::abs(found.changes[0].at - root) < 2e-8);
+    }
+}
+
 TEST_CASE("crossings: where it is equal over an interval, both edges are found") {
     for (unsigned seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);

@@ -49,8 +49,8 @@ struct Question {
         asked.vary = std::move(vary);
         asked.column = std::move(column);
         options.pool = {2, 2};
-        options.keep_in = folder.path() / "points";
     }
+    void keep_points() { options.keep_in = folder.path() / "points"; }
 
     [[nodiscard]] Solution solve() const { return paceline::solve(asked, options); }
     [[nodiscard]] std::string json() const { return solution_json(asked, solve()); }
@@ -213,6 +213,7 @@ TEST_CASE("solve: a second search runs nothing, and says the same") {
     Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps");
     question.asked.settings = {"cluster.nodes=8"};
     question.asked.equals = 0.5;
+    question.keep_points();
 
     const Solution first = question.solve();
     const Solution second = question.solve();
@@ -231,6 +232,7 @@ TEST_CASE("solve: points that a run has kept are not run again") {
     question.asked.settings = {"cluster.nodes=8"};
     question.asked.equals = 1e9;
     question.asked.grid = 2;
+    question.keep_points();
     const Study study =
         read_study(question.asked.file, {"cluster.nodes=8", "cluster.fabric.link.bandwidth=1Gbps"});
     StudyOptions options;
@@ -407,6 +409,7 @@ TEST_CASE("solve: refusals name the option, what is wrong and what would be righ
         CAPTURE(c.vary);
         CAPTURE(c.refusal);
         Question question(c.vary, c.column);
+        question.keep_points();
         question.asked.settings = c.settings;
         question.asked.against = c.against;
         if (c.against.empty()) question.asked.equals = 0.5;
