@@ -46,7 +46,9 @@ std::int64_t affordable_steps(const Scenario& scenario, std::int64_t most_messag
     const std::int64_t period = scenario.algorithm.period;
     constexpr double most_steps = 2000;
     const double of_a_step = messages_per_step(scenario) + scenario.cluster.workers;
-    const double exact = std::min(most_steps, static_cast<double>(most_messages) / of_a_step);
+    const double cost = has_core(scenario) ? 10 : 1;  // of a message among others on its way
+    const double exact =
+        std::min(most_steps, static_cast<double>(most_messages) / (cost * of_a_step));
     const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(exact));
     return std::max(period, steps / period * period);
 }
@@ -58,12 +60,14 @@ Scenario cut(Scenario scenario, const Extent& extent) {
     return scenario;
 }
 
-// A point that ends by its time alone is run for a time, too, so that fast workers take more steps
-// than slow ones; the steps are then only a bound for counterfactuals that would never end.
+// A point of uneven workers that ends by its time alone is run for a time, too, so that fast ones
+// take more steps than slow ones; the steps are then only a bound for counterfactuals that would
+// never end.
 Extent extent_of(const Scenario& scenario, std::int64_t most_messages) {
     const std::int64_t affordable = affordable_steps(scenario, most_messages);
     if (const auto steps = scenario.steps())
         return {std::min(*steps, affordable), scenario.stop.time};
+    if (!has_unlike_nodes(scenario) && !has_unsteady_links(scenario)) return {affordable, {}};
     constexpr std::int64_t most_uneven = 8;
     const std::int64_t few = std::min(scenario.algorithm.period, affordable);
     const Metrics probe = run_point(cut(scenario, {few, scenario.stop.time}), nullptr);
