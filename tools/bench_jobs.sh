@@ -19,12 +19,12 @@ TIMING = {
 }
 TRAINING = {
     "cluster": {"nodes": 8, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "50us"}}},
-    "workload": {"model": {"kind": "mlp", "hidden": [64]}, "data": {"kind": "digits", "train": 2048, "test": 512},
+    "workload": {"model": {"kind": "mlp", "hidden": [64]}, "data": {"kind": "digits", "train": 512, "test": 256},
                  "batch": 32, "step_time": "10ms"},
     "optimizer": {"learning_rate": 0.05},
     "algorithm": {"kind": "dense"},
-    "measure": {"every": "100 iterations"},
-    "stop": {"iterations": 200},
+    "measure": {"every": "250 iterations"},
+    "stop": {"iterations": 500},
     "sweep": SEEDS,
 }
 MPIRUN = ["mpirun", "-np", "2", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
