@@ -161,6 +161,7 @@ std::string table_of_points(const Study& study, const std::vector<PointResult>& 
             rows.front().emplace_back(name);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
+        if (m.outcome.empty()) continue;  // not run
         const std::string what = description(study, study.points[i], study.axes.size());
         rows.push_back({study.points[i].scenario.other_jobs.empty() ? what : what + "  (main)",
                         fmt::format("{}", m.nodes), m.outcome, fmt::format("{:.6g}", m.sim_time_s),
@@ -184,6 +185,7 @@ std::string table_by_nodes(const Study& study, const std::vector<PointResult>& r
     rows[0].insert(rows[0].end(), nodes.names.begin(), nodes.names.end());
     std::vector<std::string> order;
     for (std::size_t i = 0; i < results.size(); ++i) {
+        if (results[i].metrics.outcome.empty()) continue;  // not run
         const Point& point = study.points[i];
         const std::string line = description(study, point, nodes_axis);
         auto row = std::ranges::find(rows, line, [](const auto& r) { return r[0]; });

@@ -33,8 +33,8 @@ struct PoolSize {
     std::size_t threads = 1;  // for the arithmetic of all of them together
 };
 
-/// A way to run all runs of an exchange. Returns when the exchange has no more runs and those under way have finished, or soon after a
-/// stop was requested: runs under way are then dropped.
+/// A way to run all runs of an exchange. Returns when the exchange has no more runs and those under
+/// way have finished, or soon after a stop was requested: runs under way are then dropped.
 using RunAll =
     std::function<void(const StudyRuns& runs, const PoolSize& size, const RunExchange& exchange,
                        StudyProgress& progress, const std::stop_token& stop)>;
