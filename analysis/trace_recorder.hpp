@@ -85,8 +85,7 @@ struct TraceSlice {
 
 struct TraceMessage {
     Time begin;
-    Time
-        first_byte;  // leaves: later than `begin` if links were down, or outages lost what had flowed
+    Time first_byte;  // leaves; behind `begin` where links are down or lose what has flowed
     Time drained = never;
     Time arrived = never;
     int from = 0;
