@@ -1,9 +1,13 @@
 #include "app/kept_points.hpp"
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "app/output.hpp"
 #include "app/point_file.hpp"
@@ -14,9 +18,11 @@ namespace fs = std::filesystem;
 
 KeptPoints::KeptPoints(fs::path folder) : folder_(std::move(folder)) {
     prepare_folder(folder_);
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
-        if (entry.path().extension() == ".tmp") fs::remove(entry.path(), error);
+        if (entry.path().extension() == ".tmp" && entry.last_write_time(error) < long_ago)
+            fs::remove(entry.path(), error);
 }
 
 fs::path KeptPoints::file(const std::string& key) const {
@@ -31,7 +37,14 @@ std::optional<PointResult> KeptPoints::find(const std::string& key) const {
 
 void KeptPoints::keep(const std::string& key, const PointResult& result) {
     const std::scoped_lock lock(mutex_);
-    write_file(file(key), point_text(key, result), Flush::no);
+    // Another process may keep the same point: each has a temporary name of its own.
+    const fs::path temporary = folder_ / fmt::format("{}.{}.tmp", key, ::getpid());
+    write_file(temporary, point_text(key, result), Flush::no);
+    std::error_code error;
+    fs::rename(temporary, file(key), error);
+    if (error)
+        throw OutputError(
+            fmt::format("{}: cannot be renamed: {}", temporary.string(), error.message()));
 }
 
 }  // namespace paceline

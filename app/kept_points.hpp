@@ -1,5 +1,6 @@
 // Results of points in a folder, one small file each, KEY.point: there as soon as a point has
-// finished, whatever becomes of the process. Written under another name, then renamed.
+// finished, whatever becomes of the process. Written under another name, then renamed. Several
+// processes may use a folder at once.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +14,8 @@ namespace paceline {
 
 class KeptPoints {
   public:
-    /// Makes the folder, and removes what a killed process has left half-written. Throws
-    /// OutputError.
+    /// Makes the folder, and removes what a process has left half-written that was killed long ago.
+    /// Throws OutputError.
     explicit KeptPoints(std::filesystem::path folder);
 
     /// Nothing unless a whole file of that key is there.
