@@ -3,8 +3,10 @@
 #include <filesystem>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/available_memory.hpp"
 #include "app/config_error.hpp"
 #include "app/output.hpp"
 #include "tests/app/temporary_folder.hpp"
@@ -102,11 +104,16 @@ TEST_CASE("run study: when the disk is full the old results stay") {
 }
 
 TEST_CASE("run study: memory is checked for the points that run at once, before any runs") {
-    const Study small = shipped_study();
-    const Study large = shipped_study({"cluster.nodes=100000000"});
+    const Bytes of_four = estimated_memory(shipped_study({"cluster.nodes=4"}).points[0].scenario);
+    const Bytes of_two = estimated_memory(shipped_study({"cluster.nodes=2"}).points[0].scenario);
+    const std::int64_t per_node = (of_four.count - of_two.count) / 2;
+    REQUIRE(available_memory().count > 0);
+    const std::int64_t nodes = available_memory().count / per_node / 3;  // three points fit at once
+    const Study study = shipped_study({fmt::format("cluster.nodes={}", nodes)});
 
-    CHECK_NOTHROW(check_memory(small, 2));
-    CHECK_THROWS_AS(check_memory(large, 1), ConfigError);
+    CHECK(study.points.size() == 12);
+    CHECK_NOTHROW(check_memory(study, 1));
+    CHECK_THROWS_AS(check_memory(study, 12), ConfigError);
 }
 
 }  // namespace

@@ -210,10 +210,12 @@ Fabric fabric_of(const Instance& instance) {
     return {.hosts = instance.hosts,
             .links = instance.links,
             .back = {},
-            .find_route = [&instance](int from, int to, Route& route) {
-                const auto& links = instance.route(from, to);
-                route.assign(links.begin(), links.end());
-            }};
+            .find_route =
+                [&instance](int from, int to, Route& route) {
+                    const auto& links = instance.route(from, to);
+                    route.assign(links.begin(), links.end());
+                },
+            .label = {}};
 }
 
 struct Run {

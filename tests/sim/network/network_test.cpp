@@ -38,10 +38,13 @@ Fabric make_line(std::vector<Link> links) {
     return {.hosts = hosts,
             .links = std::move(links),
             .back = {},
-            .find_route = [](int from, int to, Route& route) {
-                route.clear();
-                for (int link = from; link < to; ++link) route.push_back(static_cast<LinkId>(link));
-            }};
+            .find_route =
+                [](int from, int to, Route& route) {
+                    route.clear();
+                    for (int link = from; link < to; ++link)
+                        route.push_back(static_cast<LinkId>(link));
+                },
+            .label = {}};
 }
 
 struct Message {
