@@ -129,7 +129,7 @@ check-lint-tests: deps ## has clang-tidy nothing to say of the tests? (ten minut
 	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) '/tests/.*\.cpp$$'
 
 check-sanitizers: deps ## do the tests pass under address and undefined-behavior sanitizers?
-	@echo "check-sanitizers: builds preset asan and runs every test but those of the longest studies' figures"
+	@echo "check-sanitizers: builds preset asan and runs every test but those of the longest studies and of Python"
 	@$(call build,asan,all)
-	@ctest --preset asan --parallel $(jobs) --exclude-regex 'mobile, figures: |Young.s interval wastes'
+	@ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 

@@ -1,8 +1,6 @@
 #include "app/content_hash.hpp"
 
 #include <fmt/format.h>
-
-#define XXH_INLINE_ALL  // the header is all of it: nothing to link
 #include <xxhash.h>
 
 namespace paceline {

@@ -140,9 +140,10 @@ void from_json_to(const Json& json, double& number) {
     }
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto& text = json.get_ref<const std::string&>();
-    number = text == "nan"   ? std::numeric_limits<double>::quiet_NaN()
-             : text == "inf" ? infinity
-                             : -infinity;
+    if (text == "nan")
+        number = std::numeric_limits<double>::quiet_NaN();
+    else
+        number = text == "inf" ? infinity : -infinity;
 }
 void from_json_to(const Json& json, int& number) {
     number = json.get<int>();
