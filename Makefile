@@ -10,8 +10,10 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
+run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
+
 .PHONY: help demo test fuzz bench validation comparison figures reference deps format check \
-        check-reference check-docs check-install check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-profiles check-scenarios check-validation
+        check-reference check-docs check-install check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -130,6 +132,12 @@ check-lint-tests: deps ## has clang-tidy nothing to say of the tests? (ten minut
 
 check-sanitizers: deps ## do the tests pass under address and undefined-behavior sanitizers?
 	@echo "check-sanitizers: builds preset asan and runs every test but those of the longest studies and of Python"
-	@$(call build,asan,all)
-	@ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
+	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS=ON && cmake --build build/asan
+	@$(run_asan)
+
+check-sanitizers-core: deps # the part that CI has the time for: the machine, the readers, nets and data, and whole runs of every algorithm
+	@echo "check-sanitizers-core: the same of the tests in tests/sim, tests/models and tests/app"
+	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS='/tests/(sim|models|app)/' && \
+		cmake --build build/asan --target paceline paceline_tests
+	@$(run_asan)
 

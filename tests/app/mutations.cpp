@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json_file.hpp"
 #include "sim/engine/random.hpp"
 #include "tests/app/random_scenario.hpp"
 #include "tests/models/data/data_files.hpp"
@@ -65,8 +66,10 @@ std::vector<fs::path> json_files(const fs::path& folder) {
 
 // --- making small ---
 
-// Whole numbers of data and of widths, and the lists of a sweep.
-void shrink(Json& node, bool of_data) {
+// Whole numbers of data and of widths, and the lists of a sweep. What lies deeper than the reader
+// goes may lie so deep that the stack does not hold it.
+void shrink(Json& node, bool of_data, int depth = 0) {
+    if (depth > max_depth) return;
     if (of_data && node.is_number_integer() && node.get<double>() > 64) node = 64;
     if (node.is_object())
         for (auto& [key, below] : node.items()) {
@@ -75,10 +78,11 @@ void shrink(Json& node, bool of_data) {
                     if (values.is_array() && values.size() > 2)
                         values.erase(values.begin() + 2, values.end());
             const bool is_width = key == "width" || key == "hidden" || key == "channels";
-            shrink(below, of_data || is_width || key == "data" || key.starts_with("workload.data"));
+            shrink(below, of_data || is_width || key == "data" || key.starts_with("workload.data"),
+                   depth + 1);
         }
     if (node.is_array())
-        for (Json& below : node) shrink(below, of_data);
+        for (Json& below : node) shrink(below, of_data, depth + 1);
 }
 
 // --- values ---
