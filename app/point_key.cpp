@@ -1,7 +1,5 @@
 #include "app/point_key.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -14,17 +12,9 @@ namespace paceline {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-std::string hash_of_file(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return content_hash(std::string(std::istreambuf_iterator<char>(in), {}));
-}
-
-}  // namespace
-
 const std::string& program_name() {
-    static const std::string name = fmt::format("{} {}", version, hash_of_file("/proc/self/exe"));
+    static const std::string name =
+        fmt::format("{} {}", version, content_hash_of("/proc/self/exe"));
     return name;
 }
 
@@ -35,7 +25,7 @@ const std::string& PointKeys::hash_of(const std::string& text) {
     const auto [known, is_new] = hashes_.try_emplace(text);
     std::error_code error;
     if (const fs::path file = folder_ / text; is_new && fs::is_regular_file(file, error) && !error)
-        known->second = hash_of_file(file);
+        known->second = content_hash_of(file);
     return known->second;
 }
 
