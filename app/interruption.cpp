@@ -4,16 +4,30 @@
 
 namespace paceline {
 
+namespace {
+
+constexpr int waking = SIGUSR2;  // ends the listener
+
+// As nohup and shells have it for what they start in the background.
+bool is_ignored(int signal) {
+    struct sigaction before{};
+    return sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
 Interruption::Interruption(SecondSignal second) : second_(second) {
     sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (!is_ignored(signal)) sigaddset(&signals_, signal);
+    sigaddset(&signals_, waking);
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
     listener_ = std::jthread([this](const std::stop_token& end) { listen(end); });
 }
 
 Interruption::~Interruption() {
     listener_.request_stop();
-    pthread_kill(listener_.native_handle(), SIGHUP);  // only to wake it
+    pthread_kill(listener_.native_handle(), waking);
     listener_.join();
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
@@ -30,6 +44,7 @@ void Interruption::listen(const std::stop_token& end) {
         int signal = 0;
         sigwait(&signals_, &signal);
         if (end.stop_requested()) return;
+        if (signal == waking) continue;
         if (!first && second_ == SecondSignal::ends_at_once) _exit(128 + signal);
         first = false;
         interrupt(signal);

@@ -3,7 +3,7 @@
 // wish to stop may come as several signals, from the launcher and from the batch system, and what is
 // slow to end they kill. There all but the first are passed over.
 //
-// The signals are blocked in the thread that makes this and in those it starts later; a thread of
+// A signal that was ignored before (nohup) stays so. The signals are blocked in the thread that makes this and in those it starts later; a thread of
 // its own waits for them. So make it before any other thread.
 #pragma once
 

@@ -19,12 +19,10 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 std::string duration_text(double seconds) {
-    if (seconds < 59.5) return fmt::format("{:.0f} s", seconds);
-    if (seconds < 3599.5)
-        return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60),
-                           std::fmod(seconds, 60));
-    return fmt::format("{:.0f} h {:02.0f} min", std::floor(seconds / 3600),
-                       std::fmod(seconds, 3600) / 60);
+    const std::int64_t whole = std::llround(seconds);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
 }  // namespace
@@ -101,7 +99,7 @@ void StudyProgress::finished(std::size_t run, const PointResult& result) {
                    {"done", done_},
                    {"points", runs_.points()},
                    {"elapsed_s", seconds_since(begin_)},
-                   {"left_s", seconds_left_locked()}});
+                   {"left_s", seconds_left()}});
     log_json("point", fields);
 }
 
@@ -109,7 +107,7 @@ void StudyProgress::stop_all() {
     for (Thread& thread : threads_) thread.progress.stop = true;
 }
 
-double StudyProgress::seconds_left_locked() const {
+double StudyProgress::seconds_left() const {
     std::vector<UnderWay> under_way;
     for (const Thread& thread : threads_) {
         if (!thread.busy) continue;
@@ -119,11 +117,6 @@ double StudyProgress::seconds_left_locked() const {
         under_way.push_back({thread.expected_s, share, seconds_since(thread.begin)});
     }
     return left_.seconds(under_way, threads_.size());
-}
-
-double StudyProgress::seconds_left() const {
-    const std::scoped_lock lock(mutex_);
-    return seconds_left_locked();
 }
 
 std::string StudyProgress::line() const {
@@ -138,7 +131,7 @@ std::string StudyProgress::line() const {
     return fmt::format("{}/{} points  simulated {:.3f} s  {:.2f} M events/s  {} left", done_,
                        runs_.points(), furthest_s,
                        static_cast<double>(events) / std::max(seconds_since(begin_), 1e-3) * 1e-6,
-                       duration_text(seconds_left_locked()));
+                       duration_text(seconds_left()));
 }
 
 void StudyProgress::draw(const std::stop_token& stop) const {

@@ -52,7 +52,6 @@ class StudyProgress {
     /// Makes the runs under way end soon.
     void stop_all();
 
-    [[nodiscard]] double seconds_left() const;
     [[nodiscard]] std::string line() const;
 
   private:
@@ -67,7 +66,7 @@ class StudyProgress {
     };
 
     void draw(const std::stop_token& stop) const;
-    [[nodiscard]] double seconds_left_locked() const;
+    [[nodiscard]] double seconds_left() const;  // with the lock held
 
     const StudyRuns& runs_;
     Telling telling_;
