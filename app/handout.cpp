@@ -1,10 +1,7 @@
 #include "app/handout.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
-
-#include "app/running_time.hpp"
 
 namespace paceline {
 
@@ -20,13 +17,10 @@ std::vector<std::size_t> Handout::take_kept(const std::vector<std::size_t>& want
 }
 
 void Handout::add(const std::vector<std::size_t>& to_do) {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (const std::size_t run : to_do)
-        order.emplace_back(
-            -expected_seconds(runs_.scenario(run)).value_or(std::numeric_limits<double>::max()),
-            run);
-    std::ranges::sort(order);
     progress_.expects(to_do);
+    std::vector<std::pair<double, std::size_t>> order;
+    for (const std::size_t run : to_do) order.emplace_back(-progress_.expected_s(run), run);
+    std::ranges::sort(order);
     const std::scoped_lock lock(mutex_);
     for (const auto& [seconds, run] : order) to_do_.push_back(run);
 }

@@ -43,6 +43,8 @@ class StudyProgress {
     void begin(std::size_t kept);
     /// These runs are to be done, too.
     void expects(const std::vector<std::size_t>& runs);
+    /// Of a run that is to be done; an average where nothing is known of it.
+    [[nodiscard]] double expected_s(std::size_t run) const { return expected_s_[run]; }
     /// A thread of this process begins a run; it is to report there.
     Progress* begins(std::size_t thread, std::size_t run);
     /// That it does no longer; its result, if it has one, is finished().

@@ -303,6 +303,19 @@ TEST_CASE("command line: --quiet keeps a terminal free of table and progress") {
     CHECK(names_in(shell.path("results/small")) == all_results);
 }
 
+TEST_CASE("command line: an error has colour on a terminal, but not where NO_COLOR is set") {
+    const Shell shell;
+    ::setenv("TERM", "xterm", 1);  // NOLINT(concurrency-mt-unsafe)
+    ::unsetenv("NO_COLOR");        // NOLINT(concurrency-mt-unsafe)
+    const Outcome colored = shell.run_on_terminal({"check", "nowhere.json"});
+    ::setenv("NO_COLOR", "1", 1);  // NOLINT(concurrency-mt-unsafe)
+    const Outcome plain = shell.run_on_terminal({"check", "nowhere.json"});
+    ::unsetenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
+
+    CHECK(contains(colored.out, "\x1b[31mpaceline:\x1b[0m nowhere.json: "));
+    CHECK(plain.out.starts_with("paceline: nowhere.json: "));
+}
+
 TEST_CASE("command line: it runs from any folder, with all it needs built in") {
     const Shell shell;
     fs::create_directories(shell.path("elsewhere"));
