@@ -14,15 +14,23 @@
 #include "app/output.hpp"
 #include "app/terminal.hpp"
 #include "app/version.hpp"
+#include "models/kernels/isa.hpp"
 
 namespace {
 
 using namespace paceline;
 
+std::string version_text() {
+    std::string available;
+    for (const Isa isa : available_isas())
+        available += (available.empty() ? "" : ", ") + std::string(name_of(isa));
+    return fmt::format("paceline {}\ninstruction set: {} (of {})", version, name_of(chosen_isa()), available);
+}
+
 int dispatch(int argc, char** argv) {
     CLI::App program{"paceline: how fast would this training algorithm train on that network?",
                      "paceline"};
-    program.set_version_flag("--version", std::string("paceline ") + version);
+    program.set_version_flag("--version", version_text());
     program.require_subcommand(1);
     const std::vector<Command> commands{
         run_command(program),     check_command(program), list_command(program),
@@ -43,7 +51,11 @@ int dispatch(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
+        chosen_isa();
         return dispatch(argc, argv);
+    } catch (const paceline::IsaError& error) {
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
+        return wrong_input;
     } catch (const paceline::ConfigError& error) {
         fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
         return wrong_input;

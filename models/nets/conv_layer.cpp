@@ -11,7 +11,6 @@ namespace paceline {
 
 namespace {
 
-using Eigen::Index;
 constexpr Index taps = 9;
 
 // A tap of one direction that reaches the input pixels y with y mod stride = parity: it came from
@@ -84,7 +83,7 @@ class ConvLayer final : public Layer<Scalar> {
                 const Index seen = (y * (shape_.in.width + 2) + column) * shape_.stride * lanes;
                 multiply_gathered<Scalar>(
                     out_.channels, depth(), {x, depth(), 1}, in.data() + seen, in_rows_.data(),
-                    out.data() + out_.feature(0, y, column) * lanes, plane(out_), ends);
+                    out.data() + out_.feature(0, y, column) * lanes, plane_size(out_), ends);
             }
     }
 
@@ -97,7 +96,7 @@ class ConvLayer final : public Layer<Scalar> {
   private:
     [[nodiscard]] Index depth() const { return shape_.in.channels * taps; }
     [[nodiscard]] Index weights() const { return out_.channels * depth(); }
-    [[nodiscard]] static Index plane(const ImageExtent& image) {
+    [[nodiscard]] static Index plane_size(const ImageExtent& image) {
         return (image.height + 2) * (image.width + 2) * lanes;
     }
 
@@ -116,17 +115,13 @@ class ConvLayer final : public Layer<Scalar> {
     // The mask of the ReLU and the gradient of the bias, in one pass over the errors.
     void backward_ends(const Backward<Scalar>& pass) {
         for (Index o = 0; o < out_.channels; ++o) {
-            Lanes<Scalar> sum = Lanes<Scalar>::Zero();
-            for (Index y = 0; y < out_.height; ++y)
-                for (Index x = 0; x < out_.width; ++x) {
-                    const Index feature = out_.feature(o, y, x);
-                    auto d = pass.d_out.col(feature);
-                    if (shape_.relu) d = relu_gradient<Scalar>(d, pass.out.col(feature));
-                    sum += d;
-                }
+            const Index first = out_.feature(o, 0, 0);
+            const Scalar sum = kernels<Scalar>().masked_sum(
+                out_.plane(), pass.d_out.col(first).data(),
+                shape_.relu ? pass.out.col(first).data() : nullptr);
             if (!shape_.bias) continue;
             Scalar& d_bias = pass.g[weights() + o];
-            d_bias = (pass.add ? d_bias : Scalar{0}) + sum.sum();
+            d_bias = (pass.add ? d_bias : Scalar{0}) + sum;
         }
     }
 
@@ -137,7 +132,7 @@ class ConvLayer final : public Layer<Scalar> {
         const InputGrid seen{shape_.stride * in_row, shape_.stride * lanes, in_row};
         for (Index c = 0; c < shape_.in.channels; ++c)
             correlate_3x3(out_.channels, pass.d_out.data() + out_.feature(0, 0, 0) * lanes,
-                          plane(out_), errors, pass.in.data() + c * plane(shape_.in), seen,
+                          plane_size(out_), errors, pass.in.data() + c * plane_size(shape_.in), seen,
                           pass.g + c * taps, depth());
     }
 
@@ -161,7 +156,7 @@ class ConvLayer final : public Layer<Scalar> {
                     multiply_gathered<Scalar>(
                         shape_.in.channels, sums, turned, pass.d_out.data() + from,
                         parity.d_rows.data(),
-                        pass.d_in->data() + shape_.in.feature(0, y, x) * lanes, plane(shape_.in));
+                        pass.d_in->data() + shape_.in.feature(0, y, x) * lanes, plane_size(shape_.in));
                 }
         }
     }

@@ -11,7 +11,7 @@ namespace paceline {
 
 namespace {
 
-using Eigen::Index;
+constexpr Plane one_pixel{1, 1, lanes};
 
 template <class Scalar>
 class DenseLayer final : public Layer<Scalar> {
@@ -52,9 +52,9 @@ class DenseLayer final : public Layer<Scalar> {
     void backward(const Backward<Scalar>& pass) override {
         Scalar* d_bias = pass.g + shape_.out * shape_.in;
         for (Index i = 0; i < shape_.out; ++i) {
-            auto d = pass.d_out.col(i);
-            if (shape_.relu) d = relu_gradient<Scalar>(d, pass.out.col(i));
-            d_bias[i] = (pass.add ? d_bias[i] : Scalar{0}) + d.sum();
+            const Scalar sum = kernels<Scalar>().masked_sum(
+                one_pixel, pass.d_out.col(i).data(), shape_.relu ? pass.out.col(i).data() : nullptr);
+            d_bias[i] = (pass.add ? d_bias[i] : Scalar{0}) + sum;
         }
         transpose(shape_.in, lanes, pass.in.data(), lanes, samples_.data(), shape_.in);
         multiply<Scalar>(shape_.out, shape_.in, lanes, {pass.d_out.data(), lanes, 1},

@@ -9,8 +9,6 @@ namespace paceline {
 
 namespace {
 
-using Eigen::Index;
-
 template <class Scalar>
 class GroupNorm final : public Layer<Scalar> {
   public:
@@ -45,14 +43,9 @@ class GroupNorm final : public Layer<Scalar> {
     void forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scalar>& out) override {
         for (Index group = 0; group < groups_; ++group) {
             measure(group, in);
-            for (Index c = first(group); c < first(group + 1); ++c) {
-                const Lanes<Scalar> factor = x[c] * inverse_deviation_.col(group);
-                const Lanes<Scalar> rest = x[image_.channels + c] - factor * mean_.col(group);
-                for_each_pixel(c, [&](Index at) {
-                    const Lanes<Scalar> z = factor * in.col(at) + rest;
-                    out.col(at) = relu_ ? relu(z) : z;
-                });
-            }
+            for (Index c = first(group); c < first(group + 1); ++c)
+                kernels<Scalar>().normalize(channel(c, group, in), x[c], x[image_.channels + c], relu_,
+                                            out.col(image_.feature(c, 0, 0)).data());
         }
     }
 
@@ -63,59 +56,48 @@ class GroupNorm final : public Layer<Scalar> {
             for (Index c = first(group); c < first(group + 1); ++c)
                 backward_parameters(pass, group, c, a, b);
             if (pass.d_in == nullptr) continue;
-            a *= share_;
-            b *= share_;
-            const Lanes<Scalar> mean = mean_.col(group);
-            const Lanes<Scalar> inverse = inverse_deviation_.col(group);
-            for (Index c = first(group); c < first(group + 1); ++c)
-                for_each_pixel(c, [&](Index at) {
-                    const auto normalized = (pass.in.col(at) - mean) * inverse;
-                    pass.d_in->col(at) =
-                        inverse * (pass.x[c] * pass.d_out.col(at) - a - normalized * b);
-                });
+            for (Index c = first(group); c < first(group + 1); ++c) {
+                const Index at = image_.feature(c, 0, 0);
+                kernels<Scalar>().norm_input(channel(c, group, pass.in), pass.x[c],
+                                             pass.d_out.col(at).data(), share_, a.data(), b.data(),
+                                             pass.d_in->col(at).data());
+            }
         }
     }
 
   private:
     [[nodiscard]] Index first(Index group) const { return group * (image_.channels / groups_); }
 
-    template <class Visit>
-    void for_each_pixel(Index channel, Visit visit) const {
-        for (Index y = 0; y < image_.height; ++y)
-            for (Index x = 0; x < image_.width; ++x) visit(image_.feature(channel, y, x));
+    [[nodiscard]] NormChannel<Scalar> channel(Index c, Index group, const Panel<Scalar>& in) const {
+        return {image_.plane(), in.col(image_.feature(c, 0, 0)).data(), mean_.col(group).data(),
+                inverse_deviation_.col(group).data()};
     }
 
     void measure(Index group, const Panel<Scalar>& in) {
         Lanes<Scalar> sum = Lanes<Scalar>::Zero();
         for (Index c = first(group); c < first(group + 1); ++c)
-            for_each_pixel(c, [&](Index at) { sum += in.col(at); });
-        const Lanes<Scalar> mean = share_ * sum;
-        sum.setZero();
+            kernels<Scalar>().add_pixels(image_.plane(), in.col(image_.feature(c, 0, 0)).data(), sum.data());
+        mean_.col(group) = share_ * sum;
+        Lanes<Scalar> squares = Lanes<Scalar>::Zero();
         for (Index c = first(group); c < first(group + 1); ++c)
-            for_each_pixel(c, [&](Index at) { sum += (in.col(at) - mean).square(); });
-        mean_.col(group) = mean;
-        inverse_deviation_.col(group) = (share_ * sum + static_cast<Scalar>(1e-5)).sqrt().inverse();
+            kernels<Scalar>().add_squares(image_.plane(), in.col(image_.feature(c, 0, 0)).data(),
+                                          mean_.col(group).data(), squares.data());
+        kernels<Scalar>().inverse_deviation(squares.data(), share_, static_cast<Scalar>(1e-5),
+                                            inverse_deviation_.col(group).data());
     }
 
-    // One channel's gradients, and what it adds to the sums A and B of its group.
-    void backward_parameters(const Backward<Scalar>& pass, Index group, Index channel,
-                             Lanes<Scalar>& a, Lanes<Scalar>& b) {
-        const Lanes<Scalar> mean = mean_.col(group);
-        const Lanes<Scalar> inverse = inverse_deviation_.col(group);
-        Lanes<Scalar> d_shift = Lanes<Scalar>::Zero();
-        Lanes<Scalar> d_scale = Lanes<Scalar>::Zero();
-        for_each_pixel(channel, [&](Index at) {
-            auto d = pass.d_out.col(at);
-            if (relu_) d = relu_gradient<Scalar>(d, pass.out.col(at));
-            d_shift += d;
-            d_scale += d * (pass.in.col(at) - mean);
-        });
-        d_scale *= inverse;
-        a += pass.x[channel] * d_shift;
-        b += pass.x[channel] * d_scale;
-        Scalar* g = pass.g + channel;
-        g[0] = (pass.add ? g[0] : Scalar{0}) + d_scale.sum();
-        g[image_.channels] = (pass.add ? g[image_.channels] : Scalar{0}) + d_shift.sum();
+    // One channel's gradients, and what it adds to the sums a and b of its group.
+    void backward_parameters(const Backward<Scalar>& pass, Index group, Index c, Lanes<Scalar>& a,
+                             Lanes<Scalar>& b) {
+        Scalar d_scale{};
+        Scalar d_shift{};
+        const Index at = image_.feature(c, 0, 0);
+        kernels<Scalar>().norm_parameters(channel(c, group, pass.in), pass.x[c], pass.d_out.col(at).data(),
+                                          relu_ ? pass.out.col(at).data() : nullptr, &d_scale, &d_shift,
+                                          a.data(), b.data());
+        Scalar* g = pass.g + c;
+        g[0] = (pass.add ? g[0] : Scalar{0}) + d_scale;
+        g[image_.channels] = (pass.add ? g[image_.channels] : Scalar{0}) + d_shift;
     }
 
     std::string name_;

@@ -16,11 +16,11 @@
 
 #include <Eigen/Core>
 
-#include "models/data/samples.hpp"
+#include "models/kernels/kernels.hpp"
 
 namespace paceline {
 
-inline constexpr Eigen::Index lanes = 32;
+inline constexpr Eigen::Index lanes = panel_lanes;
 
 /// One number of each of the panel's samples.
 template <class Scalar>

@@ -30,6 +30,8 @@ struct ImageExtent {
     [[nodiscard]] Eigen::Index feature(Eigen::Index channel, Eigen::Index y, Eigen::Index x) const {
         return (channel * (height + 2) + y + 1) * (width + 2) + x + 1;
     }
+    /// The pixels of one channel inside its border.
+    [[nodiscard]] Plane plane() const { return {height, width, (width + 2) * lanes}; }
 };
 
 /// What a layer is given to go backward. d_ is the gradient of the loss with respect to a panel.

@@ -1,12 +1,13 @@
 #include "models/nets/linear_regression.hpp"
 
+#include <numeric>
+
+#include "models/kernels/kernels.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
 
 namespace {
-
-using Eigen::Index;
 
 LayoutPtr layout_of(const LinearRegressionShape& shape) {
     std::vector<Tensor> tensors{{"weight", {1, shape.features}}};
@@ -36,7 +37,7 @@ class LinearRegression final : public Net<Scalar> {
         for (Index sample = 0; sample < batch.count(); ++sample)
             g.head(shape_.features) +=
                 weight * residual_[sample] * batch.inputs.col(sample).template cast<Scalar>();
-        if (shape_.bias) g[shape_.features] = weight * residual_.head(batch.count()).sum();
+        if (shape_.bias) g[shape_.features] = weight * sum_of_residuals(batch.count());
         return half_square(batch) / static_cast<double>(batch.count());
     }
 
@@ -64,13 +65,21 @@ class LinearRegression final : public Net<Scalar> {
         if (residual_.size() < batch.count()) residual_.resize(batch.count());
         const Scalar bias = shape_.bias ? x[shape_.features] : Scalar{0};
         for (Index sample = 0; sample < batch.count(); ++sample)
-            residual_[sample] =
-                batch.inputs.col(sample).template cast<Scalar>().dot(x.head(shape_.features)) +
-                bias - static_cast<Scalar>(batch.targets[sample]);
+            residual_[sample] = kernels<Scalar>().dot(shape_.features, batch.inputs.col(sample).data(), x.data()) + bias -
+                                static_cast<Scalar>(batch.targets[sample]);
+    }
+
+    [[nodiscard]] Scalar sum_of_residuals(Index count) const {
+        return std::accumulate(residual_.data(), residual_.data() + count, Scalar{0});
     }
 
     [[nodiscard]] double half_square(const Samples& batch) const {
-        return residual_.head(batch.count()).template cast<double>().squaredNorm() / 2;
+        double sum = 0;
+        for (Index sample = 0; sample < batch.count(); ++sample) {
+            const auto off = static_cast<double>(residual_[sample]);
+            sum += off * off;
+        }
+        return sum / 2;
     }
 
     LinearRegressionShape shape_;

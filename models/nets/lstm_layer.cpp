@@ -5,8 +5,6 @@
 
 namespace paceline {
 
-using Eigen::Index;
-
 template <class Scalar>
 LstmLayer<Scalar>::LstmLayer(Index in, Index hidden)
     : in_(in), hidden_(hidden), d_c_(lanes, hidden), d_h_recurrent_(lanes, hidden) {}
@@ -39,22 +37,7 @@ void LstmLayer<Scalar>::forward(Tensors<const Scalar> x, Index steps, const Pane
 
 template <class Scalar>
 void LstmLayer<Scalar>::activate(Index step) {
-    for (Index unit = 0; unit < hidden_; ++unit) {
-        LanesMap<Scalar> i(gate(unit, step));
-        LanesMap<Scalar> f(gate(unit + hidden_, step));
-        LanesMap<Scalar> g(gate(unit + 2 * hidden_, step));
-        LanesMap<Scalar> o(gate(unit + 3 * hidden_, step));
-        i = i.logistic();
-        f = f.logistic();
-        g = g.tanh();
-        o = o.logistic();
-        const Index at = step * hidden_ + unit;
-        Lanes<Scalar> c = i * g;
-        if (step > 0) c += f * c_.col(at - hidden_);
-        c_.col(at) = c;
-        tanh_c_.col(at) = c.tanh();
-        h_.col(at) = o * tanh_c_.col(at);
-    }
+    kernels<Scalar>().lstm_forward(at(step));
 }
 
 template <class Scalar>
@@ -75,31 +58,25 @@ void LstmLayer<Scalar>::backward(Tensors<const Scalar> x, Index steps, const Sca
 
 template <class Scalar>
 void LstmLayer<Scalar>::backward_step(Index step) {
-    constexpr Scalar one{1};
-    for (Index unit = 0; unit < hidden_; ++unit) {
-        LanesMap<Scalar> i(gate(unit, step));
-        LanesMap<Scalar> f(gate(unit + hidden_, step));
-        LanesMap<Scalar> g(gate(unit + 2 * hidden_, step));
-        LanesMap<Scalar> o(gate(unit + 3 * hidden_, step));
-        const Index at = step * hidden_ + unit;
-        const Lanes<Scalar> d_h = d_h_.col(at) + d_h_recurrent_.col(unit);
-        const Lanes<Scalar> t = tanh_c_.col(at);
-        const Lanes<Scalar> d_c = d_c_.col(unit) + d_h * o * (one - t * t);
-        d_c_.col(unit) = d_c * f;
-        o = d_h * t * o * (one - o);
-        if (step > 0)
-            f = d_c * c_.col(at - hidden_) * f * (one - f);
-        else
-            f.setZero();
-        const Lanes<Scalar> d_g = d_c * i * (one - g * g);
-        i = d_c * g * i * (one - i);
-        g = d_g;
-    }
+    kernels<Scalar>().lstm_backward(
+        at(step), {d_h_.col(step * hidden_).data(), d_h_recurrent_.data(), d_c_.data()});
+}
+
+template <class Scalar>
+LstmStep<Scalar> LstmLayer<Scalar>::at(Index step) {
+    const Index first = step * hidden_;
+    return {.units = hidden_,
+            .gates = gate(0, step),
+            .gate_row = gate_row_,
+            .c_before = step > 0 ? c_.col(first - hidden_).data() : nullptr,
+            .c = c_.col(first).data(),
+            .tanh_c = tanh_c_.col(first).data(),
+            .h = h_.col(first).data()};
 }
 
 template <class Scalar>
 void LstmLayer<Scalar>::backward_weights(Index steps, const Scalar* in_samples, Tensors<Scalar> g,
-                                         bool add) const {
+                                         bool add) {
     const ProductEnds<Scalar> ends{.start = add ? Start::sum : Start::zero};
     const Scalar* d = gates_.data();
     multiply<Scalar>(4 * hidden_, in_, steps * lanes, {d, gate_row_, 1}, in_samples, in_, g.input,
@@ -107,7 +84,8 @@ void LstmLayer<Scalar>::backward_weights(Index steps, const Scalar* in_samples, 
     multiply<Scalar>(4 * hidden_, hidden_, (steps - 1) * lanes, {d + lanes, gate_row_, 1},
                      h_samples_.data(), hidden_, g.recurrent, hidden_, ends);
     for (Index unit = 0; unit < 4 * hidden_; ++unit) {
-        const Scalar sum = gates_.segment(unit * gate_row_, steps * lanes).sum();
+        const Scalar sum =
+            kernels<Scalar>().masked_sum({1, steps, 0}, gates_.data() + unit * gate_row_, nullptr);
         g.bias[unit] = (add ? g.bias[unit] : Scalar{0}) + sum;
     }
 }

@@ -43,7 +43,8 @@ class LstmLayer {
     void activate(Eigen::Index step);
     void backward_step(Eigen::Index step);
     void backward_weights(Eigen::Index steps, const Scalar* in_samples, Tensors<Scalar> g,
-                          bool add) const;
+                          bool add);
+    [[nodiscard]] LstmStep<Scalar> at(Eigen::Index step);
     /// 32 lanes of a gate's unit (of 4 hidden) at a step.
     [[nodiscard]] Scalar* gate(Eigen::Index unit, Eigen::Index step) {
         return gates_.data() + unit * gate_row_ + step * lanes;

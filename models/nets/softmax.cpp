@@ -11,15 +11,6 @@ namespace paceline {
 
 namespace {
 
-using Eigen::Index;
-
-template <class Scalar>
-Lanes<Scalar> largest(const Scalar* logits, Index classes, Index row) {
-    Lanes<Scalar> max = ConstLanesMap<Scalar>(logits);
-    for (Index c = 1; c < classes; ++c) max = max.max(ConstLanesMap<Scalar>(logits + c * row));
-    return max;
-}
-
 void check_labels(std::span<const int> labels, Index classes) {
     PACELINE_CHECK(std::ssize(labels) <= lanes, "a panel has at most one label a lane");
     for (const int label : labels)
@@ -52,18 +43,14 @@ double softmax_gradient(Scalar* logits, Index classes, Index row, std::span<cons
                         Scalar weight) {
     check_labels(labels, classes);
     const Index count = std::ssize(labels);
-    const Lanes<Scalar> max = largest(logits, classes, row);
     const Lanes<Scalar> right = of_labels(logits, row, labels);
-    Lanes<Scalar> sum = Lanes<Scalar>::Zero();
-    for (Index c = 0; c < classes; ++c) {
-        LanesMap<Scalar> z(logits + c * row);
-        z = (z - max).exp();
-        sum += z;
-    }
+    Lanes<Scalar> max;
+    Lanes<Scalar> sum;
+    kernels<Scalar>().softmax_exponentials(logits, classes, row, max.data(), sum.data());
 
     Lanes<Scalar> factor = weight / sum;
     factor.tail(lanes - count).setZero();
-    for (Index c = 0; c < classes; ++c) LanesMap<Scalar>(logits + c * row) *= factor;
+    kernels<Scalar>().scale_classes(logits, classes, row, factor.data());
     for (Index lane = 0; lane < count; ++lane)
         logits[labels[static_cast<std::size_t>(lane)] * row + lane] -= weight;
     return sum_of_losses(sum, max, right, count);
@@ -72,11 +59,10 @@ double softmax_gradient(Scalar* logits, Index classes, Index row, std::span<cons
 template <class Scalar>
 Score softmax_score(const Scalar* logits, Index classes, Index row, std::span<const int> labels) {
     check_labels(labels, classes);
-    const Lanes<Scalar> max = largest(logits, classes, row);
     const Lanes<Scalar> right = of_labels(logits, row, labels);
-    Lanes<Scalar> sum = Lanes<Scalar>::Zero();
-    for (Index c = 0; c < classes; ++c)
-        sum += (ConstLanesMap<Scalar>(logits + c * row) - max).exp();
+    Lanes<Scalar> max;
+    Lanes<Scalar> sum;
+    kernels<Scalar>().softmax_sums(logits, classes, row, max.data(), sum.data());
 
     Score score;
     score.predictions = std::ssize(labels);
