@@ -14,7 +14,7 @@ namespace paceline {
 namespace {
 
 // What is equal on all workers; of the last three a number per tensor.
-struct Replicas {
+struct LambReplicas {
     Vector& x;
     Vector& m;
     Vector& v;
@@ -24,7 +24,7 @@ struct Replicas {
     Vector& k;
 };
 
-Replicas replicas_of(Worker& self) {
+LambReplicas replicas_of(Worker& self) {
     Vector& x = self.replicated_model();
     const auto tensors = static_cast<std::int64_t>(x.layout()->tensors().size());
     const auto layout =
@@ -56,7 +56,8 @@ Vector scaled_by_tensor(Vector v, const Eigen::VectorXd& factors) {
     return v;
 }
 
-void warm_up_step(const OneBitLambOptions& options, double gamma, const Vector& g, Replicas& at) {
+void warm_up_step(const OneBitLambOptions& options, double gamma, const Vector& g,
+                  LambReplicas& at) {
     const Eigen::VectorXd trust = lamb_step(options.rule, gamma, /*step=*/1, g, at.m, at.v, at.x);
     if (trust.size() == 0) return;
     Eigen::VectorXd& c = at.c.writable();
@@ -64,19 +65,19 @@ void warm_up_step(const OneBitLambOptions& options, double gamma, const Vector& 
         if (trust(l) != 1) c(l) = options.coeff_beta * c(l) + (1 - options.coeff_beta) * trust(l);
 }
 
-void freeze(Replicas& at) {
+void freeze(LambReplicas& at) {
     if (!at.m.has_values()) return;
     at.fresh = at.v;
     at.k.writable() = momentum_scales(at.m);
 }
 
 // The gradient that led from one shared momentum to the next goes into the fresh variance.
-void refresh_variance(const AdamRule& rule, const Vector& before, Replicas& at) {
+void refresh_variance(const AdamRule& rule, const Vector& before, LambReplicas& at) {
     const Vector g = (at.m - rule.beta1 * before) / (1 - rule.beta1);
     adam_variance(rule, g, at.fresh);
 }
 
-void descend(const OneBitLambOptions& options, double gamma, Replicas& at) {
+void descend(const OneBitLambOptions& options, double gamma, LambReplicas& at) {
     const AdamRule& rule = options.rule.adam;
     const Eigen::ArrayXd d = at.v.values().array().sqrt() + rule.epsilon;
     const Eigen::VectorXd r0 = at.m.values().array() / d;
@@ -96,7 +97,8 @@ void descend(const OneBitLambOptions& options, double gamma, Replicas& at) {
     });
 }
 
-void compressed_step(const OneBitLambOptions& options, double gamma, Vector mean, Replicas& at) {
+void compressed_step(const OneBitLambOptions& options, double gamma, Vector mean,
+                     LambReplicas& at) {
     if (!mean.has_values()) return;
     const Vector before = at.m;
     at.m = scaled_by_tensor(std::move(mean), at.k.values().cwiseInverse());
@@ -130,7 +132,7 @@ Task<> one_bit_lamb(Worker& self, OneBitLambOptions options) {
     PACELINE_CHECK(!options.rule.adam.bias_correction, "the 1-bit methods have no bias correction");
     PACELINE_CHECK(options.freeze_step > 0, "coefficients are learned in the warm-up");
     const double beta1 = options.rule.adam.beta1;
-    Replicas at = replicas_of(self);
+    LambReplicas at = replicas_of(self);
     OneBitEncoder encoder(
         make_one_bit_plan(self, /*fused=*/true, options.coding, "errors of owners"),
         !self.timing_only());

@@ -27,7 +27,7 @@ struct Outgoing {
 struct Answered {};
 
 // What the steps of a node and its services share; outlives the algorithm.
-struct Node {
+struct SwarmNode {
     SwarmSgdOptions options;
     std::vector<int> neighbors;
     RandomStream partners;
@@ -42,15 +42,15 @@ struct Node {
     Channel<Outgoing> outbox{};
     Channel<Answered> answered{};
 };
-using NodePtr = std::shared_ptr<Node>;
+using SwarmNodePtr = std::shared_ptr<SwarmNode>;
 
-NodePtr make_node(Worker& self, const SwarmSgdOptions& options) {
-    return std::make_shared<Node>(options, self.mixing()->listeners(self.rank()),
-                                  self.stream("swarm partner"), self.stream("swarm steps"),
-                                  Vector::zero_like(self.model()));
+SwarmNodePtr make_node(Worker& self, const SwarmSgdOptions& options) {
+    return std::make_shared<SwarmNode>(options, self.mixing()->listeners(self.rank()),
+                                       self.stream("swarm partner"), self.stream("swarm steps"),
+                                       Vector::zero_like(self.model()));
 }
 
-std::int64_t draw_burst(Node& node) {
+std::int64_t draw_burst(SwarmNode& node) {
     const std::int64_t mean = node.options.local_steps;
     if (node.options.steps_law == StepsLaw::fixed) return mean;
     boost::random::bernoulli_distribution<double> ends(1.0 / static_cast<double>(mean));
@@ -59,29 +59,29 @@ std::int64_t draw_burst(Node& node) {
     return steps;
 }
 
-int draw_partner(Node& node) {
+int draw_partner(SwarmNode& node) {
     boost::random::uniform_int_distribution<std::size_t> any(0, node.neighbors.size() - 1);
     return node.neighbors[any(node.partners)];
 }
 
 // A partner for an exchange: nobody if there is no neighbor, or the one drawn is away.
-std::optional<int> find_partner(const Worker& self, Node& node) {
+std::optional<int> find_partner(const Worker& self, SwarmNode& node) {
     if (node.neighbors.empty()) return std::nullopt;
     const int partner = draw_partner(node);
     return self.present(partner) ? std::optional(partner) : std::nullopt;
 }
 
-void forget_question(Node& node) {
+void forget_question(SwarmNode& node) {
     node.asked.reset();
     node.sent.reset();
 }
 
-Task<> answer_has_come(NodePtr node) {
+Task<> answer_has_come(SwarmNodePtr node) {
     co_await node->answered.get();
 }
 
 // Waits for the answer of a partner, or the news that it has died.
-Task<> await_answer(Worker& self, NodePtr node, int partner) {
+Task<> await_answer(Worker& self, SwarmNodePtr node, int partner) {
     if (!self.others_fail()) {
         co_await node->answered.get();
         co_return;
@@ -92,20 +92,21 @@ Task<> await_answer(Worker& self, NodePtr node, int partner) {
 
 // --- messages ---
 
-Bytes weight_of_a_vector(const Worker& self, const Node& node) {
+Bytes weight_of_a_vector(const Worker& self, const SwarmNode& node) {
     const std::int64_t entries = self.charged_layout()->entries();
     return node.options.lattice ? weigh_codes(*node.options.lattice, entries)
                                 : self.wire().weigh(entries);
 }
 
 // What a vector is once it has been on the wire, if it is decoded rightly.
-Vector as_sent(const Node& node, const Vector& v) {
+Vector as_sent(const SwarmNode& node, const Vector& v) {
     if (!node.options.lattice || !v.has_values()) return v;
     return {v.layout(), round_to(*node.options.lattice, v.values())};
 }
 
 // What the receiver makes of it.
-Vector as_received(Worker& self, const Node& node, const Vector& sent, const Vector& reference) {
+Vector as_received(Worker& self, const SwarmNode& node, const Vector& sent,
+                   const Vector& reference) {
     if (!node.options.lattice || !sent.has_values()) return sent;
     const Lattice& lattice = *node.options.lattice;
     Eigen::VectorXd decoded = decode(lattice, encode(lattice, sent.values()), reference.values());
@@ -114,7 +115,7 @@ Vector as_received(Worker& self, const Node& node, const Vector& sent, const Vec
 }
 
 // Posts what is to go out, one after the other. A request of one-sided exchange is empty.
-Task<> post_letters(Worker& self, NodePtr node) {
+Task<> post_letters(Worker& self, SwarmNodePtr node) {
     constexpr std::int64_t passes = 2;  // to encode, and to decode at the receiver
     for (;;) {
         Outgoing out = co_await node->outbox.get();
@@ -129,14 +130,14 @@ Task<> post_letters(Worker& self, NodePtr node) {
 constexpr double question = 0;
 constexpr double answer = 1;
 
-void put_out(const Worker& self, Node& node, int to, std::optional<Vector> v, double purpose) {
+void put_out(const Worker& self, SwarmNode& node, int to, std::optional<Vector> v, double purpose) {
     const Bytes weight = v ? weight_of_a_vector(self, node) : Bytes{0};
     node.outbox.put({to, Letter{std::move(v), purpose}, weight});
 }
 
 // --- two-sided exchanges ---
 
-void ask(const Worker& self, Node& node, int partner, const Vector& copy) {
+void ask(const Worker& self, SwarmNode& node, int partner, const Vector& copy) {
     node.asked = partner;
     node.life_asked = self.life(partner);
     node.sent = as_sent(node, copy);
@@ -144,37 +145,37 @@ void ask(const Worker& self, Node& node, int partner, const Vector& copy) {
 }
 
 // The half of the way to what has come, for one whose vector went out as `mine`.
-Vector shift(Worker& self, Node& node, const Letter& letter, const Vector& mine,
+Vector shift(Worker& self, SwarmNode& node, const Letter& letter, const Vector& mine,
              const Vector& reference) {
     ++node.averagings;
     return 0.5 * (as_received(self, node, *letter.vector, reference) - mine);
 }
 
 // The question of the one who was asked counts as its answer: the two have crossed.
-bool is_my_answer(const Node& node, const Letter& letter) {
+bool is_my_answer(const SwarmNode& node, const Letter& letter) {
     return node.asked == letter.from;
 }
 
 // An answer to a question of an earlier life of this node.
-bool is_out_of_date(const Node& node, const Letter& letter) {
+bool is_out_of_date(const SwarmNode& node, const Letter& letter) {
     return letter.number == answer && !is_my_answer(node, letter);
 }
 
 // Shifts the live model and the copy that was sent as asker; the two may be one.
-Vector answer_to(Worker& self, Node& node, const Letter& letter, const Vector& copy) {
+Vector answer_to(Worker& self, SwarmNode& node, const Letter& letter, const Vector& copy) {
     const Vector mine = as_sent(node, copy);
     put_out(self, node, letter.from, mine, answer);
     return shift(self, node, letter, mine, copy);
 }
 
-Vector taken_answer(Worker& self, Node& node, const Letter& letter, const Vector& reference) {
+Vector taken_answer(Worker& self, SwarmNode& node, const Letter& letter, const Vector& reference) {
     const Vector sent = std::move(*node.sent);
     forget_question(node);
     return shift(self, node, letter, sent, reference);
 }
 
 // One step of its own, at the end of which the live model has moved by it.
-Task<> take_step(Worker& self, NodePtr node) {
+Task<> take_step(Worker& self, SwarmNodePtr node) {
     const double gamma = self.learning_rate();
     const Vector at = self.model();
     const std::int64_t averagings = node->averagings;
@@ -185,7 +186,7 @@ Task<> take_step(Worker& self, NodePtr node) {
 }
 
 // Takes the steps of a burst; whether all of them were to be taken.
-Task<bool> take_burst(Worker& self, NodePtr node) {
+Task<bool> take_burst(Worker& self, SwarmNodePtr node) {
     for (std::int64_t left = draw_burst(*node); left > 0; --left) {
         if (!self.keeps_training()) co_return false;
         co_await take_step(self, node);
@@ -195,12 +196,12 @@ Task<bool> take_burst(Worker& self, NodePtr node) {
 
 // --- blocking ---
 
-void answer_in_blocking(Worker& self, Node& node, const Letter& letter) {
+void answer_in_blocking(Worker& self, SwarmNode& node, const Letter& letter) {
     const Vector x = self.model();
     self.model() += answer_to(self, node, letter, x);
 }
 
-Task<> read_letters_in_blocking(Worker& self, NodePtr node) {
+Task<> read_letters_in_blocking(Worker& self, SwarmNodePtr node) {
     for (;;) {
         Letter letter = co_await self.next_letter(box);
         if (is_out_of_date(*node, letter)) continue;
@@ -216,7 +217,7 @@ Task<> read_letters_in_blocking(Worker& self, NodePtr node) {
     }
 }
 
-void answer_postponed(Worker& self, Node& node) {
+void answer_postponed(Worker& self, SwarmNode& node) {
     node.in_burst = false;
     for (const Letter& letter : std::exchange(node.postponed, {}))
         answer_in_blocking(self, node, letter);
@@ -224,7 +225,7 @@ void answer_postponed(Worker& self, Node& node) {
 
 // --- non-blocking ---
 
-Task<> read_letters_in_non_blocking(Worker& self, NodePtr node, std::shared_ptr<Vector> copy) {
+Task<> read_letters_in_non_blocking(Worker& self, SwarmNodePtr node, std::shared_ptr<Vector> copy) {
     for (;;) {
         const Letter letter = co_await self.next_letter(box);
         if (is_out_of_date(*node, letter)) continue;
@@ -241,7 +242,7 @@ Task<> read_letters_in_non_blocking(Worker& self, NodePtr node, std::shared_ptr<
 
 // --- one-sided ---
 
-Task<> read_letters_in_one_sided(Worker& self, NodePtr node) {
+Task<> read_letters_in_one_sided(Worker& self, SwarmNodePtr node) {
     for (;;) {
         const Letter letter = co_await self.next_letter(box);
         if (!letter.vector) {
@@ -258,7 +259,7 @@ Task<> read_letters_in_one_sided(Worker& self, NodePtr node) {
 }  // namespace
 
 Task<> swarm_sgd_blocking(Worker& self, SwarmSgdOptions options) {
-    const NodePtr node = make_node(self, options);
+    const SwarmNodePtr node = make_node(self, options);
     self.serve(read_letters_in_blocking(self, node));
     self.serve(post_letters(self, node));
 
@@ -275,7 +276,7 @@ Task<> swarm_sgd_blocking(Worker& self, SwarmSgdOptions options) {
 }
 
 Task<> swarm_sgd_non_blocking(Worker& self, SwarmSgdOptions options) {
-    const NodePtr node = make_node(self, options);
+    const SwarmNodePtr node = make_node(self, options);
     const auto copy = std::make_shared<Vector>(self.model());
     self.serve(read_letters_in_non_blocking(self, node, copy));
     self.serve(post_letters(self, node));
@@ -296,7 +297,7 @@ Task<> swarm_sgd_non_blocking(Worker& self, SwarmSgdOptions options) {
 }
 
 Task<> swarm_sgd_one_sided(Worker& self, SwarmSgdOptions options) {
-    const NodePtr node = make_node(self, options);
+    const SwarmNodePtr node = make_node(self, options);
     self.serve(read_letters_in_one_sided(self, node));
     self.serve(post_letters(self, node));
 

@@ -17,13 +17,13 @@ namespace paceline {
 namespace {
 
 constexpr std::array<std::string_view, 5> trace_keys{"kind", "nodes", "file", "period", "phase"};
-constexpr std::array<std::string_view, 7> on_off_keys{"kind", "nodes",         "on",   "off",
-                                                      "law",  "bandwidth_off", "phase"};
+constexpr std::array<std::string_view, 7> on_off_access_keys{"kind", "nodes",         "on",   "off",
+                                                             "law",  "bandwidth_off", "phase"};
 constexpr std::array<std::string_view, 6> outages_keys{"kind",         "nodes",       "schedule",
                                                        "mean_between", "mean_length", "transfers"};
 constexpr std::array<std::string_view, 2> outage_key_table{"at", "for"};
 
-constexpr auto laws = std::to_array<Spelling<LengthLaw>>(
+constexpr auto on_off_laws = std::to_array<Spelling<LengthLaw>>(
     {{"exponential", LengthLaw::exponential}, {"fixed", LengthLaw::fixed}});
 constexpr auto transfer_rules = std::to_array<Spelling<Transfers>>(
     {{"pause", Transfers::pause}, {"restart", Transfers::restart}});
@@ -59,7 +59,8 @@ AccessKind read_on_off(const ObjectReader& read) {
     OnOff process{
         .on = as_length(read.required("on", "how long it is on, or the mean of that")),
         .off = as_length(read.required("off", "how long it is off, or the mean of that"))};
-    if (const auto p = read.optional("law")) process.law = as_choice(*p, "a law of lengths", laws);
+    if (const auto p = read.optional("law"))
+        process.law = as_choice(*p, "a law of lengths", on_off_laws);
     if (const auto p = read.optional("bandwidth_off"))
         process.bandwidth_off = as_bandwidth_or_zero(*p);
     if (const auto p = read.optional("phase")) process.phase = as_choice(*p, "a phase", phases);
@@ -101,16 +102,16 @@ AccessKind read_outages(const ObjectReader& read) {
     return std::make_shared<const Outages>(std::move(outages));
 }
 
-constexpr std::array<AccessEntry, 3> table{{
+constexpr std::array<AccessEntry, 3> access_kinds{{
     {"trace", "bandwidths of a file, once or again and again", trace_keys, &read_trace},
-    {"on-off", "its own bandwidth and another one take turns", on_off_keys, &read_on_off},
+    {"on-off", "its own bandwidth and another one take turns", on_off_access_keys, &read_on_off},
     {"outages", "down by schedule or at random, on top of the others", outages_keys, &read_outages},
 }};
 
-AccessChoice read_one(const Place& place, int nodes) {
-    const std::vector<std::string_view> names = names_of(table);
+AccessChoice read_access_kind(const Place& place, int nodes) {
+    const std::vector<std::string_view> names = names_of(access_kinds);
     const Place kind = kind_of(place, "a kind of access", names);
-    const AccessEntry& entry = table[as_name(kind, "a kind of access", names)];
+    const AccessEntry& entry = access_kinds[as_name(kind, "a kind of access", names)];
     const ObjectReader read(place, entry.keys);
     AccessChoice choice{.kind = entry.read(read)};
     if (const auto p = read.optional("nodes")) choice.nodes = read_nodes(*p, nodes);
@@ -127,7 +128,7 @@ std::vector<int> nodes_of(const AccessChoice& choice, int all) {
 }  // namespace
 
 std::span<const AccessEntry> access_table() {
-    return table;
+    return access_kinds;
 }
 
 Keys outage_keys() {
@@ -140,7 +141,7 @@ std::vector<AccessChoice> read_access(const Place& place, int nodes) {
     std::vector<AccessChoice> choices;
     std::vector<bool> has_source(static_cast<std::size_t>(nodes));
     for (std::size_t i = 0; i < place.json->size(); ++i) {
-        choices.push_back(read_one(place.element(i), nodes));
+        choices.push_back(read_access_kind(place.element(i), nodes));
         if (std::holds_alternative<std::shared_ptr<const Outages>>(choices.back().kind)) continue;
         for (const int node : nodes_of(choices.back(), nodes)) {
             if (has_source[static_cast<std::size_t>(node)])

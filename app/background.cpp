@@ -12,25 +12,20 @@ namespace paceline {
 namespace {
 
 constexpr std::array<std::string_view, 5> constant_keys{"kind", "from", "to", "rate", "message"};
-constexpr std::array<std::string_view, 8> on_off_keys{"kind",    "from", "to",  "rate",
-                                                      "message", "on",   "off", "law"};
-constexpr std::array<BackgroundEntry, 2> table{{
+constexpr std::array<std::string_view, 8> on_off_background_keys{"kind",    "from", "to",  "rate",
+                                                                 "message", "on",   "off", "law"};
+constexpr std::array<BackgroundEntry, 2> background_kinds{{
     {"constant", constant_keys},
-    {"on-off", on_off_keys},
+    {"on-off", on_off_background_keys},
 }};
 
-constexpr auto laws = std::to_array<Spelling<bool>>({{"exponential", true}, {"fixed", false}});
+constexpr auto background_laws =
+    std::to_array<Spelling<bool>>({{"exponential", true}, {"fixed", false}});
 
-Duration as_time_above_zero(const Place& place) {
-    const Duration time = as_duration(place);
-    if (time == Duration::zero()) place.refuse("a time is above 0");
-    return time;
-}
-
-Background read_one(const Place& place, int nodes) {
-    const std::vector<std::string_view> names = names_of(table);
+Background read_one_background(const Place& place, int nodes) {
+    const std::vector<std::string_view> names = names_of(background_kinds);
     const Place kind = kind_of(place, "background traffic", names);
-    const BackgroundEntry& entry = table[as_name(kind, "background traffic", names)];
+    const BackgroundEntry& entry = background_kinds[as_name(kind, "background traffic", names)];
     const ObjectReader read(place, entry.keys);
     Background background;
     background.from =
@@ -47,17 +42,17 @@ Background read_one(const Place& place, int nodes) {
         if (source.message == Bytes{0}) p->refuse("a message has a byte or more");
     }
     if (entry.name == "constant") return background;
-    source.on = as_time_above_zero(read.required("on", "how long it sends, such as \"2s\""));
-    source.off = as_time_above_zero(read.required("off", "how long it is silent, such as \"8s\""));
+    source.on = as_time(read.required("on", "how long it sends, such as \"2s\""));
+    source.off = as_time(read.required("off", "how long it is silent, such as \"8s\""));
     const auto law = read.optional("law");
-    source.drawn = law ? as_choice(*law, "a law of times on and off", laws) : true;
+    source.drawn = law ? as_choice(*law, "a law of times on and off", background_laws) : true;
     return background;
 }
 
 }  // namespace
 
 std::span<const BackgroundEntry> background_table() {
-    return table;
+    return background_kinds;
 }
 
 std::vector<Background> read_background(const Place& place, int nodes) {
@@ -67,7 +62,7 @@ std::vector<Background> read_background(const Place& place, int nodes) {
             "\"rate\": \"500Mbps\"}]");
     std::vector<Background> all;
     for (std::size_t i = 0; i < place.json->size(); ++i)
-        all.push_back(read_one(place.element(i), nodes));
+        all.push_back(read_one_background(place.element(i), nodes));
     return all;
 }
 

@@ -59,7 +59,7 @@ Compressor read_plain(const ObjectReader& /*read*/) {
 }
 
 // To add a compressor: algorithms/compression/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<CompressorEntry, 9> table{{
+constexpr std::array<CompressorEntry, 9> compressor_kinds{{
     {"top-k", top_k_keys, &read_top_k},
     {"random-k", random_keys, &read_random_k},
     {"random-block", random_keys, &read_random_block},
@@ -74,13 +74,13 @@ constexpr std::array<CompressorEntry, 9> table{{
 }  // namespace
 
 std::span<const CompressorEntry> compressor_table() {
-    return table;
+    return compressor_kinds;
 }
 
 Compressor read_compressor(const Place& place) {
-    const std::vector<std::string_view> names = names_of(table);
+    const std::vector<std::string_view> names = names_of(compressor_kinds);
     const Place kind = kind_of(place, "a compressor", names);
-    const CompressorEntry& entry = table[as_name(kind, "a compressor", names)];
+    const CompressorEntry& entry = compressor_kinds[as_name(kind, "a compressor", names)];
     return entry.read(ObjectReader(place, entry.keys));
 }
 

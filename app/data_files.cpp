@@ -101,7 +101,7 @@ Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams&
     return standardized(read, read_or_refuse([&] { return read_csv(file, options, stream); }));
 }
 
-constexpr std::array<DataEntry, 4> table{{
+constexpr std::array<DataEntry, 4> file_kinds{{
     {"idx", "MNIST and its family, gzip or not", idx_keys, &make_idx, false},
     {"cifar-10", "its binary version", cifar_keys, &make_cifar, false},
     {"text", "words or characters of a plain file", text_keys, &make_text, false},
@@ -111,7 +111,7 @@ constexpr std::array<DataEntry, 4> table{{
 }  // namespace
 
 std::span<const DataEntry> data_in_files() {
-    return table;
+    return file_kinds;
 }
 
 }  // namespace paceline

@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> keys{"name", "title", "peak_flops", "source"};
+constexpr std::array<std::string_view, 4> all_device_keys{"name", "title", "peak_flops", "source"};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ std::vector<Device> device_table() {
     const Json json = parse_json(resource(file), file);
     std::vector<Device> devices;
     for (const Json& entry : json.at("devices")) {
-        const ObjectReader read({&entry, &file, "devices"}, keys);
+        const ObjectReader read({&entry, &file, "devices"}, all_device_keys);
         devices.push_back(
             {as_string(read.required("name", "the device's name")),
              as_string(read.required("title", "its full name")),

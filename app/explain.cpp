@@ -44,11 +44,11 @@ double messages_per_step(const Scenario& scenario) {
 // As many steps as the messages allow, a computation counted as one, in whole periods.
 std::int64_t affordable_steps(const Scenario& scenario, std::int64_t most_messages) {
     const std::int64_t period = scenario.algorithm.period;
-    constexpr double most_steps = 2000;
+    constexpr double most_explained_steps = 2000;
     const double of_a_step = messages_per_step(scenario) + scenario.cluster.workers;
     const double cost = has_core(scenario) ? 10 : 1;  // of a message among others on its way
     const double exact =
-        std::min(most_steps, static_cast<double>(most_messages) / (cost * of_a_step));
+        std::min(most_explained_steps, static_cast<double>(most_messages) / (cost * of_a_step));
     const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(exact));
     return std::max(period, steps / period * period);
 }
@@ -327,15 +327,15 @@ void add_check(Explanation& e, const Scenario& scenario) {
 
 // --- what next ---
 
-struct Candidate {
+struct Improvement {
     WhatNext what;
     std::optional<Scenario> scenario;
 };
 
 // Twice as many nodes, if everything else in the scenario goes with that.
-Candidate with_nodes_doubled(const Study& study, const Point& point,
-                             const ExplainOptions& options) {
-    Candidate candidate{{"nodes_doubled", "nodes doubled", {}, {}}, {}};
+Improvement with_nodes_doubled(const Study& study, const Point& point,
+                               const ExplainOptions& options) {
+    Improvement candidate{{"nodes_doubled", "nodes doubled", {}, {}}, {}};
     const auto give_up = [&candidate](std::string why) {
         candidate.what.why_not = std::move(why);
         return candidate;
@@ -359,11 +359,11 @@ Candidate with_nodes_doubled(const Study& study, const Point& point,
     return candidate;
 }
 
-std::vector<Candidate> candidates(const Study& study, const Point& point, const Scenario& base,
-                                  const ExplainOptions& options) {
-    std::vector<Candidate> all;
-    Candidate bandwidth{{"bandwidth_doubled", "bandwidth doubled", {}, {}}, {}};
-    Candidate latency{{"latency_halved", "latency halved", {}, {}}, {}};
+std::vector<Improvement> candidates(const Study& study, const Point& point, const Scenario& base,
+                                    const ExplainOptions& options) {
+    std::vector<Improvement> all;
+    Improvement bandwidth{{"bandwidth_doubled", "bandwidth doubled", {}, {}}, {}};
+    Improvement latency{{"latency_halved", "latency halved", {}, {}}, {}};
     if (has_network(base)) {
         bandwidth.scenario = with_bandwidth_times(base, 2);
         latency.scenario = with_latency_times(base, 0.5);
@@ -441,7 +441,7 @@ struct Runs {
     std::vector<WhatNext> next;
 };
 
-Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Candidate> next,
+Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Improvement> next,
                     int threads) {
     Runs runs;
     runs.ladder = ladder_of(base);
@@ -451,7 +451,7 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Cand
     // The point as it is has been run: communication alone takes its place.
     scenarios.front() = with_compute_times(runs.ladder[runs.alike].scenario, 0);
     scenarios.push_back(with_compute_times(runs.ladder.back().scenario, 0));
-    for (const Candidate& one : next)
+    for (const Improvement& one : next)
         if (one.scenario) scenarios.push_back(*one.scenario);
     std::vector<Metrics> results = run_all(scenarios, threads);
 
@@ -460,7 +460,7 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Cand
     runs.of_ladder.assign(results.begin(), behind);
     runs.coding_alone = *behind;
     auto result = behind + 1;
-    for (Candidate& one : next) {
+    for (Improvement& one : next) {
         if (one.scenario) one.what.run = *result++;
         runs.next.push_back(std::move(one.what));
     }
@@ -497,8 +497,8 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     add_notes(e, whole, extent);
     if (e.as_is.failed() || e.as_is.iterations == 0) return e;
 
-    std::vector<Candidate> next = candidates(study, point, base, options);
-    for (Candidate& one : next)
+    std::vector<Improvement> next = candidates(study, point, base, options);
+    for (Improvement& one : next)
         if (one.scenario) one.scenario = cut(std::move(*one.scenario), extent);
     const Runs runs = run_everything(base, e.as_is, std::move(next), options.threads);
     add_ladder(e, runs.ladder, runs.of_ladder);

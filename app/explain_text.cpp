@@ -126,17 +126,17 @@ std::string or_dash(const std::optional<double>& value, std::string_view format,
     return value ? fmt::format(fmt::runtime(format), *value * scale) : "-";
 }
 
-using Row = std::vector<std::string>;
+using TextRow = std::vector<std::string>;
 
 // The first column to the left, like every column named in `left`; the others to the right.
-std::string table(const std::vector<Row>& rows, const std::vector<std::size_t>& left = {0}) {
+std::string laid_out(const std::vector<TextRow>& rows, const std::vector<std::size_t>& left = {0}) {
     std::vector<std::size_t> widths;
-    for (const Row& row : rows) {
+    for (const TextRow& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
     }
     std::string text;
-    for (const Row& row : rows) {
+    for (const TextRow& row : rows) {
         std::string line = " ";
         for (std::size_t i = 0; i < row.size(); ++i) {
             const bool to_left = std::ranges::find(left, i) != left.end();
@@ -187,7 +187,7 @@ std::string notes_text(const Explanation& e) {
 std::string parts_text(const Explanation& e) {
     const double step_s = e.ladder.front().step_s;
     const Unit unit = unit_for(step_s);
-    std::vector<Row> rows{{"where a step goes", std::string(unit.name), "%"}};
+    std::vector<TextRow> rows{{"where a step goes", std::string(unit.name), "%"}};
     for (const Part& part : parts_in_order(e)) {
         const double share = step_s > 0 ? part.seconds / step_s : 0;
         rows.push_back({fmt::format("  {}", naming_of(part.what).name), in_unit(part.seconds, unit),
@@ -196,14 +196,14 @@ std::string parts_text(const Explanation& e) {
     rows.push_back({"  a step", in_unit(step_s, unit), percent(step_s > 0 ? 1 : 0)});
     rows.push_back({"overlap won", in_unit(e.overlap.won_s, unit),
                     percent(step_s > 0 ? e.overlap.won_s / step_s : 0)});
-    return table(rows, {0, 3}) +
+    return laid_out(rows, {0, 3}) +
            fmt::format("    of {} that communication takes alone and {} that compute takes alone\n",
                        with_unit(e.overlap.communication_s), with_unit(e.overlap.compute_s));
 }
 
 std::string links_text(const Explanation& e) {
     if (e.kinds.empty()) return "links: nothing is sent\n";
-    std::vector<Row> rows{
+    std::vector<TextRow> rows{
         {"links", "number", "busy %", "used %", "the most used", "busy %", "used %", "MB/step"}};
     for (const LinkKind& kind : e.kinds)
         rows.push_back({"  " + kind.kind, fmt::format("{}", kind.links), percent(kind.mean_busy),
@@ -212,7 +212,7 @@ std::string links_text(const Explanation& e) {
                         fmt::format("{:.4g}", kind.busiest.bytes_per_step * 1e-6)});
     const LinkLoad& most = e.most_loaded.front();
     constexpr double much = 0.25;
-    return table(rows, {0, 4}) +
+    return laid_out(rows, {0, 4}) +
            (most.used >= much ? fmt::format("    bottleneck: {}, used {} % of the time\n",
                                             most.name, percent(most.used))
                               : fmt::format("    no link is used more than {} % of the time\n",
@@ -225,22 +225,22 @@ std::string check_text(const Explanation& e) {
     const double step_s = e.ladder.front().step_s;
     const Unit unit = unit_for(step_s);
     const double difference = step_s - *check.model_s;
-    std::vector<Row> rows{{"against the closed form", std::string(unit.name), "of the form"}};
+    std::vector<TextRow> rows{{"against the closed form", std::string(unit.name), "of the form"}};
     rows.push_back({"  simulated", in_unit(step_s, unit)});
     rows.push_back(
         {check.of_a_star ? "  closed form, of an idle star" : "  closed form, idle network",
          in_unit(*check.model_s, unit)});
     rows.push_back({"  difference", in_unit(difference, unit), change(step_s, *check.model_s)});
     if (std::abs(difference) <= equal_to_closed_form * step_s)
-        return table(rows) + fmt::format("    equal: the relative difference is {:.1g}\n",
-                                         std::abs(difference) / step_s);
+        return laid_out(rows) + fmt::format("    equal: the relative difference is {:.1g}\n",
+                                            std::abs(difference) / step_s);
     for (const Part& cause : check.causes)
         rows.push_back({fmt::format("    {}", naming_of(cause.what).name),
                         in_unit(cause.seconds, unit),
                         change(*check.model_s + cause.seconds, *check.model_s)});
     rows.push_back({"    the rest", in_unit(check.rest_s, unit),
                     change(*check.model_s + check.rest_s, *check.model_s)});
-    std::string text = table(rows);
+    std::string text = laid_out(rows);
     for (const std::string& reason : check.about_rest)
         text += fmt::format("    the rest: {}\n", reason);
     return text;
@@ -253,7 +253,7 @@ std::optional<double> speedup_over_now(const Explanation& e, const WhatNext& nex
     return *e.as_is.speedup * times_as_fast(e, next);
 }
 
-Row next_row(const Explanation& e, const WhatNext& next, const Unit& unit) {
+TextRow next_row(const Explanation& e, const WhatNext& next, const Unit& unit) {
     const double before_s = e.ladder.front().step_s;
     const double now_s = next.run->step_time_s.value_or(0);
     const auto samples = next.run->samples_per_s;
@@ -269,8 +269,8 @@ Row next_row(const Explanation& e, const WhatNext& next, const Unit& unit) {
 
 std::string next_text(const Explanation& e) {
     const Unit unit = unit_for(e.ladder.front().step_s);
-    std::vector<Row> rows{{"what next", fmt::format("{}/step", unit.name), "change", "samples/s",
-                           "change", "speedup", "efficiency %"}};
+    std::vector<TextRow> rows{{"what next", fmt::format("{}/step", unit.name), "change",
+                               "samples/s", "change", "speedup", "efficiency %"}};
     rows.push_back(next_row(e, {"as_is", "as it is", e.as_is, {}}, unit));
     rows.back()[2] = rows.back()[4] = "";
     std::string refusals;
@@ -283,13 +283,13 @@ std::string next_text(const Explanation& e) {
             rows.push_back(next_row(e, next, unit));
     }
     if (!e.as_is.samples_per_s)
-        for (Row& row : rows) row.erase(row.begin() + 3, row.begin() + 5);
-    return table(rows) + refusals;
+        for (TextRow& row : rows) row.erase(row.begin() + 3, row.begin() + 5);
+    return laid_out(rows) + refusals;
 }
 
 std::string figures_text(const Explanation& e) {
     const Metrics& m = e.as_is;
-    std::vector<Row> rows{{"figures", ""}};
+    std::vector<TextRow> rows{{"figures", ""}};
     const auto add = [&rows](std::string_view name, const std::optional<double>& value,
                              std::string_view format, double scale) {
         if (value) rows.push_back({fmt::format("  {}", name), or_dash(value, format, scale)});
@@ -301,7 +301,7 @@ std::string figures_text(const Explanation& e) {
     add("computing, % of a worker's time", share, "{:.1f}", 100);
     add("waiting for stragglers, %", m.waiting_stragglers_share, "{:.1f}", 100);
     add("waiting for the network, %", m.waiting_network_share, "{:.1f}", 100);
-    return table(rows);
+    return laid_out(rows);
 }
 
 // --- JSON ---

@@ -21,10 +21,10 @@ constexpr auto graph_weights = std::to_array<Spelling<GraphWeights>>(
     {{"metropolis", GraphWeights::metropolis}, {"uniform", GraphWeights::uniform}});
 
 // w_ij by j, without w_ii; the weight of an edge that states none is not there.
-using Row = std::map<int, std::optional<double>>;
+using WeightsOfNode = std::map<int, std::optional<double>>;
 
 struct Edges {
-    std::vector<Row> rows;
+    std::vector<WeightsOfNode> rows;
     bool weighted = false;
 };
 
@@ -57,7 +57,7 @@ void read_edge(Edges& edges, const Place& place, bool directed, bool is_first) {
 
 Edges read_edges(const Place& list, bool directed, int workers) {
     if (!list.json->is_array()) list.refuse("is not a list of edges, such as [[0, 1], [1, 2]]");
-    Edges edges{std::vector<Row>(static_cast<std::size_t>(workers))};
+    Edges edges{std::vector<WeightsOfNode>(static_cast<std::size_t>(workers))};
     for (std::size_t e = 0; e < list.json->size(); ++e)
         read_edge(edges, item(list, e), directed, e == 0);
     return edges;
@@ -84,7 +84,7 @@ Mixing as_stated(const Edges& edges, const Place& list) {
 Mixing uniform(const Edges& edges) {
     std::vector<std::vector<MixingWeight>> rows;
     for (int i = 0; std::cmp_less(i, edges.rows.size()); ++i) {
-        Row row = edges.rows[static_cast<std::size_t>(i)];
+        WeightsOfNode row = edges.rows[static_cast<std::size_t>(i)];
         row.emplace(i, std::nullopt);
         rows.emplace_back();
         for (const auto& [j, weight] : row)
@@ -95,7 +95,7 @@ Mixing uniform(const Edges& edges) {
 
 Mixing metropolis(const Edges& edges) {
     std::vector<std::vector<int>> neighbors;
-    for (const Row& row : edges.rows) {
+    for (const WeightsOfNode& row : edges.rows) {
         neighbors.emplace_back();
         for (const auto& [j, weight] : row) neighbors.back().push_back(j);
     }

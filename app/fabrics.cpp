@@ -382,7 +382,7 @@ FabricChoice read_graph(const ObjectReader& read, int nodes) {
 }
 
 // To add a fabric: topologies/fabrics/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<FabricEntry, 8> table{{
+constexpr std::array<FabricEntry, 8> fabric_kinds{{
     {"star", "every node on one non-blocking switch, full duplex", star_keys, &read_star},
     {"cell", "radio cells whose nodes share a capacity, and servers behind them", cell_keys,
      &read_cell},
@@ -401,7 +401,7 @@ constexpr std::array<FabricEntry, 8> table{{
 }  // namespace
 
 std::span<const FabricEntry> fabric_table() {
-    return table;
+    return fabric_kinds;
 }
 
 Keys other_links_keys() {
@@ -413,9 +413,9 @@ Keys cable_keys() {
 }
 
 FabricChoice read_fabric(const Place& place, int nodes) {
-    const std::vector<std::string_view> names = names_of(table);
+    const std::vector<std::string_view> names = names_of(fabric_kinds);
     const Place kind = kind_of(place, "a fabric", names);
-    const FabricEntry& entry = table[as_name(kind, "a fabric", names)];
+    const FabricEntry& entry = fabric_kinds[as_name(kind, "a fabric", names)];
     return entry.read(ObjectReader(place, entry.keys), nodes);
 }
 

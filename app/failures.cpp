@@ -19,9 +19,9 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> keys{"schedule",  "mean_between", "mean_repair",
-                                               "nodes",     "trace",        "on_death",
-                                               "detection", "return_from",  "checkpoint"};
+constexpr std::array<std::string_view, 9> all_failure_keys{
+    "schedule", "mean_between", "mean_repair", "nodes",     "trace",
+    "on_death", "detection",    "return_from", "checkpoint"};
 constexpr std::array<std::string_view, 3> absence_key_table{"node", "at", "for"};
 constexpr std::array<std::string_view, 2> trace_key_table{"file", "period"};
 constexpr std::array<std::string_view, 3> checkpoint_key_table{"every", "write", "read"};
@@ -31,7 +31,7 @@ constexpr auto return_table = std::to_array<Spelling<ReturnFrom>>(
     {{"own", ReturnFrom::own}, {"peer", ReturnFrom::peer}, {"checkpoint", ReturnFrom::checkpoint}});
 
 constexpr Duration usual_detection = std::chrono::seconds(10);
-constexpr double most_seconds = 9e6;  // 104 days, within the clock's range
+constexpr double most_failure_seconds = 9e6;  // 104 days, within the clock's range
 
 using AbsencesOfNodes = std::vector<std::vector<Absence>>;
 
@@ -96,7 +96,7 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
         trace.period = as_duration(*p);
         if (*trace.period == Duration::zero()) p->refuse("a period is above 0");
     }
-    const double most = trace.period ? to_seconds(*trace.period) : most_seconds;
+    const double most = trace.period ? to_seconds(*trace.period) : most_failure_seconds;
     const std::array<NumberColumn, 3> columns{
         {{"node", "a node of the cluster", static_cast<double>(nodes - 1)},
          {"leaves_s", "a time in seconds, within the period", most},
@@ -133,7 +133,7 @@ Checkpoints read_checkpoints(const Place& place) {
 }  // namespace
 
 Keys failure_keys() {
-    return keys;
+    return all_failure_keys;
 }
 Keys absence_keys() {
     return absence_key_table;
@@ -146,7 +146,7 @@ Keys checkpoint_keys() {
 }
 
 FailureChoice read_failures(const Place& place, int nodes) {
-    const ObjectReader read(place, keys);
+    const ObjectReader read(place, all_failure_keys);
     FailureChoice choice;
     read.not_both("schedule", "mean_between");
     read.not_both("schedule", "trace");

@@ -161,7 +161,7 @@ Dataset make_regression(const ObjectReader& read, int workers, const RandomStrea
     return linear_regression(options, streams);
 }
 
-constexpr std::array<DataEntry, 5> table{{
+constexpr std::array<DataEntry, 5> generated_kinds{{
     {"gaussian-mixture", "clouds of points, several to a class", mixture_keys, &make_mixture,
      false},
     {"teacher-network", "points labelled by a random two-layer net", teacher_keys, &make_teacher,
@@ -176,7 +176,7 @@ constexpr std::array<DataEntry, 5> table{{
 }  // namespace
 
 std::span<const DataEntry> generated_data() {
-    return table;
+    return generated_kinds;
 }
 
 }  // namespace paceline

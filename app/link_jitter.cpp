@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 3> normal_keys{"kind", "mean", "sd"};
 constexpr std::array<std::string_view, 3> log_normal_keys{"kind", "median", "sigma"};
 constexpr std::array<std::string_view, 3> pareto_keys{"kind", "scale", "shape"};
 
-constexpr double most_sigma = 10;  // beyond it means are astronomic
+constexpr double most_jitter_sigma = 10;  // beyond it means are astronomic
 constexpr double most_shape = 1e6;
 
 LinkJitter read_normal(const ObjectReader& read) {
@@ -32,7 +32,7 @@ LinkJitter read_log_normal(const ObjectReader& read) {
     const Place sigma = read.required("sigma", "the standard deviation of the delay's logarithm");
     return {.law = LinkJitterLaw::log_normal,
             .typical = above_zero(read.required("median", "half of the delays are below it")),
-            .spread = as_number_up_to(sigma, most_sigma)};
+            .spread = as_number_up_to(sigma, most_jitter_sigma)};
 }
 
 LinkJitter read_pareto(const ObjectReader& read) {
@@ -42,7 +42,7 @@ LinkJitter read_pareto(const ObjectReader& read) {
             .spread = as_number_above(shape, 1, most_shape)};
 }
 
-constexpr std::array<LinkJitterEntry, 3> table{{
+constexpr std::array<LinkJitterEntry, 3> jitter_laws{{
     {"normal", "around a mean, cut off at 0", normal_keys, &read_normal},
     {"log-normal", "around a median, with a tail to the right", log_normal_keys, &read_log_normal},
     {"pareto", "from a least delay on, with a heavy tail", pareto_keys, &read_pareto},
@@ -51,13 +51,13 @@ constexpr std::array<LinkJitterEntry, 3> table{{
 }  // namespace
 
 std::span<const LinkJitterEntry> link_jitter_table() {
-    return table;
+    return jitter_laws;
 }
 
 LinkJitter read_link_jitter(const Place& place) {
-    const std::vector<std::string_view> names = names_of(table);
+    const std::vector<std::string_view> names = names_of(jitter_laws);
     const Place kind = kind_of(place, "a law of jitter", names);
-    const LinkJitterEntry& entry = table[as_name(kind, "a law of jitter", names)];
+    const LinkJitterEntry& entry = jitter_laws[as_name(kind, "a law of jitter", names)];
     return entry.read(ObjectReader(place, entry.keys));
 }
 

@@ -12,9 +12,9 @@ namespace paceline {
 namespace {
 
 constexpr double most_mbps = 1e9;
-constexpr double most_seconds = 9e6;  // 104 days, within the clock's range
-constexpr std::array<NumberColumn, 3> columns{{
-    {"time_s", "a time in seconds", most_seconds},
+constexpr double most_trace_seconds = 9e6;  // 104 days, within the clock's range
+constexpr std::array<NumberColumn, 3> trace_columns{{
+    {"time_s", "a time in seconds", most_trace_seconds},
     {"up_mbps", "a bandwidth in Mbps", most_mbps},
     {"down_mbps", "a bandwidth in Mbps", most_mbps},
 }};
@@ -26,7 +26,7 @@ Bandwidth megabits(double rate) {
 }  // namespace
 
 LinkTrace read_link_trace(const std::filesystem::path& path) {
-    const NumberTable table = read_number_table(path, columns);
+    const NumberTable table = read_number_table(path, trace_columns);
     LinkTrace trace;
     for (const NumberTable::Row& row : table.rows) {
         const Duration at = from_seconds(row.numbers[0]);

@@ -14,8 +14,8 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> keys{"preset",     "bandwidth", "bandwidth_up", "latency",
-                                               "efficiency", "jitter",    "loss"};
+constexpr std::array<std::string_view, 7> all_link_keys{
+    "preset", "bandwidth", "bandwidth_up", "latency", "efficiency", "jitter", "loss"};
 constexpr std::array<std::string_view, 7> preset_keys{
     "name", "bandwidth", "bandwidth_up", "round_trip", "one_way_latency", "efficiency", "source"};
 
@@ -49,11 +49,11 @@ std::vector<LinkPreset> link_presets() {
 }
 
 Keys link_keys() {
-    return keys;
+    return all_link_keys;
 }
 
 Cable read_cable(const Place& place) {
-    const ObjectReader read(place, keys);
+    const ObjectReader read(place, all_link_keys);
     Link down;
     std::optional<Bandwidth> bandwidth_up;
     if (const auto preset = read.optional("preset")) {
@@ -86,7 +86,7 @@ Cable read_cable(const Place& place) {
 Link read_link(const Place& place) {
     const Cable cable = read_cable(place);
     if (cable.up.bandwidth != cable.down.bandwidth) {
-        const ObjectReader read(place, keys);
+        const ObjectReader read(place, all_link_keys);
         const std::optional<Place> stated = read.optional("bandwidth_up");
         const Place at = stated ? *stated : read.required("preset", "a symmetric one");
         at.refuse(

@@ -11,7 +11,7 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> keys{
+constexpr std::array<std::string_view, 6> all_measurement_keys{
     "every", "samples", "target_loss", "target_test_loss", "target_accuracy", "baseline"};
 
 // The number before " iterations" or " epochs", if the text is that.
@@ -45,7 +45,7 @@ void read_every(const Place& place, Measurement& measurement) {
 }  // namespace
 
 Keys measurement_keys() {
-    return keys;
+    return all_measurement_keys;
 }
 
 Cadence Measurement::cadence(double steps_per_epoch) const {
@@ -65,7 +65,7 @@ Target read_target(const ObjectReader& read) {
 }
 
 Measurement read_measurement(const Place& place) {
-    const ObjectReader read(place, keys);
+    const ObjectReader read(place, all_measurement_keys);
     Measurement measurement;
     if (const auto p = read.optional("every")) read_every(*p, measurement);
     if (const auto p = read.optional("samples"))

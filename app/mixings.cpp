@@ -17,10 +17,10 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> keys{"kind",  "rows",     "lazy",
-                                               "edges", "directed", "weights"};
+constexpr std::array<std::string_view, 6> all_mixing_keys{"kind",  "rows",     "lazy",
+                                                          "edges", "directed", "weights"};
 
-constexpr std::array<MixingEntry, 12> table{{
+constexpr std::array<MixingEntry, 12> mixing_kinds{{
     {"ring", "a node and its two neighbors, 1/3 each"},
     {"complete", "everybody with everybody, 1/n"},
     {"star", "everybody with the first node"},
@@ -114,15 +114,15 @@ std::function<Mixing()> read_graph(const ObjectReader& read, std::string_view na
 }  // namespace
 
 std::span<const MixingEntry> mixing_table() {
-    return table;
+    return mixing_kinds;
 }
 Keys mixing_keys() {
-    return keys;
+    return all_mixing_keys;
 }
 
 MixingChoice read_mixing(const Place& place, int workers) {
-    const std::vector<std::string_view> names = names_of(table);
-    const ObjectReader read(place, keys);
+    const std::vector<std::string_view> names = names_of(mixing_kinds);
+    const ObjectReader read(place, all_mixing_keys);
     const Place kind = kind_of(place, "a mixing", names);
     const std::string_view name = names[as_name(kind, "a mixing", names)];
     check_nodes(kind, name, workers);

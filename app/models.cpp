@@ -147,7 +147,7 @@ ModelChoice read_lstm(const ObjectReader& read, const Dataset& data) {
     return choice_of(read, make_lstm<float>(shape));
 }
 
-constexpr std::array<ModelEntry, 6> table{{
+constexpr std::array<ModelEntry, 6> model_kinds{{
     {"linear-regression", "a number, in double", linear_keys, &read_linear},
     {"softmax-regression", "convex classification, in double", softmax_keys, &read_softmax},
     {"mlp", "fully connected layers with ReLU", mlp_keys, &read_mlp},
@@ -161,13 +161,13 @@ constexpr std::array<ModelEntry, 6> table{{
 }  // namespace
 
 std::span<const ModelEntry> model_table() {
-    return table;
+    return model_kinds;
 }
 
 ModelChoice read_model(const Place& place, const Dataset& data) {
-    const std::vector<std::string_view> names = names_of(table);
+    const std::vector<std::string_view> names = names_of(model_kinds);
     const Place kind = kind_of(place, "a model", names);
-    const ModelEntry& entry = table[as_name(kind, "a model", names)];
+    const ModelEntry& entry = model_kinds[as_name(kind, "a model", names)];
     ModelChoice choice = entry.read(ObjectReader(place, entry.keys), data);
     choice.name = std::string(entry.name);
     return choice;

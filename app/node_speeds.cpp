@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 10> speed_key_table{
 constexpr std::array<std::string_view, 5> jitter_key_table{"kind", "deviation", "sigma", "excess",
                                                            "shape"};
 constexpr double most_speed = 1e6;
-constexpr double most_sigma = 5;
+constexpr double most_speed_sigma = 5;
 
 // A kind and the keys that go with it.
 struct Kind {
@@ -79,7 +79,8 @@ NodeSpeeds::Stated read_device(const ObjectReader& read, int nodes, Duration gra
     return stated;
 }
 
-NodeSpeeds read_one(const Place& place, int nodes, Duration gradient, const TimeOnDevice& time_on) {
+NodeSpeeds read_speeds_of(const Place& place, int nodes, Duration gradient,
+                          const TimeOnDevice& time_on) {
     const ObjectReader read(place, speed_key_table);
     const std::string_view kind = read_kind(read, speed_key_table, "a law of speeds", speed_kinds);
     if (kind == "list") return {read_list(read, nodes)};
@@ -87,7 +88,7 @@ NodeSpeeds read_one(const Place& place, int nodes, Duration gradient, const Time
     if (kind == "log-normal")
         return {NodeSpeeds::LogNormal{as_number_above(
             read.required("sigma", "deviation of the speed's logarithm, such as 0.3"), 0,
-            most_sigma)}};
+            most_speed_sigma)}};
     if (kind == "uniform") {
         const double low = as_speed(read.required("low", "the lowest speed, such as 0.5"));
         const Place p = read.required("high", "the highest speed, such as 1");
@@ -123,7 +124,7 @@ std::vector<NodeSpeeds> read_speeds(const Place& place, int nodes, Duration grad
                                     const TimeOnDevice& time_on) {
     std::vector<NodeSpeeds> all;
     for (const Place& one : one_or_several(place))
-        all.push_back(read_one(one, nodes, gradient, time_on));
+        all.push_back(read_speeds_of(one, nodes, gradient, time_on));
     return all;
 }
 
@@ -137,7 +138,7 @@ Jitter read_jitter(const Place& place) {
     if (kind == "log-normal")
         return {JitterLaw::log_normal,
                 as_number_above(read.required("sigma", "of the factor's logarithm, such as 0.1"), 0,
-                                most_sigma)};
+                                most_speed_sigma)};
     if (kind == "exponential")
         return {JitterLaw::exponential,
                 as_number_above(read.required("excess", "above 1 in the mean, such as 0.1"), 0,

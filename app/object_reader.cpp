@@ -132,6 +132,12 @@ Duration as_duration(const Place& place) {
     return parse_quantity(place, "a duration", "\"50us\"", parse_duration);
 }
 
+Duration as_time(const Place& place) {
+    const Duration time = as_duration(place);
+    if (time == Duration::zero()) place.refuse("takes time: above 0s");
+    return time;
+}
+
 Bytes as_bytes(const Place& place) {
     return parse_quantity(place, "a size", "\"97MB\"", parse_bytes);
 }

@@ -73,6 +73,8 @@ double as_number_up_to(const Place& place, double most);
 /// A number in [0, 1).
 double as_share(const Place& place);
 Duration as_duration(const Place& place);
+/// Above zero.
+Duration as_time(const Place& place);
 Bytes as_bytes(const Place& place);
 /// Above zero.
 Bandwidth as_bandwidth(const Place& place);

@@ -11,8 +11,8 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> keys{"learning_rate", "momentum", "nesterov",
-                                               "weight_decay",  "clip",     "schedule"};
+constexpr std::array<std::string_view, 6> all_optimizer_keys{
+    "learning_rate", "momentum", "nesterov", "weight_decay", "clip", "schedule"};
 constexpr std::array<std::string_view, 5> schedule_key_table{"kind", "warm_up", "milestones",
                                                              "factor", "reference_batch"};
 constexpr auto decays = std::to_array<Spelling<Decay>>(
@@ -48,14 +48,14 @@ void read_schedule(const Place& place, Schedule& schedule) {
 }  // namespace
 
 Keys optimizer_keys() {
-    return keys;
+    return all_optimizer_keys;
 }
 Keys schedule_keys() {
     return schedule_key_table;
 }
 
 Optimizer read_optimizer(const Place& place) {
-    const ObjectReader read(place, keys);
+    const ObjectReader read(place, all_optimizer_keys);
     Optimizer of_its_own;
     of_its_own.schedule.learning_rate =
         as_number_above(read.required("learning_rate", "the step size, such as 0.1"), 0, 1e9);
@@ -63,7 +63,7 @@ Optimizer read_optimizer(const Place& place) {
 }
 
 Optimizer read_optimizer(const Place& place, Optimizer otherwise) {
-    const ObjectReader read(place, keys);
+    const ObjectReader read(place, all_optimizer_keys);
     Optimizer optimizer = std::move(otherwise);
     if (const auto p = read.optional("learning_rate"))
         optimizer.schedule.learning_rate = as_number_above(*p, 0, 1e9);

@@ -5,10 +5,10 @@
 // nothing but the system: the C++ library may not be used yet.
 #if defined(__x86_64__) && defined(__ELF__)
 
+#include <cstdint>
+
 #include <cpuid.h>
 #include <unistd.h>
-
-#include <cstdint>
 
 namespace {
 
@@ -25,7 +25,9 @@ Registers cpuid(unsigned leaf) {
     return r;
 }
 
-bool all(unsigned bits, unsigned wanted) { return (bits & wanted) == wanted; }
+bool all(unsigned bits, unsigned wanted) {
+    return (bits & wanted) == wanted;
+}
 
 // The system saves the registers of SSE and of AVX when it switches between processes.
 bool saves_avx_registers() {
@@ -46,7 +48,8 @@ bool runs_x86_64_v3() {
 void check_processor() {
     if (runs_x86_64_v3()) return;
     constexpr char message[] =
-        "paceline: this processor cannot run it: x86-64-v3 is needed, that is AVX2, FMA and BMI (processors from "
+        "paceline: this processor cannot run it: x86-64-v3 is needed, that is AVX2, FMA and BMI "
+        "(processors from "
         "2013 on)\n";
     const auto written = write(STDERR_FILENO, message, sizeof message - 1);
     static_cast<void>(written);  // there is nobody else to tell

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 2> tensor_keys{"name", "shape"};
 constexpr std::array<std::string_view, 5> throughput_keys{"device", "gpus", "batch",
                                                           "samples_per_s", "source"};
 
-constexpr std::int64_t most_entries = std::int64_t{1} << 50;
+constexpr std::int64_t most_profile_entries = std::int64_t{1} << 50;
 
 std::vector<Place> elements(const Place& place, bool may_be_empty) {
     if (!place.json->is_array()) place.refuse("is not a list; write [...]");
@@ -41,10 +41,10 @@ Tensor read_tensor(const Place& place) {
     const Place shape = read.required("shape", "the tensor's extents, such as [64, 3, 7, 7]");
     std::int64_t entries = 1;
     for (const Place& extent : elements(shape, false)) {
-        tensor.shape.push_back(as_integer(extent, 1, most_entries));
+        tensor.shape.push_back(as_integer(extent, 1, most_profile_entries));
         if (__builtin_mul_overflow(entries, tensor.shape.back(), &entries) ||
-            entries > most_entries)
-            shape.refuse(fmt::format("a tensor has at most {} entries", most_entries));
+            entries > most_profile_entries)
+            shape.refuse(fmt::format("a tensor has at most {} entries", most_profile_entries));
     }
     return tensor;
 }
@@ -102,8 +102,8 @@ Profile read_profile(const Json& json, const std::string& file) {
         profile.layers.push_back(read_layer(layer));
         for (const Tensor& tensor : profile.layers.back().tensors) {
             entries += tensor.entries();
-            if (entries > most_entries)
-                layers.refuse(fmt::format("a net has at most {} parameters", most_entries));
+            if (entries > most_profile_entries)
+                layers.refuse(fmt::format("a net has at most {} parameters", most_profile_entries));
         }
     }
     if (entries == 0) layers.refuse("the net has no parameters; give a layer its tensors");

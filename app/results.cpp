@@ -30,7 +30,7 @@ struct Column {
 };
 
 // The columns that hold a number, behind the names and the outcome of a point.
-constexpr auto columns = std::to_array<Column>({
+constexpr auto result_columns = std::to_array<Column>({
     {"iterations", [](const Metrics& m) { return std::optional(m.iterations); }},
     {"epochs", [](const Metrics& m) { return m.epochs; }},
     {"sim_time_s", [](const Metrics& m) { return std::optional(m.sim_time_s); }},
@@ -203,12 +203,12 @@ std::string table_by_nodes(const Study& study, const std::vector<PointResult>& r
 }  // namespace
 
 std::vector<std::string_view> column_names() {
-    return names_of(columns);
+    return names_of(result_columns);
 }
 
 std::optional<double> column_value(std::string_view name, const Metrics& metrics) {
-    const auto* const column = std::ranges::find(columns, name, &Column::name);
-    PACELINE_CHECK(column != columns.end(), "only columns that are there have a value");
+    const auto* const column = std::ranges::find(result_columns, name, &Column::name);
+    PACELINE_CHECK(column != result_columns.end(), "only columns that are there have a value");
     return column->value(metrics);
 }
 
@@ -219,7 +219,7 @@ std::string results_csv(const Study& study, const std::vector<PointResult>& resu
     if (jobs > 1) header.emplace_back("job");
     std::ranges::move(axis_headers(study, every_axis), std::back_inserter(header));
     for (const char* name : {"algorithm", "nodes", "outcome"}) header.emplace_back(name);
-    for (const Column& column : columns) header.emplace_back(column.name);
+    for (const Column& column : result_columns) header.emplace_back(column.name);
     std::string text = csv_row(header);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Point& point = study.points[i];
@@ -231,7 +231,7 @@ std::string results_csv(const Study& study, const std::vector<PointResult>& resu
             row.push_back(csv_field(scenario_of(point, job).algorithm.label));
             row.push_back(fmt::format("{}", m.nodes));
             row.push_back(csv_field(m.outcome));
-            for (const Column& column : columns) row.push_back(csv_field(column.value(m)));
+            for (const Column& column : result_columns) row.push_back(csv_field(column.value(m)));
             text += csv_row(row);
         }
     }
@@ -297,7 +297,7 @@ std::optional<std::string> summary_csv(const Study& study,
     std::vector<std::string> header = axis_headers(study, axis);
     if (jobs > 1) header.insert(header.begin(), "job");
     for (const char* name : {"algorithm", "nodes", "points"}) header.emplace_back(name);
-    for (const Column& column : columns)
+    for (const Column& column : result_columns)
         for (const char* what : {"mean", "sd", "count"})
             header.push_back(fmt::format("{}_{}", column.name, what));
     std::string text = csv_row(header);
@@ -309,7 +309,7 @@ std::optional<std::string> summary_csv(const Study& study,
             row.push_back(csv_field(scenario_of(first, job).algorithm.label));
             row.push_back(fmt::format("{}", metrics_of(results[group.front()], job).nodes));
             row.push_back(fmt::format("{}", group.size()));
-            for (const Column& column : columns) {
+            for (const Column& column : result_columns) {
                 std::vector<double> values;
                 for (const std::size_t i : group)
                     if (const auto value = column.value(metrics_of(results[i], job)))

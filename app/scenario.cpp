@@ -25,11 +25,12 @@ constexpr std::array<std::string_view, 5> other_job_key_table{"label", "nodes", 
                                                               "algorithm", "stop"};
 constexpr std::array<std::string_view, 6> stop_key_table{
     "iterations", "epochs", "time", "target_loss", "target_test_loss", "target_accuracy"};
-constexpr std::int64_t most_steps = std::int64_t{1} << 40;
+constexpr std::int64_t most_stop_steps = std::int64_t{1} << 40;
 
 StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
     StopConditions stop;
-    if (const auto p = read.optional("iterations")) stop.iterations = as_integer(*p, 1, most_steps);
+    if (const auto p = read.optional("iterations"))
+        stop.iterations = as_integer(*p, 1, most_stop_steps);
     if (const auto p = read.optional("epochs")) {
         stop.epochs = as_number_above(*p, 0, 1e9);
         if (!workload.batch || !workload.dataset)
@@ -216,7 +217,7 @@ std::optional<std::int64_t> Scenario::steps() const {
     std::optional<std::int64_t> least = stop.iterations;
     if (stop.epochs) {
         const double exact = std::ceil(*stop.epochs * steps_per_epoch() * (1 - 1e-12));
-        const double capped = std::clamp(exact, 1.0, static_cast<double>(most_steps));
+        const double capped = std::clamp(exact, 1.0, static_cast<double>(most_stop_steps));
         const auto steps = static_cast<std::int64_t>(capped);
         least = least ? std::min(*least, steps) : steps;
     }

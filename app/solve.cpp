@@ -16,7 +16,7 @@ namespace paceline {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& problem) {
+[[noreturn]] void refuse_search(const std::string& path, const std::string& problem) {
     throw ConfigError("command line", path, problem);
 }
 
@@ -31,24 +31,27 @@ bool at_or_below(const std::string& path, const std::string& above) {
 void check_column(const std::string& column) {
     const std::vector<std::string_view> known = column_names();
     if (std::ranges::find(known, column) == known.end())
-        refuse("--find", unknown_name(column, "a column of numbers in results.csv", known));
+        refuse_search("--find", unknown_name(column, "a column of numbers in results.csv", known));
 }
 
 void check_target(const SolveQuestion& question) {
     if (question.equals && !question.against.empty())
-        refuse("--equals", "excludes --against: compare with a number or with another scenario");
+        refuse_search("--equals",
+                      "excludes --against: compare with a number or with another scenario");
     if (!question.equals && question.against.empty())
-        refuse("--find",
-               "says what to look at, and not what it should be; give --equals a number, or "
-               "--against a setting of the scenario to compare with");
+        refuse_search("--find",
+                      "says what to look at, and not what it should be; give --equals a number, or "
+                      "--against a setting of the scenario to compare with");
     if (question.times != 1 && question.against.empty())
-        refuse("--times", "is of the other scenario's column, and there is none; give --against");
+        refuse_search("--times",
+                      "is of the other scenario's column, and there is none; give --against");
 }
 
 void check_settings(const SolveQuestion& question, const FreeQuantity& free) {
     for (const std::string& setting : question.settings)
         if (at_or_below(path_of(setting), free.path))
-            refuse("--set " + path_of(setting), "is also what --vary moves; remove one of the two");
+            refuse_search("--set " + path_of(setting),
+                          "is also what --vary moves; remove one of the two");
 }
 
 Subject other_subject(const SolveQuestion& question, const FreeQuantity& free) {
@@ -76,7 +79,7 @@ auto blaming(const std::string& option, const std::vector<std::string>& paths, R
                                 : at_or_below(path, above) || path.starts_with(above + "[");
         };
         if (std::ranges::none_of(paths, leads_there)) throw;
-        refuse(option + rest, error.problem());
+        refuse_search(option + rest, error.problem());
     }
 }
 
@@ -195,7 +198,7 @@ class Comparison {
 Search search_of(const SolveQuestion& question, const FreeQuantity& free) {
     const bool wide = free.from > 0 && free.to / free.from > 10;
     if (question.scale == Scale::logarithmic && free.from <= 0)
-        refuse("--scale", "a logarithmic scale needs a range above 0; use --scale linear");
+        refuse_search("--scale", "a logarithmic scale needs a range above 0; use --scale linear");
     const bool whole = free.kind == QuantityKind::whole_number;
     return {question.scale.value_or(wide ? Scale::logarithmic : Scale::linear),
             whole ? 0 : question.tolerance, free.step()};

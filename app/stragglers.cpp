@@ -13,11 +13,11 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> keys{"factor", "nodes",        "share",      "one_node",
-                                                "every",  "first",        "period",     "for",
-                                                "begin",  "mean_between", "mean_length"};
+constexpr std::array<std::string_view, 11> all_straggler_keys{
+    "factor", "nodes", "share", "one_node",     "every",      "first",
+    "period", "for",   "begin", "mean_between", "mean_length"};
 constexpr double most_slowdown = 1e6;
-constexpr std::int64_t most_steps = std::int64_t{1} << 40;
+constexpr std::int64_t most_period_steps = std::int64_t{1} << 40;
 
 // The keys that say when, each with those that go with it.
 struct Way {
@@ -28,12 +28,6 @@ constexpr std::array<Way, 4> ways{{{"share", {"one_node", ""}},
                                    {"every", {"first", ""}},
                                    {"period", {"for", "begin"}},
                                    {"mean_between", {"mean_length", ""}}}};
-
-Duration as_time_above_zero(const Place& place) {
-    const Duration time = as_duration(place);
-    if (time == Duration::zero()) place.refuse("takes time: above 0s");
-    return time;
-}
 
 // The way that is meant, or none; keys of two ways do not go together.
 std::optional<std::string_view> read_way(const ObjectReader& read) {
@@ -53,34 +47,34 @@ decltype(Stragglers::when) read_when(const ObjectReader& read) {
     const std::string_view way = read_way(read).value_or("share");
     if (way == "every") {
         Stragglers::EverySteps steps;
-        steps.every =
-            as_integer(read.required("every", "every how many steps, such as 10"), 1, most_steps);
-        if (const auto p = read.optional("first")) steps.first = as_integer(*p, 0, most_steps);
+        steps.every = as_integer(read.required("every", "every how many steps, such as 10"), 1,
+                                 most_period_steps);
+        if (const auto p = read.optional("first"))
+            steps.first = as_integer(*p, 0, most_period_steps);
         return steps;
     }
     if (way == "period") {
         Stragglers::EveryPeriod times;
-        times.period = as_time_above_zero(
-            read.required("period", "from one slow interval to the next, such as \"60s\""));
+        times.period =
+            as_time(read.required("period", "from one slow interval to the next, such as \"60s\""));
         const Place length = read.required("for", "how long one is, such as \"5s\"");
-        times.length = as_time_above_zero(length);
+        times.length = as_time(length);
         if (times.length > times.period) length.refuse("is longer than \"period\"");
         if (const auto p = read.optional("begin")) times.begin = as_duration(*p);
         return times;
     }
     if (way == "mean_between")
         return RandomIntervals{
-            as_time_above_zero(
-                read.required("mean_between", "between slow intervals, such as \"60s\"")),
-            as_time_above_zero(read.required("mean_length", "of slow intervals, such as \"5s\""))};
+            as_time(read.required("mean_between", "between slow intervals, such as \"60s\"")),
+            as_time(read.required("mean_length", "of slow intervals, such as \"5s\""))};
     Stragglers::AtRandom random;
     if (const auto p = read.optional("share")) random.share = as_number_above(*p, 0, 1);
     if (const auto p = read.optional("one_node")) random.one_node = as_bool(*p);
     return random;
 }
 
-Stragglers read_one(const Place& place, int nodes) {
-    const ObjectReader read(place, keys);
+Stragglers read_one_straggler(const Place& place, int nodes) {
+    const ObjectReader read(place, all_straggler_keys);
     Stragglers stragglers;
     const Place factor = read.required("factor", "how many times as long, such as 4");
     stragglers.factor = as_number_above(factor, 0, most_slowdown);
@@ -124,7 +118,7 @@ struct Add {
 }  // namespace
 
 Keys straggler_keys() {
-    return keys;
+    return all_straggler_keys;
 }
 
 std::vector<Place> one_or_several(const Place& place) {
@@ -137,7 +131,7 @@ std::vector<Place> one_or_several(const Place& place) {
 
 std::vector<Stragglers> read_stragglers(const Place& place, int nodes) {
     std::vector<Stragglers> all;
-    for (const Place& one : one_or_several(place)) all.push_back(read_one(one, nodes));
+    for (const Place& one : one_or_several(place)) all.push_back(read_one_straggler(one, nodes));
     return all;
 }
 

@@ -18,7 +18,7 @@ namespace paceline {
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view option, const std::string& problem) {
+[[noreturn]] void refuse_trace(std::string_view option, const std::string& problem) {
     throw ConfigError("command line", option, problem);
 }
 
@@ -29,16 +29,16 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
     return value;
 }
 
-struct Ends {
+struct EndsOfRange {
     std::string_view first;
     std::string_view last;
 };
 
 // The ends of "A..B".
-std::optional<Ends> ends_of(std::string_view text) {
+std::optional<EndsOfRange> ends_of(std::string_view text) {
     const std::size_t dots = text.find("..");
     if (dots == std::string_view::npos) return std::nullopt;
-    return Ends{text.substr(0, dots), text.substr(dots + 2)};
+    return EndsOfRange{text.substr(0, dots), text.substr(dots + 2)};
 }
 
 Time time_of(std::string_view text, Time without) {
@@ -46,7 +46,7 @@ Time time_of(std::string_view text, Time without) {
     try {
         return Time{parse_duration(text)};
     } catch (const UnitError& error) {
-        refuse("--trace-time", error.what());
+        refuse_trace("--trace-time", error.what());
     }
 }
 
@@ -54,13 +54,15 @@ void read_time(const std::string& text, TraceFilter& filter) {
     if (text.empty()) return;
     const auto ends = ends_of(text);
     if (!ends)
-        refuse("--trace-time",
-               fmt::format("\"{}\" is no span of simulated time, such as 1.5s..2s, 10s.. or ..5ms",
-                           one_line(text, 60)));
+        refuse_trace(
+            "--trace-time",
+            fmt::format("\"{}\" is no span of simulated time, such as 1.5s..2s, 10s.. or ..5ms",
+                        one_line(text, 60)));
     filter.from = time_of(ends->first, Time{});
     filter.until = time_of(ends->last, never);
     if (filter.from > filter.until)
-        refuse("--trace-time", fmt::format("\"{}\" ends before it begins", one_line(text, 60)));
+        refuse_trace("--trace-time",
+                     fmt::format("\"{}\" ends before it begins", one_line(text, 60)));
 }
 
 struct Range {
@@ -85,9 +87,10 @@ void read_iterations(const std::string& text, TraceFilter& filter) {
     if (text.empty()) return;
     const auto range = range_of(text, true);
     if (!range)
-        refuse("--trace-iterations",
-               fmt::format("\"{}\" is no range of iterations, which count from 0, such as 10..12",
-                           one_line(text, 60)));
+        refuse_trace(
+            "--trace-iterations",
+            fmt::format("\"{}\" is no range of iterations, which count from 0, such as 10..12",
+                        one_line(text, 60)));
     filter.first_step = range->first;
     filter.last_step = range->last;
 }
@@ -101,12 +104,12 @@ std::set<std::int64_t> read_numbers(std::string_view option, std::string_view te
         const std::size_t comma = text.find(',');
         const auto range = range_of(text.substr(0, comma), false);
         if (!range)
-            refuse(option, fmt::format("\"{}\" is no list of {}, such as 0,1,4..7",
-                                       one_line(whole, 60), what));
+            refuse_trace(option, fmt::format("\"{}\" is no list of {}, such as 0,1,4..7",
+                                             one_line(whole, 60), what));
         if (range->last >= count)
-            refuse(option,
-                   fmt::format("there is no {} {}; {} are 0..{}", what.substr(0, what.size() - 1),
-                               range->last, what, count - 1));
+            refuse_trace(
+                option, fmt::format("there is no {} {}; {} are 0..{}",
+                                    what.substr(0, what.size() - 1), range->last, what, count - 1));
         for (std::int64_t number = range->first; number <= range->last; ++number)
             numbers.insert(number);
         if (comma == std::string_view::npos) return numbers;
@@ -127,10 +130,11 @@ Tracing::Tracing(const Study& study, const TraceArguments& arguments) : study_(s
 void Tracing::choose_points(const std::string& text) {
     const std::size_t points = study_.points.size();
     if (text.empty() && points > 1)
-        refuse("--trace",
-               fmt::format("the study has {} points; say which to trace with --trace-points 0, "
-                           "--trace-points 0,3..5 or --trace-points all",
-                           points));
+        refuse_trace(
+            "--trace",
+            fmt::format("the study has {} points; say which to trace with --trace-points 0, "
+                        "--trace-points 0,3..5 or --trace-points all",
+                        points));
     if (text.empty() || text == "all") {
         for (std::size_t point = 0; point < points; ++point) points_.insert(point);
         return;

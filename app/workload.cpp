@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 6> stand_in_key_table{
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
 
-constexpr std::int64_t most_entries = std::int64_t{1} << 50;
+constexpr std::int64_t most_gradient_entries = std::int64_t{1} << 50;
 constexpr std::int64_t most_trained_batch = 1 << 20;
 
 // What to give where no throughput was measured.
@@ -153,8 +153,9 @@ std::optional<Profile> read_what_is_charged(const ObjectReader& read, Workload& 
         const Bytes size = as_bytes(*gradient);
         if (size.count < 4 || size.count % 4 != 0)
             gradient->refuse("a gradient is a whole number of 4-byte entries, one at least");
-        if (size.count / 4 > most_entries)
-            gradient->refuse(fmt::format("a gradient has at most {} entries", most_entries));
+        if (size.count / 4 > most_gradient_entries)
+            gradient->refuse(
+                fmt::format("a gradient has at most {} entries", most_gradient_entries));
         workload.name = to_string(size);
         workload.layout =
             std::make_shared<const Layout>(std::vector<Tensor>{{"gradient", {size.count / 4, 1}}});

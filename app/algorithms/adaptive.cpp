@@ -244,7 +244,7 @@ AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput&
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 6> table{{
+constexpr std::array<AlgorithmEntry, 6> adaptive_algorithms{{
     {"adam", "Adam on the mean gradient (ICLR 2015), from memory", adam_keys, &read_adam},
     {"lamb", "layer-wise Adam (You et al., ICLR 2020), from memory", lamb_keys, &read_lamb},
     {"one-bit-adam", "1-bit Adam: frozen variance, momentum by signs (2102.02888)",
@@ -260,7 +260,7 @@ constexpr std::array<AlgorithmEntry, 6> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> adaptive_family() {
-    return table;
+    return adaptive_algorithms;
 }
 
 }  // namespace paceline

@@ -60,7 +60,7 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 1> table{{
+constexpr std::array<AlgorithmEntry, 1> collective_algorithms{{
     {"collective", "one collective per step and no training: measures a network", collective_keys,
      &read_collective},
 }};
@@ -68,7 +68,7 @@ constexpr std::array<AlgorithmEntry, 1> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> collective_family() {
-    return table;
+    return collective_algorithms;
 }
 
 }  // namespace paceline

@@ -184,7 +184,7 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 5> table{{
+constexpr std::array<AlgorithmEntry, 5> compressed_algorithms{{
     {"compressed-sgd", "dense SGD through a compressor, with or without error feedback",
      compressed_keys, &read_compressed},
     {"sign-sgd", "majority vote of signs, Signum (Bernstein et al., ICML 2018)", sign_keys,
@@ -199,7 +199,7 @@ constexpr std::array<AlgorithmEntry, 5> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> compressed_family() {
-    return table;
+    return compressed_algorithms;
 }
 
 }  // namespace paceline

@@ -80,7 +80,7 @@ AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const Algorithm
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 9> table{{
+constexpr std::array<AlgorithmEntry, 9> decentralized_algorithms{{
     {"dsgd", "decentralized SGD, adapt then combine", decentralized_keys, &read_dsgd},
     {"dsgd-awc", "D-PSGD: the average runs beside the gradient (NeurIPS 2017)", decentralized_keys,
      &read_dsgd_awc},
@@ -100,7 +100,7 @@ constexpr std::array<AlgorithmEntry, 9> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> decentralized_family() {
-    return table;
+    return decentralized_algorithms;
 }
 
 }  // namespace paceline

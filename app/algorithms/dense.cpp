@@ -74,7 +74,7 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 4> table{{
+constexpr std::array<AlgorithmEntry, 4> dense_algorithms{{
     {"dense", "synchronous SGD, gradients all-reduced whole", dense_keys, &read_dense},
     {"dense-overlapped", "the same, in buckets while backward runs on", overlapped_keys,
      &read_overlapped},
@@ -86,7 +86,7 @@ constexpr std::array<AlgorithmEntry, 4> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> dense_family() {
-    return table;
+    return dense_algorithms;
 }
 
 }  // namespace paceline

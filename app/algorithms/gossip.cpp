@@ -123,20 +123,20 @@ constexpr auto modes = std::to_array<Spelling<SwarmMode>>({
     {"non-blocking", SwarmMode::non_blocking},
     {"one-sided", SwarmMode::one_sided},
 });
-constexpr auto laws = std::to_array<Spelling<StepsLaw>>({
+constexpr auto step_laws = std::to_array<Spelling<StepsLaw>>({
     {"fixed", StepsLaw::fixed},
     {"geometric", StepsLaw::geometric},
 });
-constexpr std::array<std::string_view, 2> exchanges{"exact", "lattice"};
+constexpr std::array<std::string_view, 2> swarm_exchanges{"exact", "lattice"};
 
 // "exact" or an object: {"kind": "lattice", "bits": 8, "step": 1e-3}
 std::optional<Lattice> read_exchange(const Place& place, int workers) {
     if (place.json->is_string()) {
-        if (as_name(place, "an exchange", exchanges) == 0) return std::nullopt;
+        if (as_name(place, "an exchange", swarm_exchanges) == 0) return std::nullopt;
         return Lattice{.step = Lattice{}.step / workers};
     }
-    const Place kind = kind_of(place, "an exchange", exchanges);
-    const bool exact = as_name(kind, "an exchange", exchanges) == 0;
+    const Place kind = kind_of(place, "an exchange", swarm_exchanges);
+    const bool exact = as_name(kind, "an exchange", swarm_exchanges) == 0;
     const ObjectReader read(place, exact ? Keys(lattice_keys).first(1) : Keys(lattice_keys));
     if (exact) return std::nullopt;
     Lattice lattice{.step = Lattice{}.step / workers};
@@ -151,7 +151,7 @@ SwarmSgdOptions read_swarm_options(const ObjectReader& read, const AlgorithmInpu
     if (const auto p = read.optional("local_steps"))
         options.local_steps = as_integer(*p, 1, most_steps_of_an_option);
     if (const auto p = read.optional("steps_law"))
-        options.steps_law = as_choice(*p, "a law of steps", laws);
+        options.steps_law = as_choice(*p, "a law of steps", step_laws);
     if (const auto p = read.optional("exchange")) options.lattice = read_exchange(*p, in.workers);
     if (const auto p = read.optional("coding_step"); p && !options.lattice)
         p->refuse("is for the exchange \"lattice\" alone");
@@ -231,7 +231,7 @@ AlgorithmChoice read_swarm_sgd(const ObjectReader& read, const AlgorithmInput& i
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 5> table{{
+constexpr std::array<AlgorithmEntry, 5> gossip_algorithms{{
     {"momentum-consensus", "models and momentum mixed (Balu et al.), two readings, from memory",
      momentum_consensus_keys, &read_momentum_consensus},
     {"sgp", "stochastic gradient push (Assran et al., ICML 2019)", push_keys, &read_sgp},
@@ -245,7 +245,7 @@ constexpr std::array<AlgorithmEntry, 5> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> gossip_family() {
-    return table;
+    return gossip_algorithms;
 }
 
 }  // namespace paceline

@@ -263,7 +263,7 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 7> table{{
+constexpr std::array<AlgorithmEntry, 7> local_algorithms{{
     {"local-sgd", "workers train alone, models are averaged every few steps", local_keys,
      &read_local_sgd},
     {"post-local-sgd", "averages after every step at first, then now and then (ICLR 2020)",
@@ -283,7 +283,7 @@ constexpr std::array<AlgorithmEntry, 7> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> local_family() {
-    return table;
+    return local_algorithms;
 }
 
 }  // namespace paceline

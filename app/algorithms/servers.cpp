@@ -142,7 +142,7 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 4> table{{
+constexpr std::array<AlgorithmEntry, 4> servers_algorithms{{
     {"ps-sync", "dense, summed by parameter servers", sync_keys, &read_sync},
     {"ps-async", "a parameter server and nobody waits, from memory", async_keys, &read_async},
     {"ps-stale", "a parameter server and bounded staleness, from memory", stale_keys, &read_stale},
@@ -153,7 +153,7 @@ constexpr std::array<AlgorithmEntry, 4> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> server_family() {
-    return table;
+    return servers_algorithms;
 }
 
 }  // namespace paceline

@@ -15,13 +15,13 @@ namespace paceline {
 
 namespace {
 
-constexpr auto laws = std::to_array<Spelling<DensityLaw>>(
+constexpr auto density_laws = std::to_array<Spelling<DensityLaw>>(
     {{"worst-case", DensityLaw::worst_case}, {"independent", DensityLaw::independent}});
 constexpr auto encodings = std::to_array<Spelling<SparseFormat>>({{"run-length-16", {6, 4}},
                                                                   {"fp16-int32", {6, 4}},
                                                                   {"fp32-int32", {8, 4}},
                                                                   {"fp32-int64", {12, 4}}});
-constexpr auto exchanges = std::to_array<Spelling<SparseExchange>>({
+constexpr auto sparse_exchanges = std::to_array<Spelling<SparseExchange>>({
     {"recursive-doubling", SparseExchange::recursive_doubling},
     {"all-gather-ring", SparseExchange::all_gather_ring},
     {"all-gather-bruck", SparseExchange::all_gather_bruck},
@@ -52,11 +52,11 @@ template <class Options>
 void read_sparse_options(const ObjectReader& read, const WorkerShape& in, Options& options) {
     if (const auto p = read.optional("density")) options.density = as_density(*p);
     if (const auto p = read.optional("density_law"))
-        options.law = as_choice(*p, "a density law", laws);
+        options.law = as_choice(*p, "a density law", density_laws);
     if (const auto p = read.optional("encoding"))
         options.format = as_choice(*p, "an encoding", encodings);
     if (const auto p = read.optional("exchange"))
-        options.exchange = as_choice(*p, "a sparse exchange", exchanges);
+        options.exchange = as_choice(*p, "a sparse exchange", sparse_exchanges);
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
     if (const auto p = read.optional("selection"))
         options.selection.method = as_choice(*p, "a way to select", selections);
@@ -164,7 +164,7 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
 }
 
 // To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 2> table{{
+constexpr std::array<AlgorithmEntry, 2> sparse_algorithms{{
     {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
     {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
      &read_gradient_dropping},
@@ -173,7 +173,7 @@ constexpr std::array<AlgorithmEntry, 2> table{{
 }  // namespace
 
 std::span<const AlgorithmEntry> sparse_family() {
-    return table;
+    return sparse_algorithms;
 }
 
 Keys warm_up_keys() {

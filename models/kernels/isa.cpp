@@ -21,11 +21,15 @@ bool has_v4() {
            __builtin_cpu_supports("avx512vl") != 0;
 }
 
-std::size_t count_available() { return has_v4() ? 2 : 1; }
+std::size_t count_available() {
+    return has_v4() ? 2 : 1;
+}
 #else
 constexpr Isa known[] = {Isa::baseline};
 
-std::size_t count_available() { return 1; }
+std::size_t count_available() {
+    return 1;
+}
 #endif
 
 std::string listed(std::span<const Isa> isas) {
@@ -36,12 +40,14 @@ std::string listed(std::span<const Isa> isas) {
 
 Isa choose() {
     const std::span<const Isa> available = available_isas();
-    const char* wanted = std::getenv("PACELINE_ISA");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char* wanted =
+        std::getenv("PACELINE_ISA");  // NOLINT(concurrency-mt-unsafe): nobody sets it
     if (wanted == nullptr || *wanted == '\0') return available.back();
     const auto found =
         std::ranges::find_if(available, [&](Isa isa) { return name_of(isa) == wanted; });
     if (found != available.end()) return *found;
-    const bool lacking = std::ranges::any_of(known, [&](Isa isa) { return name_of(isa) == wanted; });
+    const bool lacking =
+        std::ranges::any_of(known, [&](Isa isa) { return name_of(isa) == wanted; });
     throw IsaError("PACELINE_ISA: " +
                    (lacking ? "this processor cannot run " + std::string(wanted)
                             : "there is no instruction set '" + std::string(wanted) + "'") +
@@ -52,9 +58,12 @@ Isa choose() {
 
 std::string_view name_of(Isa isa) {
     switch (isa) {
-        case Isa::baseline: return "baseline";
-        case Isa::x86_64_v3: return "x86-64-v3";
-        case Isa::x86_64_v4: return "x86-64-v4";
+        case Isa::baseline:
+            return "baseline";
+        case Isa::x86_64_v3:
+            return "x86-64-v3";
+        case Isa::x86_64_v4:
+            return "x86-64-v4";
     }
     return "";
 }
@@ -73,8 +82,7 @@ namespace {
 
 const KernelTables& chosen_tables() {
 #if defined(__x86_64__)
-    static const KernelTables& tables =
-        chosen_isa() == Isa::x86_64_v4 ? kernels_v4 : kernels_v3;
+    static const KernelTables& tables = chosen_isa() == Isa::x86_64_v4 ? kernels_v4 : kernels_v3;
     return tables;
 #else
     return kernels_baseline;

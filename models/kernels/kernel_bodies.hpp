@@ -134,10 +134,10 @@ struct Coefficients<float> {
     static constexpr float ln_2_low = 0x1.7f7d1cp-20F;
     static constexpr float least = -105;  // exp(x) is 0 below, and infinite above `greatest`
     static constexpr float greatest = 90;
-    static constexpr float exp_p[] = {0x1.fffffcp-2F, 0x1.555492p-3F, 0x1.5558f2p-5F, 0x1.123a20p-7F,
-                                      0x1.6a23d0p-10F};
-    static constexpr float tanh_q[] = {-0x1.555552p-2F, 0x1.11105ep-3F,  -0x1.b9fbdap-5F,
-                                       0x1.64ebcap-6F,  -0x1.19a510p-7F, 0x1.938488p-9F,
+    static constexpr float exp_p[] = {0x1.fffffcp-2F, 0x1.555492p-3F, 0x1.5558f2p-5F,
+                                      0x1.123a20p-7F, 0x1.6a23d0p-10F};
+    static constexpr float tanh_q[] = {-0x1.555552p-2F,  0x1.11105ep-3F,  -0x1.b9fbdap-5F,
+                                       0x1.64ebcap-6F,   -0x1.19a510p-7F, 0x1.938488p-9F,
                                        -0x1.b8ffa4p-11F, 0x1.fd7c68p-14F};
 };
 
@@ -162,11 +162,11 @@ struct Coefficients<double> {
         0x1.1e3d0a6b28c24p-29,
     };
     static constexpr double tanh_q[] = {
-        -0x1.555555555554fp-2, 0x1.1111111110aedp-3,  -0x1.ba1ba1b9dc14cp-5,
-        0x1.664f487847af3p-6,  -0x1.226e345581f65p-7, 0x1.d6d3ae8120255p-9,
-        -0x1.7da1d758d8d7bp-10, 0x1.354b3707383a9p-11, -0x1.f4dde5fd478cep-13,
-        0x1.93990079e4486p-14, -0x1.3f4564e6926cbp-15, 0x1.df0698c6f8c10p-17,
-        -0x1.3f21a5045a861p-18, 0x1.54f63c7a50588p-20, -0x1.f3c0efff3dce1p-23,
+        -0x1.555555555554fp-2,  0x1.1111111110aedp-3,   -0x1.ba1ba1b9dc14cp-5,
+        0x1.664f487847af3p-6,   -0x1.226e345581f65p-7,  0x1.d6d3ae8120255p-9,
+        -0x1.7da1d758d8d7bp-10, 0x1.354b3707383a9p-11,  -0x1.f4dde5fd478cep-13,
+        0x1.93990079e4486p-14,  -0x1.3f4564e6926cbp-15, 0x1.df0698c6f8c10p-17,
+        -0x1.3f21a5045a861p-18, 0x1.54f63c7a50588p-20,  -0x1.f3c0efff3dce1p-23,
         0x1.6d6c9ae253842p-26,
     };
 };
@@ -212,7 +212,8 @@ PACELINE_INLINE Lanes<Scalar> tanh_of(const Lanes<Scalar>& x) {
     const V magnitude = same_bits<V>(same_bits<U>(x) & ~sign_bit);
     const V one = broadcast<V>(Scalar{1});
     const V square = magnitude * magnitude;
-    const V near_zero = fused(magnitude * square, polynomial(square, Coefficients<Scalar>::tanh_q), magnitude);
+    const V near_zero =
+        fused(magnitude * square, polynomial(square, Coefficients<Scalar>::tanh_q), magnitude);
     const V far = one - broadcast<V>(Scalar{2}) / (exp_of<Scalar>(magnitude + magnitude) + one);
     const V result = magnitude < one ? near_zero : far;
     return same_bits<V>(same_bits<U>(result) | sign);
@@ -238,17 +239,22 @@ PACELINE_INLINE void for_each_number(Index n, const Scalar* x, Scalar* out, Func
 
 template <class Scalar>
 void exp(Index n, const Scalar* x, Scalar* out) {
-    for_each_number(n, x, out, [](const Lanes<Scalar>& v) PACELINE_ALWAYS_INLINE { return exp_of<Scalar>(v); });
+    for_each_number(
+        n, x, out, [](const Lanes<Scalar>& v) PACELINE_ALWAYS_INLINE { return exp_of<Scalar>(v); });
 }
 
 template <class Scalar>
 void tanh(Index n, const Scalar* x, Scalar* out) {
-    for_each_number(n, x, out, [](const Lanes<Scalar>& v) PACELINE_ALWAYS_INLINE { return tanh_of<Scalar>(v); });
+    for_each_number(n, x, out, [](const Lanes<Scalar>& v) PACELINE_ALWAYS_INLINE {
+        return tanh_of<Scalar>(v);
+    });
 }
 
 template <class Scalar>
 void logistic(Index n, const Scalar* x, Scalar* out) {
-    for_each_number(n, x, out, [](const Lanes<Scalar>& v) PACELINE_ALWAYS_INLINE { return logistic_of<Scalar>(v); });
+    for_each_number(n, x, out, [](const Lanes<Scalar>& v) PACELINE_ALWAYS_INLINE {
+        return logistic_of<Scalar>(v);
+    });
 }
 
 // ---- Products -------------------------------------------------------------------------------------------------
@@ -271,8 +277,8 @@ struct GatheredRows {
 
 /// A tile of C, `height` rows by two registers.
 template <class Scalar, Index height, class Rows>
-void tile(Index depth, const Strided<Scalar>& a, const Scalar* b, Rows b_row, Scalar* c, Index c_row,
-          const ProductEnds<Scalar>& ends) {
+void tile(Index depth, const Strided<Scalar>& a, const Scalar* b, Rows b_row, Scalar* c,
+          Index c_row, const ProductEnds<Scalar>& ends) {
     using R = Register<Scalar>;
     constexpr Index size = register_size<Scalar>;
     R sums[height][columns_of_registers];
@@ -299,22 +305,24 @@ void tile(Index depth, const Strided<Scalar>& a, const Scalar* b, Rows b_row, Sc
             for (Index v = 0; v < columns_of_registers; ++v)
                 sums[i][v] = sums[i][v] < R{} ? R{} : sums[i][v];
     for (Index i = 0; i < height; ++i)
-        for (Index v = 0; v < columns_of_registers; ++v) store(c + i * c_row + v * size, sums[i][v]);
+        for (Index v = 0; v < columns_of_registers; ++v)
+            store(c + i * c_row + v * size, sums[i][v]);
 }
 
 template <class Scalar, class Rows, Index height = tallest>
-PACELINE_INLINE void tile_of(Index rows, Index depth, const Strided<Scalar>& a, const Scalar* b, Rows b_row,
-                             Scalar* c, Index c_row, const ProductEnds<Scalar>& ends) {
+PACELINE_INLINE void tile_of(Index rows, Index depth, const Strided<Scalar>& a, const Scalar* b,
+                             Rows b_row, Scalar* c, Index c_row, const ProductEnds<Scalar>& ends) {
     if constexpr (height > 1) {
-        if (rows < height) return tile_of<Scalar, Rows, height - 1>(rows, depth, a, b, b_row, c, c_row, ends);
+        if (rows < height)
+            return tile_of<Scalar, Rows, height - 1>(rows, depth, a, b, b_row, c, c_row, ends);
     }
     tile<Scalar, height, Rows>(depth, a, b, b_row, c, c_row, ends);
 }
 
 // Rows are split evenly: 16 are 8 + 8, not 12 + 4.
 template <class Scalar, class Rows>
-void multiply_strip(Index rows, Index depth, Strided<Scalar> a, const Scalar* b, Rows b_row, Scalar* c,
-                    Index c_row, ProductEnds<Scalar> ends) {
+void multiply_strip(Index rows, Index depth, Strided<Scalar> a, const Scalar* b, Rows b_row,
+                    Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
     Index left = (rows + tallest - 1) / tallest;
     for (Index i = 0; i < rows; --left) {
         const Index height = (rows - i + left - 1) / left;
@@ -333,15 +341,16 @@ PACELINE_INLINE void copy(const Scalar* from, Index count, Scalar* to) {
 
 // Columns left over, fewer than a tile is wide: both B and C pass through tiles with zeros beside.
 template <class Scalar>
-void multiply_rest(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b, Index b_row,
-                   Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
+void multiply_rest(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b,
+                   Index b_row, Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
     constexpr Index width = tile_width<Scalar>;
     constexpr Index deepest = 64;
     Scalar b_tile[deepest * width] = {};
     Scalar c_tile[tallest * width] = {};
     for (Index k = 0; k == 0 || k < depth; k += deepest) {
         const Index part = depth - k < deepest ? depth - k : deepest;
-        for (Index row = 0; row < part; ++row) copy(b + (k + row) * b_row, columns, b_tile + row * width);
+        for (Index row = 0; row < part; ++row)
+            copy(b + (k + row) * b_row, columns, b_tile + row * width);
         ProductEnds<Scalar> part_ends = ends;
         if (k > 0) part_ends.start = Start::sum;
         if (k + part < depth) part_ends.finish = Finish::plain;
@@ -350,8 +359,8 @@ void multiply_rest(Index rows, Index columns, Index depth, Strided<Scalar> a, co
             for (Index row = 0; row < height; ++row)
                 copy(c + (i + row) * c_row, columns, c_tile + row * width);
             multiply_strip(height, part,
-                           Strided<Scalar>{a.data + i * a.row + k * a.column, a.row, a.column}, b_tile,
-                           LinearRows{width}, c_tile, width, part_ends);
+                           Strided<Scalar>{a.data + i * a.row + k * a.column, a.row, a.column},
+                           b_tile, LinearRows{width}, c_tile, width, part_ends);
             for (Index row = 0; row < height; ++row)
                 copy(c_tile + row * width, columns, c + (i + row) * c_row);
             if (part_ends.bias != nullptr) part_ends.bias += height;
@@ -360,8 +369,8 @@ void multiply_rest(Index rows, Index columns, Index depth, Strided<Scalar> a, co
 }
 
 template <class Scalar>
-void multiply(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b, Index b_row,
-              Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
+void multiply(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b,
+              Index b_row, Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
     constexpr Index width = tile_width<Scalar>;
     Index j = 0;
     for (; j + width <= columns; j += width)
@@ -370,8 +379,8 @@ void multiply(Index rows, Index columns, Index depth, Strided<Scalar> a, const S
 }
 
 template <class Scalar>
-void multiply_gathered(Index rows, Index depth, Strided<Scalar> a, const Scalar* b, const Index* b_rows,
-                       Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
+void multiply_gathered(Index rows, Index depth, Strided<Scalar> a, const Scalar* b,
+                       const Index* b_rows, Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
     for (Index j = 0; j < panel_lanes; j += tile_width<Scalar>)
         multiply_strip(rows, depth, a, b + j, GatheredRows{b_rows}, c + j, c_row, ends);
 }
@@ -401,7 +410,8 @@ void correlate_rows(const Scalar* d, Index d_row, const ErrorGrid& grid, const S
                     R error[height];
                     for (Index i = 0; i < height; ++i) error[i] = load<R>(here + i * d_row);
                     for (Index tap = 0; tap < taps; ++tap) {
-                        const R input = load<R>(there + (tap / 3) * seen.tap_row + (tap % 3) * panel_lanes);
+                        const R input =
+                            load<R>(there + (tap / 3) * seen.tap_row + (tap % 3) * panel_lanes);
                         for (Index i = 0; i < height; ++i)
                             sums[i][tap] = fused(error[i], input, sums[i][tap]);
                     }
@@ -419,7 +429,8 @@ void correlate_3x3(Index rows, const Scalar* d, Index d_row, const ErrorGrid& gr
                    const InputGrid& seen, Scalar* g, Index g_row) {
     Index i = 0;
     for (; i + correlated_rows <= rows; i += correlated_rows)
-        correlate_rows<Scalar, correlated_rows>(d + i * d_row, d_row, grid, x, seen, g + i * g_row, g_row);
+        correlate_rows<Scalar, correlated_rows>(d + i * d_row, d_row, grid, x, seen, g + i * g_row,
+                                                g_row);
     for (; i < rows; ++i)
         correlate_rows<Scalar, 1>(d + i * d_row, d_row, grid, x, seen, g + i * g_row, g_row);
 }
@@ -600,7 +611,8 @@ void inverse_deviation(const Scalar* squares, Scalar share, Scalar epsilon, Scal
 }
 
 template <class Scalar>
-void normalize(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu, Scalar* out) {
+void normalize(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu,
+               Scalar* out) {
     using V = Lanes<Scalar>;
     const V factor = broadcast<V>(scale) * load<V>(channel.inverse);
     const V rest = broadcast<V>(shift) - factor * load<V>(channel.mean);
@@ -611,8 +623,8 @@ void normalize(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, b
 }
 
 template <class Scalar>
-void norm_parameters(const NormChannel<Scalar>& channel, Scalar scale, Scalar* d_out, const Scalar* out,
-                     Scalar* d_scale, Scalar* d_shift, Scalar* a, Scalar* b) {
+void norm_parameters(const NormChannel<Scalar>& channel, Scalar scale, Scalar* d_out,
+                     const Scalar* out, Scalar* d_scale, Scalar* d_shift, Scalar* a, Scalar* b) {
     using V = Lanes<Scalar>;
     const V mean = load<V>(channel.mean);
     V shifts = {};

@@ -128,7 +128,8 @@ struct Kernels {
     Scalar (*masked_sum)(const Plane& plane, Scalar* d, const Scalar* out);
 
     /// Replaces the logits, classes of 32 lanes each `row` apart, by exp(z - max); leaves max and the sums.
-    void (*softmax_exponentials)(Scalar* logits, Index classes, Index row, Scalar* max, Scalar* sum);
+    void (*softmax_exponentials)(Scalar* logits, Index classes, Index row, Scalar* max,
+                                 Scalar* sum);
     /// The same without changing the logits.
     void (*softmax_sums)(const Scalar* logits, Index classes, Index row, Scalar* max, Scalar* sum);
     /// Multiplies every class by 32 factors, in place.

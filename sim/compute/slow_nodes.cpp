@@ -15,7 +15,7 @@ namespace paceline {
 
 namespace {
 
-double uniform(RandomStream& random) {
+double draw_uniform(RandomStream& random) {
     return boost::random::uniform_01<double>()(random);
 }
 
@@ -66,7 +66,7 @@ StepFactor slow_at_random(double factor, double share, ChosenNodes chosen, Rando
         const auto index =
             (static_cast<std::uint64_t>(rank) << step_bits) + static_cast<std::uint64_t>(k);
         RandomStream random = streams.stream("stragglers", index);
-        return uniform(random) < share ? factor : 1.0;
+        return draw_uniform(random) < share ? factor : 1.0;
     };
 }
 
@@ -83,7 +83,7 @@ StepFactor one_slow_node(double factor, double share, ChosenNodes chosen, int no
     const int count = chosen.nodes.empty() ? nodes : static_cast<int>(chosen.nodes.size());
     return [factor, share, chosen = std::move(chosen), count, streams](int rank, std::int64_t k) {
         RandomStream random = streams.stream("slow node", static_cast<std::uint64_t>(k));
-        if (uniform(random) >= share) return 1.0;
+        if (draw_uniform(random) >= share) return 1.0;
         const int drawn = boost::random::uniform_int_distribution<int>(0, count - 1)(random);
         const int slow =
             chosen.nodes.empty() ? drawn : chosen.nodes[static_cast<std::size_t>(drawn)];

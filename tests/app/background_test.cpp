@@ -64,7 +64,7 @@ TEST_CASE("background choice: what cannot be sent is refused") {
     CHECK(refusal(R"([{"kind": "constant", "from": 3, "to": 7, "rate": "1Gbps", "on": "1s"}])")
               .find("\"on\" is not a key here") != std::string::npos);
     CHECK(refusal(R"([{"kind": "on-off", "from": 3, "to": 7, "rate": "1Gbps", "on": "0s",
-                       "off": "1s"}])") == "cluster.background[0].on: a time is above 0");
+                       "off": "1s"}])") == "cluster.background[0].on: takes time: above 0s");
     CHECK(refusal(R"([{"kind": "poisson"}])").find("known: constant, on-off") != std::string::npos);
 }
 
