@@ -20,21 +20,21 @@ PAGE = ROOT / "docs" / "reference.md"
 INTRODUCTION = """\
 # Reference: every key of a scenario
 
-Made by `make reference` from [scenarios/scenario.schema.json](../scenarios/scenario.schema.json), which editors can use for completion: put
-`"$schema": "scenario.schema.json"` (its path from the scenario) on top of a scenario. What the keys do together is on the pages that each section names; a first
-scenario is written in the [tutorial](tutorial.md). The columns of results are in [results.md](results.md).
+`make reference` generates this page from [scenarios/scenario.schema.json](../scenarios/scenario.schema.json). Editors can use the schema for completion:
+put `"$schema": "scenario.schema.json"` (its path from the scenario) at the top of a scenario. Each section links to the pages that explain its keys.
+The [tutorial](tutorial.md) writes a first scenario. [results.md](results.md) has the columns of results.
 
 How to read the tables:
 
-- **path**: where the object stands in a scenario; `[]` is an element of a list. The same path, with dots, is what `--set` and `"sweep"` take:
+- **path**: the position of the object in a scenario; `[]` is an element of a list. `--set` and `"sweep"` take the same path, with dots:
   `--set cluster.fabric.link.bandwidth=25Gbps`.
-- **default**: what leaving the key out means. **required**: it cannot be left out. `-`: without it the thing is not there, or another key says it.
-  `tests/app/schema_defaults_test.cpp` holds the defaults against the program.
-- Objects refuse keys that they do not have, with the nearest that they do.
+- **default**: the value if the key is left out. **required**: it cannot be left out. `-`: without it the feature is off, or another key decides.
+  `tests/app/schema_defaults_test.cpp` checks the defaults against the program.
+- An object rejects unknown keys and suggests the nearest known one.
 
 ## Units
 
-A quantity is a text with its unit, such as `"25Gbps"`; a bare number is refused.
+A quantity is a string with its unit, such as `"25Gbps"`. A bare number is refused.
 
 | type | what it is | example |
 |---|---|---|
@@ -71,18 +71,18 @@ SECTIONS = [
         ("access", ["cluster.access[]"]),
         ("outage", ["cluster.access[].schedule[]"]),
     ]),
-    ("Nodes that differ", [("stragglers.md", "slow nodes and who waits for them")], [
+    ("Slow nodes", [("stragglers.md", "what slow nodes cost, and all options")], [
         ("stragglers", ["cluster.stragglers", "cluster.stragglers[]"]),
         ("speeds", ["cluster.speeds", "cluster.speeds[]"]),
         ("compute_jitter", ["cluster.compute_jitter"]),
     ]),
-    ("Nodes that fail", [("failures.md", "what each algorithm does then")], [
+    ("Failing nodes", [("failures.md", "what each algorithm does at a failure")], [
         ("failures", ["cluster.failures"]),
         ("absence", ["cluster.failures.schedule[]"]),
         ("absence_trace", ["cluster.failures.trace"]),
         ("checkpoint", ["cluster.failures.checkpoint"]),
     ]),
-    ("Others on the network", [("shared-networks.md", "background traffic, jobs side by side, prices")], [
+    ("Shared networks", [("shared-networks.md", "background traffic, jobs side by side, prices")], [
         ("background", ["cluster.background[]"]),
         ("other_job", ["other_jobs[]"]),
         ("price", ["price"]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds predictions against published measurements and writes docs/validation.md.
+"""Compares predictions with published measurements and writes docs/validation.md.
 
 Runs each study of scenarios/validation/ with the program given, reads its results.csv and compares
 it with scenarios/validation/published.json. A row is a prediction unless it is an input of the
@@ -96,8 +96,8 @@ def main():
     far = sum(error > OFF for error in errors)
     page = "\n".join([
         "# Predictions against measurements", "",
-        "Made by `make validation` (`tools/validate.py`) from `scenarios/validation/`; do not edit. "
-        "Inputs are single-machine", "figures and link facts; a constant that was fitted is named, "
+        "`make validation` (`tools/validate.py`) generates this page from `scenarios/validation/`; do not edit it. "
+        "The inputs are", "single-machine figures and link facts. Each fitted constant is named, "
         "and the point it was fitted on does not count.", "Nothing is tuned per point.", "",
         f"**{len(errors)} predictions, median error {statistics.median(errors):.1%}; "
         f"{far} are off by more than 25 %.**", "",
