@@ -13,7 +13,7 @@ build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --tar
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
 .PHONY: help demo test fuzz bench validation comparison figures reference deps format check \
-        check-reference check-docs check-install check-format check-layers check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+        check-reference check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -72,7 +72,7 @@ format: ## lay out every C++ file as .clang-format says
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-profiles check-reference check-docs check-install check-scenarios check-validation check-lint check-lint-tests check-sanitizers ## everything below
+check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-lint check-lint-tests check-sanitizers ## everything below
 
 check-format: ## is every C++ file laid out as .clang-format says?
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -82,6 +82,11 @@ check-layers: ## do the includes go the way of the layers?
 	@echo "check-layers: reads the includes of every C++ file"
 	@python3 tools/check_layers.py --self-test
 	@python3 tools/check_layers.py
+
+check-numerics: ## is every number the same on every machine?
+	@echo "check-numerics: looks for functions and sums that depend on the machine"
+	@python3 tools/check_numerics.py --self-test
+	@python3 tools/check_numerics.py
 
 check-profiles: ## are the profiles what tools/make_profiles.py makes?
 	@echo "check-profiles: makes the profiles again and compares"

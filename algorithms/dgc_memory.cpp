@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "models/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -92,8 +93,8 @@ DgcMemory make_dgc_memory(Eigen::Index entries, RandomStream random) {
 void clip_locally(double clip, int nodes, Eigen::VectorXd& g) {
     if (clip <= 0) return;
     const double most = clip * std::sqrt(static_cast<double>(nodes));
-    const double norm = g.norm();
-    if (norm > most) g *= most / norm;
+    const double length = norm(g);
+    if (length > most) g *= most / length;
 }
 
 SparseVector compress(const DgcOptions& options, const LayoutPtr& layout, double density,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -19,7 +20,7 @@ Duration dropping_time(const SelectionCost& cost, std::int64_t entries) {
     if (cost.method == Selection::free || entries < 2) return {};
     const auto sorted = static_cast<double>(
         cost.method == Selection::exact ? entries : std::min(entries, most_samples));
-    return from_seconds(to_seconds(cost.per_comparison) * sorted * std::log2(sorted));
+    return from_seconds(to_seconds(cost.per_comparison) * sorted * elementary::log2(sorted));
 }
 
 DgcOptions exchange_of(const GradientDroppingOptions& options) {

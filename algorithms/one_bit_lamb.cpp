@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/one_bit_all_reduce.hpp"
+#include "models/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -87,10 +88,10 @@ void descend(const OneBitLambOptions& options, double gamma, LambReplicas& at) {
     Eigen::VectorXd& f = at.f.writable();
     for_each_tensor(*at.x.layout(), [&](Eigen::Index l, std::int64_t offset, std::int64_t entries) {
         const auto r_l = r.segment(offset, entries);
-        const double norm = r_l.norm();
+        const double length = norm(r_l);
         double q = 1;
-        if (rule.weight_decay > 0 && norm > 0)
-            q = std::min(1.0, r0.segment(offset, entries).norm() / norm);
+        if (rule.weight_decay > 0 && length > 0)
+            q = std::min(1.0, norm(r0.segment(offset, entries)) / length);
         const double largest = ratio.segment(offset, entries).maxCoeff();
         f(l) = clipped_factor(options, largest, q, f(l));
         x.segment(offset, entries) -= gamma * at.c.values()(l) * f(l) * r_l;
@@ -114,10 +115,10 @@ Eigen::VectorXd momentum_scales(const Vector& m) {
     Eigen::VectorXd rms(static_cast<Eigen::Index>(layout.tensors().size()));
     for_each_tensor(layout, [&](Eigen::Index l, std::int64_t offset, std::int64_t entries) {
         rms(l) =
-            m.values().segment(offset, entries).norm() / std::sqrt(static_cast<double>(entries));
+            norm(m.values().segment(offset, entries)) / std::sqrt(static_cast<double>(entries));
     });
     const auto nonzero = static_cast<double>((rms.array() > 0).count());
-    const double mean = rms.sum() / std::max(nonzero, 1.0);
+    const double mean = sum(rms) / std::max(nonzero, 1.0);
     return (rms.array() > 0).select(mean / rms.array(), 1.0);
 }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "sim/numeric/elementary.hpp"
+
 namespace paceline {
 
 namespace {
@@ -32,7 +34,7 @@ Duration best_interval(const CheckpointedRun& run) {
     double above = 1;
     for (int i = 0; i < 60; ++i) {
         const double x = (below + above) / 2;
-        (std::log1p(-x) + x + c > 0 ? below : above) = x;
+        (elementary::log1p(-x) + x + c > 0 ? below : above) = x;
     }
     return from_seconds(m * below);
 }
@@ -40,9 +42,9 @@ Duration best_interval(const CheckpointedRun& run) {
 double expected_segment_s(const CheckpointedRun& run, Duration interval) {
     const double m = between_deaths_s(run);
     const double none_away =
-        run.nodes * std::log1p(to_seconds(run.mean_repair) / to_seconds(run.mean_between));
-    return std::expm1(to_seconds(interval + run.write) / m) *
-           std::exp(to_seconds(run.read) / m + none_away) * m;
+        run.nodes * elementary::log1p(to_seconds(run.mean_repair) / to_seconds(run.mean_between));
+    return elementary::expm1(to_seconds(interval + run.write) / m) *
+           elementary::exp(to_seconds(run.read) / m + none_away) * m;
 }
 
 double useful_share(const CheckpointedRun& run, Duration interval) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -15,11 +16,11 @@ namespace {
 constexpr double much = 10;
 
 double coordinate(double x, Scale scale) {
-    return scale == Scale::logarithmic ? std::log(x) : x;
+    return scale == Scale::logarithmic ? elementary::log(x) : x;
 }
 
 double value_at(double coordinate, Scale scale) {
-    return scale == Scale::logarithmic ? std::exp(coordinate) : coordinate;
+    return scale == Scale::logarithmic ? elementary::exp(coordinate) : coordinate;
 }
 
 double to_step(double x, const Search& search) {
@@ -158,8 +159,8 @@ std::optional<Sample> closest_of(const std::vector<Sample>& samples) {
 
 // To a tenth of the distance, as a power of ten; what comes out is short in decimal, too.
 double rounded(double x, double distance) {
-    const double exponent = std::floor(std::log10(distance / 10));
-    const double power = std::pow(10.0, std::abs(exponent));
+    const double exponent = std::floor(elementary::log10(distance / 10));
+    const double power = elementary::pow(10.0, std::abs(exponent));
     return (exponent < 0 ? std::round(x * power) / power : std::round(x / power) * power) + 0.0;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "algorithms/worker.hpp"
+#include "models/algebra.hpp"
 
 namespace paceline {
 
@@ -20,10 +21,10 @@ Eigen::VectorXd average(const std::vector<Vector>& models) {
 }
 
 // Mean over the models of their squared distance to a point.
-double squared_distance(const std::vector<Vector>& models, const Eigen::VectorXd& point) {
-    double sum = 0;
-    for (const Vector& model : models) sum += (model.values() - point).squaredNorm();
-    return sum / static_cast<double>(models.size());
+double mean_squared_distance(const std::vector<Vector>& models, const Eigen::VectorXd& point) {
+    double total = 0;
+    for (const Vector& model : models) total += squared_distance(model.values(), point);
+    return total / static_cast<double>(models.size());
 }
 
 double per_prediction(double sum, const Score& score) {
@@ -127,9 +128,10 @@ void TrainingLog::evaluate(const std::vector<Vector>& models, double iteration) 
     evaluation.test_loss = per_prediction(test.loss, test);
     if (problem_.classifies())
         evaluation.test_accuracy = per_prediction(static_cast<double>(test.correct), test);
-    evaluation.consensus_distance = std::sqrt(squared_distance(models, mean));
+    evaluation.consensus_distance = std::sqrt(mean_squared_distance(models, mean));
     if (const auto& minimum = options_.minimum)
-        evaluation.relative_error = squared_distance(models, *minimum) / minimum->squaredNorm();
+        evaluation.relative_error =
+            mean_squared_distance(models, *minimum) / squared_norm(*minimum);
     double sent = 0;
     for (int rank = 0; rank < cluster_->nodes(); ++rank)
         sent += static_cast<double>(network_.traffic(rank).sent.count);

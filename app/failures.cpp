@@ -7,13 +7,13 @@
 #include <numeric>
 #include <utility>
 
-#include <boost/random/exponential_distribution.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/node_list.hpp"
 #include "app/number_table.hpp"
 #include "sim/engine/random.hpp"
+#include "sim/numeric/draws.hpp"
 
 namespace paceline {
 
@@ -239,8 +239,7 @@ struct Drawn {
         if (!fails[node]) return std::nullopt;
         const auto draw = [&](double mean) {
             if (mean == 0) return Duration::zero();
-            return from_seconds(
-                boost::random::exponential_distribution<double>(1 / mean)(streams[node]));
+            return from_seconds(draw_exponential(streams[node], 1 / mean));
         };
         const Time leaves = later(since, draw(mean_between_s));
         return Absence{leaves, later(leaves, draw(mean_repair_s))};

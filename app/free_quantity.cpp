@@ -11,6 +11,7 @@
 #include "app/config_error.hpp"
 #include "app/json_file.hpp"
 #include "sim/engine/units.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -68,7 +69,8 @@ void read_kind(const Ends& ends, FreeQuantity& free) {
 
 double to_digits(double value, int digits) {
     if (value == 0) return value;
-    const double power = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
+    const double power =
+        elementary::pow(10.0, digits - 1 - std::floor(elementary::log10(std::abs(value))));
     return std::round(value * power) / power;
 }
 

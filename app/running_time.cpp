@@ -23,7 +23,7 @@ constexpr double seconds_per_run = 50e-6;
 double training_seconds(const Scenario& scenario) {
     if (!scenario.training || !scenario.steps()) return 0;
     const std::vector<double>& macs = scenario.training->model.tensor_macs;
-    const double per_sample = 6 * std::reduce(macs.begin(), macs.end());
+    const double per_sample = 6 * std::accumulate(macs.begin(), macs.end(), 0.0);
     return per_sample * static_cast<double>(*scenario.workload.step_batch()) *
            scenario.cluster.workers * static_cast<double>(*scenario.steps()) / training_flops;
 }

@@ -11,6 +11,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/numeric/elementary.hpp"
+
 namespace paceline {
 
 namespace {
@@ -19,7 +21,7 @@ constexpr std::size_t all_rows = 40;
 
 int digits_of(const Search& search) {
     const double tolerance = search.tolerance > 0 ? search.tolerance : 1e-4;
-    return std::clamp(static_cast<int>(std::ceil(-std::log10(tolerance))) + 2, 4, 15);
+    return std::clamp(static_cast<int>(std::ceil(-elementary::log10(tolerance))) + 2, 4, 15);
 }
 
 std::string number(const std::optional<double>& value, int digits) {

@@ -99,7 +99,8 @@ void read_batch(const ObjectReader& read, int workers, Workload& workload) {
 Duration time_on_device(const Place& device, const std::optional<Place>& efficiency,
                         const std::optional<Profile>& profile, const Workload& workload,
                         std::optional<std::int64_t> batch) {
-    const double macs = std::reduce(workload.tensor_macs.begin(), workload.tensor_macs.end());
+    const double macs =
+        std::accumulate(workload.tensor_macs.begin(), workload.tensor_macs.end(), 0.0);
     if (!profile && macs == 0) device.refuse("a device needs a \"profile\"; give \"step_time\"");
     if (!batch) device.refuse("a device needs a \"batch\"");
     if (efficiency) return step_by_peak(workload.name, macs, device, *batch, *efficiency);

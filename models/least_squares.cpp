@@ -1,26 +1,9 @@
 #include "models/least_squares.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
-
+#include "models/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
-
-namespace {
-
-// Of h x = c with a symmetric h that has no negative eigenvalue.
-Eigen::VectorXd shortest_solution(const Eigen::MatrixXd& h, const Eigen::VectorXd& c) {
-    constexpr double least_condition = 1e-13;
-    const Eigen::LLT<Eigen::MatrixXd> factors(h);
-    if (factors.info() == Eigen::Success && factors.rcond() > least_condition)
-        return factors.solve(c);
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> singular;
-    singular.setThreshold(least_condition);
-    return singular.compute(h).solve(c);
-}
-
-}  // namespace
 
 Eigen::VectorXd least_squares(const Samples& samples, const std::vector<std::vector<int>>& shards,
                               bool bias, double decay) {
@@ -34,11 +17,12 @@ Eigen::VectorXd least_squares(const Samples& samples, const std::vector<std::vec
         const double weight = 1.0 / static_cast<double>(shards.size() * shard.size());
         for (const int sample : shard) {
             a.head(features) = samples.inputs.col(sample).cast<double>();
-            h.selfadjointView<Eigen::Lower>().rankUpdate(a, weight);
+            for (Eigen::Index j = 0; j < entries; ++j)
+                h.col(j).tail(entries - j) += (weight * a(j)) * a.tail(entries - j);
             c += weight * static_cast<double>(samples.targets(sample)) * a;
         }
     }
-    return shortest_solution(h.selfadjointView<Eigen::Lower>(), c);
+    return shortest_solution(h, c);
 }
 
 }  // namespace paceline

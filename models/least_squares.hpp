@@ -6,7 +6,7 @@
 //
 // With a bias, a has a last entry 1. Where H is singular (fewer samples than parameters, no decay)
 // x* is the shortest of the minima, the one to which descent from zero leads. In double, by
-// Cholesky's factorization of H, or by an orthogonal one if it is singular: O(samples d^2 + d^3).
+// shortest_solution of models/algebra.hpp: O(samples d^2 + d^3).
 #pragma once
 
 #include <vector>

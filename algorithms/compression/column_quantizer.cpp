@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "models/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -15,8 +16,8 @@ Eigen::VectorXd take_levels(Column column) {
     const auto positive = (column.array() >= 0).eval();
     const auto above = static_cast<double>(positive.count());
     const double below = static_cast<double>(column.size()) - above;
-    const double upper = column.cwiseMax(0).sum() / std::max(above, 1.0);
-    const double lower = column.cwiseMin(0).sum() / std::max(below, 1.0);
+    const double upper = sum(column.cwiseMax(0)) / std::max(above, 1.0);
+    const double lower = sum(column.cwiseMin(0)) / std::max(below, 1.0);
     Eigen::VectorXd said = positive.select(upper, Eigen::VectorXd::Constant(column.size(), lower));
     column -= said;
     return said;

@@ -2,25 +2,11 @@
 
 #include <algorithm>
 
-#include <boost/random/normal_distribution.hpp>
-
+#include "models/algebra.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
 
 namespace paceline {
-
-namespace {
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ConstWide = Eigen::Map<const RowMajor>;
-using ConstThin = Eigen::Map<const Eigen::MatrixXd>;
-using Thin = Eigen::Map<Eigen::MatrixXd>;
-
-// Takes out of column j what it has in common with those before it.
-void subtract_projections(Thin& p, Eigen::Index j) {
-    for (Eigen::Index i = 0; i < j; ++i) p.col(j) -= p.col(i).dot(p.col(j)) * p.col(i);
-}
-
-}  // namespace
 
 LowRank::LowRank(const Layout& layout, std::int64_t rank) : entries_(layout.entries()) {
     PACELINE_CHECK(rank >= 1, "a factor has a column or more");
@@ -44,9 +30,8 @@ LowRank::LowRank(const Layout& layout, std::int64_t rank) : entries_(layout.entr
 }
 
 Eigen::VectorXd LowRank::drawn_right(RandomStream& random) const {
-    boost::random::normal_distribution<double> normal;
     Eigen::VectorXd q(right_);
-    for (double& v : q) v = normal(random);
+    for (double& v : q) v = draw_normal(random);
     return q;
 }
 
@@ -57,9 +42,9 @@ Eigen::VectorXd LowRank::left(const Eigen::VectorXd& m, const Eigen::VectorXd& q
             p.segment(part.left, part.rows) = m.segment(part.begin, part.rows);
             continue;
         }
-        Thin(&p[part.left], part.rows, part.rank) =
-            ConstWide(&m[part.begin], part.rows, part.columns) *
-            ConstThin(&q[part.right], part.columns, part.rank);
+        multiply(ConstWideMap(&m[part.begin], part.rows, part.columns),
+                 ConstThinMap(&q[part.right], part.columns, part.rank),
+                 ThinMap(&p[part.left], part.rows, part.rank));
     }
     return p;
 }
@@ -69,26 +54,19 @@ Eigen::VectorXd LowRank::right(const Eigen::VectorXd& m, const Eigen::VectorXd& 
     Eigen::VectorXd q(right_);
     for (const Part& part : parts_) {
         if (part.rank == 0) continue;
-        const ConstThin left(&p[part.left], part.rows, part.rank);
-        const ConstThin old(&before[part.right], part.columns, part.rank);
-        Thin right(&q[part.right], part.columns, part.rank);
-        right = ConstWide(&m[part.begin], part.rows, part.columns).transpose() * left;
+        const ConstThinMap left(&p[part.left], part.rows, part.rank);
+        const ConstThinMap old(&before[part.right], part.columns, part.rank);
+        ThinMap right(&q[part.right], part.columns, part.rank);
+        multiply_transposed(ConstWideMap(&m[part.begin], part.rows, part.columns), left, right);
         for (Eigen::Index j = 0; j < part.rank; ++j)
-            if (left.col(j).squaredNorm() == 0) right.col(j) = old.col(j);
+            if (squared_norm(left.col(j)) == 0) right.col(j) = old.col(j);
     }
     return q;
 }
 
 void LowRank::orthonormalize(Eigen::VectorXd& p) const {
     for (const Part& part : parts_) {
-        if (part.rank == 0) continue;
-        Thin columns(&p[part.left], part.rows, part.rank);
-        for (Eigen::Index j = 0; j < part.rank; ++j)
-            for (int round = 0; round < 2; ++round) {  // once leaves rounding errors of the first
-                subtract_projections(columns, j);
-                const double norm = columns.col(j).norm();
-                if (norm > 0) columns.col(j) /= norm;
-            }
+        if (part.rank > 0) paceline::orthonormalize(ThinMap(&p[part.left], part.rows, part.rank));
     }
 }
 
@@ -99,9 +77,9 @@ Eigen::VectorXd LowRank::product(const Eigen::VectorXd& p, const Eigen::VectorXd
             m.segment(part.begin, part.rows) = p.segment(part.left, part.rows);
             continue;
         }
-        Eigen::Map<RowMajor>(&m[part.begin], part.rows, part.columns) =
-            ConstThin(&p[part.left], part.rows, part.rank) *
-            ConstThin(&q[part.right], part.columns, part.rank).transpose();
+        multiply_outer(ConstThinMap(&p[part.left], part.rows, part.rank),
+                       ConstThinMap(&q[part.right], part.columns, part.rank),
+                       Eigen::Map<RowMajorMatrix>(&m[part.begin], part.rows, part.columns));
     }
     return m;
 }

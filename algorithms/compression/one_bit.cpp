@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -29,7 +30,7 @@ OneBitBuffers cut_at(LayoutPtr layout, int workers, const std::vector<std::int64
 // What a bit and the scale of a part say of it; the part keeps the rest.
 template <class Part>
 Eigen::VectorXd take_signs(Part part) {
-    const double scale = part.norm() / std::sqrt(static_cast<double>(part.size()));
+    const double scale = norm(part) / std::sqrt(static_cast<double>(part.size()));
     Eigen::VectorXd said =
         (part.array() >= 0).select(scale, Eigen::VectorXd::Constant(part.size(), -scale));
     part -= said;

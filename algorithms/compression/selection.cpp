@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "algorithms/compression/sparse.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
 namespace {
 
 double comparisons(double n) {
-    return n > 1 ? n * std::log2(n) : 0;
+    return n > 1 ? n * elementary::log2(n) : 0;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -21,7 +22,8 @@ std::int64_t merged_entries(std::int64_t entries, std::int64_t kept, int contrib
     if (law == DensityLaw::worst_case)  // min(entries, contributions * kept), without overflow
         return kept > entries / contributions ? entries : contributions * kept;
     const auto n = static_cast<double>(entries);
-    const double share = -std::expm1(contributions * std::log1p(-static_cast<double>(kept) / n));
+    const double share =
+        -elementary::expm1(contributions * elementary::log1p(-static_cast<double>(kept) / n));
     return std::min(entries, static_cast<std::int64_t>(std::ceil(n * share)));
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <Eigen/Core>
 #include <boost/random/uniform_01.hpp>
+
+#include "sim/numeric/sums.hpp"
 
 namespace paceline {
 
@@ -13,7 +16,9 @@ namespace {
 void ternarize(std::span<double> tensor, RandomStream& random) {
     if (tensor.empty()) return;
     Eigen::Map<Eigen::ArrayXd> x(tensor.data(), static_cast<Eigen::Index>(tensor.size()));
-    const double sigma = std::sqrt((x - x.mean()).square().mean());
+    const auto n = static_cast<double>(tensor.size());
+    const std::vector<double> means(tensor.size(), sum(tensor) / n);
+    const double sigma = std::sqrt(squared_distance(tensor, means) / n);
     if (sigma > 0) x = x.max(-2.5 * sigma).min(2.5 * sigma);
     const double most = x.abs().maxCoeff();
     if (most == 0) return;

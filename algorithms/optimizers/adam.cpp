@@ -1,6 +1,6 @@
 #include "algorithms/optimizers/adam.hpp"
 
-#include <cmath>
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -39,8 +39,8 @@ void adam_step(const AdamRule& rule, double gamma, std::int64_t step, const Vect
         return;
     }
     const auto k = static_cast<double>(step);
-    x -= gamma * adam_direction(rule, m / (1 - std::pow(rule.beta1, k)),
-                                v / (1 - std::pow(rule.beta2, k)), x);
+    x -= gamma * adam_direction(rule, m / (1 - elementary::pow(rule.beta1, k)),
+                                v / (1 - elementary::pow(rule.beta2, k)), x);
 }
 
 }  // namespace paceline

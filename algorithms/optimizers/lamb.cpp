@@ -1,8 +1,10 @@
 #include "algorithms/optimizers/lamb.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+
+#include "models/algebra.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -12,8 +14,8 @@ Vector lamb_direction(const AdamRule& rule, std::int64_t step, const Vector& m, 
                       const Vector& x) {
     if (!rule.bias_correction) return adam_direction(rule, m, v, x);
     const auto k = static_cast<double>(step);
-    return adam_direction(rule, m / (1 - std::pow(rule.beta1, k)),
-                          v / (1 - std::pow(rule.beta2, k)), x);
+    return adam_direction(rule, m / (1 - elementary::pow(rule.beta1, k)),
+                          v / (1 - elementary::pow(rule.beta2, k)), x);
 }
 
 double trust_ratio(const LambRule& rule, double x_norm, double r_norm) {
@@ -36,7 +38,7 @@ Eigen::VectorXd lamb_step(const LambRule& rule, double gamma, std::int64_t step,
     for (std::size_t l = 0; l < tensors; ++l) {
         auto x_l = model.segment(layout.offset(l), layout.tensors()[l].entries());
         const auto r_l = r.values().segment(layout.offset(l), x_l.size());
-        const double t = trust_ratio(rule, x_l.norm(), r_l.norm());
+        const double t = trust_ratio(rule, norm(x_l), norm(r_l));
         x_l -= gamma * t * r_l;
         trust(static_cast<Eigen::Index>(l)) = t;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "models/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -18,8 +19,8 @@ Vector lars_scaled(Vector g, const Vector& x, double gamma, const LarsOptions& o
         auto g_l = all.segment(layout.offset(l), tensor.entries());
         const auto x_l = x.values().segment(layout.offset(l), tensor.entries());
         const double lambda = options.weight_decay;
-        const double x_norm = x_l.norm();
-        const double g_norm = g_l.norm();
+        const double x_norm = norm(x_l);
+        const double g_norm = norm(g_l);
         double ratio = 1;
         if (x_norm > 0 && g_norm > 0)
             ratio = options.trust * x_norm / (g_norm + lambda * x_norm + options.epsilon);

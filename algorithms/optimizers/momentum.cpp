@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "models/algebra.hpp"
+
 namespace paceline {
 
 void clip_norm(Vector& g, double clip) {
     if (clip <= 0 || !g.has_values()) return;
-    const double norm = g.values().norm();
-    if (norm > clip) g *= clip / norm;
+    const double length = norm(g.values());
+    if (length > clip) g *= clip / length;
 }
 
 void momentum_step(const MomentumRule& rule, double gamma, Vector g, Vector& m, Vector& x) {

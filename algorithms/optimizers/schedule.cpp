@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "sim/numeric/elementary.hpp"
+
 namespace paceline {
 
 namespace {
@@ -20,13 +22,15 @@ double shape_at(const Schedule& schedule, double k, double steps, double warm_st
         case Decay::constant:
             return 1;
         case Decay::step:
-            return std::pow(schedule.factor,
-                            std::ranges::count_if(schedule.milestones, [&](double share) {
-                                return in_steps(share, steps) <= k;
-                            }));
+            return elementary::pow(schedule.factor, static_cast<double>(std::ranges::count_if(
+                                                        schedule.milestones, [&](double share) {
+                                                            return in_steps(share, steps) <= k;
+                                                        })));
         case Decay::cosine:
             if (k < warm_steps) return 1;
-            return (1 + std::cos(std::numbers::pi * (k - warm_steps) / (steps - warm_steps))) / 2;
+            return (1 +
+                    elementary::cos(std::numbers::pi * (k - warm_steps) / (steps - warm_steps))) /
+                   2;
     }
     return 1;
 }

@@ -1,17 +1,18 @@
 #include "models/data/artificial_language.hpp"
 
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include <boost/random/discrete_distribution.hpp>
-#include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
+#include "models/algebra.hpp"
 #include "models/data/tokens.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -22,14 +23,14 @@ constexpr int most_iterations = 20000;
 
 double entropy_of(const auto& frequencies) {
     double sum = 0;
-    for (const double p : frequencies) sum -= p > 0 ? p * std::log(p) : 0;
+    for (const double p : frequencies) sum -= p > 0 ? p * elementary::log(p) : 0;
     return sum;
 }
 
 Eigen::VectorXd zipf_frequencies(int words, double exponent) {
-    const Eigen::ArrayXd ranks = Eigen::ArrayXd::LinSpaced(words, 1, words);
-    const Eigen::VectorXd weights = ranks.pow(-exponent);
-    return weights / weights.sum();
+    Eigen::VectorXd weights(words);
+    for (int w = 0; w < words; ++w) weights[w] = elementary::pow(w + 1, -exponent);
+    return weights / sum(weights);
 }
 
 /// Words go round the classes in order of frequency, each round in a random order: every class has
@@ -51,30 +52,29 @@ Eigen::VectorXi deal_words(int words, int classes, RandomStream& stream) {
 /// rows exact and, at convergence, those over columns right to rounding.
 Eigen::MatrixXd random_transitions(const Eigen::VectorXd& frequency, double sharpness,
                                    RandomStream& stream) {
-    boost::random::normal_distribution<double> normal(0, sharpness);
     Eigen::MatrixXd joint(frequency.size(), frequency.size());
-    for (double& p : joint.reshaped()) p = std::exp(normal(stream));
+    for (double& p : joint.reshaped()) p = draw_log_normal(stream, 0, sharpness);
     for (int i = 0; i < most_iterations; ++i) {
-        joint *=
-            (frequency.array() / joint.colwise().sum().transpose().array()).matrix().asDiagonal();
-        const Eigen::VectorXd rows = joint.rowwise().sum();
+        joint *= (frequency.array() / sums_of_columns(joint).array()).matrix().asDiagonal();
+        const Eigen::VectorXd rows = sums_of_rows(joint);
         if ((rows - frequency).cwiseAbs().maxCoeff() < tolerance) break;
         joint = (frequency.array() / rows.array()).matrix().asDiagonal() * joint;
     }
-    const Eigen::VectorXd rows = joint.rowwise().sum();
+    const Eigen::VectorXd rows = sums_of_rows(joint);
     return rows.cwiseInverse().asDiagonal() * joint;
 }
 
 /// Of the pairs (c_t-1, c_t), by iteration from independence.
 Eigen::MatrixXd stationary_pairs(const ArtificialLanguage& language) {
     const Eigen::VectorXd& f = language.class_frequency;
-    Eigen::MatrixXd pairs = f * f.transpose();
+    Eigen::MatrixXd pairs(f.size(), f.size());
+    for (Eigen::Index b = 0; b < f.size(); ++b) pairs.col(b) = f(b) * f;
     for (int i = 0; i < most_iterations; ++i) {
         // P(b, c) = sum over a of P(a, b) ((1 - memory) A(c | b) + memory B(c | a))
-        const Eigen::VectorXd last = pairs.colwise().sum();
+        const Eigen::VectorXd last = sums_of_columns(pairs);
         const Eigen::MatrixXd next =
             (1 - language.memory) * (last.asDiagonal() * language.after_last) +
-            language.memory * (pairs.transpose() * language.after_second_last);
+            language.memory * transposed_product(pairs, language.after_second_last);
         const double change = (next - pairs).cwiseAbs().maxCoeff();
         pairs = next;
         if (change < tolerance) break;

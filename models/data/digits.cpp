@@ -3,22 +3,28 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <initializer_list>
 #include <numbers>
 #include <vector>
 
-#include <Eigen/Geometry>
-#include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <boost/random/uniform_real_distribution.hpp>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
 namespace {
 
-using Point = Eigen::Vector2d;  // x to the right, y down
+struct Point {
+    double x;  // to the right
+    double y;  // down
+
+    friend Point operator-(const Point& a, const Point& b) { return {a.x - b.x, a.y - b.y}; }
+};
 using Stroke = std::vector<Point>;
 using Glyph = std::vector<Stroke>;
 
@@ -31,15 +37,15 @@ Stroke arc(Point center, Point radii, double from, double to) {
     Stroke stroke;
     for (int i = 0; i <= pieces; ++i) {
         const double angle = (from + (to - from) * i / pieces) * std::numbers::pi / 180;
-        stroke.emplace_back(center.x() + radii.x() * std::cos(angle),
-                            center.y() + radii.y() * std::sin(angle));
+        stroke.push_back({center.x + radii.x * elementary::cos(angle),
+                          center.y + radii.y * elementary::sin(angle)});
     }
     return stroke;
 }
 
 Stroke line(std::initializer_list<std::array<double, 2>> points) {
     Stroke stroke;
-    for (const auto& [x, y] : points) stroke.emplace_back(x, y);
+    for (const auto& [x, y] : points) stroke.push_back({x, y});
     return stroke;
 }
 
@@ -72,28 +78,38 @@ double within(double least, double most, RandomStream& stream) {
 
 /// What an image does to the points of its glyph; into pixels.
 struct Distortion {
-    Eigen::Matrix2d linear;
-    Eigen::Matrix<double, 2, 3> quadratic;
+    // Coefficients of x and y, and of x^2, xy and y^2, in each of the two results.
+    std::array<std::array<double, 2>, 2> linear;
+    std::array<std::array<double, 3>, 2> quadratic;
     Point shift;
 
     Distortion(const DigitsOptions& options, RandomStream& stream) {
         const auto around_0 = [&](double most) { return within(-most, most, stream); };
         const double angle = around_0(options.rotation);
-        Eigen::Matrix2d shear = Eigen::Matrix2d::Identity();
-        shear(0, 1) = around_0(options.shear);
+        const double shear = around_0(options.shear);
         const double wider = 1 + around_0(options.scale);
         const double higher = 1 + around_0(options.scale);
-        for (double& coefficient : quadratic.reshaped()) coefficient = around_0(options.warp);
-        shift = {.5 + around_0(options.shift), .5 + around_0(options.shift)};
-        shift *= options.size;
-        linear = options.size * Eigen::Rotation2Dd(angle).toRotationMatrix() * shear *
-                 Eigen::Vector2d(glyph_width * wider, glyph_height * higher).asDiagonal();
+        for (std::size_t k = 0; k < 3; ++k)
+            for (auto& row : quadratic) row[k] = around_0(options.warp);
+        shift.x = options.size * (.5 + around_0(options.shift));
+        shift.y = options.size * (.5 + around_0(options.shift));
+        // size * rotation * shear * widths
+        const double cosine = options.size * elementary::cos(angle);
+        const double sine = options.size * elementary::sin(angle);
+        const double width = glyph_width * wider;
+        const double height = glyph_height * higher;
+        linear = {{{cosine * width, (cosine * shear - sine) * height},
+                   {sine * width, (sine * shear + cosine) * height}}};
     }
 
     Point operator()(const Point& of_glyph) const {
-        const Point p = of_glyph.array() - 0.5;
-        const Eigen::Vector3d squares(p.x() * p.x(), p.x() * p.y(), p.y() * p.y());
-        return linear * (p + quadratic * squares) + shift;
+        const Point p = of_glyph - Point{0.5, 0.5};
+        const auto bent = [&](double along, const std::array<double, 3>& k) {
+            return along + (k[0] * (p.x * p.x) + k[1] * (p.x * p.y) + k[2] * (p.y * p.y));
+        };
+        const Point b{bent(p.x, quadratic[0]), bent(p.y, quadratic[1])};
+        return {linear[0][0] * b.x + linear[0][1] * b.y + shift.x,
+                linear[1][0] * b.x + linear[1][1] * b.y + shift.y};
     }
 };
 
@@ -109,9 +125,12 @@ struct Pen {
 
 double distance_to_segment(const Point& p, const Point& a, const Point& b) {
     const Point along = b - a;
-    const double squared = along.squaredNorm();
-    const double t = squared > 0 ? std::clamp((p - a).dot(along) / squared, 0.0, 1.0) : 0.0;
-    return (p - a - t * along).norm();
+    const Point from_a = p - a;
+    const double squared = along.x * along.x + along.y * along.y;
+    const double projected = from_a.x * along.x + from_a.y * along.y;
+    const double t = squared > 0 ? std::clamp(projected / squared, 0.0, 1.0) : 0.0;
+    const Point off = from_a - Point{t * along.x, t * along.y};
+    return std::sqrt(off.x * off.x + off.y * off.y);
 }
 
 /// Ink is the most of all segments' at a pixel; only pixels that the pen reaches are looked at.
@@ -120,11 +139,11 @@ void draw_segment(const Point& a, const Point& b, const Pen& pen, Eigen::MatrixX
         const auto last = static_cast<double>(ink.rows() - 1);
         return static_cast<Eigen::Index>(std::clamp(std::floor(position), 0.0, last));
     };
-    const Point low = a.cwiseMin(b).array() - pen.reach();
-    const Point high = a.cwiseMax(b).array() + pen.reach();
-    for (Eigen::Index y = pixel(low.y()); y <= pixel(high.y()); ++y)
-        for (Eigen::Index x = pixel(low.x()); x <= pixel(high.x()); ++x) {
-            const Point center(static_cast<double>(x) + 0.5, static_cast<double>(y) + 0.5);
+    const Point low{std::min(a.x, b.x) - pen.reach(), std::min(a.y, b.y) - pen.reach()};
+    const Point high{std::max(a.x, b.x) + pen.reach(), std::max(a.y, b.y) + pen.reach()};
+    for (Eigen::Index y = pixel(low.y); y <= pixel(high.y); ++y)
+        for (Eigen::Index x = pixel(low.x); x <= pixel(high.x); ++x) {
+            const Point center{static_cast<double>(x) + 0.5, static_cast<double>(y) + 0.5};
             const auto here = static_cast<float>(pen.ink(distance_to_segment(center, a, b)));
             ink(x, y) = std::max(ink(x, y), here);
         }
@@ -149,8 +168,15 @@ void draw_glyph(const Glyph& glyph, const DigitsOptions& options, RandomStream& 
 }
 
 struct Colors {
-    Eigen::Vector3d background = Eigen::Vector3d::Zero();
-    Eigen::Vector3d ink = Eigen::Vector3d::Zero();
+    std::array<double, 3> background{};
+    std::array<double, 3> ink{};
+
+    [[nodiscard]] double contrast() const {
+        double squares = 0;
+        for (std::size_t c = 0; c < ink.size(); ++c)
+            squares += (ink[c] - background[c]) * (ink[c] - background[c]);
+        return std::sqrt(squares);
+    }
 };
 
 Colors draw_colors(const DigitsOptions& options, RandomStream& stream) {
@@ -159,7 +185,7 @@ Colors draw_colors(const DigitsOptions& options, RandomStream& stream) {
         colors.ink[0] = within(options.faintest, 1, stream);
         return colors;
     }
-    while ((colors.ink - colors.background).norm() < options.faintest) {
+    while (colors.contrast() < options.faintest) {
         for (double& value : colors.background) value = within(0, 1, stream);
         for (double& value : colors.ink) value = within(0, 1, stream);
     }
@@ -168,7 +194,6 @@ Colors draw_colors(const DigitsOptions& options, RandomStream& stream) {
 
 Samples draw(int count, const DigitsOptions& options, RandomStream stream) {
     boost::random::uniform_int_distribution<int> digit(0, 9);
-    boost::random::normal_distribution<double> normal;
     const std::array<Glyph, 10> glyphs = make_glyphs();
     const Eigen::Index pixels = Eigen::Index{options.size} * options.size;
     Eigen::MatrixXf ink(options.size, options.size);
@@ -181,11 +206,11 @@ Samples draw(int count, const DigitsOptions& options, RandomStream stream) {
         draw_glyph(glyphs[static_cast<std::size_t>(label)], options, stream, ink);
         const Colors colors = draw_colors(options, stream);
         for (int channel = 0; channel < options.channels; ++channel) {
-            const double background = colors.background[channel];
-            const double contrast = colors.ink[channel] - background;
+            const double background = colors.background[static_cast<std::size_t>(channel)];
+            const double contrast = colors.ink[static_cast<std::size_t>(channel)] - background;
             for (Eigen::Index i = 0; i < pixels; ++i) {
                 const double clean = background + contrast * static_cast<double>(ink(i));
-                const double noisy = clean + options.noise * normal(stream);
+                const double noisy = clean + options.noise * draw_normal(stream);
                 samples.inputs(channel * pixels + i, j) =
                     static_cast<float>(std::clamp(noisy, 0.0, 1.0));
             }

@@ -1,7 +1,11 @@
 #include "models/data/linear_regression.hpp"
 
+#include <cstddef>
+#include <span>
+
 #include "models/data/normal.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/numeric/sums.hpp"
 
 namespace paceline {
 
@@ -18,8 +22,13 @@ void fill_block(Samples& samples, Eigen::Index from, Eigen::Index rows,
     Eigen::VectorXf errors(rows);
     fill_normal(inputs, stream);
     fill_normal(errors, stream);
-    samples.targets.segment(from, rows) =
-        inputs.transpose() * optimum + static_cast<float>(noise) * errors;
+    const auto features = static_cast<std::size_t>(optimum.size());
+    for (Eigen::Index i = 0; i < rows; ++i) {
+        const double exact =
+            dot(std::span(&inputs(0, i), features), std::span(optimum.data(), features));
+        samples.targets(from + i) =
+            static_cast<float>(exact) + static_cast<float>(noise) * errors(i);
+    }
 }
 
 }  // namespace

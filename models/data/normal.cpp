@@ -1,14 +1,13 @@
 #include "models/data/normal.hpp"
 
-#include <boost/random/normal_distribution.hpp>
+#include "sim/numeric/draws.hpp"
 
 namespace paceline {
 
 void fill_normal(Eigen::Ref<Eigen::MatrixXf> values, RandomStream& stream) {
-    boost::random::normal_distribution<double> normal;
     for (Eigen::Index j = 0; j < values.cols(); ++j)
         for (Eigen::Index i = 0; i < values.rows(); ++i)
-            values(i, j) = static_cast<float>(normal(stream));
+            values(i, j) = static_cast<float>(draw_normal(stream));
 }
 
 }  // namespace paceline

@@ -5,11 +5,12 @@
 #include <numeric>
 #include <span>
 
-#include <boost/random/gamma_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -66,15 +67,14 @@ Shards cut(std::span<const int> order, std::size_t shuffled, int nodes) {
 /// Shares that sum to 1. In logarithms, G(alpha) = G(alpha + 1) U^(1/alpha): for small alpha all of
 /// the variates themselves would underflow to 0.
 std::vector<double> draw_dirichlet(std::size_t n, double alpha, RandomStream& stream) {
-    boost::random::gamma_distribution<double> gamma(alpha + 1);
     boost::random::uniform_01<double> uniform;
     std::vector<double> shares(n);
     for (double& share : shares) {
-        const double larger = std::log(gamma(stream));
-        share = larger + std::log(1 - uniform(stream)) / alpha;
+        const double larger = elementary::log(draw_gamma(stream, alpha + 1));
+        share = larger + elementary::log(1 - uniform(stream)) / alpha;
     }
     const double most = *std::ranges::max_element(shares);
-    for (double& share : shares) share = std::exp(share - most);
+    for (double& share : shares) share = elementary::exp(share - most);
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
     for (double& share : shares) share /= sum;
     return shares;

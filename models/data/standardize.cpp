@@ -1,8 +1,12 @@
 #include "models/data/standardize.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/sums.hpp"
 
 namespace paceline {
 
@@ -12,8 +16,20 @@ namespace {
 void standardize_rows(Dataset& data, Eigen::Index from, Eigen::Index rows) {
     auto train = data.train.inputs.middleRows(from, rows);
     const auto size = static_cast<double>(train.size());
-    const double mean = train.cast<double>().sum() / size;
-    const double variance = (train.cast<double>().array() - mean).square().sum() / size;
+    // Each sample's features lie side by side; a sum for each of them, then one of those.
+    std::vector<double> sums(static_cast<std::size_t>(train.cols()));
+    for (Eigen::Index j = 0; j < train.cols(); ++j)
+        sums[static_cast<std::size_t>(j)] =
+            sum(std::span<const float>(&train(0, j), static_cast<std::size_t>(rows)));
+    const double mean = sum(sums) / size;
+    std::vector<double> feature(static_cast<std::size_t>(rows));
+    const std::vector<double> means(feature.size(), mean);
+    for (Eigen::Index j = 0; j < train.cols(); ++j) {
+        for (std::size_t i = 0; i < feature.size(); ++i)
+            feature[i] = static_cast<double>(train(static_cast<Eigen::Index>(i), j));
+        sums[static_cast<std::size_t>(j)] = squared_distance(feature, means);
+    }
+    const double variance = sum(sums) / size;
     const double deviation = variance > 0 ? std::sqrt(variance) : 1;
     const auto apply = [&](auto features) {
         features =

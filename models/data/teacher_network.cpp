@@ -6,8 +6,10 @@
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
+#include "models/algebra.hpp"
 #include "models/data/normal.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -39,11 +41,11 @@ Samples draw(int count, const Teacher& teacher, RandomStream stream) {
     samples.inputs.resize(teacher.first.cols(), count);
     fill_normal(samples.inputs, stream);
     samples.labels.resize(count);
-    Eigen::VectorXf logits(teacher.second.rows());
     for (Eigen::Index j = 0; j < count; ++j) {
-        logits.noalias() =
-            teacher.second * (teacher.first * samples.inputs.col(j)).array().tanh().matrix();
-        logits.maxCoeff(&samples.labels[j]);
+        Eigen::VectorXf hidden = product(teacher.first, samples.inputs.col(j));
+        for (float& unit : hidden)
+            unit = static_cast<float>(elementary::tanh(static_cast<double>(unit)));
+        product(teacher.second, hidden).maxCoeff(&samples.labels[j]);
     }
     return samples;
 }

@@ -443,7 +443,7 @@ PACELINE_INLINE Lanes<Scalar> converted(const Lanes<float>& v) {
 }
 
 template <class Scalar>
-Scalar dot(Index n, const float* a, const Scalar* b) {
+Scalar dot_product(Index n, const float* a, const Scalar* b) {
     using V = Lanes<Scalar>;
     V sum = {};
     Index k = 0;
@@ -611,7 +611,7 @@ void inverse_deviation(const Scalar* squares, Scalar share, Scalar epsilon, Scal
 }
 
 template <class Scalar>
-void normalize(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu,
+void norm_forward(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu,
                Scalar* out) {
     using V = Lanes<Scalar>;
     const V factor = broadcast<V>(scale) * load<V>(channel.inverse);
@@ -665,7 +665,7 @@ constexpr Kernels<Scalar> make_kernels() {
         .multiply = &multiply<Scalar>,
         .multiply_gathered = &multiply_gathered<Scalar>,
         .correlate_3x3 = &correlate_3x3<Scalar>,
-        .dot = &dot<Scalar>,
+        .dot_product = &dot_product<Scalar>,
         .exp = &exp<Scalar>,
         .tanh = &tanh<Scalar>,
         .logistic = &logistic<Scalar>,
@@ -678,7 +678,7 @@ constexpr Kernels<Scalar> make_kernels() {
         .add_pixels = &add_pixels<Scalar>,
         .add_squares = &add_squares<Scalar>,
         .inverse_deviation = &inverse_deviation<Scalar>,
-        .normalize = &normalize<Scalar>,
+        .norm_forward = &norm_forward<Scalar>,
         .norm_parameters = &norm_parameters<Scalar>,
         .norm_input = &norm_input<Scalar>,
     };

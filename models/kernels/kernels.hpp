@@ -115,7 +115,7 @@ struct Kernels {
                           const Scalar* x, const InputGrid& seen, Scalar* g, Index g_row);
 
     /// sum of a_k b_k, in 32 lanes.
-    Scalar (*dot)(Index n, const float* a, const Scalar* b);
+    Scalar (*dot_product)(Index n, const float* a, const Scalar* b);
 
     /// out_k = exp(x_k), tanh(x_k) or 1/(1 + exp(-x_k)) for any n; out may be x. exp and tanh are within 1 ulp
     /// (where the result is normal), logistic within 2. NaN gives NaN.
@@ -145,7 +145,7 @@ struct Kernels {
     /// inverse = 1/sqrt(share squares + epsilon)
     void (*inverse_deviation)(const Scalar* squares, Scalar share, Scalar epsilon, Scalar* inverse);
     /// out = scale (in - mean) inverse + shift, and the ReLU of that if it is wanted.
-    void (*normalize)(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu,
+    void (*norm_forward)(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu,
                       Scalar* out);
     /// Masks d_out as masked_sum does, leaves d_scale and d_shift, and adds scale times the lanes of d_shift and of
     /// d_scale to a and b.

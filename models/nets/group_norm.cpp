@@ -44,7 +44,7 @@ class GroupNorm final : public Layer<Scalar> {
         for (Index group = 0; group < groups_; ++group) {
             measure(group, in);
             for (Index c = first(group); c < first(group + 1); ++c)
-                kernels<Scalar>().normalize(channel(c, group, in), x[c], x[image_.channels + c], relu_,
+                kernels<Scalar>().norm_forward(channel(c, group, in), x[c], x[image_.channels + c], relu_,
                                             out.col(image_.feature(c, 0, 0)).data());
         }
     }

@@ -3,9 +3,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <boost/random/normal_distribution.hpp>
-
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
 
 namespace paceline {
 
@@ -88,8 +87,8 @@ Eigen::Index entries_of(const std::vector<Tensor>& tensors) {
 
 template <class Scalar>
 void draw_normal(RandomStream& stream, double deviation, Eigen::Index count, Scalar* x) {
-    boost::random::normal_distribution<double> normal(0, deviation);
-    for (Eigen::Index i = 0; i < count; ++i) x[i] = static_cast<Scalar>(normal(stream));
+    for (Eigen::Index i = 0; i < count; ++i)
+        x[i] = static_cast<Scalar>(paceline::draw_normal(stream, 0, deviation));
 }
 
 template class Chain<float>;

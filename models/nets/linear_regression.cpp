@@ -65,7 +65,7 @@ class LinearRegression final : public Net<Scalar> {
         if (residual_.size() < batch.count()) residual_.resize(batch.count());
         const Scalar bias = shape_.bias ? x[shape_.features] : Scalar{0};
         for (Index sample = 0; sample < batch.count(); ++sample)
-            residual_[sample] = kernels<Scalar>().dot(shape_.features, batch.inputs.col(sample).data(), x.data()) + bias -
+            residual_[sample] = kernels<Scalar>().dot_product(shape_.features, batch.inputs.col(sample).data(), x.data()) + bias -
                                 static_cast<Scalar>(batch.targets[sample]);
     }
 

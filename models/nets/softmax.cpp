@@ -1,11 +1,11 @@
 #include "models/nets/softmax.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "models/nets/lanes.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -31,7 +31,7 @@ double sum_of_losses(const Lanes<Scalar>& sum, const Lanes<Scalar>& max, const L
                      Index count) {
     double loss = 0;
     for (Index lane = 0; lane < count; ++lane)
-        loss += std::log(static_cast<double>(sum[lane])) + static_cast<double>(max[lane]) -
+        loss += elementary::log(static_cast<double>(sum[lane])) + static_cast<double>(max[lane]) -
                 static_cast<double>(right[lane]);
     return loss;
 }

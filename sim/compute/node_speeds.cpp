@@ -4,19 +4,15 @@
 #include <cmath>
 #include <utility>
 
-#include <boost/random/exponential_distribution.hpp>
-#include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
 namespace {
-
-double standard_normal(RandomStream& random) {
-    return boost::random::normal_distribution<double>()(random);
-}
 
 // In [0, 1).
 double uniform(RandomStream& random) {
@@ -39,15 +35,15 @@ double draw_jitter(Jitter jitter, RandomStream& random) {
     switch (jitter.law) {
         case JitterLaw::normal:
             for (;;) {
-                const double factor = 1 + p * standard_normal(random);
+                const double factor = 1 + p * draw_normal(random);
                 if (factor > 0 && factor < 2) return factor;
             }
         case JitterLaw::log_normal:
-            return std::exp(p * standard_normal(random) - p * p / 2);
+            return elementary::exp(p * draw_normal(random) - p * p / 2);
         case JitterLaw::exponential:
-            return 1 + p * boost::random::exponential_distribution<double>()(random);
+            return 1 + p * draw_exponential(random);
         case JitterLaw::pareto:
-            return std::pow(1 - uniform(random), -1 / p);
+            return elementary::pow(1 - uniform(random), -1 / p);
     }
     PACELINE_CHECK(false, "every law of jitter has its case");
 }
@@ -56,7 +52,7 @@ double draw_jitter(Jitter jitter, RandomStream& random) {
 
 std::vector<double> log_normal_speeds(int nodes, double sigma, RandomStreams streams) {
     return draw_each(nodes, streams,
-                     [=](RandomStream& r) { return std::exp(sigma * standard_normal(r)); });
+                     [=](RandomStream& r) { return elementary::exp(sigma * draw_normal(r)); });
 }
 
 std::vector<double> uniform_speeds(int nodes, double low, double high, RandomStreams streams) {

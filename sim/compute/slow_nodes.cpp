@@ -5,11 +5,11 @@
 #include <memory>
 #include <utility>
 
-#include <boost/random/exponential_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
 
 namespace paceline {
 
@@ -40,8 +40,7 @@ class DrawnIntervals {
 
   private:
     Duration draw(Duration mean) {
-        return from_seconds(
-            boost::random::exponential_distribution<double>(1 / to_seconds(mean))(random_));
+        return from_seconds(draw_exponential(random_, 1 / to_seconds(mean)));
     }
 
     RandomIntervals means_;

@@ -1,8 +1,10 @@
 // Named random streams: one seed of a run, any number of independent streams drawn from it.
 //
 // stream("batch", rank) depends on (seed, name, index) and on nothing else, so a new consumer
-// shifts no other, and two simulations share nothing. Generator and seeding are portable, and so
-// are Boost's distributions on top of it (the standard library's differ between vendors).
+// shifts no other, and two simulations share nothing. Generator and seeding are portable. So are
+// those of Boost's distributions that need nothing but basic arithmetic (uniform, Bernoulli,
+// discrete). Those that call exp, log, pow or tan are not, as C libraries differ in last bits:
+// sim/numeric/draws.hpp has portable ones. The standard library's differ between vendors.
 //
 // The generator is L'Ecuyer's combined Tausworthe taus88 (Math. Comp. 65, 1996): period 2^88, 12
 // bytes of state, so that thousands of nodes can own several streams each. Its seed is the output

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include <boost/random/exponential_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 
 #include "sim/engine/check.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/messages/transfer.hpp"
+#include "sim/numeric/draws.hpp"
 
 namespace paceline {
 
@@ -18,8 +18,7 @@ constexpr Stream only_stream = 0;
 // A time of this mean; a tick at least, so that time passes.
 Duration length_of(Duration mean, bool drawn, RandomStream& random) {
     if (!drawn || mean == Duration::zero()) return mean;
-    boost::random::exponential_distribution<double> law;
-    return std::max(from_seconds(law(random) * to_seconds(mean)), Duration{1});
+    return std::max(from_seconds(draw_exponential(random) * to_seconds(mean)), Duration{1});
 }
 
 Task<> send_until(NetworkPart network, int from, int to, BackgroundSource source, Time end) {

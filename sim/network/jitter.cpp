@@ -3,11 +3,11 @@
 #include <cmath>
 #include <numbers>
 
-#include <boost/random/lognormal_distribution.hpp>
-#include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -17,17 +17,15 @@ double draw_seconds(const LinkJitter& jitter, RandomStream& stream) {
     const double typical = to_seconds(jitter.typical);
     switch (jitter.law) {
         case LinkJitterLaw::normal: {
-            boost::random::normal_distribution<double> normal(typical, jitter.spread);
-            double delay = normal(stream);
-            while (delay < 0) delay = normal(stream);
+            double delay = draw_normal(stream, typical, jitter.spread);
+            while (delay < 0) delay = draw_normal(stream, typical, jitter.spread);
             return delay;
         }
         case LinkJitterLaw::log_normal:
-            return boost::random::lognormal_distribution<double>(std::log(typical),
-                                                                 jitter.spread)(stream);
+            return draw_log_normal(stream, elementary::log(typical), jitter.spread);
         case LinkJitterLaw::pareto: {
             const double above = 1 - boost::random::uniform_01<double>()(stream);  // in (0, 1]
-            return typical * std::pow(above, -1 / jitter.spread);
+            return typical * elementary::pow(above, -1 / jitter.spread);
         }
         case LinkJitterLaw::none:
             break;
@@ -41,11 +39,12 @@ double mean_seconds(const LinkJitter& jitter) {
         case LinkJitterLaw::normal: {
             if (jitter.spread == 0) return typical;
             const double a = typical / jitter.spread;
-            const double density = std::exp(-a * a / 2) / std::sqrt(2 * std::numbers::pi);
-            return typical + jitter.spread * density / (std::erfc(-a / std::numbers::sqrt2) / 2);
+            const double density = elementary::exp(-a * a / 2) / std::sqrt(2 * std::numbers::pi);
+            return typical +
+                   jitter.spread * density / ((1 + elementary::erf(a / std::numbers::sqrt2)) / 2);
         }
         case LinkJitterLaw::log_normal:
-            return typical * std::exp(jitter.spread * jitter.spread / 2);
+            return typical * elementary::exp(jitter.spread * jitter.spread / 2);
         case LinkJitterLaw::pareto:
             return typical * jitter.spread / (jitter.spread - 1);
         case LinkJitterLaw::none:

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/random/exponential_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/draws.hpp"
 
 namespace paceline {
 
 namespace {
 
 Duration exponential(Duration mean, RandomStream& random) {
-    const double drawn = boost::random::exponential_distribution<double>()(random);
+    const double drawn = draw_exponential(random);
     return std::max(Duration{1}, from_seconds(drawn * to_seconds(mean)));
 }
 

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstddef>
 #include <numbers>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include <Spectra/SymEigsSolver.h>
 
 #include "sim/engine/check.hpp"
+#include "sim/numeric/elementary.hpp"
+#include "sim/numeric/sums.hpp"
 #include "topologies/mixing/graphs.hpp"
 
 namespace paceline {
@@ -35,6 +38,18 @@ Vec multiply_transposed(const Mixing& w, const Vec& x) {
     for (int i = 0; i < w.nodes(); ++i)
         for (const MixingWeight& weight : w.row(i)) y(weight.node) += weight.weight * x(i);
     return y;
+}
+
+std::span<const double> entries(const Vec& x) {
+    return {x.data(), static_cast<std::size_t>(x.size())};
+}
+
+double mean(const Vec& x) {
+    return sum(entries(x)) / static_cast<double>(x.size());
+}
+
+double modulus(const std::complex<double>& z) {
+    return std::sqrt(z.real() * z.real() + z.imag() * z.imag());
 }
 
 // A symmetric matrix as Spectra sees it: what it makes of a vector.
@@ -98,13 +113,16 @@ struct Extremes {
     double modulus = 0;
     double least = 1;
 };
+std::complex<double> root_of_unity(std::size_t j, std::size_t n) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(n);
+    return {elementary::cos(angle), elementary::sin(angle)};
+}
+
 Extremes extremes_of_circulants(const std::vector<MixingPtr>& factors) {
     using Complex = std::complex<double>;
     const auto n = static_cast<std::size_t>(factors.front()->nodes());
     std::vector<Complex> roots;
-    for (std::size_t j = 0; j < n; ++j)
-        roots.push_back(std::polar(
-            1.0, 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(n)));
+    for (std::size_t j = 0; j < n; ++j) roots.push_back(root_of_unity(j, n));
     constexpr double rounding = 1e-13;  // of products that are zero
     Extremes found;
     for (std::size_t j = 1; 2 * j <= n; ++j) {
@@ -115,8 +133,7 @@ Extremes extremes_of_circulants(const std::vector<MixingPtr>& factors) {
                 eigenvalue += weight.weight * roots[j * static_cast<std::size_t>(weight.node) % n];
             product *= eigenvalue;
         }
-        if (std::abs(product) > rounding)
-            found.modulus = std::max(found.modulus, std::abs(product));
+        if (modulus(product) > rounding) found.modulus = std::max(found.modulus, modulus(product));
         found.least = std::min(found.least, product.real());
     }
     return found;
@@ -125,19 +142,21 @@ Extremes extremes_of_circulants(const std::vector<MixingPtr>& factors) {
 // |W_(p-1) .. W_0 - J|
 std::optional<double> norm_on_mean_zero(const std::vector<MixingPtr>& factors) {
     const auto apply = [&factors](const Vec& x) {
-        Vec y = x.array() - x.mean();
+        Vec y = x.array() - mean(x);
         for (const MixingPtr& w : factors) y = multiply(*w, y);
         for (auto w = factors.rbegin(); w != factors.rend(); ++w) y = multiply_transposed(**w, y);
-        return Vec(y.array() - y.mean());
+        return Vec(y.array() - mean(y));
     };
     // Spectra 1.0 throws on a matrix that is zero but for rounding. One that sends a vector without
     // any structure to zero is.
     const int nodes = factors.front()->nodes();
-    const Vec probe = (Vec::LinSpaced(nodes, 1, nodes).array().square()).sin();
-    if (apply(probe).norm() <= 1e-14 * probe.norm()) return 0;
+    Vec probe(nodes);
+    for (int i = 0; i < nodes; ++i)
+        probe(i) = elementary::sin(std::fmod((i + 1.0) * (i + 1.0), 1000.0));
+    if (norm(entries(apply(probe))) <= 1e-14 * norm(entries(probe))) return 0;
     if (nodes == 2) {
         const Vec x = Vec::LinSpaced(2, -1, 1);
-        return std::sqrt(x.dot(apply(x)) / 2);
+        return std::sqrt(dot(entries(x), entries(apply(x))) / 2);
     }
     const auto square = extreme_eigenvalue(nodes, apply, Spectra::SortRule::LargestAlge);
     if (!square) return std::nullopt;
@@ -147,7 +166,7 @@ std::optional<double> norm_on_mean_zero(const std::vector<MixingPtr>& factors) {
 void use_symmetric(Spectrum& spectrum, const Mixing& w) {
     // W - 2J moves the eigenvalue 1 of the mean to -1, below all others.
     const auto second = extreme_eigenvalue(
-        w.nodes(), [&w](const Vec& x) { return Vec(multiply(w, x).array() - 2 * x.mean()); },
+        w.nodes(), [&w](const Vec& x) { return Vec(multiply(w, x).array() - 2 * mean(x)); },
         Spectra::SortRule::LargestAlge);
     spectrum.least = extreme_eigenvalue(
         w.nodes(), [&w](const Vec& x) { return multiply(w, x); }, Spectra::SortRule::SmallestAlge);
@@ -183,7 +202,7 @@ Spectrum of_period(const MixingSchedule& schedule) {
 
 std::optional<double> Spectrum::gap() const {
     if (!rho) return std::nullopt;
-    return 1 - std::pow(*rho, 1 / static_cast<double>(steps));
+    return 1 - elementary::pow(*rho, 1 / static_cast<double>(steps));
 }
 
 Spectrum spectrum(const MixingSchedule& schedule) {

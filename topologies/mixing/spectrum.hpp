@@ -15,6 +15,9 @@
 //   drawn        rho^2 is the second eigenvalue of E[W^T W]: what the mean square of disagreement
 //                shrinks by in a step (the schedule knows its closed form)
 //
+// These numbers are for people: `list` and `check` print six digits, and no run reads them. Spectra
+// sums in an order that depends on the processor, which moves the last of some ten digits.
+//
 // Known to 1e-10 or so. Unknown (no value) where Lanczos does not converge in its steps: gaps far
 // below 1e-5 on graphs that are not alike in all nodes.
 #pragma once

@@ -171,7 +171,7 @@ TEST_CASE_TEMPLATE("kernels: sums and dot products lie in 32 lanes, folded in ha
         }
         for (const Named<Scalar>& table : all_tables<Scalar>()) {
             CAPTURE(table.isa);
-            CHECK(table.kernels.dot(n, a.data(), b.data()) == fold(products));
+            CHECK(table.kernels.dot_product(n, a.data(), b.data()) == fold(products));
             std::vector<Scalar> left = d;
             CHECK(table.kernels.masked_sum({1, n, 0}, left.data(), out.data()) == fold(sums));
             CHECK(same(left, masked));
@@ -311,7 +311,7 @@ TEST_CASE_TEMPLATE("kernels: every instruction set gives the same bits", Scalar,
             kernels.inverse_deviation(mean + 2 * panel_lanes, Scalar(0.1), Scalar(1e-5), inverse);
             const NormChannel<Scalar> channel{plane, y.data(), mean, inverse};
             std::vector<Scalar> out(size);
-            kernels.normalize(channel, Scalar(1.5), Scalar(0.25), relu, out.data());
+            kernels.norm_forward(channel, Scalar(1.5), Scalar(0.25), relu, out.data());
             std::vector<Scalar> d = z;
             std::array<Scalar, 2> sums{};
             kernels.norm_parameters(channel, Scalar(1.5), d.data(), relu ? out.data() : nullptr,
