@@ -13,6 +13,7 @@ packages=(
     libopenmpi-dev openmpi-bin # studies over several machines
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
+    qemu-user # runs the program on CPUs that this machine does not have
     python3-matplotlib # figures
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
