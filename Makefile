@@ -64,7 +64,7 @@ figures: deps ## draw the figures of the documentation, into docs/figures
 	@tools/draw_figures.sh build/release/paceline
 
 fingerprints: deps ## run every fingerprint scenario and write the hashes, tests/fingerprints/fingerprints.txt
-	@echo "fingerprints: runs tests/fingerprints and most of scenarios in every variant, and writes the hashes"
+	@echo "fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and writes the hashes"
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py build/release/paceline --write
 
@@ -124,14 +124,14 @@ check-validation: deps ## is docs/validation.md what the studies give?
 	@tools/validate.py build/release/paceline --check
 
 check-fingerprints: deps ## do all scenarios give the bytes whose hashes are checked in, in every variant?
-	@echo "check-fingerprints: runs tests/fingerprints and most of scenarios, and compares hashes"
+	@echo "check-fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and compares hashes"
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py --self-test >/dev/null
 	@python3 tools/fingerprints.py build/release/paceline
 
 # `make test` runs the small scenarios, so CI has only the shipped ones left.
 check-fingerprints-shipped: deps
-	@echo "check-fingerprints-shipped: runs most of scenarios, and compares hashes"
+	@echo "check-fingerprints-shipped: runs scenarios, long ones shortened, and compares hashes"
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py build/release/paceline --set shipped
 

@@ -2,8 +2,8 @@
 """Holds results to their fingerprints: the same bytes on every machine, instruction set and number of threads.
 
 Runs the scenarios of tests/fingerprints, which use everything that a scenario can name, and the shipped ones of
-scenarios/. The hashes of the tables that they leave stand in tests/fingerprints/fingerprints.txt. Each scenario runs
-several times ("variants"): under every instruction set that PACELINE_ISA can choose, with and without the functions
+scenarios/, long ones shortened. The hashes of the tables that they leave stand in
+tests/fingerprints/fingerprints.txt. Each scenario runs several times ("variants"): under every instruction set that PACELINE_ISA can choose, with and without the functions
 that glibc chooses by CPU, on one thread and on two. All variants must leave the same bytes.
 
     tools/fingerprints.py PROGRAM            exit 1 if a table of any variant is not what fingerprints.txt says
@@ -41,14 +41,31 @@ LISTED = COVERAGE / "fingerprints.txt"
 SCHEMA = SHIPPED / "scenario.schema.json"
 TABLES = ("results.csv", "timeline.csv", "summary.csv")
 
-# These shipped scenarios take longer than 20 s on one core, some of them an hour.
-LONG = {"x"}
+# Shipped scenarios that take minutes to hours run shortened: with these settings none takes more than ten seconds.
+SHORTENED = {
+    "all-algorithms": ["stop.iterations=9", "cluster.fabric.link.preset=1GbE-tcp"],
+    "bandwidth-what-if": ["cluster.nodes=16"],
+    "compressors": ["stop.epochs=0.5"],
+    "decentralized-speedup": ["stop.iterations=10", "cluster.nodes=16"],
+    "dgc-accuracy": ["stop.epochs=0.5"],
+    "dgc-accuracy-cnn": ["stop.iterations=11"],
+    "dgc-accuracy-lstm": ["stop.iterations=30"],
+    "dgc-time-to-accuracy": ["stop.epochs=0.5"],
+    "failures": ["stop.time=5h"],
+    "large-batch": ["stop.epochs=5"],
+    "mobile": ["stop.time=10min"],
+    "momentum-bias": ["stop.iterations=1500"],
+    "momentum-bias-batch": ["stop.iterations=60"],
+    "one-bit-lamb": ["stop.iterations=300"],
+    "one-bit-training": ["stop.iterations=40"],
+    "overlap-local-sgd": ["stop.iterations=120"],
+    "slowmo": ["stop.epochs=1"],
+}
 
 # Without these CPU features glibc takes other versions of exp, log, pow and their kin. Results must not notice.
 GLIBC_MASK = "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4,-AVX512F"
 
-# What the schema can name and no scenario of tests/fingerprints needs: links that differ in numbers alone, and
-# names of nets whose profiles are data as well.
+# What the schema can name and no scenario of tests/fingerprints needs: link presets differ in numbers alone.
 NOT_NEEDED = {"preset"}
 
 # What `paceline list` calls its lists, and the key of a scenario whose "kind" they name.
@@ -85,6 +102,8 @@ class Program:
         shutil.rmtree(folder, ignore_errors=True)
         command = [*self.command, "run", str(scenario), "--out", str(folder), "--quiet", "--no-mpi", "--jobs", "1",
                    "--threads", str(variant.threads)]
+        if scenario.parent == SHIPPED:
+            command += [word for setting in SHORTENED.get(scenario.stem, []) for word in ("--set", setting)]
         environment = {key: value for key, value in os.environ.items()
                        if key not in ("PACELINE_ISA", "GLIBC_TUNABLES")} | variant.environment
         try:
@@ -140,7 +159,7 @@ def scenarios_of(which, only):
         found += sorted((ROOT / COVERAGE).glob("*.json"))
     if which in ("shipped", "all"):
         found += [path for path in sorted((ROOT / SHIPPED).glob("*.json"))
-                  if path.name != SCHEMA.name and path.stem not in LONG]
+                  if path.name != SCHEMA.name]
     if only:
         unknown = set(only) - {path.stem for path in found}
         if unknown:
