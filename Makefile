@@ -7,16 +7,19 @@ MAKEFLAGS += --no-print-directory
 jobs := $(shell nproc 2>/dev/null || echo 2)
 sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp'))
 
+# .ci/run sets PACELINE_WERROR=ON in the environment. A user's build never fails for a warning.
+werror = $(if $(PACELINE_WERROR),-D PACELINE_WERROR=$(PACELINE_WERROR))
+
 # $(call build,PRESET,TARGET)
-build = cmake --preset $(1) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
+build = cmake --preset $(1) $(werror) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
-.PHONY: help demo test fuzz bench validation comparison figures reference deps format check \
-        check-reference check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+.PHONY: help demo test fuzz bench validation comparison figures fingerprints reference deps format check \
+        check-aarch64 check-cpus check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: deps ## build paceline, run the study of DGC's speedup and draw it
 	@echo "demo: builds paceline, runs scenarios/dgc-speedup.json and draws its figure"
@@ -60,6 +63,11 @@ figures: deps ## draw the figures of the documentation, into docs/figures
 	@$(call build,release,paceline)
 	@tools/draw_figures.sh build/release/paceline
 
+fingerprints: deps ## run every fingerprint scenario and write the hashes, tests/fingerprints/fingerprints.txt
+	@echo "fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and writes the hashes"
+	@$(call build,release,paceline)
+	@python3 tools/fingerprints.py build/release/paceline --write
+
 reference: ## write the reference of scenario keys, docs/reference.md, from the schema
 	@echo "reference: writes docs/reference.md"
 	@python3 tools/make_reference.py
@@ -72,7 +80,7 @@ format: ## lay out every C++ file as .clang-format says
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-lint check-lint-tests check-sanitizers ## everything below
+check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-cpus check-lint check-lint-tests check-sanitizers ## everything below
 
 check-format: ## is every C++ file laid out as .clang-format says?
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -119,6 +127,44 @@ check-validation: deps ## is docs/validation.md what the studies give?
 	@echo "check-validation: runs scenarios/validation and compares"
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline --check
+
+check-fingerprints: deps ## do all scenarios give the bytes whose hashes are checked in, in every variant?
+	@echo "check-fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and compares hashes"
+	@$(call build,release,paceline)
+	@python3 tools/fingerprints.py --self-test >/dev/null
+	@python3 tools/fingerprints.py build/release/paceline
+
+# `make test` runs the small scenarios, so CI has only the shipped ones left.
+check-fingerprints-shipped: deps
+	@echo "check-fingerprints-shipped: runs scenarios, long ones shortened, and compares hashes"
+	@$(call build,release,paceline)
+	@python3 tools/fingerprints.py build/release/paceline --set shipped
+
+check-instruction-sets: deps ## do the tests of nets and algorithms pass under every instruction set that this machine has?
+	@echo "check-instruction-sets: runs the tests in tests/models and tests/algorithms under each PACELINE_ISA"
+	@$(call build,release,all)
+	@for isa in $$(python3 tools/fingerprints.py build/release/paceline --instruction-sets); do \
+		echo "PACELINE_ISA=$$isa:"; \
+		PACELINE_ISA=$$isa build/release/tests/paceline_tests \
+			--source-file='*/tests/models/*,*/tests/algorithms/*' || exit 1; done
+
+check-native: deps ## does a build for this very CPU give the same bytes?
+	@echo "check-native: compiles paceline with -march=native into build/native, and compares hashes"
+	@cmake --preset release -B build/native -D PACELINE_ARCH=native -D PACELINE_WERROR=OFF -D PACELINE_TESTS=OFF \
+		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
+	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native
+
+check-cpus: deps ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
+	@echo "check-cpus: runs paceline on an emulated Nehalem, Haswell and EPYC"
+	@$(call build,release,paceline)
+	@tools/check_cpus.sh build/release/paceline
+
+check-aarch64: deps ## does paceline compile for aarch64, and does it give the same bytes there? (under qemu; not in CI)
+	@echo "check-aarch64: fetches Debian's arm64 packages into build/aarch64-sysroot, compiles, and compares hashes"
+	@tools/aarch64_sysroot.sh build/aarch64-sysroot
+	@$(call build,aarch64,paceline)
+	@python3 tools/fingerprints.py build/aarch64/paceline --set coverage --time-limit 1800 \
+		--under "qemu-aarch64 -L build/aarch64-sysroot" --keep build/fingerprints/aarch64
 
 check-lint-core: deps ## the checks that CI has time for, over the product (.ci/lint-checks)
 	@echo "check-lint-core: runs the checks of .ci/lint-checks over every .cpp file but the tests"

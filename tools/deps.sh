@@ -14,6 +14,7 @@ packages=(
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
     libmpfr-dev # what tests hold elementary functions against
+    qemu-user # runs the program on CPUs that this machine does not have
     python3-matplotlib # figures
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
