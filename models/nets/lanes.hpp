@@ -45,6 +45,14 @@ Lanes<Scalar> relu(const Lanes<Scalar>& z) {
     return out;
 }
 
+/// The larger of a and b, and a where one of them is no number. (Eigen's max() leaves that to the processor.)
+template <class Scalar>
+Lanes<Scalar> larger(const Lanes<Scalar>& a, const Lanes<Scalar>& b) {
+    Lanes<Scalar> out;
+    for (Eigen::Index lane = 0; lane < lanes; ++lane) out[lane] = b[lane] > a[lane] ? b[lane] : a[lane];
+    return out;
+}
+
 /// d where out, which a ReLU gave, is positive; else 0.
 template <class Scalar>
 Lanes<Scalar> relu_gradient(const Lanes<Scalar>& d, const Lanes<Scalar>& out) {
