@@ -79,7 +79,8 @@ constexpr auto powers = [] {
     return table;
 }();
 
-// -log(q / 128) for q in [90, 182]; multiples of 2^-42 in front, so that sums with k ln(2) are exact.
+// -log(q / 128) for q in [90, 182]. High parts are multiples of 2^-42, so that sums with k ln(2)
+// are exact.
 constexpr int least_q = 90;
 constexpr int most_q = 182;
 constexpr int exact_bits = 42;

@@ -174,7 +174,7 @@ TEST_CASE("elementary functions: errors are below 0.51 units in the last place, 
     }
 }
 
-// There sine or cosine is as small as it gets, and its leading digits come from the last ones of pi.
+// There sine or cosine is smallest, and its leading digits come from the last digits of pi.
 TEST_CASE("elementary functions: angles next to a multiple of pi / 2 are reduced exactly enough") {
     constexpr Pair quarter{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
     std::vector<std::pair<double, double>> nearest;  // distance from the multiple, angle
