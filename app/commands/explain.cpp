@@ -17,13 +17,13 @@ namespace paceline {
 
 namespace {
 
-struct Arguments {
+struct ExplainArguments {
     ScenarioArguments scenario;
     std::optional<std::size_t> point;
     bool json = false;
 };
 
-int explain(const Arguments& arguments) {
+int explain(const ExplainArguments& arguments) {
     Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
     const std::size_t number = point_to_explain(study, arguments.point);
     const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
@@ -42,7 +42,7 @@ int explain(const Arguments& arguments) {
 Command explain_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand(
         "explain", "say where a step's time goes in one point of a study, and what would help");
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<ExplainArguments>();
     add_scenario_arguments(parser, arguments->scenario);
     parser.add_option("--point", arguments->point,
                       "number of the point, as in results.csv (default: the only one)");

@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct RunArguments {
     ScenarioArguments scenario;
     std::string out;
     int jobs = 0;     // 0: as many as there are cores
@@ -54,13 +54,13 @@ struct Arguments {
     TraceArguments what_to_trace;
 };
 
-fs::path folder_of(const Arguments& arguments) {
+fs::path folder_of(const RunArguments& arguments) {
     return arguments.out.empty() ? "results" / fs::path(arguments.scenario.file).stem()
                                  : fs::path(arguments.out);
 }
 
 // The command line that goes on where this one was stopped, for a shell.
-std::string resuming(const Arguments& arguments) {
+std::string resuming(const RunArguments& arguments) {
     const auto quoted = [](const std::string& text) {
         constexpr std::string_view plain =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
@@ -110,7 +110,7 @@ int report_failures(const Study& study, const std::vector<PointResult>& results,
     return code;
 }
 
-int finish(const Arguments& arguments, const Study& study, const StudyOutcome& outcome,
+int finish(const RunArguments& arguments, const Study& study, const StudyOutcome& outcome,
            const RunInfo& info, const Teller& teller) {
     const fs::path folder = folder_of(arguments);
     const auto there = static_cast<std::size_t>(std::ranges::count_if(
@@ -140,7 +140,7 @@ int cores_of_machine() {
 }
 
 // Throws ConfigError when the ranks of a machine together need more than its memory.
-Study read_study_for(const Arguments& arguments, const PoolSize& pool, const Seat& seat) {
+Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const Seat& seat) {
     Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
     check_memory(study, static_cast<int>(pool.loops) * seat.ranks_here);
     return study;
@@ -165,7 +165,7 @@ void warn_of_few_cores(const PoolSize& pool, const Seat& seat, const Teller& tel
 }
 
 // Alone if `leader` is null.
-int run(const Arguments& arguments, const Teller& teller, const Interruption& interruption,
+int run(const RunArguments& arguments, const Teller& teller, const Interruption& interruption,
         const Seat& seat, Leader* leader) {
     const auto begin = std::chrono::steady_clock::now();
     StudyOptions options;
@@ -230,7 +230,7 @@ int told(const Teller& teller, const std::function<int()>& work) {
     }
 }
 
-int run_as_leader(const Arguments& arguments, Post& post, Interruption& interruption) {
+int run_as_leader(const RunArguments& arguments, Post& post, Interruption& interruption) {
     const Teller teller(arguments.log_json);
     Leader leader(post, [&interruption] { interruption.interrupt(SIGTERM); });
     const int code =
@@ -240,7 +240,7 @@ int run_as_leader(const Arguments& arguments, Post& post, Interruption& interrup
     return code;
 }
 
-int run_as_follower(const Arguments& arguments, Post& post, const Interruption& interruption) {
+int run_as_follower(const RunArguments& arguments, Post& post, const Interruption& interruption) {
     const PoolSize pool = arguments.pool(post.seat().cores);
     std::optional<Study> study;
     try {
@@ -251,7 +251,7 @@ int run_as_follower(const Arguments& arguments, Post& post, const Interruption& 
     return follow(post, *study, pool, interruption.token());
 }
 
-int run_as_rank(const Arguments& arguments, Post& post, Interruption& interruption) {
+int run_as_rank(const RunArguments& arguments, Post& post, Interruption& interruption) {
     if (post.seat().rank == 0) return run_as_leader(arguments, post, interruption);
     try {
         return run_as_follower(arguments, post, interruption);
@@ -261,7 +261,7 @@ int run_as_rank(const Arguments& arguments, Post& post, Interruption& interrupti
     }
 }
 
-int run_alone_or_as_rank(const Arguments& arguments) {
+int run_alone_or_as_rank(const RunArguments& arguments) {
     const Teller teller(arguments.log_json);
     const std::optional<Launch> launched = arguments.no_mpi ? std::nullopt : launch();
     // Before any other thread, those of MPI among them.
@@ -292,7 +292,7 @@ int run_alone_or_as_rank(const Arguments& arguments) {
     });
 }
 
-void add_trace_options(CLI::App& parser, Arguments& arguments) {
+void add_trace_options(CLI::App& parser, RunArguments& arguments) {
     TraceArguments& what = arguments.what_to_trace;
     CLI::Option* const trace = parser.add_flag(
         "--trace", arguments.trace, "write traces for Perfetto into traces/ of the results folder");
@@ -314,7 +314,7 @@ void add_trace_options(CLI::App& parser, Arguments& arguments) {
 
 Command run_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand("run", "run the study of a scenario file");
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<RunArguments>();
     add_scenario_arguments(parser, arguments->scenario);
     parser.add_option("--out", arguments->out, "folder for results (default results/<scenario>)");
     parser

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct SolveArguments {
     ScenarioArguments scenario;
     SolveQuestion question;
     std::string scale;
@@ -34,12 +34,12 @@ struct Arguments {
     bool quiet = false;
 };
 
-fs::path folder_of(const Arguments& arguments) {
+fs::path cache_folder(const SolveArguments& arguments) {
     return arguments.cache.empty() ? "results" / fs::path(arguments.scenario.file).stem() / "points"
                                    : fs::path(arguments.cache);
 }
 
-SolveQuestion question_of(const Arguments& arguments) {
+SolveQuestion question_of(const SolveArguments& arguments) {
     SolveQuestion question = arguments.question;
     question.file = arguments.scenario.file;
     question.settings = arguments.scenario.settings;
@@ -48,18 +48,18 @@ SolveQuestion question_of(const Arguments& arguments) {
     return question;
 }
 
-SolveOptions options_of(const Arguments& arguments, const Interruption& interruption) {
+SolveOptions options_of(const SolveArguments& arguments, const Interruption& interruption) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     SolveOptions options;
     options.pool = {static_cast<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores),
                     static_cast<std::size_t>(cores)};
     if (!arguments.quiet && isatty(STDERR_FILENO) != 0) options.telling = Telling::line;
-    options.keep_in = folder_of(arguments);
+    options.keep_in = cache_folder(arguments);
     options.stop = interruption.token();
     return options;
 }
 
-int solve_and_tell(const Arguments& arguments) {
+int solve_and_tell(const SolveArguments& arguments) {
     const Interruption interruption;  // before any other thread
     const SolveQuestion question = question_of(arguments);
     try {
@@ -71,7 +71,7 @@ int solve_and_tell(const Arguments& arguments) {
         fmt::print(stderr,
                    "{} stopped; points that have finished are kept in {}, and the same "
                    "command goes on from there\n",
-                   yellow(stderr, "paceline:"), folder_of(arguments).string());
+                   yellow(stderr, "paceline:"), cache_folder(arguments).string());
         return 128 + interruption.signal();
     }
 }
@@ -104,7 +104,7 @@ void add_question(CLI::App& parser, SolveQuestion& question) {
 Command solve_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand(
         "solve", "find the value of one quantity at which a result is what it should be");
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<SolveArguments>();
     add_scenario_arguments(parser, arguments->scenario);
     add_question(parser, arguments->question);
     parser
