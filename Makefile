@@ -13,6 +13,9 @@ werror = $(if $(PACELINE_WERROR),-D PACELINE_WERROR=$(PACELINE_WERROR))
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) $(werror) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
+# clang-tidy reads sources one by one; the builds compile a dozen as one. Nothing is compiled here.
+lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PACELINE_PRECOMPILE=OFF --log-level=NOTICE
+
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
 .PHONY: help demo test fuzz bench validation comparison figures fingerprints reference deps format check \
@@ -21,8 +24,9 @@ run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failu
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: deps ## build paceline, run the study of DGC's speedup and draw it
-	@echo "demo: builds paceline, runs scenarios/dgc-speedup.json and draws its figure"
+demo: ## build paceline, run the study of DGC's speedup and draw it
+	@echo "demo: installs the Debian packages that are missing, builds paceline, runs scenarios/dgc-speedup.json and draws its figure"
+	@tools/deps.sh --demo
 	@$(call build,release,paceline)
 	@build/release/paceline run scenarios/dgc-speedup.json
 	@test -t 1 || cat results/dgc-speedup/table.txt
@@ -166,20 +170,20 @@ check-aarch64: deps ## does paceline compile for aarch64, and does it give the s
 	@python3 tools/fingerprints.py build/aarch64/paceline --set coverage --time-limit 1800 \
 		--under "qemu-aarch64 -L build/aarch64-sysroot" --keep build/fingerprints/aarch64
 
-check-lint-core: deps ## the checks that CI has time for, over the product (.ci/lint-checks)
+check-lint-core: deps # the checks of .ci/lint-checks, over the product
 	@echo "check-lint-core: runs the checks of .ci/lint-checks over every .cpp file but the tests"
-	@$(call build,release,all)
-	@python3 tools/lint_batches.py build/release --jobs $(jobs)
+	@$(lint_database)
+	@python3 tools/lint_batches.py build/lint --jobs $(jobs)
 
 check-lint: deps ## has clang-tidy nothing to say of the product?
-	@echo "check-lint: runs clang-tidy over every .cpp file of preset release but the tests"
-	@$(call build,release,all)
-	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) '^(?!.*/(build|tests)/).*\.cpp$$'
+	@echo "check-lint: runs clang-tidy over every .cpp file but the tests"
+	@$(lint_database)
+	@run-clang-tidy-19 -p build/lint -quiet -j $(jobs) '^(?!.*/(build|tests)/).*\.cpp$$'
 
-check-lint-tests: deps ## has clang-tidy nothing to say of the tests? (ten minutes; not in CI)
+check-lint-tests: deps ## has clang-tidy nothing to say of the tests? (not in CI)
 	@echo "check-lint-tests: runs clang-tidy over every .cpp file of the tests"
-	@$(call build,release,all)
-	@run-clang-tidy-19 -p build/release -quiet -j $(jobs) '/tests/.*\.cpp$$'
+	@$(lint_database)
+	@run-clang-tidy-19 -p build/lint -quiet -j $(jobs) '/tests/.*\.cpp$$'
 
 check-sanitizers: deps ## do the tests pass under address and undefined-behavior sanitizers?
 	@echo "check-sanitizers: builds preset asan and runs every test but those of the longest studies and of Python"

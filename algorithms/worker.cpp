@@ -135,9 +135,12 @@ Task<Vector> Worker::mean_gradient_in(Vector x, AllReducePlan how) {
 
     const auto members = static_cast<std::size_t>(nodes());
     Round<Vector>& round = cluster_.rounds_.at(rank.stream(), members);
-    Vector mean = round.once([&](const auto&) { return evaluate_mean(x, k); });
+    Vector mean = round.once([&](const auto&) {
+        Vector formed = evaluate_mean(x, k);
+        check_finite(formed, rank_, k);
+        return formed;
+    });
     cluster_.rounds_.leave(rank.stream());
-    check_finite(mean, rank_, k);
     co_return mean;
 }
 

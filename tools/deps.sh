@@ -1,28 +1,34 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that paceline is built and checked with, if any is missing.
-# With --bench, also what only the benchmarks against other programs need.
+#
+#   tools/deps.sh            all that the build, the tests and the checks need
+#   tools/deps.sh --demo     only what building the program and drawing its figures takes
+#   tools/deps.sh --bench    all, and what only the benchmarks against other programs need
 set -euo pipefail
 
 packages=(
     clang-19 lld-19 g++ # g++ for the headers of the standard library
-    libclang-rt-19-dev llvm-19 # the sanitizers, and the symbolizer that names lines in their reports
-    clang-format-19 clang-tidy-19
     cmake ninja-build make git python3
     libboost-dev libboost-graph-dev libboost-random-dev libeigen3-dev libspectra-dev libfmt-dev libtbb-dev
     zlib1g-dev libxxhash-dev
-    libopenmpi-dev openmpi-bin # studies over several machines
-    nlohmann-json3-dev libcli11-dev libvalijson-dev
-    doctest-dev libbenchmark-dev
+    nlohmann-json3-dev libcli11-dev
+    python3-matplotlib # figures
+)
+packages_checks=(
+    libopenmpi-dev openmpi-bin # studies over several machines; the program is complete without
+    libvalijson-dev doctest-dev libbenchmark-dev
     libmpfr-dev # what tests hold elementary functions against
     qemu-user # runs the program on CPUs that this machine does not have
-    python3-matplotlib # figures
+    libclang-rt-19-dev llvm-19 # the sanitizers, and the symbolizer that names lines in their reports
+    clang-format-19 clang-tidy-19
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 
 case "$*" in
-    "") ;;
-    --bench) packages+=("${packages_bench[@]}") ;;
-    *) echo "usage: tools/deps.sh [--bench]" >&2 && exit 2 ;;
+    --demo) ;;
+    "") packages+=("${packages_checks[@]}") ;;
+    --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
+    *) echo "usage: tools/deps.sh [--demo | --bench]" >&2 && exit 2 ;;
 esac
 
 find_missing() { # sets `missing` to the packages that are not installed

@@ -88,15 +88,42 @@ PACELINE_INLINE To same_bits(const From& from) {
     return to;
 }
 
+PACELINE_INLINE float fused_number(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+PACELINE_INLINE double fused_number(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
+PACELINE_INLINE float square_root_of_number(float x) {
+    return __builtin_sqrtf(x);
+}
+PACELINE_INLINE double square_root_of_number(double x) {
+    return __builtin_sqrt(x);
+}
+
 /// a b + c, rounded once.
 template <class Vector>
 PACELINE_INLINE Vector fused(const Vector& a, const Vector& b, const Vector& c) {
+#if __has_builtin(__builtin_elementwise_fma)
     return __builtin_elementwise_fma(a, b, c);
+#else
+    Vector sum;
+    for (unsigned i = 0; i < sizeof sum / sizeof sum[0]; ++i)
+        sum[i] = fused_number(a[i], b[i], c[i]);
+    return sum;
+#endif
 }
 
 template <class Vector>
 PACELINE_INLINE Vector square_root(const Vector& x) {
+#if __has_builtin(__builtin_elementwise_sqrt)
     return __builtin_elementwise_sqrt(x);
+#else
+    Vector root;
+    for (unsigned i = 0; i < sizeof root / sizeof root[0]; ++i)
+        root[i] = square_root_of_number(x[i]);
+    return root;
+#endif
 }
 
 /// Lane i takes up lane i + 16, then i + 8, ...: the one order in which lanes are summed.
@@ -368,13 +395,29 @@ void multiply_rest(Index rows, Index columns, Index depth, Strided<Scalar> a, co
     }
 }
 
+// A strip of C, as wide as a tile, in parts of `deepest` products: 16 KiB of B, which stay in the nearest cache while
+// the rows of A pass. What is stored between two parts is loaded again to the bit.
+template <class Scalar>
+void multiply_deep_strip(Index rows, Index depth, Strided<Scalar> a, const Scalar* b, Index b_row,
+                         Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
+    constexpr Index deepest = 16384 / (tile_width<Scalar> * static_cast<Index>(sizeof(Scalar)));
+    const Finish finish = ends.finish;
+    for (Index k = 0; k == 0 || k < depth; k += deepest) {
+        const Index part = depth - k < deepest ? depth - k : deepest;
+        ends.finish = k + part < depth ? Finish::plain : finish;
+        multiply_strip(rows, part, Strided<Scalar>{a.data + k * a.column, a.row, a.column},
+                       b + k * b_row, LinearRows{b_row}, c, c_row, ends);
+        ends.start = Start::sum;
+    }
+}
+
 template <class Scalar>
 void multiply(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b,
               Index b_row, Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
     constexpr Index width = tile_width<Scalar>;
     Index j = 0;
     for (; j + width <= columns; j += width)
-        multiply_strip(rows, depth, a, b + j, LinearRows{b_row}, c + j, c_row, ends);
+        multiply_deep_strip(rows, depth, a, b + j, b_row, c + j, c_row, ends);
     if (j < columns) multiply_rest(rows, columns - j, depth, a, b + j, b_row, c + j, c_row, ends);
 }
 
@@ -612,7 +655,7 @@ void inverse_deviation(const Scalar* squares, Scalar share, Scalar epsilon, Scal
 
 template <class Scalar>
 void norm_forward(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu,
-               Scalar* out) {
+                  Scalar* out) {
     using V = Lanes<Scalar>;
     const V factor = broadcast<V>(scale) * load<V>(channel.inverse);
     const V rest = broadcast<V>(shift) - factor * load<V>(channel.mean);

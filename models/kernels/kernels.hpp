@@ -146,7 +146,7 @@ struct Kernels {
     void (*inverse_deviation)(const Scalar* squares, Scalar share, Scalar epsilon, Scalar* inverse);
     /// out = scale (in - mean) inverse + shift, and the ReLU of that if it is wanted.
     void (*norm_forward)(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift, bool relu,
-                      Scalar* out);
+                         Scalar* out);
     /// Masks d_out as masked_sum does, leaves d_scale and d_shift, and adds scale times the lanes of d_shift and of
     /// d_scale to a and b.
     void (*norm_parameters)(const NormChannel<Scalar>& channel, Scalar scale, Scalar* d_out,
@@ -160,5 +160,9 @@ struct Kernels {
 /// The kernels of the instruction set that isa.hpp has chosen.
 template <class Scalar>
 const Kernels<Scalar>& kernels();
+template <>
+const Kernels<float>& kernels<float>();
+template <>
+const Kernels<double>& kernels<double>();
 
 }  // namespace paceline

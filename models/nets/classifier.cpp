@@ -50,6 +50,7 @@ class Classifier final : public Net<Scalar> {
                              .g = g.data(),
                              .add = first > 0});
         });
+        chain_.finish(g.data());
         return loss / static_cast<double>(batch.count());
     }
 

@@ -116,9 +116,9 @@ class ConvLayer final : public Layer<Scalar> {
     void backward_ends(const Backward<Scalar>& pass) {
         for (Index o = 0; o < out_.channels; ++o) {
             const Index first = out_.feature(o, 0, 0);
-            const Scalar sum = kernels<Scalar>().masked_sum(
-                out_.plane(), pass.d_out.col(first).data(),
-                shape_.relu ? pass.out.col(first).data() : nullptr);
+            const Scalar sum =
+                kernels<Scalar>().masked_sum(out_.plane(), pass.d_out.col(first).data(),
+                                             shape_.relu ? pass.out.col(first).data() : nullptr);
             if (!shape_.bias) continue;
             Scalar& d_bias = pass.g[weights() + o];
             d_bias = (pass.add ? d_bias : Scalar{0}) + sum;
@@ -132,8 +132,8 @@ class ConvLayer final : public Layer<Scalar> {
         const InputGrid seen{shape_.stride * in_row, shape_.stride * lanes, in_row};
         for (Index c = 0; c < shape_.in.channels; ++c)
             correlate_3x3(out_.channels, pass.d_out.data() + out_.feature(0, 0, 0) * lanes,
-                          plane_size(out_), errors, pass.in.data() + c * plane_size(shape_.in), seen,
-                          pass.g + c * taps, depth());
+                          plane_size(out_), errors, pass.in.data() + c * plane_size(shape_.in),
+                          seen, pass.g + c * taps, depth());
     }
 
     // Turned weights are, by class, {in, out x taps of the class}.
@@ -156,7 +156,8 @@ class ConvLayer final : public Layer<Scalar> {
                     multiply_gathered<Scalar>(
                         shape_.in.channels, sums, turned, pass.d_out.data() + from,
                         parity.d_rows.data(),
-                        pass.d_in->data() + shape_.in.feature(0, y, x) * lanes, plane_size(shape_.in));
+                        pass.d_in->data() + shape_.in.feature(0, y, x) * lanes,
+                        plane_size(shape_.in));
                 }
         }
     }

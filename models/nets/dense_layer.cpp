@@ -17,7 +17,10 @@ template <class Scalar>
 class DenseLayer final : public Layer<Scalar> {
   public:
     DenseLayer(std::string prefix, const DenseShape& shape)
-        : prefix_(std::move(prefix)), shape_(shape), samples_(shape.in, lanes) {}
+        : prefix_(std::move(prefix)),
+          shape_(shape),
+          errors_(shape.out * most_kept * lanes),
+          samples_((shape.in + lanes - 1) / lanes * lanes * most_kept * lanes) {}
 
     [[nodiscard]] Index in_features() const override { return shape_.in; }
     [[nodiscard]] Index out_features() const override { return shape_.out; }
@@ -52,23 +55,55 @@ class DenseLayer final : public Layer<Scalar> {
     void backward(const Backward<Scalar>& pass) override {
         Scalar* d_bias = pass.g + shape_.out * shape_.in;
         for (Index i = 0; i < shape_.out; ++i) {
-            const Scalar sum = kernels<Scalar>().masked_sum(
-                one_pixel, pass.d_out.col(i).data(), shape_.relu ? pass.out.col(i).data() : nullptr);
+            const Scalar sum =
+                kernels<Scalar>().masked_sum(one_pixel, pass.d_out.col(i).data(),
+                                             shape_.relu ? pass.out.col(i).data() : nullptr);
             d_bias[i] = (pass.add ? d_bias[i] : Scalar{0}) + sum;
         }
-        transpose(shape_.in, lanes, pass.in.data(), lanes, samples_.data(), shape_.in);
-        multiply<Scalar>(shape_.out, shape_.in, lanes, {pass.d_out.data(), lanes, 1},
-                         samples_.data(), shape_.in, pass.g, shape_.in,
-                         {.start = pass.add ? Start::sum : Start::zero});
+        if (!pass.add) first_of_batch_ = true;
+        keep(pass);
+        if (kept_ == most_kept) finish(pass.g);
         if (pass.d_in == nullptr) return;
         multiply<Scalar>(shape_.in, lanes, shape_.out, {pass.x, 1, shape_.in}, pass.d_out.data(),
                          lanes, pass.d_in->data(), lanes);
     }
 
+    // Entry (i, j) of the gradient is a sum over the kept samples, in order, of error i times input j.
+    void finish(Scalar* g) override {
+        if (kept_ == 0) return;
+        const ProductEnds<Scalar> ends{.start = first_of_batch_ ? Start::zero : Start::sum};
+        for (Index first = 0; first < shape_.in; first += lanes)
+            multiply<Scalar>(shape_.out, std::min(lanes, shape_.in - first), kept_ * lanes,
+                             {errors_.data(), most_kept * lanes, 1}, strip(first), lanes, g + first,
+                             shape_.in, ends);
+        first_of_batch_ = false;
+        kept_ = 0;
+    }
+
   private:
+    // The gradient of the weights is read and written whole by every product that adds to it, which is what takes
+    // time in a wide layer. So the errors and inputs of up to four panels wait for one product.
+    static constexpr Index most_kept = 4;
+
+    void keep(const Backward<Scalar>& pass) {
+        for (Index i = 0; i < shape_.out; ++i)
+            std::copy_n(pass.d_out.col(i).data(), lanes,
+                        errors_.data() + (i * most_kept + kept_) * lanes);
+        for (Index first = 0; first < shape_.in; first += lanes)
+            transpose(std::min(lanes, shape_.in - first), lanes, pass.in.col(first).data(), lanes,
+                      strip(first) + kept_ * lanes * lanes, lanes);
+        ++kept_;
+    }
+
+    // 32 features of the kept samples, a sample a row: so narrow, they stay in the cache beside a tile of weights.
+    [[nodiscard]] Scalar* strip(Index first) { return samples_.data() + first * most_kept * lanes; }
+
     std::string prefix_;
     DenseShape shape_;
-    Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic> samples_;  // the input, a sample a column
+    Index kept_ = 0;                                   // panels
+    bool first_of_batch_ = false;                      // what is kept: it goes over what is in g
+    Eigen::Array<Scalar, Eigen::Dynamic, 1> errors_;   // {out, kept samples}
+    Eigen::Array<Scalar, Eigen::Dynamic, 1> samples_;  // {in / 32, kept samples, 32}
 };
 
 }  // namespace

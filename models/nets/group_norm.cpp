@@ -44,8 +44,8 @@ class GroupNorm final : public Layer<Scalar> {
         for (Index group = 0; group < groups_; ++group) {
             measure(group, in);
             for (Index c = first(group); c < first(group + 1); ++c)
-                kernels<Scalar>().norm_forward(channel(c, group, in), x[c], x[image_.channels + c], relu_,
-                                            out.col(image_.feature(c, 0, 0)).data());
+                kernels<Scalar>().norm_forward(channel(c, group, in), x[c], x[image_.channels + c],
+                                               relu_, out.col(image_.feature(c, 0, 0)).data());
         }
     }
 
@@ -76,7 +76,8 @@ class GroupNorm final : public Layer<Scalar> {
     void measure(Index group, const Panel<Scalar>& in) {
         Lanes<Scalar> sum = Lanes<Scalar>::Zero();
         for (Index c = first(group); c < first(group + 1); ++c)
-            kernels<Scalar>().add_pixels(image_.plane(), in.col(image_.feature(c, 0, 0)).data(), sum.data());
+            kernels<Scalar>().add_pixels(image_.plane(), in.col(image_.feature(c, 0, 0)).data(),
+                                         sum.data());
         mean_.col(group) = share_ * sum;
         Lanes<Scalar> squares = Lanes<Scalar>::Zero();
         for (Index c = first(group); c < first(group + 1); ++c)
@@ -92,9 +93,9 @@ class GroupNorm final : public Layer<Scalar> {
         Scalar d_scale{};
         Scalar d_shift{};
         const Index at = image_.feature(c, 0, 0);
-        kernels<Scalar>().norm_parameters(channel(c, group, pass.in), pass.x[c], pass.d_out.col(at).data(),
-                                          relu_ ? pass.out.col(at).data() : nullptr, &d_scale, &d_shift,
-                                          a.data(), b.data());
+        kernels<Scalar>().norm_parameters(
+            channel(c, group, pass.in), pass.x[c], pass.d_out.col(at).data(),
+            relu_ ? pass.out.col(at).data() : nullptr, &d_scale, &d_shift, a.data(), b.data());
         Scalar* g = pass.g + c;
         g[0] = (pass.add ? g[0] : Scalar{0}) + d_scale;
         g[image_.channels] = (pass.add ? g[image_.channels] : Scalar{0}) + d_shift;

@@ -70,9 +70,9 @@ class MaxPool final : public Layer<Scalar> {
 
     void forward(const Scalar*, const Panel<Scalar>& in, Panel<Scalar>& out) override {
         for_each_window([&](Index at, Index first) {
-            out.col(at) =
-                larger<Scalar>(larger<Scalar>(in.col(first), in.col(first + 1)),
-                               larger<Scalar>(in.col(first + below()), in.col(first + below() + 1)));
+            out.col(at) = larger<Scalar>(
+                larger<Scalar>(in.col(first), in.col(first + 1)),
+                larger<Scalar>(in.col(first + below()), in.col(first + below() + 1)));
         });
     }
 

@@ -79,6 +79,11 @@ void Chain<Scalar>::backward(const Backward<Scalar>& pass) {
     }
 }
 
+template <class Scalar>
+void Chain<Scalar>::finish(Scalar* g) {
+    for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i]->finish(g + offsets_[i]);
+}
+
 Eigen::Index entries_of(const std::vector<Tensor>& tensors) {
     Eigen::Index sum = 0;
     for (const Tensor& tensor : tensors) sum += tensor.entries();

@@ -61,8 +61,10 @@ class Layer {
     [[nodiscard]] virtual std::vector<double> tensor_macs() const { return {}; }
     virtual void initialize(RandomStream&, Scalar* /*x*/) const {}
     virtual void forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scalar>& out) = 0;
-    /// Requires that forward() has been called with these panels last.
+    /// Requires that forward() has been called with these panels last. May put off the gradient of its parameters.
     virtual void backward(const Backward<Scalar>& pass) = 0;
+    /// Ends a batch: forms in g, as given to backward(), what was put off.
+    virtual void finish(Scalar* /*g*/) {}
 };
 
 template <class Scalar>
@@ -82,6 +84,7 @@ class Chain final : public Layer<Scalar> {
     void initialize(RandomStream& stream, Scalar* x) const override;
     void forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scalar>& out) override;
     void backward(const Backward<Scalar>& pass) override;
+    void finish(Scalar* g) override;
 
   private:
     Layers<Scalar> layers_;

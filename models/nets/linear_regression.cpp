@@ -65,8 +65,9 @@ class LinearRegression final : public Net<Scalar> {
         if (residual_.size() < batch.count()) residual_.resize(batch.count());
         const Scalar bias = shape_.bias ? x[shape_.features] : Scalar{0};
         for (Index sample = 0; sample < batch.count(); ++sample)
-            residual_[sample] = kernels<Scalar>().dot_product(shape_.features, batch.inputs.col(sample).data(), x.data()) + bias -
-                                static_cast<Scalar>(batch.targets[sample]);
+            residual_[sample] = kernels<Scalar>().dot_product(
+                                    shape_.features, batch.inputs.col(sample).data(), x.data()) +
+                                bias - static_cast<Scalar>(batch.targets[sample]);
     }
 
     [[nodiscard]] Scalar sum_of_residuals(Index count) const {

@@ -212,7 +212,8 @@ class Lstm final : public Net<Scalar> {
                 hidden, {.start = add ? Start::sum : Start::zero});
             for (Index token = 0; token < shape_.vocabulary; ++token) {
                 Scalar& d_bias = g[output_bias() + token];
-                const Scalar sum = kernels<Scalar>().masked_sum({1, size, 0}, logits_.data() + token * logit_row_, nullptr);
+                const Scalar sum = kernels<Scalar>().masked_sum(
+                    {1, size, 0}, logits_.data() + token * logit_row_, nullptr);
                 d_bias = (add ? d_bias : Scalar{0}) + sum;
             }
         }

@@ -63,6 +63,8 @@ class ResidualBlock final : public Layer<Scalar> {
         });
     }
 
+    void finish(Scalar* g) override { branch_.finish(g); }
+
   private:
     // Calls visit(channel, pixel of the output, the pixel that the shortcut takes there).
     template <class Visit>
