@@ -149,13 +149,15 @@ check-native: deps ## does a build for this very CPU give the same bytes?
 		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
 	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native --jobs $(jobs)
 
-check-cpus: deps ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
+check-cpus: ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
 	@echo "check-cpus: runs paceline on an emulated Nehalem, Haswell and EPYC"
+	@tools/deps.sh --qemu
 	@$(call build,release,paceline)
 	@tools/check_cpus.sh build/release/paceline
 
-check-aarch64: deps ## does paceline compile for aarch64, and does it give the same bytes there? (under qemu; not in CI)
+check-aarch64: ## does paceline compile for aarch64, and does it give the same bytes there? (under qemu; not in CI)
 	@echo "check-aarch64: fetches Debian's arm64 packages into build/aarch64-sysroot, compiles, and compares hashes"
+	@tools/deps.sh --qemu
 	@tools/aarch64_sysroot.sh build/aarch64-sysroot
 	@$(call build,aarch64,paceline)
 	@python3 tools/fingerprints.py build/aarch64/paceline --set coverage --time-limit 1800 \

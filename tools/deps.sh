@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that paceline is built and checked with, if any is missing.
-# With --bench, also what only the benchmarks against other programs need.
+# With --bench, also what only the benchmarks against other programs need; with --qemu, also the emulator that runs
+# paceline on CPUs that this machine does not have.
 set -euo pipefail
 
 packages=(
@@ -13,7 +14,6 @@ packages=(
     libopenmpi-dev openmpi-bin # studies over several machines
     nlohmann-json3-dev libcli11-dev libvalijson-dev
     doctest-dev libbenchmark-dev
-    qemu-user # runs the program on CPUs that this machine does not have
     python3-matplotlib # figures
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
@@ -21,7 +21,8 @@ packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLA
 case "$*" in
     "") ;;
     --bench) packages+=("${packages_bench[@]}") ;;
-    *) echo "usage: tools/deps.sh [--bench]" >&2 && exit 2 ;;
+    --qemu) packages+=(qemu-user) ;;
+    *) echo "usage: tools/deps.sh [--bench | --qemu]" >&2 && exit 2 ;;
 esac
 
 find_missing() { # sets `missing` to the packages that are not installed
