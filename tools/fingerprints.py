@@ -43,7 +43,7 @@ LISTED = COVERAGE / "fingerprints.txt"
 SCHEMA = SHIPPED / "scenario.schema.json"
 TABLES = ("results.csv", "timeline.csv", "summary.csv")
 
-# Shipped scenarios that take minutes to hours run shortened: with these settings none takes more than ten seconds.
+# Shipped scenarios that take minutes to hours run shortened: with these settings a run takes at most about ten seconds.
 SHORTENED = {
     "all-algorithms": ["stop.iterations=9", "cluster.fabric.link.preset=1GbE-tcp"],
     "bandwidth-what-if": ["cluster.nodes=16"],
