@@ -70,7 +70,7 @@ figures: deps ## draw the figures of the documentation, into docs/figures
 fingerprints: deps ## run every fingerprint scenario and write the hashes, tests/fingerprints/fingerprints.txt
 	@echo "fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and writes the hashes"
 	@$(call build,release,paceline)
-	@python3 tools/fingerprints.py build/release/paceline --write
+	@python3 tools/fingerprints.py build/release/paceline --write --jobs $(jobs)
 
 reference: ## write the reference of scenario keys, docs/reference.md, from the schema
 	@echo "reference: writes docs/reference.md"
@@ -136,13 +136,13 @@ check-fingerprints: deps ## do all scenarios give the bytes whose hashes are che
 	@echo "check-fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and compares hashes"
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py --self-test >/dev/null
-	@python3 tools/fingerprints.py build/release/paceline
+	@python3 tools/fingerprints.py build/release/paceline --jobs $(jobs)
 
 # `make test` runs the small scenarios, so CI has only the shipped ones left.
 check-fingerprints-shipped: deps
 	@echo "check-fingerprints-shipped: runs scenarios, long ones shortened, and compares hashes"
 	@$(call build,release,paceline)
-	@python3 tools/fingerprints.py build/release/paceline --set shipped
+	@python3 tools/fingerprints.py build/release/paceline --set shipped --jobs $(jobs)
 
 check-instruction-sets: deps ## do the tests of nets and algorithms pass under every instruction set that this machine has?
 	@echo "check-instruction-sets: runs the tests in tests/models and tests/algorithms under each PACELINE_ISA"
@@ -156,7 +156,7 @@ check-native: deps ## does a build for this very CPU give the same bytes?
 	@echo "check-native: compiles paceline with -march=native into build/native, and compares hashes"
 	@cmake --preset release -B build/native -D PACELINE_ARCH=native -D PACELINE_WERROR=OFF -D PACELINE_TESTS=OFF \
 		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
-	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native
+	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native --jobs $(jobs)
 
 check-cpus: deps ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
 	@echo "check-cpus: runs paceline on an emulated Nehalem, Haswell and EPYC"
@@ -168,7 +168,7 @@ check-aarch64: deps ## does paceline compile for aarch64, and does it give the s
 	@tools/aarch64_sysroot.sh build/aarch64-sysroot
 	@$(call build,aarch64,paceline)
 	@python3 tools/fingerprints.py build/aarch64/paceline --set coverage --time-limit 1800 \
-		--under "qemu-aarch64 -L build/aarch64-sysroot" --keep build/fingerprints/aarch64
+		--under "qemu-aarch64 -L build/aarch64-sysroot" --keep build/fingerprints/aarch64 --jobs $(jobs)
 
 check-lint-core: deps # the checks of .ci/lint-checks, over the product
 	@echo "check-lint-core: runs the checks of .ci/lint-checks over every .cpp file but the tests"

@@ -6,7 +6,7 @@
 #   qemu calculates every instruction exactly as the manuals say, but for approximations such as rsqrtps, whose bits
 #   differ between makers: code that uses one fails here or on the machine itself.
 #
-#   tools/check_cpus.sh PROGRAM [NAME,NAME]    the scenarios (default: nets,adaptive)
+#   tools/check_cpus.sh PROGRAM [NAME,NAME]    the scenarios (default: small-nets,algorithms,draws)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ if (($# < 1 || $# > 2)) || [[ $1 == -* ]]; then
     exit 2
 fi
 program=$1
-scenarios=${2:-nets,adaptive}
+scenarios=${2:-small-nets,algorithms,draws}
 if ! command -v qemu-x86_64 >/dev/null; then
     echo "tools/check_cpus.sh: qemu-x86_64 is not installed (Debian's qemu-user)" >&2
     exit 1

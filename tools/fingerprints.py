@@ -16,11 +16,13 @@ that glibc chooses by CPU, on one thread and on two. All variants must leave the
     --only NAME,NAME              only these, such as nets or first-training
     --under "COMMAND"             run the program under a command such as "qemu-x86_64 -cpu Haswell", in one variant
     --keep FOLDER                 where the tables go (default: build/fingerprints)
+    --jobs NUMBER                 scenarios that run side by side (default: 1)
     --time-limit SECONDS          of one run (default: 300)
 """
 
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import itertools
 import json
@@ -41,7 +43,7 @@ LISTED = COVERAGE / "fingerprints.txt"
 SCHEMA = SHIPPED / "scenario.schema.json"
 TABLES = ("results.csv", "timeline.csv", "summary.csv")
 
-# Shipped scenarios that take minutes to hours run shortened: with these settings none takes more than ten seconds.
+# Shipped scenarios that take minutes to hours run shortened: with these settings a run takes at most about ten seconds.
 SHORTENED = {
     "all-algorithms": ["stop.iterations=9", "cluster.fabric.link.preset=1GbE-tcp"],
     "bandwidth-what-if": ["cluster.nodes=16"],
@@ -58,7 +60,7 @@ SHORTENED = {
     "momentum-bias-batch": ["stop.iterations=60"],
     "one-bit-lamb": ["stop.iterations=300"],
     "one-bit-training": ["stop.iterations=40"],
-    "overlap-local-sgd": ["stop.iterations=120"],
+    "overlap-local-sgd": ["stop.iterations=60"],
     "slowmo": ["stop.epochs=1"],
 }
 
@@ -168,17 +170,30 @@ def scenarios_of(which, only):
     return [path.relative_to(ROOT) for path in found]
 
 
-def run_all(program, scenarios, variants, keep):
-    """Runs every scenario in its variants. Returns {variant: {"scenarios/x/results.csv": hash}}."""
+def run_variants(program, scenario, variants, keep):
+    """Runs a scenario in its variants. Returns {variant: {"scenarios/x/results.csv": hash}} and what to print."""
+    begin = time.monotonic()
+    name = scenario.with_suffix("")
+    chosen = variants if scenario.parent == COVERAGE else few_of(variants)
     hashes = {}
-    for scenario in scenarios:
-        begin = time.monotonic()
-        chosen = variants if scenario.parent == COVERAGE else few_of(variants)
-        for variant in chosen:
-            name = scenario.with_suffix("")
-            made = program.run(scenario, variant, keep / variant.name / name)
-            hashes.setdefault(variant.name, {}).update({f"{name}/{table}": it for table, it in made.items()})
-        print(f"  {scenario.with_suffix('')}: {len(chosen)} variants, {time.monotonic() - begin:.1f} s", flush=True)
+    for variant in chosen:
+        made = program.run(scenario, variant, keep / variant.name / name)
+        hashes[variant.name] = {f"{name}/{table}": it for table, it in made.items()}
+    return hashes, f"  {name}: {len(chosen)} variants, {time.monotonic() - begin:.1f} s"
+
+
+def run_all(program, scenarios, variants, keep, jobs=1):
+    """Runs scenarios, several side by side. Returns {variant: {"scenarios/x/results.csv": hash}}."""
+    hashes = {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        try:
+            for made, line in pool.map(lambda it: run_variants(program, it, variants, keep), scenarios):
+                print(line, flush=True)
+                for variant, tables in made.items():
+                    hashes.setdefault(variant, {}).update(tables)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return hashes
 
 
@@ -220,6 +235,12 @@ def differences(hashes, listed, scenarios, keep):
             found.append(f"{name}: {ran[0]} and {other} differ: "
                          f"diff {keep / ran[0] / name} {keep / other / name}")
     return found
+
+
+def stale_lines(listed, root=ROOT):
+    """Returns a line for each fingerprint of a scenario that is there no more."""
+    return [f"{name}: {LISTED.name} has it, and there is no such scenario" for name in listed
+            if not (root / Path(name).parent).with_suffix(".json").exists()]
 
 
 def used_names(scenario):
@@ -333,6 +354,7 @@ def self_test():
             self_test_bytes(program, scenario, variants, folder)
     assert names_of_lists(program=program_of_text("  one-kind   text\n")) == {
         (f"{key}.kind", "one-kind") for key in LISTS.values()}
+    assert len(stale_lines({"scenarios/first-training/results.csv": "", "scenarios/no-such/results.csv": ""})) == 1
     self_test_gaps()
     print("fingerprints: the self-test found every fault that it made")
 
@@ -390,6 +412,7 @@ def arguments_of(words):
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
     parser.add_argument("--under", default="")
     parser.add_argument("--keep", type=Path, default=ROOT / "build" / "fingerprints")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=300)
     chosen = parser.parse_args(words)
     if chosen.program is None and not chosen.self_test:
@@ -413,8 +436,9 @@ def main():
     variants = variants_of(program, bool(chosen.under))
     keep = chosen.keep.resolve()
     print(f"fingerprints: {len(scenarios)} scenarios; variants: {', '.join(it.name for it in variants)}", flush=True)
-    hashes = run_all(program, scenarios, variants, keep)
+    hashes = run_all(program, scenarios, variants, keep, chosen.jobs)
     found = differences(hashes, listed, scenarios, keep)
+    found += stale_lines(listed or {})
     if chosen.set != "shipped" and not chosen.only and not chosen.under:
         found += coverage_gaps(program)
     if found:

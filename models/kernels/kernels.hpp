@@ -118,7 +118,7 @@ struct Kernels {
     Scalar (*dot_product)(Index n, const float* a, const Scalar* b);
 
     /// out_k = exp(x_k), tanh(x_k) or 1/(1 + exp(-x_k)) for any n; out may be x. exp and tanh are within 1 ulp
-    /// (where the result is normal), logistic within 2. NaN gives NaN.
+    /// (where the result is normal), logistic within 2.5. NaN gives NaN.
     void (*exp)(Index n, const Scalar* x, Scalar* out);
     void (*tanh)(Index n, const Scalar* x, Scalar* out);
     void (*logistic)(Index n, const Scalar* x, Scalar* out);
