@@ -109,7 +109,8 @@ TEST_CASE("server family: FedAvg weighs models by the samples of their shards") 
     const double equal_shards = study.run({fedavg, plain}).train_loss.value();
     const double unequal_shards = study.run({fedavg, plain, unequal}).train_loss.value();
 
-    CHECK(equal_shards == Approx(study.run({plain}).train_loss.value()).epsilon(1e-9));
+    // The net computes in float: one batch of all workers rounds otherwise than a batch of each.
+    CHECK(equal_shards == Approx(study.run({plain}).train_loss.value()).epsilon(1e-7));
     CHECK(std::abs(unequal_shards - study.run({plain, unequal}).train_loss.value()) > 1e-6);
 }
 
