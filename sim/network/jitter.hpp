@@ -1,10 +1,10 @@
 // Jitter: the delay a link adds to its latency, drawn per message from a named distribution.
 //
-//   law         parameters            density or law of the delay x >= 0         mean
-//   normal      mean m, sd s          normal (m, s) given that x >= 0           m + s phi(a)/Phi(a),
-//                                                                                a = m/s
-//   log-normal  median q, sigma s     ln x normal with mean ln q and sd s        q exp(s^2/2)
-//   pareto      scale q, shape a      P(X > x) = (q/x)^a for x >= q              q a/(a-1), a > 1
+//   law         parameters            density or law of the delay x >= 0       mean
+//   normal      mean m, sd s          normal (m, s) given that x >= 0          m + s phi(a)/Phi(a),
+//                                                                              a = m/s
+//   log-normal  median q, sigma s     ln x normal with mean ln q and sd s      q exp(s^2/2)
+//   pareto      scale q, shape a      P(X > x) = (q/x)^a for x >= q            q a/(a-1), a > 1
 //
 // phi and Phi are the density and the distribution function of the standard normal law. The normal
 // law is drawn by rejecting negative values; at least every second draw is kept, as m >= 0. Means

@@ -1,7 +1,7 @@
 // Numbers of about 106 bits: the exact sum of two doubles.
 //
-//   two_sum(a, b)      = a + b exactly  (Knuth, The Art of Computer Programming 2, 4.2.2, Theorem B)
-//   two_product(a, b)  = a b exactly    (Dekker, Numer. Math. 18, 1971; with fused, 2 operations)
+//   two_sum(a, b)      = a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2, Theorem B)
+//   two_product(a, b)  = a b exactly   (Dekker, Numer. Math. 18, 1971; with fused, 2 operations)
 //   plus, times, over  relative error a few 2^-104 (Dekker)
 //
 // The low part is at most half a unit in the last place of the high part, unless a function says
