@@ -90,7 +90,7 @@ void Network::silence(int host) {
     }
 }
 
-// Takes a flow off the wires; it keeps what has flowed of it.
+// Takes a flow off the wires. Its size becomes the bytes that have flowed.
 void Network::cut(Index index) {
     std::erase(started_, index);
     apply_rate(index, 0);

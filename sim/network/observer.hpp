@@ -10,7 +10,7 @@
 //     it begins with 0 bytes and is lost.
 //   - `rate`: its share has changed, in bytes per picosecond, valid from this instant on. Reported
 //     at the end of an instant, after everything else in it. 0 while a link of its route is down.
-//     Not called for a message of 0 bytes.
+//     Not called for a message of 0 bytes or one that crosses only unlimited links.
 //   - `restarts`: what has flowed is lost. It flows anew from its first byte, at rate 0 until
 //     `rate`.
 //   - `drains`: the links are free of it. Gives the bytes that have left the host: fewer than at
