@@ -2,7 +2,7 @@
 //
 //   graph          neighbors of a node                                    degree
 //   star           all others the first node, the first node all others   1, n-1
-//   grid           the adjacent ones in a rectangle of rows x columns      2 to 4
+//   grid           the adjacent ones in a rectangle of rows x columns     2 to 4
 //   torus          the same, with opposite sides joined                   up to 4
 //   hypercube      n = 2^m; those whose number differs in one bit         m
 //   exponential    directed: node i listens to i - 2^k mod n, 2^k < n     ceil(log2 n)
