@@ -44,7 +44,7 @@ struct Metrics {
     std::optional<double> epochs;
     double sim_time_s = 0;
     std::optional<double>
-        step_time_s;  // this and the following are empty where no gradient was computed
+        step_time_s;  // this and the following are empty if no gradient was computed
     std::optional<double> compute_s;
     std::optional<double> exposed_comm_s;
     std::optional<double> model_step_time_s;
@@ -71,7 +71,7 @@ struct Metrics {
     std::optional<double> waiting_dead_share;
     std::optional<double> staleness;
     std::optional<double> participation;
-    std::optional<double> deaths;            // this and the following where nodes fail
+    std::optional<double> deaths;            // this and the following if nodes fail
     std::optional<double> away_share;        // share of the nodes' time that they were away
     std::optional<double> checkpoint_share;  // share of the nodes' time spent writing checkpoints
     std::optional<double> undone_share;      // share of the computed gradients undone by a restart
