@@ -1,6 +1,7 @@
-// Closed forms of a step of the adaptive family on an idle star: what its 1-bit exchanges cost.
+// Closed forms for a step of the adaptive family on an idle star: the cost of its 1-bit exchanges.
 //
-// n workers, bandwidth B, latency L, t(S) = S/B rounded up to the tick, s the time of a coding pass:
+// There are n workers, bandwidth B and latency L. t(S) = S/B rounded up to the tick, and s is the
+// time of a coding pass.
 //
 //   buffer of P padded entries     (n-1) (2 (L + t(P/(8n))) + 2 (L + t(4)))  +  (4 P + 2 P/n) s
 //   1-bit exchange                 the sum over its buffers
@@ -10,9 +11,9 @@
 //   its bytes, of worker j         the b_i of all other owners, and of all but the next owner's
 //   its messages                   2 n (n-1)
 //
-// Exact (to the tick) for workers that begin together; that of 1-bit SGD is an upper bound where
-// stripes differ, since a round lasts as long as the messages in it that a worker waits for. Known
-// on a star with one worker per machine, or all workers behind one bus.
+// The forms are exact (to the tick) for workers that begin together. The form of 1-bit SGD is an
+// upper bound if stripes differ, because a round lasts as long as the messages that a worker waits
+// for in it. Known on a star with one worker per machine, or with all workers on one bus.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +26,13 @@
 
 namespace paceline {
 
-/// Of a compressed all-reduce alone.
+/// Returns the time of a compressed all-reduce alone.
 std::optional<Duration> one_bit_all_reduce_time(const OneBitBuffers& cut, const CodingCost& coding,
                                                 const IdleNetwork& network);
-/// Of a step that makes one, of the whole model.
+/// Returns the time of a step that makes one compressed all-reduce, of the whole model.
 std::optional<Duration> one_bit_step_time(bool fused, const CodingCost& coding,
                                           const StepModelInput& in);
-/// Of step k of 0/1 Adam.
+/// Returns the time of step k of 0/1 Adam.
 std::optional<Duration> zero_one_step_time(const ZeroOneAdamOptions& options, std::int64_t k,
                                            const StepModelInput& in);
 std::optional<Duration> one_bit_sgd_step_time(const OneBitSgdOptions& options,

@@ -1,40 +1,40 @@
-// What checkpoints and restarts cost, in closed form: all nodes work together, the death of one
-// sends all back to the last checkpoint.
+// Closed forms for the cost of checkpoints and restarts. All nodes work together; when one dies,
+// all return to the last checkpoint.
 //
-//   N   nodes, each failing by itself          C   writing a checkpoint; no work meanwhile
-//   M   mean time that a node is there         r   reading it, when all are there again
-//   R   mean time that it is away then         tau work between two checkpoints
-//   m = M/N, the mean time between deaths while all are there
+//   N   nodes, each failing independently      C   time to write a checkpoint; no work meanwhile
+//   M   mean time that a node is present       r   time to read it, once all are present again
+//   R   mean time that it is away afterwards   tau work between two checkpoints
+//   m = M/N, the mean time between deaths while all are present
 //
-// Times there and away are exponential. Deaths befall nodes that work, write, read or wait for
-// others; not those that are away.
+// Times present and away are exponential. Deaths occur on nodes that work, write, read or wait for
+// others, but not on nodes that are away.
 //
 // Expected time from one checkpoint to the next:
 //
 //   E(tau) = (e^((tau + C)/m) - 1) e^(r/m) m (1 + R/M)^N
 //
-// Derivation. Let X be the time from a death until all have begun again. A try at the w = tau + C of a
-// segment succeeds with p = e^(-w/m) and takes m (1 - p) in the mean, whether it does or not; what
-// comes after a failed one does not depend on what was before. So
+// Derivation. Let X be the time from a death until all nodes have begun again. An attempt at the w
+// = tau + C of a segment succeeds with p = e^(-w/m) and takes m (1 - p) on average, whether it
+// succeeds or not. What follows a failed attempt does not depend on what came before. So
 //
 //   E = m (1 - p) + (1 - p)(X + E),  that is  E = (1/p - 1)(m + X)
 //
-// A try at reading succeeds with q = e^(-r/m). With H the mean time from a death until none is
-// away, in the same way X = H + m (1 - q) + (1 - q) X, so m + X = (m + H)/q. Nodes come and go
-// independently of one another and of the work: in the long run none is away in a share
-// (M/(M + R))^N of the time, and that is m/(m + H). With R = r = 0 and N = 1 it is the known
-// M (e^((tau + C)/M) - 1).
+// An attempt at reading succeeds with q = e^(-r/m). Let H be the mean time from a death until no
+// node is away. In the same way X = H + m (1 - q) + (1 - q) X, so m + X = (m + H)/q. Nodes come and
+// go independently of each other and of the work. In the long run no node is away for a share (M/(M
+// + R))^N of the time, and that share is m/(m + H). With R = r = 0 and N = 1, this is the known M
+// (e^((tau + C)/M) - 1).
 //
-// The interval with the least E/tau solves (1 - tau/m) e^((tau + C)/m) = 1; it depends on neither R
-// nor r. Approximations of it, from memory, unverified:
+// The interval with the smallest E/tau solves (1 - tau/m) e^((tau + C)/m) = 1. It depends neither
+// on R nor on r. Approximations of it, from memory, unverified:
 //
 //   Young  sqrt(2 C m)                                                 (J. W. Young, CACM 17, 1974)
 //   Daly   sqrt(2 C m) (1 + sqrt(C/(2 m))/3 + C/(18 m)) - C, if C < 2 m, else m
 //                        (J. T. Daly, Future Generation Computer Systems 22, 2006)
 //
-// Limits: `Failures::detection` counts only where a node returns sooner than that; E neglects it, as
-// it does the time from the last checkpoint to the end of a run. Work comes in whole steps: tau is
-// a multiple of one, and `Checkpoints::every` gives it exactly if it is the same multiple and C is
+// Limits: `Failures::detection` matters only if a node returns sooner than that. E neglects it, and
+// also the time from the last checkpoint to the end of a run. Work comes in whole steps, so tau is
+// a multiple of a step. `Checkpoints::every` gives tau exactly if it is the same multiple and C is
 // less than a step.
 #pragma once
 
@@ -50,16 +50,16 @@ struct CheckpointedRun {
     Duration read{};
 };
 
-/// Young's interval.
+/// Returns Young's interval.
 Duration young_interval(const CheckpointedRun& run);
-/// Daly's interval of higher order.
+/// Returns Daly's interval of higher order.
 Duration daly_interval(const CheckpointedRun& run);
-/// The interval that wastes least by E.
+/// Returns the interval that wastes least according to E.
 Duration best_interval(const CheckpointedRun& run);
 
-/// E(tau), in seconds: it may be far beyond the clock's range.
+/// Returns E(tau) in seconds, because it may be far beyond the clock's range.
 double expected_segment_s(const CheckpointedRun& run, Duration interval);
-/// tau / E(tau): work that counts, as a share of that of as many nodes that never fail.
+/// Returns tau / E(tau): useful work relative to that of the same number of nodes that never fail.
 double useful_share(const CheckpointedRun& run, Duration interval);
 
 }  // namespace paceline

@@ -25,36 +25,36 @@ constexpr bool receives(Kind kind) {
     return kind == Kind::down || kind == Kind::bus_in;
 }
 
-// A slice of the file.
+// A slice in the file.
 struct Span {
     Time begin;
     Time end;
     int process = 0;
     int device = 0;
     Kind kind = Kind::steps;
-    std::uint32_t index = 0;  // among the slices, or the messages, of the record
+    std::uint32_t index = 0;  // index of the record's slice or message
 };
 
-// A thread of the file: spans that nest or follow one another.
+// A thread in the file. Its spans nest or follow one another.
 struct Lane {
     int process = 0;
     int device = 0;
     Kind kind = Kind::steps;
-    int number = 0;  // among those of its kind
+    int number = 0;  // among lanes of the same kind
     std::uint32_t thread = 0;
     std::vector<Span> spans{};
-    std::vector<Time> open{};  // ends of those that the next one may lie in
+    std::vector<Time> open{};  // ends of the spans that may enclose the next one
 };
 
 enum class Phase : std::uint8_t { begin, end, arrow_begins, arrow_ends, counter };
 
-// A line of the file that has a time.
+// A line in the file that has a time.
 struct Line {
     Time at;
     Phase phase = Phase::begin;
-    std::uint32_t lane = 0;   // of counters: the number of the counter
+    std::uint32_t lane = 0;   // of counters: number of the counter
     std::uint32_t index = 0;  // of the slice or message; of counters: of the use
-    std::uint32_t order = 0;  // of lines of one time
+    std::uint32_t order = 0;  // among lines at the same time
 };
 
 std::string escaped(std::string_view text) {
@@ -66,7 +66,7 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-// Three digits are enough for a name.
+// Prints three digits, which are enough for a name.
 std::string short_size(Bytes size) {
     const auto count = static_cast<double>(size.count);
     if (size.count < 1'000) return fmt::format("{} B", size.count);
@@ -75,7 +75,7 @@ std::string short_size(Bytes size) {
     return fmt::format("{:.4g} GB", count * 1e-9);
 }
 
-// The numbers of algorithms/worker.cpp, read back.
+// Decodes the stream numbers of algorithms/worker.cpp.
 std::string name_of_stream(Stream stream) {
     constexpr unsigned round_bits = 40;
     constexpr Stream second = Stream{1} << 63U;
@@ -137,7 +137,8 @@ class Writer {
         int process;
         std::string name;
     };
-    /// One of the process, for events that belong to no thread: viewers would invent one.
+    /// Returns a thread of the process, for events without one; otherwise viewers would invent a
+    /// thread.
     [[nodiscard]] std::uint32_t some_thread_of(int number) const;
 
     const TraceRecorder& record_;
@@ -172,7 +173,7 @@ std::vector<Span> Writer::spans() const {
     return all;
 }
 
-// The times at which a message's first byte and its last are there, as far as the trace goes.
+// When a message's first and last bytes are received, within the trace.
 struct Reception {
     Time begin;
     Time end;
@@ -208,8 +209,8 @@ bool Writer::has_arrow(const TraceMessage& message) const {
            reception_of(message, record_.end()).has_value();
 }
 
-// In the order of the file's processes and threads; of spans that begin together, outer ones first
-// where they nest, and empty ones first where they follow one another.
+// Sorts by the file's processes and threads. Of spans that begin together, outer ones come first if
+// spans nest, and empty ones come first if spans follow one another.
 void Writer::deal_into_lanes(std::vector<Span> spans) {
     const auto order = [](const Span& span) {
         const auto length = (span.end - span.begin).count();
@@ -217,7 +218,7 @@ void Writer::deal_into_lanes(std::vector<Span> spans) {
                           span.begin, of_messages(span.kind) ? length : -length, span.index);
     };
     std::ranges::sort(spans, {}, order);
-    std::size_t first = 0;  // lane of this process, device and kind
+    std::size_t first = 0;  // first lane of this process, device and kind
     for (const Span& span : spans) {
         const bool another = lanes_.empty() || lanes_.back().process != span.process ||
                              lanes_.back().device != span.device || lanes_.back().kind != span.kind;
@@ -388,7 +389,7 @@ void Writer::begin_message(const Lane& lane, const TraceMessage& message) {
     put("}}}}");
 }
 
-// Of all processes, at the place of the cut.
+// Marks the cut, across all processes.
 void Writer::write_cut() {
     if (!record_.cut_at()) return;
     next_event();

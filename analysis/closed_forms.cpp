@@ -12,7 +12,7 @@ namespace paceline {
 
 namespace {
 
-/// One message from host to host.
+/// Returns the time of one message from host to host.
 Duration message_time(Bytes size, const IdleStar& star) {
     return sum(star.latency, size / star.bandwidth);
 }
@@ -86,7 +86,8 @@ Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star) {
     if (n == 1) return Duration::zero();
     const auto last = static_cast<unsigned>(n - 1);
     const auto m = static_cast<int>(std::bit_width(last));
-    // The place below n with the most ones is n-1, or n-1 with a one cleared and all below it set.
+    // The place below n with the most ones is n-1, or n-1 with one bit cleared and all lower bits
+    // set.
     int most = std::popcount(last);
     for (unsigned bit = 0; bit + 1 < static_cast<unsigned>(m); ++bit)
         if ((last >> bit & 1U) != 0)

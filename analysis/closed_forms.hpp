@@ -1,10 +1,10 @@
-// What collectives cost on an idle star, in closed form: predictions that the simulation is held
-// against.
+// Closed forms for the cost of collectives on an idle star. The tests compare the simulation with
+// these predictions.
 //
-// n members begin together; a message of S bytes takes t(S) = S/B to drain and L more to be
-// delivered; every t is rounded up to the tick, as the network rounds it, so that simulated and
-// predicted times agree to the picosecond. Chunk sizes and the fold of a group that is not a power
-// of two are those of sim/collectives/schedule.hpp. All are 0 for n = 1. Derivations:
+// n members begin together. A message of S bytes takes t(S) = S/B to drain and L more to be
+// delivered. Every t is rounded up to the tick, like in the network, so simulated and predicted
+// times agree to the picosecond. Chunk sizes, and the fold of a group that is not a power of two,
+// are those of sim/collectives/schedule.hpp. All times are 0 for n = 1. Derivations:
 // docs/models.md, the normative table. Limits: equal links, no overhead, no other traffic.
 #pragma once
 
@@ -22,11 +22,11 @@ struct IdleStar {
 /// 2(n-1) (L + t(ceil(S/n)))
 Duration ring_all_reduce_time(int n, Bytes size, const IdleStar& star);
 
-/// With m = floor(log2 n):  m (L + t(S)), and 2 (L + t(S)) more where n is not 2^m
+/// With m = floor(log2 n):  m (L + t(S)), plus 2 (L + t(S)) if n is not 2^m
 Duration recursive_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star);
 
-/// n = 2^m: 2 sum over i = 1..m of (L + t(h_i)), h_i the last n/2^i chunks of n. Otherwise the same
-/// for 2^m chunks, plus 2 (L + t(S)).
+/// n = 2^m: 2 sum over i = 1..m of (L + t(h_i)), where h_i is the last n/2^i chunks of n. Otherwise
+/// the same for 2^m chunks, plus 2 (L + t(S)).
 Duration halving_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star);
 
 /// (n-1) (L + t(V))
@@ -35,12 +35,13 @@ Duration ring_all_gather_time(int n, Bytes block, const IdleStar& star);
 /// sum over i < ceil(log2 n) of (L + t(min(2^i, n - 2^i) V))
 Duration bruck_all_gather_time(int n, Bytes block, const IdleStar& star);
 
-/// `weight(c)`: what the union of c contributions weighs; must not fall with c. n = 2^m: sum over i
-/// < m of (L + t(weight(2^i))). Otherwise by recurrence over the survivors x, x' = x xor 2^i, with
-/// w_i(x) = t(weight(c_i(x))) and c_i(x) the contributions that x's block of 2^i has merged:
-///   T_0(x)     = L + t(weight(1)) where x stands for two, else 0
+/// `weight(c)` is the weight of a union of c contributions; it must not fall with c. n = 2^m: sum
+/// over i < m of (L + t(weight(2^i))). Otherwise by recurrence over the survivors x, with x' = x
+/// xor 2^i, w_i(x) = t(weight(c_i(x))) and c_i(x) the contributions that x's block of 2^i has
+/// merged:
+///   T_0(x)     = L + t(weight(1)) if x stands for two, else 0
 ///   T_i+1(x)   = max(T_i(x), T_i(x')) + max(w_i(x), w_i(x') + L)
-///   T          = the greatest T_m(x), and T_m(x) + L + t(weight(n)) where x stands for two
+///   T          = the largest T_m(x), and T_m(x) + L + t(weight(n)) if x stands for two
 Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
                                 const IdleStar& star);
 
@@ -50,34 +51,33 @@ Duration ring_reduce_scatter_time(int n, Bytes size, const IdleStar& star);
 /// (n-1) (L + t(V))
 Duration all_to_all_time(int n, Bytes block, const IdleStar& star);
 
-/// With m = ceil(log2 n):  max((m-1) (L + t(S)), m t(S) + c L), c the most ones in the binary form
-/// of a place of [2^(m-1), n-1].
+/// With m = ceil(log2 n):  max((m-1) (L + t(S)), m t(S) + c L), where c is the largest number of
+/// ones in the binary form of a place in [2^(m-1), n-1].
 Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star);
 
 /// ceil(log2 n) (L + t(S))
 Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star);
 
-/// The two one after the other.
+/// The reduce, then the broadcast.
 Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star);
 
-/// q servers on machines of their own: 2 (L + t(n ceil(S/q))); on the workers' machines:
-/// 2 (L + t((n-1) ceil(S/q))). Exact when q divides S. Requires 1 <= q <= n.
+/// q servers on their own machines: 2 (L + t(n ceil(S/q))); on the workers' machines: 2 (L +
+/// t((n-1) ceil(S/q))). Exact if q divides S. Requires 1 <= q <= n.
 Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool on_workers,
                                           const IdleStar& star);
 
-/// p machines with g devices each on an idle bus: 2 (g-1) (L + t(ceil(S/g))) on the bus and
-/// 2 (p-1) (L + t(x)), x = ceil(ceil(S/g)/p), on the network: g rings share a machine's link, each
-/// on a lane of its own, so t(x) is the longer of g x / B_network and x / B_bus. Exact when g p
-/// divides S. The network's bandwidth is a machine's, its latency from device to device.
+/// p machines with g devices each on an idle bus: 2 (g-1) (L + t(ceil(S/g))) on the bus plus 2
+/// (p-1) (L + t(x)), x = ceil(ceil(S/g)/p), on the network. There, g rings share a machine's link,
+/// and each ring has its own lane, so t(x) is the longer of g x / B_network and x / B_bus. Exact if
+/// g p divides S. `network` has a machine's bandwidth, and the latency from device to device.
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
                                       const IdleStar& network);
 
-/// A ring through all devices of the machines, one after the other: 2 (n-1) times the slower of the
-/// two kinds of steps; one between machines also passes lanes of the bus. Requires more than one
-/// machine.
+/// A ring through all devices of the machines in order: 2 (n-1) times the slower of the two kinds
+/// of steps. A step between machines also passes lanes of the bus. Requires more than one machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
-/// The same for the ring all-gather: n-1 times the slower step.
+/// The ring all-gather in the same setting: n-1 times the slower step.
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
                                             const IdleStar& network);
 

@@ -9,14 +9,14 @@ namespace paceline {
 
 namespace {
 
-using Known = std::optional<Duration>;  // empty where no closed form is known
+using Known = std::optional<Duration>;  // empty if no closed form is known
 
 Known plus(Known a, Known b) {
     if (!a || !b) return std::nullopt;
     return sum(*a, *b);
 }
 
-// Gradient, update, and coding.
+// Returns the time of gradient, update and coding.
 Duration work_of(const StepModelInput& in, Duration coding) {
     return sum(sum(in.timing.step, in.update), coding);
 }
@@ -72,7 +72,7 @@ std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, cons
                                             std::int64_t step, const StepModelInput& in) {
     const auto degree = static_cast<std::int64_t>(mixing.listeners(0).size());
     const Duration coding = choco_coding_time(options, *in.layout, degree);
-    // What is exchanged is a vector of as many entries as the message has bytes, one byte each.
+    // The exchange is modeled as a vector with one entry of one byte per byte of the message.
     StepModelInput exchange = in;
     exchange.layout = std::make_shared<const Layout>(
         std::vector<Tensor>{{"message", {message_bytes(options.compressor, *in.layout).count}}});

@@ -1,16 +1,16 @@
-// Closed forms of one step of the methods that compress, on an idle network.
+// Closed forms for one step of the compressing methods, on an idle network.
 //
-//   E, D: the time to encode and to decode (algorithms/compression/coding.hpp), V: bytes of a message
+//   E, D: time to encode and to decode (algorithms/compression/coding.hpp); V: bytes of a message
 //
-//   compressed SGD      T1 + E + X + D + update     X: all-reduce of V, or all-gather of blocks of V;
-//   signSGD                                         D: of one message, or of n
+//   compressed SGD      T1 + E + X + D + update   X: all-reduce of V, or all-gather of blocks of V;
+//   signSGD                                       D: of one message, or of n
 //   EF-signSGD
-//   PowerSGD            T1 + E + all-reduce of 4 (sum r a + 1-D) + all-reduce of 4 sum r c + update,
-//                       E: of all five passes
-//   CHOCO-SGD           the longer of T1 and L + d t(V), then E + D of d messages, + update, where all
-//                       workers have degree d; its first step T1 + E + D + update
+//   PowerSGD            T1 + E + all-reduce of 4 (sum r a + 1-D) + all-reduce of 4 sum r c
+//                       + update,  E: of all five passes
+//   CHOCO-SGD           max(T1, L + d t(V)), then E + D of d messages, + update, where all workers
+//                       have degree d; its first step is T1 + E + D + update
 //
-// Known where the exchange is (step_models.hpp); as there, workers begin the step together.
+// Known where the exchange is known (step_models.hpp). As there, workers begin the step together.
 #pragma once
 
 #include <cstdint>

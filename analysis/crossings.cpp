@@ -27,7 +27,7 @@ double to_step(double x, const Search& search) {
     return search.step > 0 ? std::round(x / search.step) * search.step : x;
 }
 
-// Between a and b, by the scale; nothing when no value is.
+// Returns a value between a and b on the scale, or nothing if there is none.
 std::optional<double> middle(double a, double b, const Search& search) {
     const double between =
         search.scale == Scale::logarithmic ? a * std::sqrt(b / a) : a + (b - a) / 2;
@@ -37,13 +37,14 @@ std::optional<double> middle(double a, double b, const Search& search) {
     return x > a && x < b ? std::optional(x) : std::nullopt;
 }
 
-// The grid's values that lie within a range, and the tolerance there.
+// Decides where to sample between neighbors, within the tolerance of the grid's range.
 class Halving {
   public:
     Halving(const std::vector<double>& grid, const Search& search)
         : search_(search), length_(grid.back() - grid.front()) {}
 
-    // Where to look between two neighbors; nothing when they say the same or are near enough.
+    // Returns where to sample between two neighbors, or nothing if their sides agree, one of them
+    // is a gap, or they are close enough.
     [[nodiscard]] std::optional<double> value_between(const Sample& a, const Sample& b) const {
         const bool known = a.side() != Side::gap && b.side() != Side::gap;
         if (!known || a.side() == b.side() || near(a.x, b.x)) return std::nullopt;
@@ -68,7 +69,7 @@ void add_samples(const std::vector<double>& values, const Sampler& sample,
     std::ranges::sort(samples, {}, &Sample::x);
 }
 
-// Difference per unit of the scale, between neighbors i and i + 1; 0 where it is not known.
+// Returns the difference per unit of the scale between neighbors i and i + 1, or 0 if unknown.
 double slope(const std::vector<Sample>& samples, std::size_t i, Scale scale) {
     if (i + 1 >= samples.size()) return 0;
     const Sample& a = samples[i];
@@ -78,7 +79,7 @@ double slope(const std::vector<Sample>& samples, std::size_t i, Scale scale) {
                     (coordinate(b.x, scale) - coordinate(a.x, scale)));
 }
 
-// Whether the difference stays large however narrow the bracket of i and i + 1.
+// Returns whether the difference stays large however narrow the bracket of i and i + 1 is.
 bool jumps(const std::vector<Sample>& samples, std::size_t i, const Search& search) {
     const Sample& a = samples[i];
     const Sample& b = samples[i + 1];
@@ -111,14 +112,14 @@ Side side_at(const std::vector<Sample>& samples, std::size_t i) {
     return i < samples.size() ? samples[i].side() : Side::gap;
 }
 
-// One past the last of the samples from i on that have this side.
+// Returns one past the end of the run of samples from i on that share its side.
 std::size_t end_of_run(const std::vector<Sample>& samples, std::size_t i) {
     const Side side = samples[i].side();
     while (i < samples.size() && samples[i].side() == side) ++i;
     return i;
 }
 
-// Adds what a run of gaps, samples [begin, end), stands between.
+// Adds a run of gaps, samples [begin, end), and what it may hide.
 void add_gap(const std::vector<Sample>& samples, std::size_t begin, std::size_t end,
              Changes& found) {
     found.gaps.push_back({samples[begin].x, samples[end - 1].x});
@@ -157,7 +158,7 @@ std::optional<Sample> closest_of(const std::vector<Sample>& samples) {
     return closest;
 }
 
-// To a tenth of the distance, as a power of ten; what comes out is short in decimal, too.
+// Rounds to a tenth of the distance, as a power of ten, so that the result is short in decimal.
 double rounded(double x, double distance) {
     const double exponent = std::floor(elementary::log10(distance / 10));
     const double power = elementary::pow(10.0, std::abs(exponent));

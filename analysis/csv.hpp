@@ -1,5 +1,5 @@
-// CSV as RFC 4180 has it, with "\n" line ends; numbers in the shortest form that reads back to the
-// same double.
+// CSV as in RFC 4180, but with "\n" line ends. Numbers have the shortest form that reads back to
+// the same double.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace paceline {
 
-/// The field as it stands in a row: quoted where it holds a comma, a quote or a line end.
+/// Returns the field as written in a row: quoted if it contains a comma, a quote or a line end.
 std::string csv_field(std::string_view text);
 std::string csv_field(double number);
-/// Empty where there is no value.
+/// Returns an empty field if there is no value.
 std::string csv_field(const std::optional<double>& number);
 
-/// Fields that are already fit for a row, joined and ended.
+/// Joins fields that are already escaped, and ends the row.
 std::string csv_row(std::span<const std::string> fields);
 
 }  // namespace paceline

@@ -6,7 +6,8 @@ namespace paceline {
 
 namespace {
 
-// Push-sum's exchange: that of a step without computation whose vectors are a number longer.
+// Returns the time of push-sum's exchange: a step without computation whose vectors have one more
+// number.
 std::optional<Duration> push_time(const Mixing& mixing, const StepModelInput& in) {
     StepModelInput exchange = in;
     exchange.timing.step = Duration::zero();

@@ -1,12 +1,13 @@
-// What a job has done by the end of its last whole steps: for a job that is cut at any time.
+// Records what a job has done by the end of its last whole steps, for a job that may be cut at any
+// time.
 //
-// Every worker is looked at when it has taken a step, not when the run ends, so that a step that
-// was cut counts nowhere:
+// Every worker is sampled when it has taken a step, not when the run ends, so a step that was cut
+// does not count:
 //
 //   step time  =  sum over workers of the time at which its last whole step ended
-//                 / sum over workers of the gradients it had computed then
+//                 / sum over workers of the gradients it had computed by then
 //
-// and so for its bytes and its computing. Total bytes are those until the run ends.
+// The same holds for its bytes and its compute time. Total bytes are those until the run ends.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,15 @@ namespace paceline {
 
 class JobMarks {
   public:
-    /// Requires that the simulation and the network outlive this.
+    /// Requires that the simulation and the network outlive this object.
     explicit JobMarks(NetworkPart network) : network_(network) {}
 
-    /// Before the run.
+    /// Call before the run.
     void watch(const Cluster& cluster);
-    /// Job::after_steps.
+    /// Callback for Job::after_steps.
     void after_steps(int rank, std::int64_t k);
-    /// As analysis/metrics.hpp defines them; the outcome is "finished", or "main-ended" where it was
-    /// cut.
+    /// Returns the metrics defined in analysis/metrics.hpp. The outcome is "finished", or
+    /// "main-ended" if the job was cut.
     [[nodiscard]] Metrics measured(bool finished, const RunFacts& facts) const;
 
   private:

@@ -14,7 +14,7 @@ std::optional<Duration> average_time(const AllReducePlan& plan, const StepModelI
     return all_reduce_time(plan, in.workers, in.wire.weigh(in.layout->entries()), in.network);
 }
 
-// t and `vectors` averages after it.
+// Returns t plus the time of `vectors` averages.
 std::optional<Duration> with_averages(std::optional<Duration> t, int vectors,
                                       const AllReducePlan& plan, const StepModelInput& in) {
     if (!t || vectors == 0) return t;

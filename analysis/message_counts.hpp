@@ -1,6 +1,7 @@
-// How many messages a step costs: what a simulation's own running time grows with.
+// How many messages a step takes. A simulation's own running time grows with this number.
 //
-// n workers, p = 2^m the largest power of two up to n, e = n - p (sim/collectives/schedule.hpp).
+// There are n workers, p = 2^m is the largest power of two up to n, and e = n - p
+// (sim/collectives/schedule.hpp).
 //
 //   ring all-reduce              2 n (n-1)
 //   recursive doubling           p m + 2 e
@@ -27,7 +28,7 @@ std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size);
 std::int64_t all_gather_messages(AllGather how, int n);
 std::int64_t sparse_all_reduce_messages(int n);
 std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes size);
-/// Of one exchange of DGC or gradient dropping.
+/// Returns the messages of one exchange of DGC or gradient dropping.
 std::int64_t sparse_exchange_messages(const DgcOptions& options, const Layout& layout,
                                       WireFormat wire, int n);
 

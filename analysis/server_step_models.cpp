@@ -6,7 +6,7 @@ namespace paceline {
 
 namespace {
 
-// T + 2L, and so many models over one link.
+// Returns T + 2L, plus the time of `models` models over one link.
 Duration and_models(std::int64_t models, const StepModelInput& in) {
     const IdleStar& star = in.network.star;
     const Bytes size = in.wire.weigh(in.layout->entries());

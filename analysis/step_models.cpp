@@ -8,7 +8,7 @@ namespace paceline {
 
 namespace {
 
-using Known = std::optional<Duration>;  // empty where no closed form is known
+using Known = std::optional<Duration>;  // empty if no closed form is known
 
 Known operator+(Known a, Known b) {
     if (!a || !b) return std::nullopt;
@@ -19,7 +19,7 @@ bool spans_machines(int n, const IdleNetwork& network) {
     return network.bus && n > network.devices;
 }
 
-// What joins all n workers alike, where something does: their bus, or the star.
+// Returns what joins all n workers uniformly, if anything does: their bus or the star.
 std::optional<IdleStar> as_one_star(int n, const IdleNetwork& network) {
     if (spans_machines(n, network)) return std::nullopt;
     return network.bus ? *network.bus : network.star;
@@ -35,7 +35,7 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
     return std::nullopt;
 }
 
-// Of every operation but the all-reduce.
+// Returns the time of any operation except the all-reduce.
 Known collective_time(Operation operation, int n, Bytes size, const IdleStar& star) {
     const Bytes block = block_of(size, n);
     switch (operation) {
@@ -129,7 +129,7 @@ std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
 
 std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
                                                  const StepModelInput& in) {
-    Duration end{};  // of the exchange so far
+    Duration end{};  // of the exchanges so far
     for (const Bucket& bucket : in.timing.buckets) {
         const Bytes size = in.wire.weigh(entries_of(bucket, *in.layout));
         const Known reduced = all_reduce_time(options.all_reduce, in.workers, size, in.network);

@@ -12,7 +12,7 @@ namespace paceline {
 namespace {
 
 constexpr std::uint64_t events_of_a_slice = 2;         // begin, end
-constexpr std::uint64_t events_of_half_a_message = 2;  // the same
+constexpr std::uint64_t events_of_half_a_message = 2;  // begin, end
 constexpr std::uint64_t events_of_an_arrow = 2;
 
 std::string_view name_of(WaitFor what) {
@@ -123,8 +123,8 @@ WorkerObserver TraceRecorder::worker_observer() {
     return observer;
 }
 
-// Whether anything is still recorded. Before anything of a later instant is looked at, the uses of
-// links are as the instant before has left them.
+// Returns whether recording is still on. Before the first report of a new instant, it records the
+// uses of links as the previous instant left them.
 bool TraceRecorder::listens() {
     if (finished_ || cut_) return false;
     if (now() == heard_) return true;
@@ -136,7 +136,7 @@ bool TraceRecorder::listens() {
     return !cut_;
 }
 
-// Takes room for events, or cuts the trace at this instant.
+// Reserves room for events, or cuts the trace at this instant.
 bool TraceRecorder::has_room(std::uint64_t events) {
     if (events_ + events > filter_.limit) {
         cut_ = now();
@@ -153,7 +153,7 @@ bool TraceRecorder::begins_something(std::uint64_t events) {
     return true;
 }
 
-// What was under way is over before the span begins.
+// Forgets pending events of something that ended before the span began.
 void TraceRecorder::forget(std::uint64_t events) {
     pending_ -= std::min(pending_, events);
 }
@@ -189,7 +189,7 @@ void TraceRecorder::close(Token token) {
         forget(events_of_a_slice);
 }
 
-// One that is over.
+// Adds a slice that has ended.
 void TraceRecorder::add(const TraceSlice& slice) {
     if (shows(slice.host) && in_span(slice.begin, slice.end) && has_room(events_of_a_slice))
         slices_.push_back(slice);
@@ -304,10 +304,10 @@ void TraceRecorder::message_drains(std::uint32_t id, Bytes sent) {
     Flow& flow = flows_[id];
     flow.on_links = false;
     for (const LinkId link : flow.route)
-        if (--links_[link].flows == 0) links_[link].rate = 0;  // to the last bit
+        if (--links_[link].flows == 0) links_[link].rate = 0;  // removes rounding errors
     if (!flow.message) return;
     flow.message->drained = now();
-    flow.message->first_byte = std::min(flow.message->first_byte, now());  // one of 0 bytes
+    flow.message->first_byte = std::min(flow.message->first_byte, now());  // a message of 0 bytes
     flow.message->sent = sent;
 }
 
@@ -326,8 +326,8 @@ void TraceRecorder::message_arrives(std::uint32_t id, bool lost) {
 
 // --- uses of links ---
 
-// Machines with one cable: those whose ways to others begin, and end, with one link that does not
-// belong to their bus.
+// Finds machines with one cable: all their routes to others begin, and end, with one link that is
+// not part of their bus.
 void TraceRecorder::find_access_links() {
     std::map<int, std::vector<int>> hosts_of;  // by process
     for (int number = 0; std::cmp_less(number, machine_.hosts.size()); ++number)
@@ -339,7 +339,7 @@ void TraceRecorder::find_access_links() {
 
 void TraceRecorder::find_access_links(int process, const std::vector<int>& hosts) {
     const bool has_bus = machine_.network->hosts_per_node() > 1;
-    if (has_bus && hosts.size() < 2) return;  // its lane cannot be told from its cable
+    if (has_bus && hosts.size() < 2) return;  // its lane cannot be told apart from its cable
     Route bus;
     if (has_bus) {
         bus = machine_.network->route(hosts[0], hosts[1]);
@@ -348,7 +348,7 @@ void TraceRecorder::find_access_links(int process, const std::vector<int>& hosts
     }
     const auto outside = [&bus](LinkId link) { return std::ranges::find(bus, link) == bus.end(); };
     const int job = machine_.processes[static_cast<std::size_t>(process)].job;
-    constexpr int enough = 64;  // others to ask for the way
+    constexpr int enough = 64;  // number of others whose routes are examined
     int asked = 0;
     std::optional<LinkId> up;
     std::optional<LinkId> down;
@@ -385,8 +385,8 @@ void TraceRecorder::change(LinkId link) {
     changed_.push_back(link);
 }
 
-// Whether uses are noted from this instant on. Where that begins, every link is: as it was at the
-// beginning of the span, if nothing has happened at that instant.
+// Updates whether uses are recorded from this instant on. When recording starts, it records every
+// link as it was at the beginning of the span, if nothing has happened at that instant.
 void TraceRecorder::count_uses() {
     const bool counts = now() >= filter_.from && now() <= filter_.until &&
                         (!filter_.by_step() || hosts_in_steps_ > 0);

@@ -1,24 +1,26 @@
-// What a trace is made of: which computations, rounds, messages and link uses there were, when, and
-// on which machine; within a window, and no more than a limit.
+// Records the content of a trace: which computations, rounds, messages and link uses there were,
+// when, and on which machine; within a window and up to a limit.
 //
-// It listens to a network and its workers (sim/network/observer.hpp, algorithms/observer.hpp) and
-// keeps what the filter lets through:
-//   - slices that overlap the span of time, whole, even where they begin before or end behind it;
-//   - of chosen machines: a message is half there where only one of its two machines is chosen;
-//   - of chosen steps: what begins while its worker is in one of them. Machines of the main job that
-//     take no steps and all other jobs count as in one while a worker of the main job is;
-//   - uses of links while time is in the span, and a worker of the main job in a chosen step.
-// Each thing kept costs as many events as it takes in a file (analysis/chrome_trace.hpp). Nothing is
-// kept that would pass the limit: the trace is then cut at that instant. What begins at it or later
-// is not there, what is under way is taken to end at it.
+// It observes a network and its workers (sim/network/observer.hpp, algorithms/observer.hpp) and
+// keeps what the filter selects:
+//   - slices that overlap the time span, in full, even if they begin before it or end after it;
+//   - chosen machines: a message appears only at its chosen end if one of its two machines is
+//     chosen;
+//   - chosen steps: what begins while its worker is in one of them. Machines of the main job that
+//     take no steps, and all other jobs, count as in one while any worker of the main job is;
+//   - uses of links, while the time is in the span and a worker of the main job is in a chosen
+//     step.
+// Each kept item costs as many events as it takes in a file (analysis/chrome_trace.hpp). If an item
+// would exceed the limit, the trace is cut at that instant. Whatever begins at that instant or
+// later is dropped, and whatever is in progress is taken to end there.
 //
-// Use of a link: what flows / what payload can have of it now, 0..1, to the nearest millionth, noted
-// when it changes, as it is at the end of an instant. A link that is down has use 0. Followed are the
-// access links of chosen machines that have one cable, and every link that a message of theirs has
-// taken, from then on.
+// The use of a link is what flows / the rate now available to payload, 0..1, to the nearest
+// millionth. It is recorded when it changes, with its value at the end of an instant. A link that
+// is down has use 0. The recorder follows the access links of chosen machines that have one cable,
+// and every link that a message of theirs has taken, from then on.
 //
-// Memory: O(limit + links + messages in flight). Slices that are under way and began before the span
-// are counted when it begins.
+// Memory: O(limit + links + messages in flight). Slices that began before the span and are still
+// open are counted when the span begins.
 #pragma once
 
 #include <cstdint>
@@ -48,17 +50,17 @@ struct TraceFilter {
     }
 };
 
-/// A machine, or an end of background traffic: a process of the trace.
+/// A machine, or an endpoint of background traffic: a process of the trace.
 struct TraceProcess {
     std::string name;
     bool chosen = true;
     bool of_main_job = true;
     int devices = 1;
-    int job = 0;  // processes of one job send to one another
+    int job = 0;  // processes of one job send to each other
 };
 
 struct TraceHost {
-    int process = -1;  // none: nobody stands there
+    int process = -1;  // -1: the host is unused
     int device = 0;
     bool takes_steps = false;
 };
@@ -74,18 +76,18 @@ enum class TraceTrack : std::uint8_t { steps, compute, rounds, waiting };
 
 struct TraceSlice {
     Time begin;
-    Time end = never;  // while it is under way
+    Time end = never;  // `never` while it is in progress
     int host = 0;
     TraceTrack track = TraceTrack::steps;
     std::string_view name;                 // a literal
-    std::optional<std::int64_t> number{};  // behind the name
+    std::optional<std::int64_t> number{};  // printed after the name
     std::optional<Stream> stream{};
     bool cut = false;
 };
 
 struct TraceMessage {
     Time begin;
-    Time first_byte;  // leaves; behind `begin` where links are down or lose what has flowed
+    Time first_byte;  // leaves; later than `begin` if links are down or lose what has flowed
     Time drained = never;
     Time arrived = never;
     int from = 0;
@@ -107,7 +109,7 @@ struct TraceUse {
     std::int32_t millionths = 0;
 };
 
-/// A link's use, shown with a machine, or (process -1) with the links.
+/// A link's use, shown with a machine or, if process is -1, with the links.
 struct TraceCounter {
     int process = -1;
     std::string name;
@@ -115,19 +117,19 @@ struct TraceCounter {
 
 class TraceRecorder {
   public:
-    /// Requires that machine and recorder outlive the run.
+    /// Requires that the machine and the recorder outlive the run.
     TraceRecorder(TraceMachine machine, const TraceFilter& filter);
     TraceRecorder(const TraceRecorder&) = delete;
     TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-    /// What to listen with. They refer to this.
+    /// Return the observers to register. They refer to this recorder.
     [[nodiscard]] NetworkObserver network_observer();
     [[nodiscard]] WorkerObserver worker_observer();
 
-    /// The run is over: what is under way ends now. Later calls are ignored.
+    /// Ends the recording: what is in progress ends now. Later calls are ignored.
     void finish();
 
-    // Requires that it is finished.
+    // These require that it is finished.
     [[nodiscard]] const TraceMachine& machine() const { return machine_; }
     [[nodiscard]] const TraceFilter& filter() const { return filter_; }
     [[nodiscard]] const std::vector<TraceSlice>& slices() const { return slices_; }
@@ -137,9 +139,9 @@ class TraceRecorder {
         return counters_;
     }
     [[nodiscard]] std::uint64_t events() const { return events_; }
-    /// Of the run, or where the limit has cut the trace.
+    /// Returns the end of the run, or where the limit has cut the trace.
     [[nodiscard]] Time end() const { return end_; }
-    /// When the limit cut it, if it did.
+    /// Returns when the limit cut the trace, if it did.
     [[nodiscard]] std::optional<Time> cut_at() const { return cut_; }
 
   private:
@@ -149,7 +151,7 @@ class TraceRecorder {
         Route route;
         double rate = 0;
         Time begin;
-        std::optional<TraceMessage> message{};  // if it is shown
+        std::optional<TraceMessage> message{};  // set if it is shown
         bool on_links = false;
     };
     struct LinkUse {
@@ -203,8 +205,8 @@ class TraceRecorder {
     std::vector<TraceMessage> messages_;
     std::vector<TraceUse> uses_;
     std::map<LinkId, std::vector<TraceCounter>> counters_;
-    std::uint64_t events_ = 0;   // kept or under way
-    std::uint64_t pending_ = 0;  // under way, before the span begins
+    std::uint64_t events_ = 0;   // kept or in progress
+    std::uint64_t pending_ = 0;  // in progress, before the span begins
     std::optional<Time> cut_;
     Time end_{};
     bool finished_ = false;
@@ -212,13 +214,13 @@ class TraceRecorder {
     std::map<Token, TraceSlice> open_;
     Token last_token_ = 0;
     std::vector<Token> step_slices_;  // [host]; 0: none
-    std::vector<bool> in_steps_;      // [host], of the main job's workers
+    std::vector<bool> in_steps_;      // [host], for the main job's workers
     int hosts_in_steps_ = 0;
     std::vector<Flow> flows_;      // [id of the message]
     std::vector<LinkUse> links_;   // [link]
-    std::vector<LinkId> changed_;  // since uses were noted
-    Time heard_{};                 // the last instant anything was told of
-    bool counts_ = false;          // uses are being noted
+    std::vector<LinkId> changed_;  // since uses were last recorded
+    Time heard_{};                 // the last instant that was reported
+    bool counts_ = false;          // uses are being recorded
 };
 
 }  // namespace paceline

@@ -20,7 +20,7 @@ Eigen::VectorXd average(const std::vector<Vector>& models) {
     return sum / static_cast<double>(models.size());
 }
 
-// Mean over the models of their squared distance to a point.
+// Returns the mean squared distance of the models to a point.
 double mean_squared_distance(const std::vector<Vector>& models, const Eigen::VectorXd& point) {
     double total = 0;
     for (const Vector& model : models) total += squared_distance(model.values(), point);
@@ -71,7 +71,8 @@ void TrainingLog::after_death() {
     for (const std::int64_t k : under_way) evaluate_if_whole(k);
 }
 
-// Whether a worker that has not told of its first k steps will. One that joined later will not.
+// Returns whether a worker that has not reported its first k steps still will. One that joined
+// later will not.
 bool TrainingLog::awaits(int rank, std::int64_t k) const {
     return cluster_->present(rank) && cluster_->worker(rank).step() < k;
 }
@@ -92,7 +93,7 @@ std::vector<Vector> TrainingLog::models_now() const {
     std::vector<Vector> models;
     for (int rank = 0; rank < cluster_->nodes(); ++rank)
         if (cluster_->present(rank)) models.push_back(cluster_->worker(rank).current_model());
-    if (models.empty())  // all are away, and keep what they had
+    if (models.empty())  // all are away; they keep their models
         for (int rank = 0; rank < cluster_->nodes(); ++rank)
             models.push_back(cluster_->worker(rank).current_model());
     return models;
@@ -141,7 +142,7 @@ void TrainingLog::evaluate(const std::vector<Vector>& models, double iteration) 
 }
 
 void TrainingLog::judge(const Evaluation& evaluation) {
-    // Written so that a loss that is no number has diverged.
+    // Written so that a NaN loss counts as diverged.
     const Evaluation& first = evaluations_.empty() ? evaluation : evaluations_.front();
     if (!(evaluation.train_loss <= most_growth * (1 + first.train_loss)) ||
         !(evaluation.test_loss <= most_growth * (1 + first.test_loss))) {

@@ -1,18 +1,19 @@
-// What learning looks like from outside: the models of a run, scored at a cadence.
+// The course of learning: evaluates the models of a run at a cadence.
 //
-// An evaluation is of the averaged model xbar = (1/n) sum of x_i:
+// An evaluation scores the averaged model xbar = (1/n) sum of x_i:
 //
 //   losses             mean over predictions, without weight decay, of the samples that are scored
 //   accuracy           share of the test predictions that are right
 //   consensus distance sqrt((1/n) sum of |x_i - xbar|^2)
-//   relative error     (1/n) sum of |x_i - x*|^2 / |x*|^2, where the minimum x* is known
+//   relative error     (1/n) sum of |x_i - x*|^2 / |x*|^2, if the minimum x* is known
 //
-// By iterations: the models that each worker has after exactly k steps, at the time when the last
-// worker that is there has taken them (of workers that were away then, none). By time: the models as they are then. The first evaluation is of the
-// start, the last of the end. Evaluating takes no simulated time.
+// By iterations, it scores the models that each worker has after exactly k steps, at the time when
+// the last present worker has taken them (workers that were away then have none). By time, it
+// scores the models as they are then. The first evaluation is at the start, the last at the end.
+// Evaluating takes no simulated time.
 //
-// A run whose loss is not finite, or a million times what it was at the start, has diverged and is
-// ended; so is one that reaches a target to stop at.
+// A run diverges, and is ended, if its loss is not finite or exceeds a million times (1 + the loss
+// at the start). A run that reaches its stop target also ends.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +35,17 @@ struct Evaluation {
     double test_loss = 0;
     std::optional<double> test_accuracy;  // empty for regression
     double consensus_distance = 0;
-    std::optional<double> relative_error;  // of linear regression
+    std::optional<double> relative_error;  // for linear regression
     double bytes_sent_per_node = 0;        // since the start
 };
 
-/// When to evaluate between the start and the end; both 0: not at all.
+/// When to evaluate between the start and the end; both 0: never.
 struct Cadence {
     std::int64_t iterations = 0;
     Duration time{};
 };
 
-/// All that are given have to hold.
+/// All given conditions must hold.
 struct Target {
     std::optional<double> train_loss;     // at most
     std::optional<double> test_loss;      // at most
@@ -62,44 +63,44 @@ struct LocalAccuracy {
 
 struct TrainingLogOptions {
     Cadence cadence;
-    Target measured;                           // the time of its first reaching is noted
+    Target measured;                           // the time when it is first reached is recorded
     Target stop;                               // ends the run
-    std::optional<std::int64_t> steps;         // of the run, where they are known beforehand
+    std::optional<std::int64_t> steps;         // of the run, if known beforehand
     int nodes = 1;                             // machines
     std::optional<Eigen::VectorXd> minimum{};  // x*
 };
 
 class TrainingLog {
   public:
-    /// A loss beyond so many times (1 + the loss at the start) has diverged.
+    /// A run has diverged if a loss exceeds this many times (1 + the loss at the start).
     static constexpr double most_growth = 1e6;
 
-    /// Requires that all outlive the log.
+    /// Requires that all arguments outlive the log.
     TrainingLog(Simulation& simulation, const Network& network, Problem& problem,
                 TrainingLogOptions options);
     TrainingLog(const TrainingLog&) = delete;
     TrainingLog& operator=(const TrainingLog&) = delete;
 
-    /// Begins; once, before the run.
+    /// Starts the log; call once, before the run.
     void watch(const Cluster& cluster);
-    /// Job::after_steps.
+    /// Callback for Job::after_steps.
     void after_steps(int rank, std::int64_t k);
-    /// Job::after_death: nobody waits for a worker that has left.
+    /// Callback for Job::after_death: evaluations no longer wait for a worker that has left.
     void after_death();
-    /// Evaluates the models at the end of a run that was cut, if they have not been. Once, after
-    /// the run.
+    /// Evaluates the final models of a run that was cut, unless that has been done. Call once,
+    /// after the run.
     void finish();
 
     [[nodiscard]] const std::vector<Evaluation>& evaluations() const { return evaluations_; }
     [[nodiscard]] bool stopped_at_target() const { return stopped_at_target_; }
     [[nodiscard]] bool diverged() const { return diverged_; }
-    /// When the measured target first held.
+    /// Returns when the measured target first held.
     [[nodiscard]] std::optional<double> time_to_target_s() const { return time_to_target_s_; }
-    /// Of the models as they are; empty for regression.
+    /// Returns the accuracies of the current models; empty for regression.
     [[nodiscard]] std::optional<LocalAccuracy> local_accuracy();
 
   private:
-    // The models after k steps, of those that have got there.
+    // The models after k steps, from the workers that have taken them.
     struct Snapshot {
         std::vector<std::optional<Vector>> models;
         int there = 0;
@@ -118,7 +119,7 @@ class TrainingLog {
     Problem& problem_;
     TrainingLogOptions options_;
     const Cluster* cluster_ = nullptr;
-    std::map<std::int64_t, Snapshot> snapshots_;  // under way, by k
+    std::map<std::int64_t, Snapshot> snapshots_;  // incomplete, by k
     std::vector<Evaluation> evaluations_;
     std::optional<double> time_to_target_s_;
     bool stopped_at_target_ = false;

@@ -1,9 +1,9 @@
 // All-reduce of a dense vector: every member contributes one and ends with the sum of all.
 //
-// Timing plane only: sizes travel; the sum itself is formed once, by the data plane
-// (algorithms/rounds.hpp). n members, S bytes, one-way latency L, bandwidth B, chunk sizes as
-// schedule.hpp cuts them. docs/models.md holds the closed forms, analysis/closed_forms.hpp computes
-// them; on an idle star simulated time equals them.
+// Timing plane only: messages carry sizes, and the data plane (algorithms/rounds.hpp) forms the sum
+// once. There are n members, S bytes, one-way latency L and bandwidth B; chunk sizes are those of
+// schedule.hpp. The closed forms are in docs/models.md, and analysis/closed_forms.hpp computes
+// them. On an idle star, simulated time equals them.
 //
 //   ring                2(n-1) steps of S/n to the next place: reduce-scatter, then all-gather.
 //                       Any n. Least bytes, most latency.
@@ -12,9 +12,9 @@
 //                       Least latency, most bytes.
 //   halving-doubling    recursive halving (S/2, S/4, ...; distances n/2, n/4, ...), then the way
 //                       back by doubling. Least bytes in log time. Rabenseifner, ICCS 2004.
-// The two recursive ones fold other n onto a power of two (schedule.hpp): one message of S before,
-// one after. Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005, describe
-// all three. Others, and the choice among all: all_reduce_plan.hpp.
+// If n is not a power of two, the two recursive methods fold it onto one (schedule.hpp), with one
+// message of S before and one after. All three: Thakur, Rabenseifner, Gropp, Int. J. High Perform.
+// Comput. Appl. 19, 2005. Other methods, and the choice between all: all_reduce_plan.hpp.
 #pragma once
 
 #include "sim/collectives/rank.hpp"

@@ -1,4 +1,4 @@
-// Which all-reduce a job uses: a method by name, with what it needs to know, or one by size.
+// Which all-reduce a job uses: one method by name, with its parameters, or one chosen by size.
 //
 //   ring, recursive doubling, halving-doubling    all_reduce.hpp
 //   tree                                          reduce to place 0, then broadcast (tree.hpp)
@@ -33,18 +33,18 @@ struct AllReducePlan {
     constexpr AllReducePlan(AllReduce only = AllReduce::ring) : method(only) {}
 
     AllReduce method;
-    int servers = 1;                       // of parameter_server
-    std::optional<int> first_server_node;  // where they stand one after the other; none: on workers
-    int devices = 1;                       // of hierarchical: per machine
+    int servers = 1;                       // for parameter_server
+    std::optional<int> first_server_node;  // the first of consecutive nodes; none: on the workers
+    int devices = 1;                       // for hierarchical: devices per machine
 };
 
-/// The largest vector that `automatic` sends whole.
+/// The largest vector that `automatic` reduces by recursive doubling.
 constexpr Bytes most_bytes_doubled{2048};
 
-/// The plan that a vector of this size is reduced by: never `automatic`.
+/// Returns the plan used for a vector of this size; its method is never `automatic`.
 AllReducePlan plan_for(AllReducePlan plan, Bytes size);
 
-/// A literal: "ring all-reduce".
+/// Returns a literal, such as "ring all-reduce".
 std::string_view name_of(AllReducePlan plan, Bytes size);
 
 Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size);

@@ -1,7 +1,8 @@
-// All-to-all: every member has a block for every other one. Timing plane only.
+// All-to-all: every member has one block for each other member. Timing plane only.
 //
-//   in rounds   n-1 of them; in round r each sends to the place r on and takes from the place r
-//               before, so that no two messages share a member's link.      (n-1) (L + V/B)
+//   in rounds   n-1 rounds; in round r each member sends to the place r after it and receives from
+//               the place r before it, so no two messages share a member's link.
+//                                                                              (n-1) (L + V/B)
 //
 // V bytes per block. Source: the pairwise exchange of MPI libraries (Thakur, Rabenseifner, Gropp,
 // Int. J. High Perform. Comput. Appl. 19, 2005, section 3).

@@ -1,9 +1,10 @@
-// Neighbor exchange: send one vector to each of some nodes and take one from each of some, all at
-// the same time.
+// Neighbor exchange: send one vector to each node of a set and receive one from each node of
+// another, all concurrently.
 //
-// Ends when all own messages have drained and all awaited ones are delivered. Messages are eager: a
-// slow neighbor does not hold up what is sent to it. On an idle star with degree d both ways: L + d
-// S/B (the node's link is the bottleneck). Timing plane only.
+// The exchange ends when all own messages have drained and all awaited messages are delivered.
+// Messages are eager, so a slow neighbor does not hold up what is sent to it. On an idle star with
+// degree d both ways it takes L + d S/B, because the node's link is the bottleneck. Timing plane
+// only.
 #pragma once
 
 #include <vector>

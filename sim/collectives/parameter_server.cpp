@@ -13,8 +13,8 @@ namespace paceline {
 
 namespace {
 
-// Messages go up on the collective's stream and come down on its second one: where a worker's
-// machine is a server's too, both ways may be under way between the same two machines.
+// Messages to the server use the collective's stream, and answers use its second one. If a worker's
+// machine is also a server, both directions may be in flight between the same two machines.
 struct Way {
     NetworkPart network;
     int from;
@@ -30,7 +30,7 @@ Task<> await(Way way) {
     co_await Receive(way.network, way.to, way.from, way.stream);
 }
 
-// Takes a chunk from every worker and answers with the sum.
+// Receives a chunk from every worker and answers with the sum.
 Task<> serve(Rank self, int host, Bytes part) {
     std::vector<Task<>> pushed;
     std::vector<Task<>> answers;

@@ -1,9 +1,9 @@
-// A member's view of one collective: who takes part, which place it has, and how to reach the
-// others by place.
+// A member's view of one collective: the members, its own place, and how to reach the others by
+// place.
 //
-// A group names its members and its membership epoch: after a failure or a return there is a new
-// group, and a message of the old one can never be taken for one of the new. Each collective runs
-// on a stream of its own, so that several may be under way between the same nodes.
+// A group has members and a membership epoch. Each failure or return creates a new group, so a
+// message of an old group cannot be mistaken for one of the new group. Each collective has its own
+// stream, so several can be in flight between the same nodes.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 namespace paceline {
 
 struct Group {
-    std::vector<int> members;  // nodes, by place; each once
+    std::vector<int> members;  // node of each place; no node appears twice
     std::uint32_t epoch = 0;
 };
 
 using GroupPtr = std::shared_ptr<const Group>;
 
-/// The group of nodes 0 .. nodes-1.
+/// Returns the group of nodes 0 .. nodes-1.
 inline GroupPtr whole_group(int nodes) {
     Group group;
     group.members.resize(static_cast<std::size_t>(nodes));
@@ -34,7 +34,7 @@ inline GroupPtr whole_group(int nodes) {
 
 class Rank {
   public:
-    /// The member at `place`. `network` must outlive the rank.
+    /// Creates the member at `place`. `network` must outlive the rank.
     Rank(NetworkPart network, GroupPtr group, int place, Stream stream)
         : network_(network),
           group_(std::move(group)),
@@ -42,8 +42,8 @@ class Rank {
           place_(place),
           size_(static_cast<int>(group_->members.size())) {}
 
-    /// The same member within a part of the group: places first, first + stride, ..., `size` of
-    /// them, which are 0, 1, ... there. Requires that the member is one of them.
+    /// Returns the same member within a part of the group: the `size` places first, first + stride,
+    /// ..., renumbered 0, 1, ... in the part. Requires that the member is one of them.
     [[nodiscard]] Rank part(int first, int stride, int size) const {
         Rank rank = *this;
         rank.first_ = first_ + static_cast<std::size_t>(first) * stride_;
@@ -55,17 +55,18 @@ class Rank {
 
     [[nodiscard]] int place() const { return place_; }
     [[nodiscard]] int size() const { return size_; }
-    /// The stream of this collective, the same on every member.
+    /// Returns the stream of this collective, which is the same on every member.
     [[nodiscard]] Stream stream() const { return stream_; }
-    /// For a collective in which two members may have messages for one another twice at a time.
+    /// Returns a second stream, for collectives in which two members may have two messages for each
+    /// other at a time.
     [[nodiscard]] Stream second_stream() const { return stream_ | (Stream{1} << 63U); }
     [[nodiscard]] NetworkPart network() const { return network_; }
     [[nodiscard]] int node(int place) const {
         return group_->members[first_ + static_cast<std::size_t>(place) * stride_];
     }
 
-    /// These await as their namesakes of sim/messages/transfer.hpp do, by rendezvous; they take
-    /// places, not nodes.
+    /// Like the awaiters of the same names in sim/messages/transfer.hpp, by rendezvous, but with
+    /// places instead of nodes.
     [[nodiscard]] Send send(int to, Bytes size) const {
         return {network_, node(place_), node(to), stream_, size, Protocol::rendezvous};
     }

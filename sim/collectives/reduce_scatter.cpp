@@ -8,7 +8,7 @@ namespace paceline {
 
 namespace {
 
-// n-1 steps around the ring; each member sends `first` and then always the chunk below.
+// Runs n-1 steps around the ring. Each member sends chunk `first`, then always the chunk below.
 Task<> pass_chunks(Rank self, Bytes size, int first) {
     const int n = self.size();
     const int next = wrapped(self.place() + 1, n);

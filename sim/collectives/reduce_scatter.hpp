@@ -1,11 +1,11 @@
-// Reduce-scatter: every member contributes a vector, and each ends with the sum of one chunk of it.
-// Timing plane only.
+// Reduce-scatter: every member contributes a vector and ends with the sum of one chunk. Timing
+// plane only.
 //
-//   ring   n-1 steps; chunk c sets out at place c+1 and is complete when it reaches place c.
+//   ring   n-1 steps; chunk c starts at place c+1 and is complete when it reaches place c.
 //          (n-1) (L + t(ceil(S/n)))
 //
-// The ring's second half, the all-gather of unequal chunks, is here too: together they are the ring
-// all-reduce. Chunks as schedule.hpp cuts them. Source: as all_reduce.hpp.
+// The ring's second half, the all-gather of unequal chunks, is also here; together they form the
+// ring all-reduce. Chunks are cut as in schedule.hpp. Source: see all_reduce.hpp.
 #pragma once
 
 #include "sim/collectives/rank.hpp"

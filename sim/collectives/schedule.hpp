@@ -1,5 +1,5 @@
-// The arithmetic that collectives and their closed forms share: how a vector is cut, and how a
-// group that is not a power of two is folded onto one that is.
+// Arithmetic shared by collectives and their closed forms: how a vector is cut, and how a group
+// that is not a power of two is folded onto one that is.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace paceline {
 
-/// Bytes of chunks first .. first+count-1 when `size` is cut into n chunks: floor(size / n) each,
-/// and one byte more for each of the last size mod n. Requires 0 <= first, 0 <= count, first +
-/// count <= n.
+/// Returns the bytes of chunks first .. first+count-1 when `size` is cut into n chunks. Each chunk
+/// has floor(size / n) bytes, and the last size mod n chunks have one byte more. Requires 0 <=
+/// first, 0 <= count, first + count <= n.
 constexpr Bytes chunks(Bytes size, int n, int first, int count) {
     const auto longer = static_cast<int>(size.count % n);
     const int from = first > n - longer ? first : n - longer;
@@ -24,12 +24,12 @@ constexpr Bytes chunk(Bytes size, int n, int index) {
     return chunks(size, n, index, 1);
 }
 
-/// Requires 0 <= a < 2n.
+/// Returns a mod n. Requires 0 <= a < 2n.
 constexpr int wrapped(int a, int n) {
     return a < n ? a : a - n;
 }
 
-/// A group of n places folded onto the largest power of two: among the first 2 `extra` places the
+/// Folds a group of n places onto the largest power of two. Among the first 2 `extra` places, the
 /// even ones hand their vector to the odd ones and drop out until the result comes back.
 struct Fold {
     int survivors;  // 2^floor(log2 n)
@@ -44,16 +44,17 @@ struct Fold {
     [[nodiscard]] constexpr bool drops_out(int place) const {
         return place < 2 * extra && place % 2 == 0;
     }
-    /// Whether this survivor stands for a place that dropped out, too.
+    /// Returns whether this survivor also stands for a place that dropped out.
     [[nodiscard]] constexpr bool stands_for_two(int survivor) const { return survivor < extra; }
-    /// Number of a place among the survivors. Requires !drops_out(place).
+    /// Returns the number of a place among the survivors. Requires !drops_out(place).
     [[nodiscard]] constexpr int survivor(int place) const {
         return place < 2 * extra ? place / 2 : place - extra;
     }
     [[nodiscard]] constexpr int place(int survivor) const {
         return survivor < extra ? 2 * survivor + 1 : survivor + extra;
     }
-    /// How many of the n contributions the survivor's aligned block of 2^step survivors holds.
+    /// Returns how many of the n contributions the survivor's aligned block of 2^step survivors
+    /// holds.
     [[nodiscard]] constexpr int contributions(int survivor, int step) const {
         const int width = 1 << step;
         const int first = survivor & ~(width - 1);

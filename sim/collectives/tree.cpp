@@ -7,13 +7,13 @@ namespace paceline {
 
 namespace {
 
-// The first step in which a place sends in a broadcast: it receives in the one before, the root
-// never.
+// Returns the first step of a broadcast in which a place sends. It receives in the step before,
+// except for the root, which never receives.
 int first_step(int place) {
     return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(place)));
 }
 
-// The steps in which a place has a partner above it end here.
+// Returns the end of the steps in which a place has a partner above it.
 int end_step(int place, int n) {
     int step = first_step(place);
     while (place + (std::int64_t{1} << step) < n) ++step;

@@ -8,7 +8,8 @@ namespace paceline {
 
 namespace {
 
-// Several kinds of phases at once: their factors are multiplied, and the first to end ends all.
+// Several kinds of phases at once. Their factors are multiplied, and a joint phase ends with the
+// first phase to end.
 class JointPhases {
   public:
     JointPhases(const std::vector<PhasesOf>& laws, int rank, Time begin) {
@@ -36,7 +37,7 @@ class JointPhases {
     std::vector<Phase> now_;
 };
 
-// Work of so many picoseconds on a node as it should be, begun at `begin`.
+// Returns how long work of `work_ps` nominal picoseconds takes if it begins at `begin`.
 Duration through_phases(double work_ps, JointPhases phases, Time begin) {
     for (Time at = begin;;) {
         const Phase phase = phases.now();

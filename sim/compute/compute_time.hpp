@@ -1,8 +1,8 @@
-// How long a computation takes on a node that is not as it should be.
+// How long a computation takes on a node that may be slower or faster than nominal.
 //
-// A law is made of parts, which are multiplied. Each is a pure function under the seed: whether a
-// gradient is slow does not depend on the algorithm that asks, so that all algorithms of a study
-// meet the same slow gradients. The k-th gradient of worker r, of nominal length d, begun at t:
+// A law is a product of parts. Each part is a pure function of the seed: whether a gradient is slow
+// does not depend on the algorithm, so all algorithms of a study meet the same slow gradients. For
+// the k-th gradient of worker r, with nominal length d, that begins at t:
 //
 //   without phases   D = d product over i of f_i(r, k)
 //   with phases      the D with  integral from t to t + D of ds / product over j of p_j(r, s)
@@ -12,10 +12,12 @@
 //   p_j   a factor that changes with time (PhasesOf), constant between changes
 //
 // The integral is taken piece by piece, so a gradient that begins before a slow interval and ends
-// in it is slowed in that part alone. D is the nearest picosecond. d may be a part of a gradient,
-// such as the time until a bucket is complete: the same law then says when that part is done.
+// in it is slowed only in that part. D is rounded to the nearest picosecond. d may be a part of a
+// gradient, such as the time until a bucket is complete. The same law then gives the time when that
+// part is done.
 //
-// Limits: a computation is neither moved nor shared; a factor is 1 / speed, at every size of work.
+// Limits: a computation is neither moved nor shared. A factor is 1 / speed, whatever the size of
+// the work.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +28,25 @@
 
 namespace paceline {
 
-/// How long the k-th gradient of worker `rank` takes that begins at `begin` and should take
-/// `nominal`. Null where every node is as it should be. For one thread: laws with random phases
-/// remember where they are.
+/// Returns how long the k-th gradient of worker `rank` takes if it begins at `begin` and nominally
+/// takes `nominal`. Null if every node runs at nominal speed. Not thread-safe: laws with random
+/// phases keep their position.
 using ComputeTime = std::function<Duration(int rank, std::int64_t k, Time begin, Duration nominal)>;
 
-/// How many times as long the k-th gradient of a worker takes; above 0.
+/// Returns the factor on the duration of a worker's k-th gradient; above 0.
 using StepFactor = std::function<double(int rank, std::int64_t k)>;
 
-/// How many times as long work takes until a time.
+/// A factor on the duration of work, valid until a time.
 struct Phase {
     double factor = 1;
     Time until = never;
 };
 
-/// The phases of a worker one after the other, each call the next; after one until `never`, none.
+/// Returns a worker's next phase on each call. There is none after a phase that lasts until
+/// `never`.
 using Phases = std::function<Phase()>;
 
-/// The phases of worker `rank` from the one in which `begin` lies.
+/// Returns the phases of worker `rank`, starting with the one that contains `begin`.
 using PhasesOf = std::function<Phases(int rank, Time begin)>;
 
 struct ComputeParts {
@@ -51,10 +54,10 @@ struct ComputeParts {
     std::vector<PhasesOf> phases;
 };
 
-/// The law of all parts; null where there are none.
+/// Returns the law of all parts, or null if there are none.
 ComputeTime make_compute_time(ComputeParts parts);
 
-/// The nodes that a part is about, each of so many workers.
+/// The nodes that a part applies to, with `workers_each` workers per node.
 struct ChosenNodes {
     std::vector<int> nodes{};  // in increasing order; empty: all
     int workers_each = 1;

@@ -14,12 +14,12 @@ namespace paceline {
 
 namespace {
 
-// In [0, 1).
+// Returns a uniform draw in [0, 1).
 double uniform(RandomStream& random) {
     return boost::random::uniform_01<double>()(random);
 }
 
-// One draw for each node.
+// Draws once per node.
 template <class Draw>
 std::vector<double> draw_each(int nodes, RandomStreams streams, Draw draw) {
     std::vector<double> drawn;

@@ -1,15 +1,14 @@
-// Speeds of nodes that differ, and gradients that take now longer, now shorter: parts of the law of
-// compute_time.hpp.
+// Parts of the law of compute_time.hpp: speeds that differ between nodes, and jitter of gradients.
 //
-// A speed of 2 halves the time of every gradient; 1 is a node as it should be. Drawn once for each
-// node, from streams of its own, so that a node's draw does not depend on how many there are:
+// A speed of 2 halves the time of every gradient; a nominal node has speed 1. Speeds are drawn once
+// per node, each from its own stream, so a node's draw does not depend on the number of nodes:
 //
 //   log-normal    exp(sigma Z): median 1, mean exp(sigma^2 / 2); its inverse has the same law
 //   uniform       in [low, high]
 //   two classes   the share p of n nodes, round(p n) of them, drawn at random, has one speed; the
 //                 others have 1
 //
-// Jitter is a factor on the time of each gradient of each worker, independent of all others:
+// Jitter is an independent factor on the time of each gradient of each worker:
 //
 //   normal        1 + deviation Z, drawn again unless in (0, 2): mean 1
 //   log-normal    exp(sigma Z - sigma^2 / 2): mean 1
@@ -34,7 +33,7 @@ std::vector<double> uniform_speeds(int nodes, double low, double high, RandomStr
 /// Requires speed > 0 and share in [0, 1].
 std::vector<double> two_class_speeds(int nodes, double share, double speed, RandomStreams streams);
 
-/// Of nodes of these speeds, each of so many workers.
+/// Returns the factor for nodes with these speeds and `workers_each` workers per node.
 StepFactor by_speed(std::vector<double> speeds, int workers_each);
 
 enum class JitterLaw : std::uint8_t { normal, log_normal, exponential, pareto };
@@ -43,7 +42,7 @@ struct Jitter {
     JitterLaw law = JitterLaw::normal;
     double parameter = 0;  // deviation, sigma, excess, shape
 
-    /// Of the factor.
+    /// Returns the mean of the factor.
     [[nodiscard]] double mean() const;
 };
 

@@ -99,7 +99,7 @@ PhasesOf slow_periodically(double factor, Duration period, Duration length, Dura
         const Duration since = at - Time{begin};
         const std::int64_t i = since < Duration::zero() ? -1 : since / period;
         const bool slow = i >= 0 && since - multiple(i, period) < length;
-        // `ahead`: the number of the period whose slow interval is this one, or the next.
+        // `ahead` is the number of the period whose slow interval is the current or the next one.
         return [=, slow_now = slow, ahead = slow ? i : i + 1]() mutable {
             const Time start = later(Time{begin}, multiple(ahead, period));
             if (!slow_now) {
@@ -117,7 +117,7 @@ PhasesOf slow_at_intervals(double factor, RandomIntervals means, ChosenNodes cho
                            RandomStreams streams) {
     PACELINE_CHECK(means.mean_between > Duration::zero() && means.mean_length > Duration::zero(),
                    "intervals take time");
-    // What has been drawn of each node; questions mostly come in order of time.
+    // Intervals drawn so far, per node. Queries mostly come in order of time.
     const auto drawn = std::make_shared<std::map<int, DrawnIntervals>>();
     return [=, chosen = std::move(chosen)](int rank, Time at) -> Phases {
         if (!chosen.has(rank)) return always(1);

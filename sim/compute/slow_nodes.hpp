@@ -1,6 +1,6 @@
-// When chosen nodes are slow: parts of the law of compute_time.hpp.
+// Parts of the law of compute_time.hpp: chosen nodes that are slow at chosen times.
 //
-// By steps, k being the number of a worker's gradient, 0, 1, ...:
+// By step, where k = 0, 1, ... is the number of a worker's gradient:
 //
 //   always       every gradient of the chosen nodes
 //   at random    each gradient with probability `share`, independently
@@ -8,12 +8,12 @@
 //   one node     in each step, with probability `share`, one of the chosen nodes, drawn at random
 //                and independently of other steps; all its workers are slow
 //
-// By time, on a node's clock:
+// By time, on each node's own clock:
 //
 //   periodic     from begin + i period to begin + i period + length, i = 0, 1, ...
 //   random       pauses of mean `mean_between` and slow intervals of mean `mean_length`, both
-//                exponential and independent; a node begins in a pause. In the long run the share
-//                mean_length / (mean_between + mean_length) of time is slow.
+//                exponential and independent. A node begins in a pause. In the long run, the share
+//                mean_length / (mean_between + mean_length) of the time is slow.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@
 namespace paceline {
 
 StepFactor always_slow(double factor, ChosenNodes chosen);
-/// Whether a gradient is slow is drawn for each worker, not for each node.
+/// Draws for each worker, not for each node, whether a gradient is slow.
 StepFactor slow_at_random(double factor, double share, ChosenNodes chosen, RandomStreams streams);
 /// Requires every >= 1.
 StepFactor slow_every(double factor, std::int64_t every, std::int64_t first, ChosenNodes chosen);
-/// Of so many nodes. Requires nodes >= 1.
+/// `nodes` is the number of nodes. Requires nodes >= 1.
 StepFactor one_slow_node(double factor, double share, ChosenNodes chosen, int nodes,
                          RandomStreams streams);
 
@@ -41,7 +41,7 @@ struct RandomIntervals {
     Duration mean_length;
 };
 
-/// Requires means above 0.
+/// Requires both means above 0.
 PhasesOf slow_at_intervals(double factor, RandomIntervals means, ChosenNodes chosen,
                            RandomStreams streams);
 

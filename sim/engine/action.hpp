@@ -1,7 +1,7 @@
-// What an event does: a member function, the object it is called on, and one number.
+// The work of an event: a member function, the object to call it on, and one number.
 //
-// A plain struct of 24 bytes, so that an event allocates nothing. The object must outlive the
-// event, or cancel it.
+// Action is a plain struct of 24 bytes, so an event allocates nothing. The object must outlive the
+// event or cancel it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Action {
     void operator()() const { call(self, argument); }
 };
 
-/// The action that calls (self.*Method)(argument).
+/// Returns the action that calls (self.*Method)(argument).
 template <auto Method, class T>
 Action action(T& self, std::uint32_t argument = 0) {
     return {[](void* object, std::uint32_t number) { (static_cast<T*>(object)->*Method)(number); },

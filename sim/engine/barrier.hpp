@@ -1,8 +1,9 @@
-// A meeting point of a number of coroutines, used again and again.
+// A reusable barrier for a fixed number of coroutines.
 //
-// Who comes waits until all have come; the last one wakes the others, in the order of their coming,
-// and goes on itself without waiting. One that is cancelled while it waits has not come. If fewer
-// are to come from now on, those who are there may be all.
+// An arriving coroutine waits until all parties have arrived. The last one wakes the others in
+// order of arrival and continues without waiting. A coroutine that is cancelled while it waits no
+// longer counts as arrived. Lowering the number of parties with expect() opens the barrier if
+// enough have already arrived.
 #pragma once
 
 #include <coroutine>
@@ -52,14 +53,15 @@ class Barrier {
         bool waits_ = false;
     };
 
-    /// How many are to come. Requires 1 or more.
+    /// Sets the number of parties from now on, and opens the barrier if that many already wait.
+    /// Requires parties >= 1.
     void expect(int parties) {
         PACELINE_CHECK(parties >= 1, "a barrier has one party or more");
         parties_ = parties;
         if (arrived_ >= parties_) open();
     }
 
-    /// Meetings that have taken place.
+    /// Returns how often the barrier has opened.
     [[nodiscard]] unsigned meetings() const { return generation_; }
 
     /// co_await barrier.arrive()
@@ -74,7 +76,7 @@ class Barrier {
 
     int parties_;
     int arrived_ = 0;
-    unsigned generation_ = 0;  // tells a waiter whether its meeting has taken place
+    unsigned generation_ = 0;  // tells a waiter whether its barrier has opened
     WaitingList waiters_;
 };
 

@@ -1,8 +1,8 @@
 // An unbounded first-in first-out queue between coroutines.
 //
-// put() never waits; get() waits for a value. Values go to getters in the order in which they began
-// to wait. A getter that was handed a value and is cancelled before it runs gives the value back to
-// the front of the channel.
+// put() never waits; get() waits for a value. Values go to getters in the order in which they
+// started to wait. If a getter is cancelled after it was handed a value but before it runs, the
+// value returns to the front of the channel.
 #pragma once
 
 #include <coroutine>
@@ -21,7 +21,7 @@ template <class T>
 class Channel {
     struct GetterTag;
     struct Item {
-        std::uint64_t number;  // of the put
+        std::uint64_t number;  // of the put, counting from 0
         T value;
     };
 
@@ -79,7 +79,7 @@ class Channel {
     [[nodiscard]] Get get() { return Get(*this); }
 
   private:
-    // Hands the item to whoever has waited longest, or puts it where its number belongs.
+    // Hands the item to the getter that has waited longest, or inserts it in order of its number.
     void give(Item item) {
         if (!getters_.empty()) return getters_.pop_front().hand(std::move(item));
         auto place = items_.end();
@@ -87,7 +87,7 @@ class Channel {
         items_.insert(place, std::move(item));
     }
 
-    std::deque<Item> items_;  // by number; empty while somebody waits
+    std::deque<Item> items_;  // ordered by number; empty while a getter waits
     std::uint64_t next_number_ = 0;
     IntrusiveList<Get, GetterTag> getters_;
 };

@@ -1,7 +1,9 @@
-// Assertions for programming errors, in every build: PACELINE_CHECK(condition, "what must hold").
-// A failed check throws LogicError with file and line; only main and tests catch it. A user's
-// mistake is never a failed check (see app/config_error.hpp), and what the simulated world does
-// never an exception.
+// Assertions for programming errors, active in every build: PACELINE_CHECK(condition, "what must
+// hold").
+//
+// A failed check throws LogicError with file and line; only main and the tests catch it. User
+// errors never fail a check: they throw ConfigError (app/config_error.hpp). Simulated outcomes are
+// returned as values, never thrown.
 #pragma once
 
 #include <stdexcept>

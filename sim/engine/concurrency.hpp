@@ -1,8 +1,8 @@
-// Two things at once: when_all waits for every task, first_of for the first, which destroys the
-// loser.
+// Runs tasks concurrently: when_all waits for all of them, first_of for the first to finish, and
+// cancels the other.
 //
-// Both start the tasks in the order given. A task that throws ends the wait at once; the others are
-// destroyed.
+// Both start the tasks in the order given. If a task throws, the wait ends at once and the other
+// tasks are destroyed.
 #pragma once
 
 #include <coroutine>
@@ -47,10 +47,10 @@ class [[nodiscard]] WhenAll {
 
   private:
     Join join_;
-    std::vector<Task<T>> tasks_;  // after join_, which their ends refer to
+    std::vector<Task<T>> tasks_;  // declared after join_, which the tasks refer to when they end
 };
 
-/// co_await when_all(std::move(tasks)): the results in the order of the tasks.
+/// co_await when_all(std::move(tasks)) returns the results in the order of the tasks.
 template <class T>
 WhenAll<T> when_all(std::vector<Task<T>> tasks) {
     return WhenAll<T>(std::move(tasks));
@@ -90,8 +90,8 @@ class [[nodiscard]] FirstOf {
         join_.wake(parent);
         return true;
     }
-    /// Index 0: the first won (or both ended in the same instant before this resumed); 1: the
-    /// second.
+    /// Index 0 means the first task won, or both ended in the same instant before this resumed.
+    /// Index 1 means the second task won.
     Result await_resume() {
         if (a_.promise().finished()) {
             b_ = {};
@@ -117,7 +117,7 @@ class [[nodiscard]] FirstOf {
     Task<B> b_;
 };
 
-/// co_await first_of(f(), g()): a variant that holds the winner's result; the loser is cancelled.
+/// co_await first_of(f(), g()) returns a variant with the winner's result and cancels the loser.
 template <class A, class B>
 FirstOf<A, B> first_of(Task<A> a, Task<B> b) {
     return FirstOf<A, B>(std::move(a), std::move(b));

@@ -1,10 +1,10 @@
-// What the engine knows of every coroutine, whatever it returns: where it waits, for what, and who
-// is told at its end.
+// What the engine knows about every coroutine, whatever it returns: where it waits, for what, and
+// whom it notifies at its end.
 //
-// A suspended coroutine is in at most one waiting list (the ready list, a channel's, a barrier's);
-// destroying its frame takes it out. Nothing ever resumes a coroutine but the simulation's loop and
-// the start of a child in its parent's co_await, so the stack stays flat and the order of
-// resumption is first-in first-out.
+// A suspended coroutine is in at most one waiting list (the ready list, a channel's, a barrier's).
+// Destroying its frame removes it from that list. Only two things resume a coroutine: the
+// simulation's loop, and the start of a child in its parent's co_await. The stack therefore stays
+// flat, and coroutines resume first in, first out.
 #pragma once
 
 #include <algorithm>
@@ -21,21 +21,21 @@ namespace paceline {
 class Simulation;
 class Coroutine;
 
-/// Whom a coroutine works for. What a daemon waits for and sends does not keep a run alive.
+/// The process a coroutine belongs to. What a daemon waits for or sends does not keep a run alive.
 struct Process {
     std::string name;
     EventKind kind = EventKind::foreground;
 };
 
-/// What a suspended coroutine waits for, in words, with one number ("a message from node" 3); for
+/// What a suspended coroutine waits for, as text plus one number ("a message from node" 3). For
 /// reports.
 struct WaitReason {
-    const char* what = nullptr;  // a string literal; nullptr: it waits for its own child
+    const char* what = nullptr;  // a string literal; nullptr while it waits for its own child
     std::int64_t subject = -1;   // not printed when negative
 };
 
-/// Counts arrivals down and wakes one coroutine when the last has come. Lives in the frame of the
-/// one that waits.
+/// Counts down arrivals and wakes one coroutine at the last. Lives in the waiting coroutine's
+/// frame.
 class Join {
   public:
     explicit Join(std::uint32_t needed) : needed_(needed) {}
@@ -45,15 +45,15 @@ class Join {
     [[nodiscard]] bool complete() const { return needed_ == 0; }
     void wake(Coroutine& waiter) { waiter_ = &waiter; }
 
-    /// One of the awaited has come.
+    /// Records one arrival.
     void arrive();
-    /// One of the awaited has failed: the waiter need not wait for the others.
+    /// Records a failure: the waiter wakes without waiting for the others.
     void fail() {
         needed_ = std::min(needed_, 1U);
         arrive();
     }
 
-    Join* behind = nullptr;  // the next in a queue of joins, for whoever keeps such a queue
+    Join* behind = nullptr;  // next in a queue of joins, for the owner of such a queue
 
   private:
     std::uint32_t needed_;
@@ -66,13 +66,13 @@ struct AliveTag;
 /// Base of all promises.
 class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
   public:
-    /// Starts the lazy coroutine inside `simulation`, on behalf of a process; nullptr: nobody.
+    /// Starts the lazy coroutine in `simulation` on behalf of a process (nullptr: none).
     void begin(Simulation& simulation, const Process* process, Join* join);
 
     /// Puts the suspended coroutine on the ready list.
     void wake();
 
-    /// Says what the coroutine is about to wait for. Cleared when it is woken.
+    /// Records what the coroutine is about to wait for. wake() clears it.
     void waits_for(WaitReason reason) { reason_ = reason; }
 
     [[nodiscard]] Simulation& simulation() const { return *simulation_; }
@@ -85,13 +85,13 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
     [[nodiscard]] bool finished() const { return finished_; }
 
     void resume() { handle_.resume(); }
-    /// Names who is to be told of the end. Requires started() and !finished().
+    /// Sets the join to notify at the end. Requires started() and !finished().
     void tell(Join* join) { join_ = join; }
     void rethrow_failure() const {
         if (error_) std::rethrow_exception(error_);
     }
 
-    // What the compiler calls.
+    // Called by the compiler.
     static std::suspend_always initial_suspend() noexcept { return {}; }
     auto final_suspend() noexcept {
         struct Finish {

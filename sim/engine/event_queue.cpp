@@ -6,8 +6,8 @@
 
 namespace paceline {
 
-// As one number of 128 bits: which of two unrelated times is earlier cannot be predicted, and this
-// comparison has no branch.
+// Compares the keys as single numbers of 128 bits. Which of two unrelated times is earlier is
+// unpredictable, and this comparison has no branch.
 bool EventQueue::earlier(const Entry& a, const Entry& b) {
     __extension__ using Wide = __int128;
     const auto key = [](const Entry& entry) {
@@ -16,7 +16,7 @@ bool EventQueue::earlier(const Entry& a, const Entry& b) {
     return key(a) < key(b);
 }
 
-// A heap of four children per entry: half as deep as one of two, and siblings share cache lines.
+// A 4-ary heap is half as deep as a binary heap, and siblings share cache lines.
 void EventQueue::heap_push(const Entry& entry) {
     std::size_t hole = heap_.size();
     heap_.push_back(entry);
@@ -35,7 +35,7 @@ void EventQueue::heap_pop() {
     if (!heap_.empty()) sift_down(0, last);
 }
 
-// Puts an entry into the subtree of a hole.
+// Inserts an entry into the subtree below a hole.
 void EventQueue::sift_down(std::size_t hole, const Entry& entry) {
     const std::size_t size = heap_.size();
     while (4 * hole + 1 < size) {
@@ -104,7 +104,7 @@ Event EventQueue::pop() {
     return event;
 }
 
-// Fibonacci hashing of the delay: the top 6 bits.
+// Fibonacci hashing of the delay; takes the top 6 bits.
 std::size_t EventQueue::line_of(Time at) const {
     const auto ticks = [](Time time) {
         return static_cast<std::uint64_t>(time.time_since_epoch().count());
@@ -112,7 +112,7 @@ std::size_t EventQueue::line_of(Time at) const {
     return ((ticks(at) - ticks(last_popped_)) * 0x9E3779B97F4A7C15U) >> 58U;
 }
 
-// The run that takes a new event; one that is new counts as emptied until the event is in.
+// Returns the run that takes a new event. A new run counts as emptied until the event is in it.
 EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
     const std::size_t line = line_of(at);
     Index& joinable = joinable_[line];
@@ -133,7 +133,7 @@ EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
     return index;
 }
 
-// Frees a run without events that has left the heap.
+// Frees an empty run that has left the heap.
 void EventQueue::close_run(Index index) {
     Run& run = runs_[index];
     if (joinable_[run.line] == index) joinable_[run.line] = none;
@@ -167,7 +167,7 @@ void EventQueue::release(Index index) {
     free_slot_ = index;
 }
 
-// Moves runs whose head has left to where they belong, until the first stands at its head.
+// Moves runs whose head has left to their place, until the top entry matches its run's head.
 void EventQueue::settle_top() {
     do {
         const Index index = heap_.front().run;
@@ -181,7 +181,7 @@ void EventQueue::settle_top() {
     } while (!top_is_current());
 }
 
-// Drops the runs without events. The order of the rest within the heap is made anew.
+// Drops empty runs and rebuilds the heap from the rest.
 void EventQueue::sweep() {
     const auto emptied = [this](const Entry& entry) { return runs_[entry.run].head == none; };
     for (const Entry& entry : heap_)

@@ -1,18 +1,18 @@
-// The future event list: what is to happen, and when.
+// The future event list: pending events, ordered by time.
 //
-// Events form runs, in each of which they leave one after the other, and a heap orders the runs by
-// their first events. An event joins the run of the last one that was pushed the same delay ahead,
-// unless it would leave before the end of it: simulated clusters know few delays (a latency, a
-// chunk on a wire), events of one delay are pushed in the order in which they leave, and so the
-// heap stays small whatever the number of events. About constant time per event then, and
-// O(log events) when every delay is another.
+// Events are kept in runs, each already sorted; a heap orders the runs by their first events. A new
+// event joins the run of the last event that was pushed with the same delay, unless it would leave
+// before that run's end. Simulated clusters have few distinct delays (a latency, a chunk on a
+// wire), and events with the same delay are pushed in the order in which they leave. So the heap
+// stays small however many events are pending. The cost is then about constant per event, and O(log
+// events) if every delay is different.
 //
 // Invariants
 //   (1) Events leave in order of (time, push number). No address or hash decides an order: the hash
-//       of a delay only says where to look for a run to join.
+//       of a delay only tells where to look for a run to join.
 //   (2) The time of popped events never decreases.
-//   (3) A cancelled event never leaves, and its slot is free at once. Runs without events are swept
-//       out when they are more than half of the heap, so memory is O(live events).
+//   (3) A cancelled event never leaves, and its slot is free at once. Empty runs are swept out once
+//       they exceed half of the heap, so memory is O(live events).
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 
 namespace paceline {
 
-/// Names one pushed event; not valid for another after it has left.
+/// Identifies one pushed event. Once that event has left, the id matches no other event.
 struct EventId {
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;
@@ -58,7 +58,7 @@ class EventQueue {
     [[nodiscard]] bool empty() const { return live_ == 0; }
     [[nodiscard]] std::size_t size() const { return live_; }
 
-    /// Whether an event is pending that keeps the run alive.
+    /// Returns whether any pending event keeps the run alive.
     [[nodiscard]] bool has_foreground() const { return live_ > daemons_; }
 
   private:
@@ -79,11 +79,12 @@ class EventQueue {
     struct Run {
         Index head = none;
         Index tail = none;
-        Time latest;         // of the events that have joined; none leaves before its predecessor
-        std::size_t line{};  // of joinable_, where it was entered
+        Time latest;         // latest time pushed to it; no event leaves before its predecessor
+        std::size_t line{};  // index in joinable_ under which it is entered
         Index next_free = none;
     };
-    /// Where a run stands in the heap: at its head, or earlier if that has left since.
+    /// A run's place in the heap. The key is its head's, or an earlier one if that head has left
+    /// since.
     struct Entry {
         Time at;
         std::uint64_t order;
@@ -110,13 +111,13 @@ class EventQueue {
     std::vector<Entry> heap_;  // min-heap on (at, order), one entry per run
     std::vector<Run> runs_;
     std::vector<Slot> slots_;
-    std::array<Index, joinable_runs> joinable_;  // [line of a delay]: the run to join, or none
+    std::array<Index, joinable_runs> joinable_;  // [hash of a delay]: the run to join, or none
     Index free_slot_ = none;
     Index free_run_ = none;
     std::uint64_t next_order_ = 0;
     std::size_t live_ = 0;
     std::size_t daemons_ = 0;
-    std::size_t emptied_ = 0;  // runs in the heap without events, by cancelling or popping
+    std::size_t emptied_ = 0;  // runs in the heap that have been emptied by cancel() or pop()
     Time last_popped_ = Time::min();
 };
 

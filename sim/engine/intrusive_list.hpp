@@ -1,7 +1,7 @@
-// A doubly linked list through its elements: linking allocates nothing, and an element that dies
-// leaves its list.
+// An intrusive doubly linked list. Linking allocates nothing, and a destroyed element removes
+// itself from its list.
 //
-// T derives from ListHook<Tag>; an element is in at most one list per tag.
+// T derives from ListHook<Tag>. An element is in at most one list per tag.
 #pragma once
 
 namespace paceline {
@@ -37,14 +37,14 @@ class IntrusiveList {
     IntrusiveList() { end_.prev_ = end_.next_ = &end_; }
     IntrusiveList(const IntrusiveList&) = delete;
     IntrusiveList& operator=(const IntrusiveList&) = delete;
-    /// Elements that are still here are unlinked, not destroyed.
+    /// Unlinks the remaining elements; does not destroy them.
     ~IntrusiveList() {
         while (!empty()) static_cast<ListHook<Tag>&>(front()).unlink();
     }
 
     [[nodiscard]] bool empty() const { return end_.next_ == &end_; }
 
-    /// Adds an element at the back. Requires that it is in no list of this tag.
+    /// Appends an element. Requires that it is in no list with this tag.
     void push_back(T& element) {
         ListHook<Tag>& hook = element;
         hook.prev_ = end_.prev_;

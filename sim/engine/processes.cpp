@@ -7,7 +7,7 @@ namespace paceline {
 
 namespace {
 
-// A frame around the work, so that its beginning can wait in the ready list.
+// Wraps the work in a frame, so that its start can wait in the ready list.
 Task<> begin_later(Simulation& simulation, Task<> work) {
     co_await simulation.sleep(Duration::zero());
     co_await std::move(work);
@@ -22,7 +22,7 @@ void Processes::spawn(std::string name, Task<> work) {
 }
 
 void Processes::drop() {
-    while (!roots_.empty()) roots_.pop_front();  // clear() promises no order
+    while (!roots_.empty()) roots_.pop_front();  // clear() guarantees no order
 }
 
 bool Processes::finished() const {

@@ -1,8 +1,8 @@
-// The owner of root tasks: what is simulated, by name.
+// Owns the root tasks of a simulation, each under a name.
 //
-// Declare it last, after everything its tasks refer to, so that frames die first. Tasks begin when
-// the simulation runs, in the order in which they were spawned. An exception in one leaves
-// Simulation::run().
+// Declare it last, after everything its tasks refer to, so that coroutine frames are destroyed
+// first. Tasks start when the simulation runs, in the order in which they were spawned. If a task
+// throws, Simulation::run() rethrows the exception.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ namespace paceline {
 
 class Processes {
   public:
-    /// Daemons do not keep the run alive, and are not missed when they still wait at its end.
+    /// Daemons do not keep the run alive, and a daemon still waiting at the end is not a deadlock.
     explicit Processes(Simulation& simulation, EventKind kind = EventKind::foreground)
         : simulation_(simulation), kind_(kind) {}
     Processes(const Processes&) = delete;
     Processes& operator=(const Processes&) = delete;
     ~Processes() { drop(); }
 
-    /// Adds a process that begins at the current instant, once the simulation runs.
+    /// Adds a process that starts at the current instant, once the simulation runs.
     void spawn(std::string name, Task<> work);
 
     [[nodiscard]] std::size_t size() const { return roots_.size(); }
     [[nodiscard]] bool finished() const;
 
-    /// Cancels all: every frame dies now, in the order of spawning.
+    /// Cancels all processes: destroys every frame now, in the order of spawning.
     void drop();
 
   private:
@@ -40,7 +40,7 @@ class Processes {
 
     Simulation& simulation_;
     EventKind kind_;
-    std::deque<Root> roots_;  // stable addresses: coroutines refer to their process
+    std::deque<Root> roots_;  // stable addresses, because coroutines refer to their process
 };
 
 }  // namespace paceline

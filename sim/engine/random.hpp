@@ -1,14 +1,15 @@
-// Named random streams: one seed of a run, any number of independent streams drawn from it.
+// Named random streams: one seed per run yields any number of independent streams.
 //
-// stream("batch", rank) depends on (seed, name, index) and on nothing else, so a new consumer
-// shifts no other, and two simulations share nothing. Generator and seeding are portable. So are
-// those of Boost's distributions that need nothing but basic arithmetic (uniform, Bernoulli,
-// discrete). Those that call exp, log, pow or tan are not, as C libraries differ in last bits:
-// sim/numeric/draws.hpp has portable ones. The standard library's differ between vendors.
+// stream("batch", rank) depends only on (seed, name, index). A new consumer therefore shifts no
+// other stream, and two simulations share nothing. Generator and seeding are portable, and so are
+// the Boost distributions that need only basic arithmetic (uniform, Bernoulli, discrete). Boost
+// distributions that call exp, log, pow or tan are not portable, because C libraries differ in the
+// last bits; use sim/numeric/draws.hpp instead. The standard library's distributions differ between
+// vendors.
 //
-// The generator is L'Ecuyer's combined Tausworthe taus88 (Math. Comp. 65, 1996): period 2^88, 12
-// bytes of state, so that thousands of nodes can own several streams each. Its seed is the output
-// of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) over an FNV-1a hash of the name. Not for
+// The generator is L'Ecuyer's combined Tausworthe taus88 (Math. Comp. 65, 1996): period 2^88 and 12
+// bytes of state, so thousands of nodes can own several streams each. Its seed is the output of
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) over an FNV-1a hash of the name. Not for
 // cryptography.
 #pragma once
 

@@ -1,10 +1,9 @@
-// Something of which a limited number of units is to be had: a device, a copy engine, a server
-// slot.
+// A resource with a limited number of units: a device, a copy engine, a server slot.
 //
-//   const Lease lease = co_await gpu.acquire();   // given back when `lease` dies
+//   const Lease lease = co_await gpu.acquire();   // released when `lease` is destroyed
 //
-// Units are granted in the order of asking, one at a time. One that is cancelled after it was
-// granted a unit, and before it runs, gives the unit back.
+// Units are granted one at a time, in the order of requests. If a coroutine is cancelled after it
+// was granted a unit but before it runs, the unit is released.
 #pragma once
 
 #include <coroutine>
@@ -26,7 +25,7 @@ class Resource {
     Resource(const Resource&) = delete;
     Resource& operator=(const Resource&) = delete;
 
-    /// One unit, held. Must not outlive its resource.
+    /// Holds one unit. Must not outlive its resource.
     class [[nodiscard]] Lease {
       public:
         explicit Lease(Resource& resource) : resource_(&resource) {}

@@ -1,6 +1,7 @@
-// Something that happens once, and wakes whoever waits for it.
+// A one-time event that wakes everyone waiting for it.
 //
-// co_await signal.happened() waits until fire() has been called, and not at all if it has been.
+// co_await signal.happened() waits until fire() is called. If fire() has already been called, it
+// does not wait.
 #pragma once
 
 #include <coroutine>
@@ -15,7 +16,7 @@ class Signal {
     Signal(const Signal&) = delete;
     Signal& operator=(const Signal&) = delete;
 
-    /// Wakes all who wait, in the order in which they began to.
+    /// Wakes all waiters, in the order in which they started to wait.
     void fire() {
         fired_ = true;
         while (!waiters_.empty()) waiters_.pop_front().wake();
@@ -42,7 +43,7 @@ class Signal {
         WaitReason reason_;
     };
 
-    /// `reason` names what is waited for, if the run ends without it.
+    /// `reason` names what the coroutine waits for; it is reported if the run ends first.
     [[nodiscard]] Happened happened(WaitReason reason = {"something that did not happen"}) {
         return {*this, reason};
     }

@@ -28,10 +28,10 @@ void Coroutine::finish() noexcept {
         return;
     }
     if (join_ != nullptr) return join_->fail();
-    simulation_->failure_ = error_;  // nobody listens: the run ends with it
+    simulation_->failure_ = error_;  // no join to notify: the run ends with this error
 }
 
-// Returns false when something ended the run.
+// Returns false if something ended the run.
 bool Simulation::resume_ready() {
     while (!ready_.empty()) {
         if (interrupted()) return false;
@@ -40,7 +40,7 @@ bool Simulation::resume_ready() {
         if (++resumptions_ > resumption_limit_) return false;
         next.resume();
     }
-    running_process_ = nullptr;  // what an event starts is nobody's
+    running_process_ = nullptr;  // what an event starts belongs to no process
     return !interrupted();
 }
 

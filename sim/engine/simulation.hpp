@@ -1,14 +1,14 @@
 // One simulated world: its clock, its future events, and the coroutines that live in it.
 //
-// The loop (one instant after another):
-//   1. resume what is ready, first in first out, until nothing is;
+// The loop, instant by instant:
+//   1. resume ready coroutines, first in, first out, until none is left;
 //   2. fire the next event of this instant, and go to 1;
 //   3. when the instant has no more events, run its closing actions (the network solves its rates
-//      there); they may make more work for the same instant: go to 1;
-//   4. move the clock to the next event, if a foreground event is left.
+//      there); these may create more work for the same instant: go to 1;
+//   4. advance the clock to the next event, if a foreground event is left.
 //
-// A run is an object without globals: two simulations run side by side, on two threads. After run()
-// has thrown, the simulation is spent and can only be destroyed.
+// A run is an object without globals, so two simulations can run side by side on two threads. After
+// run() has thrown, the simulation can only be destroyed.
 #pragma once
 
 #include <atomic>
@@ -29,29 +29,29 @@ namespace paceline {
 
 /// Why run() returned.
 enum class RunEnd : std::uint8_t {
-    idle,          // no foreground event is left; who still waits then is deadlocked
+    idle,          // no foreground event is left; whoever still waits is deadlocked
     stopped,       // stop() was called
-    time_limit,    // the next event lies beyond the limit given; the clock stands at the limit
-    out_of_range,  // the next event lies at `never`
-    spinning,      // too many resumptions in one instant; spinner() names who
+    time_limit,    // the next event is beyond the given limit; the clock stands at the limit
+    out_of_range,  // the next event is at `never`
+    spinning,      // too many resumptions in one instant; spinner() names the process
 };
 
-/// A process that waits, and for what.
+/// A waiting process, and what it waits for.
 struct Waiting {
     std::string process;
     std::string what;
 };
 
-/// How far a run is, for another thread to read while it goes on, and to end it.
+/// Progress of a run. Another thread may read it during the run and may request a stop.
 struct Progress {
     std::atomic<std::uint64_t> events = 0;
     std::atomic<std::int64_t> now_ps = 0;
-    std::atomic<bool> stop = false;  // asked once per instant, as Simulation::stop()
+    std::atomic<bool> stop = false;  // checked once per instant; acts like Simulation::stop()
 };
 
 class Simulation {
   public:
-    /// More resumptions than this within one instant end the run.
+    /// A run ends as `spinning` if it needs more resumptions than this within one instant.
     static constexpr std::uint64_t default_resumption_limit = 20'000'000;
 
     Simulation() = default;
@@ -60,7 +60,7 @@ class Simulation {
 
     [[nodiscard]] Time now() const { return now_; }
 
-    /// Fires `action` at that time, or after that wait. Requires that it does not lie in the past.
+    /// Fires `action` at `time`, or after `wait`. Requires that this is not in the past.
     EventId at(Time time, Action action, EventKind kind = EventKind::foreground) {
         PACELINE_CHECK(time >= now_, "an event cannot lie in the past");
         return events_.push(time, action, kind);
@@ -70,41 +70,42 @@ class Simulation {
     }
     bool cancel(EventId event) { return events_.cancel(event); }
 
-    /// Runs `action` once when this instant has neither ready work nor events left.
+    /// Runs `action` once, when this instant has no ready coroutines and no events left.
     void at_end_of_instant(Action action) { closing_.push_back(action); }
 
     class Sleep;
-    /// co_await simulation.sleep(1us). A wait of zero or less still lets the others of this instant
-    /// go first.
+    /// co_await simulation.sleep(1us). Even a wait of zero or less lets the other work that is
+    /// ready in this instant run first.
     [[nodiscard]] Sleep sleep(Duration wait);
 
-    /// Starts the task now, beside the caller, in the name of the process that runs.
+    /// Starts the task now, concurrently with the caller, on behalf of the running process.
     template <class T>
     Pending<T> start(Task<T> task) {
         task.promise().begin(*this, running_process_, nullptr);
         return Pending<T>(std::move(task));
     }
 
-    /// Runs until nothing is left to do, the clock would pass `limit`, or something ends it.
-    /// Rethrows what a process threw, at that instant.
+    /// Runs until no work is left, the clock would pass `limit`, or something ends the run.
+    /// Rethrows an exception of a process at the instant in which it was thrown.
     RunEnd run(Time limit = never);
 
     /// Ends run() before the next resumption or event.
     void stop() { stopped_ = true; }
 
-    /// Of the process that is resumed just now.
+    /// Returns the kind of the process that is being resumed.
     [[nodiscard]] EventKind running_kind() const {
         return running_process_ == nullptr ? EventKind::foreground : running_process_->kind;
     }
 
-    /// Who waits, and for what: after an idle end, the deadlocked. A daemon may always wait.
+    /// Returns the waiting processes. After RunEnd::idle these are deadlocked, except daemons,
+    /// which may wait forever.
     [[nodiscard]] std::vector<Waiting> waiting() const;
-    /// Name of the process that was resumed last when the run ended as `spinning`.
+    /// Returns the name of the process that was resumed last when the run ended as `spinning`.
     [[nodiscard]] const std::string& spinner() const { return spinner_; }
 
     void limit_resumptions(std::uint64_t per_instant) { resumption_limit_ = per_instant; }
     [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
-    /// Writes there once per instant; nullptr: nowhere. Requires that it outlives the run.
+    /// Writes progress to `progress` once per instant (nullptr: nowhere). It must outlive the run.
     void report_to(Progress* progress) { progress_ = progress; }
 
   private:
@@ -115,15 +116,15 @@ class Simulation {
     void advance_to(Time time);
     bool interrupted() const { return stopped_ || failure_ != nullptr; }
 
-    // Lists first: frames that die later than this object would refer to it (declare Processes
-    // after it).
+    // Lists come first: frames destroyed after this object would refer to it, so declare Processes
+    // after it.
     WaitingList ready_;
     AliveList alive_;
     EventQueue events_;
     std::vector<Action> closing_;
     std::vector<Action> closing_now_;
     Time now_{};
-    const Process* running_process_ = nullptr;  // while run() resumes it
+    const Process* running_process_ = nullptr;  // set while run() resumes it
     std::string spinner_ = "?";
     std::exception_ptr failure_;
     std::uint64_t resumption_limit_ = default_resumption_limit;
@@ -133,7 +134,7 @@ class Simulation {
     bool stopped_ = false;
 };
 
-/// Awaiter of sleep(). Its end, whether by time or by cancelling, leaves no event behind.
+/// Awaiter of sleep(). Whether it ends by timeout or cancellation, it leaves no event behind.
 class [[nodiscard]] Simulation::Sleep {
   public:
     Sleep(Simulation& simulation, Duration wait) : simulation_(simulation), wait_(wait) {}
@@ -162,7 +163,7 @@ class [[nodiscard]] Simulation::Sleep {
 
     Simulation& simulation_;
     Duration wait_;
-    Coroutine* sleeper_ = nullptr;  // while the event is pending
+    Coroutine* sleeper_ = nullptr;  // set while the event is pending
     EventId event_;
 };
 

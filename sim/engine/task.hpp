@@ -1,14 +1,15 @@
-// Task<T>: a piece of simulated work that can wait. Pending<T>: one that was started and is awaited
+// Task<T>: a piece of simulated work that can wait. Pending<T>: a started task that is awaited
 // later.
 //
 //   Task<int> f(Simulation& s) { co_await s.sleep(1us); co_return 7; }
 //   const int seven = co_await f(s);                    // runs now, as part of the caller
-//   Pending<int> later = s.start(f(s));                 // runs beside the caller
-//   const int value = co_await std::move(later);        // once
+//   Pending<int> later = s.start(f(s));                 // runs concurrently with the caller
+//   const int value = co_await std::move(later);        // at most once
 //
-// A Task is lazy, owns its frame, and is awaited once, as a temporary, so what it takes by
-// reference is alive. A Pending that is dropped cancels the work: its frame dies, and with it every
-// wait in it. No symmetric transfer: a child that finishes later puts its parent on the ready list.
+// A Task is lazy and owns its frame. It is awaited once, as a temporary, so the arguments it takes
+// by reference are still alive. Dropping a Pending cancels the work: its frame is destroyed, and
+// with it every wait inside. There is no symmetric transfer: a child that finishes later puts its
+// parent on the ready list.
 #pragma once
 
 #include <coroutine>
@@ -75,7 +76,7 @@ class [[nodiscard]] Task {
         bool await_suspend(std::coroutine_handle<Parent> handle) {
             Coroutine& parent = handle.promise();
             child_.begin(parent.simulation(), parent.process(), &join_);
-            if (child_.finished()) return false;  // it did not wait: carry on in place
+            if (child_.finished()) return false;  // it did not wait: continue in place
             join_.wake(parent);
             return true;
         }
@@ -106,7 +107,7 @@ class [[nodiscard]] Task {
     promise_type* promise_ = nullptr;
 };
 
-/// A started task. Made by Simulation::start. Awaited once, as an rvalue; dropped, it is cancelled.
+/// A started task, made by Simulation::start. Awaited once, as an rvalue. Dropping it cancels it.
 template <class T = void>
 class [[nodiscard]] Pending {
   public:
@@ -130,7 +131,7 @@ class [[nodiscard]] Pending {
 
       private:
         Join join_{1};
-        Task<T> task_;  // after join_, which its end refers to
+        Task<T> task_;  // declared after join_, which the task refers to when it ends
     };
 
     Awaiter operator co_await() && { return Awaiter(std::move(task_)); }

@@ -100,7 +100,7 @@ std::int64_t parse(const Quantity& quantity, std::string_view text) {
                        unit_names(quantity)));
 }
 
-// The largest decimal unit not above the value, with exactly the digits it needs.
+// Prints the value in the largest decimal unit not above it, with exactly the digits it needs.
 std::string print(const Quantity& quantity, std::int64_t value) {
     std::size_t chosen = 0;
     for (std::size_t i = 1; i < quantity.printed; ++i)

@@ -1,14 +1,14 @@
-// Quantities of the simulated world as types of their own: time, bytes, bandwidth.
+// Distinct types for the quantities of the simulated world: time, bytes, bandwidth.
 //
-//   Duration, Time   64-bit picoseconds (chrono); the range is 106 days, beyond it lies `never`
+//   Duration, Time   64-bit picoseconds (chrono); the range is 106 days, its end is `never`
 //   Bytes            64-bit count of bytes
 //   Bandwidth        64-bit bits per second
 //   Bytes / Bandwidth -> Duration, rounded up to the next picosecond: a transfer never ends early
 //
-// Arithmetic that would leave the range saturates (Time to `never`, Bytes to Bytes::max()) instead
-// of wrapping. Text form: a number and its unit without ambiguity. "bps" is bits, "B" is bytes;
-// decimal prefixes are powers of ten, "KiB" and friends powers of two. parse_* throws UnitError on
-// anything else, a bare number included, and to_string is its inverse.
+// Arithmetic saturates instead of wrapping: Time at `never`, Bytes at Bytes::max(). The text form
+// is a number with an unambiguous unit: "bps" is bits, "B" is bytes, decimal prefixes are powers of
+// ten, and "KiB" and similar are powers of two. parse_* throws UnitError on anything else,
+// including a bare number. to_string is its inverse.
 #pragma once
 
 #include <chrono>
@@ -33,17 +33,17 @@ struct SimClock {
 
 using Time = SimClock::time_point;
 
-/// The time that is not reached: the end of the representable range.
+/// A time that is never reached: the end of the representable range.
 inline constexpr Time never = Time::max();
 
-/// at + wait, or `never` where that leaves the range. Requires wait >= 0.
+/// Returns at + wait, or `never` if that leaves the range. Requires wait >= 0.
 constexpr Time later(Time at, Duration wait) {
     std::int64_t sum = 0;
     const bool over = __builtin_add_overflow(at.time_since_epoch().count(), wait.count(), &sum);
     return over ? never : Time{Duration{sum}};
 }
 
-/// a + b and n d, or Duration::max() where that leaves the range. Require nonnegative operands.
+/// Return a + b and n d, or Duration::max() if that leaves the range. Require nonnegative operands.
 constexpr Duration sum(Duration a, Duration b) {
     return later(Time{a}, b).time_since_epoch();
 }
@@ -77,15 +77,16 @@ struct Bandwidth {
     constexpr auto operator<=>(const Bandwidth&) const = default;
 };
 
-/// The share of a bandwidth that carries payload, to the nearest bit per second. Requires 0 <=
-/// share <= 1.
+/// Returns a share of a bandwidth, such as the part left for payload, rounded to the nearest bit
+/// per second. Requires 0 <= share <= 1.
 constexpr Bandwidth operator*(double share, Bandwidth rate) {
     const double exact = share * static_cast<double>(rate.bits_per_second);
     const auto below = static_cast<std::int64_t>(exact);
     return {exact - static_cast<double>(below) < 0.5 ? below : below + 1};
 }
 
-/// Time to put `size` on a wire of rate `rate`, rounded up. Requires size >= 0 and rate > 0.
+/// Returns the time to put `size` on a wire of rate `rate`, rounded up. Requires size >= 0 and rate
+/// > 0.
 constexpr Duration operator/(Bytes size, Bandwidth rate) {
     constexpr std::int64_t bit_ps = 8 * Duration::period::den;
     std::int64_t narrow = 0;
@@ -102,12 +103,12 @@ constexpr double to_seconds(Duration span) {
     return static_cast<double>(span.count()) / static_cast<double>(Duration::period::den);
 }
 
-/// A number of seconds as picoseconds, to the nearest; beyond the range, Duration::max(). Requires
-/// seconds >= 0.
+/// Converts seconds to the nearest picosecond, or Duration::max() if out of range. Requires seconds
+/// >= 0.
 Duration from_seconds(double seconds);
 
-/// What is wrong with a quantity's text and what would be right; the reader of a file adds where it
-/// stands.
+/// Says what is wrong with a quantity's text and how to fix it. Whoever reads the file adds the
+/// location.
 struct UnitError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Stream only_stream = 0;
 
-// A time of this mean; a tick at least, so that time passes.
+// Returns a length with this mean, at least one tick so that time advances.
 Duration length_of(Duration mean, bool drawn, RandomStream& random) {
     if (!drawn || mean == Duration::zero()) return mean;
     return std::max(from_seconds(draw_exponential(random) * to_seconds(mean)), Duration{1});

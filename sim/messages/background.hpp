@@ -1,16 +1,16 @@
-// Background traffic: what others send over links that a run uses too.
+// Background traffic: messages from other senders over links that a run also uses.
 //
-// It is made of messages like any other, so links are shared max-min fairly with it. A source sends
-// messages of one size back to back, and no faster than its rate R: the next one begins when the
-// last has drained, and no sooner than size/R after the last one began. On links that leave it R or
-// more it has the rate R; a smaller message makes it smoother.
+// It consists of ordinary messages, so links are shared max-min fairly with it. A source sends
+// messages of one size back to back, but no faster than its rate R: the next message begins once
+// the last one has drained, and at least size/R after the last one began. On links that leave it R
+// or more, it has the rate R. Smaller messages make the traffic smoother.
 //
-// An on-off source does so while it is on and is silent while it is off; a message that is under way
-// when it goes off is sent to its end. Times on and off are fixed, from "on" at time 0, or drawn
-// from exponential laws with these means, in which case it is on at time 0 with probability
-// on/(on + off), as at any other time. Mean share of the time: on/(on + off).
+// An on-off source sends while it is on and is silent while it is off. A message that is in flight
+// when it goes off is sent to its end. Times on and off are either fixed, starting with "on" at
+// time 0, or exponential with the given means. In the latter case the source is on at time 0 with
+// probability on/(on + off), as at any other time. Mean share of time on: on/(on + off).
 //
-// Run it as a daemon (Processes): it never ends, and does not keep a run alive.
+// Run it as a daemon (Processes): it never ends, and must not keep a run alive.
 #pragma once
 
 #include "sim/engine/random.hpp"
@@ -23,14 +23,14 @@ namespace paceline {
 struct BackgroundSource {
     Bandwidth rate;
     Bytes message;
-    Duration on = Duration::max();  // the mean, if drawn
+    Duration on = Duration::max();  // mean, if drawn
     Duration off{};
-    bool drawn = false;  // times on and off; else fixed
+    bool drawn = false;  // times on and off are drawn; else fixed
 };
 
-/// Sends from one host to another, for ever. Sources between the same two hosts take turns: give
-/// each hosts of its own (topologies/fabrics/placed.hpp). Requires a rate, a message and a time on
-/// above 0.
+/// Sends from one host to another, forever. Sources between the same two hosts take turns, so give
+/// each its own hosts (topologies/fabrics/placed.hpp). Requires a rate, a message size and a time
+/// on above 0.
 Task<> background_traffic(NetworkPart network, int from, int to, BackgroundSource source,
                           RandomStream random);
 

@@ -1,11 +1,11 @@
-// What a coroutine awaits of the network: to send, to receive, or both at once.
+// Awaiters for the network: send, receive, or both at once.
 //
-//   Send       until the message has drained
-//   Receive    until the lane's next message is delivered
-//   Exchange   both: what a step of a collective awaits
+//   Send       waits until the message has drained
+//   Receive    waits until the lane's next message is delivered
+//   Exchange   waits for both; one step of a collective
 //
-// These are awaiters, not tasks: they live in the frame that waits, and a message allocates
-// nothing. One that is destroyed early no longer listens; a message once sent goes on to its
+// These are awaiters, not tasks: they live in the frame that waits, so a message allocates nothing.
+// An awaiter that is destroyed early stops listening; a message already sent continues to its
 // destination.
 #pragma once
 
@@ -70,7 +70,7 @@ class [[nodiscard]] Receive {
     bool await_suspend(std::coroutine_handle<Promise> handle) {
         network_.receive(to_, from_, stream_, join_);
         asked_ = true;
-        if (join_.complete()) return false;  // it was here already
+        if (join_.complete()) return false;  // it had already arrived
         Coroutine& receiver = handle.promise();
         receiver.waits_for({"a message from node", from_});
         join_.wake(receiver);

@@ -1,11 +1,11 @@
-// What links do to messages beyond rate and latency: jitter and loss, of a whole network.
+// Jitter and loss of a whole network: what links do to messages beyond rate and latency.
 //
-// Exists only where a link jitters or loses, so that ideal links cost nothing. Invariants:
-//   (1) Each directed link draws its jitter from a stream of its own, in the order in which messages
+// The object exists only if some link jitters or loses, so ideal links cost nothing. Invariants:
+//   (1) Each directed link draws its jitter from its own stream, in the order in which messages
 //       begin to flow on it.
-//   (2) Messages of a lane arrive in their order: one that would overtake arrives with the one
-//       before it.
-// Memory: O(links + flows + messages on their way).
+//   (2) Messages of a lane arrive in order: a message that would overtake its predecessor arrives
+//       together with it.
+// Memory: O(links + flows + messages in flight).
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,21 @@ class Impairments {
   public:
     using Lane = std::tuple<int, int, Stream>;  // from, to, stream
 
-    /// Null where no link jitters or loses.
+    /// Returns null if no link jitters or loses.
     static std::unique_ptr<Impairments> make(std::span<const Link> links,
                                              const RandomStreams& streams);
 
-    /// A flow begins: its bound is set anew. Returns what jitter adds to its latency.
+    /// Starts a flow: sets its bound anew and returns the delay that jitter adds to its latency.
     Duration begin(std::uint32_t flow, const Route& route);
 
-    /// The most that loss leaves the flow.
+    /// Returns the highest rate that loss allows the flow.
     [[nodiscard]] Bandwidth bound(std::uint32_t flow) const {
         return bounds_.empty() ? unbounded : bounds_[flow];
     }
 
-    /// When a message of the lane arrives that would arrive at that time, alone.
+    /// Returns when a message of the lane arrives that would arrive at `arrival` if it were alone.
     Time in_order(const Lane& lane, Time arrival);
-    /// A message of the lane has arrived.
+    /// Records that a message of the lane has arrived.
     void arrived(const Lane& lane, Time now);
 
   private:
@@ -50,9 +50,9 @@ class Impairments {
     Impairments(std::span<const Link> links, const RandomStreams& streams);
 
     std::vector<Link> links_;
-    std::vector<RandomStream> streams_;   // [link], where a link jitters
-    std::vector<Bandwidth> bounds_;       // [flow], where a link loses
-    std::map<Lane, Time> last_arrivals_;  // of lanes with a message on its way
+    std::vector<RandomStream> streams_;   // [link], if any link jitters
+    std::vector<Bandwidth> bounds_;       // [flow], if any link loses
+    std::map<Lane, Time> last_arrivals_;  // of lanes with a message in flight
     bool loses_ = false;
 };
 

@@ -17,13 +17,14 @@ Duration exponential(Duration mean, RandomStream& random) {
     return std::max(Duration{1}, from_seconds(drawn * to_seconds(mean)));
 }
 
-// Somewhere in [0, whole), evenly.
+// Returns a uniform draw in [0, whole).
 Duration share(Duration whole, RandomStream& random) {
     const double drawn = boost::random::uniform_01<double>()(random);
     return std::min(from_seconds(drawn * to_seconds(whole)), whole - Duration{1});
 }
 
-// When a way that is down in this row is up again; of one that is up nobody waits for a change.
+// Returns when a direction that is down in this row comes up again. Returns `never` for one that is
+// up, because no transfer waits for its next change.
 Time next_up(const LinkTrace& trace, Time begin, std::size_t row,
              Bandwidth AccessBandwidth::* way) {
     const auto up = [way](const LinkTrace::Row& r) { return r.bandwidth.*way > Bandwidth{0}; };
@@ -81,7 +82,7 @@ LinkProcesses::Index LinkProcesses::source_of(const Access& access) {
     return state;
 }
 
-// A stream of its own for each process of an access.
+// Returns a separate stream for each process of an access.
 RandomStream LinkProcesses::stream(std::string_view name, Index state) {
     constexpr unsigned access_bits = 40;
     const State& of = states_[state];
@@ -112,8 +113,8 @@ void LinkProcesses::alternate(const Access& access, const OnOff& process) {
         const Duration mean = on ? process.on : process.off;
         kind.first = process.law == LengthLaw::fixed
                          ? (on ? process.on : sum(process.on, process.off)) - passed
-                         : exponential(mean, kind.random);  // however long it has been so
-        kind.on = !on;                                      // the first change turns it
+                         : exponential(mean, kind.random);  // memoryless
+        kind.on = !on;                                      // the first change toggles it
     }
     add({.state = state, .kind = kind}, now());
 }
@@ -184,7 +185,7 @@ Time LinkProcesses::change(Interruption& interruption, State& state) {
     if (!interruption.down) {
         if (drawn) return later(now(), exponential(outages.mean_between, interruption.random));
         if (++interruption.next == outages.schedule.size()) return never;
-        // An outage that begins when the one before it ends begins in the same instant.
+        // An outage that begins when the previous one ends begins in the same instant.
         return later(interruption.begin, outages.schedule[interruption.next].at);
     }
     const Duration length = drawn ? exponential(outages.mean_length, interruption.random)

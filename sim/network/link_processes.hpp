@@ -1,22 +1,26 @@
-// What changes the access links of hosts while a run goes on: traces, on/off processes, outages.
+// Changes to the access links of hosts during a run: traces, on/off processes, outages.
 //
-// An access is the link from a host into the fabric and the one back. Its bandwidths come from
-//   - a trace: bandwidths of both ways that hold from a time on, repeated with a period or not; or
-//   - an on/off process: its own bandwidth while on, another while off. Lengths are fixed, or
-//     exponential with the given means. Long-run share of time on: on / (on + off).
-// Both begin at their start (the first row; a whole length on), or at random: a trace anywhere in its
-// period, an on/off process in its long-run law, so that hosts do not change in step. On top of that
-// outages, by schedule or at random, take an access down: lengths exponential, as are the times from
-// the end of one to the start of the next, with the given means. Long-run share of time down:
-// length / (between + length). Transfers pause meanwhile, or what has flowed of them is lost when an
-// outage begins, and they start anew after it.
+// An access is the link from a host into the fabric and the link back. Its bandwidths come from
+//   - a trace: bandwidths of both directions, each row valid from a given time on, optionally
+//     repeated with a period; or
+//   - an on/off process: the access's own bandwidth while on, another while off. Lengths are fixed,
+//     or exponential with the given means. Long-run share of time on: on / (on + off).
+// Both begin either at their start (the first row; a full "on" length) or at a random point, so
+// that hosts do not change in lockstep. A trace then begins anywhere in its period, and an on/off
+// process in its long-run law.
 //
-// Changes are daemon events: links that flap do not keep a run alive. Each change announces the time
-// of the next one (Network::set_bandwidth), so that transfers which wait for a link do, as long as it
-// comes back. A way that a trace leaves at 0 for good announces nothing.
+// In addition, outages take an access down, on a schedule or at random. Random outages have
+// exponential lengths, and exponential times from the end of one to the start of the next, with the
+// given means. Long-run share of time down: length / (between + length). During an outage transfers
+// either pause, or they lose what has flowed when the outage begins and start anew after it.
 //
-// Each access draws from streams of its own, by its number. Memory: O(accesses that change); traces
-// are shared.
+// Changes are daemon events, so flapping links do not keep a run alive. Each change announces the
+// time of the next one (Network::set_bandwidth), so transfers that wait for a link do keep the run
+// alive as long as the link will come back. A direction that a trace leaves at 0 for good announces
+// nothing.
+//
+// Each access draws from its own streams, selected by its number. Memory: O(accesses that change);
+// traces are shared.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +39,7 @@
 
 namespace paceline {
 
-/// Bandwidths of both ways of an access, as seen from its host.
+/// Bandwidths of both directions of an access, as seen from its host.
 struct AccessBandwidth {
     Bandwidth up;
     Bandwidth down;
@@ -44,13 +48,13 @@ struct AccessBandwidth {
 };
 
 struct Access {
-    std::uint64_t number = 0;  // of its streams; each access has another
+    std::uint64_t number = 0;  // selects its streams; unique per access
     LinkId up = 0;             // from the host
     LinkId down = 0;
-    AccessBandwidth usual;  // its own
+    AccessBandwidth usual;  // without a trace, on/off process or outage
 };
 
-/// Where a process begins.
+/// Where a trace or on/off process begins.
 enum class LinkPhase : std::uint8_t { start, random };
 
 struct LinkTrace {
@@ -58,9 +62,9 @@ struct LinkTrace {
         Duration at;  // from the start of the run, or of a period
         AccessBandwidth bandwidth;
     };
-    std::vector<Row> rows;               // the first at 0, then later and later
-    Duration period{};                   // later than the last row; 0: the last row holds for ever
-    LinkPhase phase = LinkPhase::start;  // at random in its period, if it has one
+    std::vector<Row> rows;               // the first at 0, then strictly increasing
+    Duration period{};                   // later than the last row; 0: the last row holds forever
+    LinkPhase phase = LinkPhase::start;  // random: anywhere in the period; requires a period
 };
 
 enum class LengthLaw : std::uint8_t { fixed, exponential };
@@ -69,7 +73,7 @@ struct OnOff {
     Duration on;
     Duration off;
     LengthLaw law = LengthLaw::exponential;
-    Bandwidth bandwidth_off{};  // of both ways
+    Bandwidth bandwidth_off{};  // of both directions
     LinkPhase phase = LinkPhase::start;
 };
 
@@ -80,8 +84,8 @@ struct Outages {
         Duration at;
         Duration length;
     };
-    std::vector<Outage> schedule{};  // in order, none before the end of the one before it;
-                                     // empty: at random
+    std::vector<Outage> schedule{};  // in order and not overlapping;
+                                     // empty: random outages
     Duration mean_between{};         // from the end of one to the start of the next
     Duration mean_length{};
     Transfers transfers = Transfers::pause;
@@ -89,15 +93,15 @@ struct Outages {
 
 class LinkProcesses {
   public:
-    /// Requires that the network outlives it.
+    /// Requires that the network outlives this object.
     LinkProcesses(Network& network, const RandomStreams& streams)
         : network_(network), streams_(streams) {}
     LinkProcesses(const LinkProcesses&) = delete;
     LinkProcesses& operator=(const LinkProcesses&) = delete;
     ~LinkProcesses();
 
-    // Each acts from now on. Lengths are above 0. An access has one trace or on/off process at
-    // most, and any number of outages.
+    // Each of these takes effect from now on. Lengths must be above 0. An access has at most one
+    // trace or on/off process, and any number of outages.
     void follow(const Access& access, std::shared_ptr<const LinkTrace> trace);
     void alternate(const Access& access, const OnOff& process);
     void interrupt(const Access& access, std::shared_ptr<const Outages> process);
@@ -107,8 +111,8 @@ class LinkProcesses {
 
     struct State {
         Access access;
-        AccessBandwidth bandwidth;  // while there is no outage
-        Time up_changes = never;  // when that changes next, as far as it may have to be waited for
+        AccessBandwidth bandwidth;  // outside outages
+        Time up_changes = never;    // next change of it, if a transfer may have to wait for that
         Time down_changes = never;
         Time back = Time::min();  // the end of all outages that have begun
         std::uint64_t processes = 0;
@@ -116,20 +120,20 @@ class LinkProcesses {
     };
     struct Trace {
         std::shared_ptr<const LinkTrace> trace;
-        Time begin;            // of this period, maybe before the run
+        Time begin;            // of the current period; may be before the run
         std::size_t next = 0;  // row
     };
     struct Alternation {
         OnOff process;
         RandomStream random;
-        bool on = false;                  // and false before it begins
-        std::optional<Duration> first{};  // what is left of the first length
+        bool on = false;                  // also false before the process begins
+        std::optional<Duration> first{};  // remaining part of the first length
     };
     struct Interruption {
         std::shared_ptr<const Outages> process;
         RandomStream random;
         Time begin;
-        std::size_t next = 0;  // of the schedule
+        std::size_t next = 0;  // index in the schedule
         bool down = false;
     };
     struct Process {
@@ -143,7 +147,7 @@ class LinkProcesses {
     RandomStream stream(std::string_view name, Index state);
     void add(Process process, Time first);
     void fire(Index index);
-    // The next change of each kind; returns when the one after it is, or `never`.
+    // Applies the next change of each kind. Returns the time of the following change, or `never`.
     Time change(Trace& trace, State& state);
     Time change(Alternation& alternation, State& state);
     Time change(Interruption& interruption, State& state);

@@ -1,9 +1,9 @@
-// Matches what is sent to a node with who waits for it there.
+// Matches messages sent to a node with the receivers that wait for them there.
 //
-// A lane is one (source, destination, stream); its messages are alike and first-in first-out, so
-// that the k-th message answers the k-th receive. A message that asks for a rendezvous is held here
-// until someone waits for it. Space and search: the lanes of a node with something arrived, held or
-// awaited.
+// A lane is one (source, destination, stream). Messages of a lane are interchangeable and first-in
+// first-out: the k-th message answers the k-th receive. A message that asks for a rendezvous is
+// held here until a receiver waits for it. Space and search cost: the lanes of a node on which
+// something has arrived, is held or is awaited.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,7 @@
 
 namespace paceline {
 
-/// Keeps messages of different purposes apart: two streams between the same nodes do not wait for
-/// one another.
+/// Separates messages by purpose: two streams between the same nodes do not wait for each other.
 using Stream = std::uint64_t;
 
 class Mailboxes {
@@ -25,30 +24,31 @@ class Mailboxes {
 
     explicit Mailboxes(int nodes) : boxes_(static_cast<std::size_t>(nodes)) {}
 
-    /// A message would like to set out. Returns whether someone waits for it; else it is held until
-    /// someone does. Requires that no message of the lane is held.
+    /// Asks whether a rendezvous message may set out. Returns true if a receiver waits for it;
+    /// otherwise the message is held until one does. Requires that no other message of the lane is
+    /// held.
     bool meet(int to, int from, Stream stream, Message message);
 
-    /// A message has arrived.
+    /// Delivers a message that has arrived.
     void deliver(int to, int from, Stream stream);
 
-    /// `receiver` takes the next message of the lane; it arrives at once if the message is here
-    /// already. Returns the message that was held for this, if any: it may set out. Requires that
-    /// no one else waits on this lane.
+    /// `receiver` takes the next message of the lane; it arrives at once if the message is already
+    /// here. Returns the message held for this receiver, if any, which may now set out. Receives on
+    /// one lane queue up in order.
     std::optional<Message> receive(int to, int from, Stream stream, Join& receiver);
 
-    /// Whether a message of the lane has arrived and is not taken.
+    /// Returns whether a message of the lane has arrived and has not been taken.
     [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const;
 
-    /// `receiver` does not wait on this lane any more.
+    /// Removes `receiver` from the lane's waiting receivers.
     void withdraw(int to, int from, Stream stream, Join& receiver);
 
   private:
     struct Box {
         Stream stream;
         int from;
-        int arrived = 0;    // and not yet taken; 0 while somebody waits
-        int waiting = 0;    // receivers, in a chain from `first`
+        int arrived = 0;    // not yet taken; 0 while a receiver waits
+        int waiting = 0;    // receivers, chained from `first`
         int under_way = 0;  // messages that have set out by rendezvous
         Join* first = nullptr;
         Message held = 0;

@@ -30,7 +30,7 @@ void MaxMin::make_heap() {
     for (std::size_t hole = heap_.size() / 2; hole-- > 0;) sift_down(hole, heap_[hole]);
 }
 
-// Puts the entry into the hole or below it, where it is in order.
+// Places the entry in the hole or below it, where it is in order.
 void MaxMin::sift_down(std::size_t hole, Entry entry) {
     const std::size_t size = heap_.size();
     for (std::size_t child = 2 * hole + 1; child < size; child = 2 * hole + 1) {
@@ -64,7 +64,7 @@ std::span<const double> MaxMin::solve(std::span<const double> capacity,
             continue;
         }
         const double share = left_[link] / unfixed_[link];
-        if (share > pushed_share) {  // others have been fixed since: the entry was stale
+        if (share > pushed_share) {  // flows have been fixed since: the entry was stale
             sift_down(0, {share, link});
             continue;
         }

@@ -11,7 +11,7 @@ namespace paceline {
 
 namespace {
 
-// A share of a link that is up leaves something of it.
+// Rounds up to at least 1 bit per second, so that a link that is up never gets rate 0.
 Bandwidth at_least_a_bit(Bandwidth share, Bandwidth whole) {
     return std::max(share, std::min(whole, Bandwidth{1}));
 }
@@ -90,7 +90,7 @@ void Network::silence(int host) {
     }
 }
 
-// Takes a flow off the wires with what has flowed of it.
+// Takes a flow off the wires. Its size becomes the bytes that have flowed.
 void Network::cut(Index index) {
     std::erase(started_, index);
     apply_rate(index, 0);
@@ -151,7 +151,7 @@ Network::Index Network::take_flow() {
     return index;
 }
 
-// Puts a message at the end of its lane. Returns whether nothing is before it.
+// Appends a message to its lane. Returns whether it is the first in the lane.
 bool Network::join_lane(Index index) {
     Flow& flow = flows_[index];
     Index& first = lane_ends_[static_cast<std::size_t>(flow.from)];
@@ -177,7 +177,7 @@ void Network::leave_lane(Index index) {
     if (flow.tail_next != none) flows_[flow.tail_next].tail_prev = flow.tail_prev;
 }
 
-// The message is first of its lane: it sets out once its protocol allows.
+// The message is first in its lane. It sets out once its protocol allows it.
 void Network::offer(Index index) {
     const Flow& flow = flows_[index];
     if (flow.protocol == Protocol::eager || flow.lost ||
@@ -185,8 +185,8 @@ void Network::offer(Index index) {
         prepare(index);
 }
 
-// The message may flow once its sender has spent the overhead on it. Inside a machine no protocol
-// is in its way.
+// The message may flow once its sender has spent the overhead on it. Inside a machine, there is
+// neither overhead nor slow start.
 void Network::prepare(Index index) {
     const Flow& flow = flows_[index];
     if (!leaves_node(flow)) return start(index);
@@ -200,7 +200,7 @@ void Network::prepare(Index index) {
     simulation_.at(begin, action<&Network::start>(*this, index), flow.kind);
 }
 
-// What the first message of a connection loses to its growing windows.
+// Returns the time that the first message of a connection loses to its growing windows.
 Duration Network::slow_start(const Flow& flow) {
     const auto pair = (std::uint64_t{static_cast<std::uint32_t>(flow.from)} << 32U) |
                       static_cast<std::uint32_t>(flow.to);
@@ -307,7 +307,7 @@ void Network::enter_links(Index index) {
     ++flowing_;
 }
 
-// Takes a flow off its links: the last of each link's list moves into its place.
+// Takes a flow off its links. The last flow in each link's list moves into its position.
 void Network::leave_links(Index index) {
     Flow& flow = flows_[index];
     flow.on_links = false;
@@ -337,7 +337,7 @@ void Network::touch(LinkState& link) {
     close_soon();
 }
 
-// A link that becomes busy or idle changes what the other way of its cable has.
+// A link that becomes busy or idle changes the capacity of the reverse link of its cable.
 void Network::touch_back(const LinkState& link) {
     if (link.back != no_link && !links_[link.back].flows.empty()) touch(links_[link.back]);
 }
@@ -347,7 +347,7 @@ void Network::close_soon() {
     simulation_.at_end_of_instant(action<&Network::set_rates>(*this));
 }
 
-// The end of an instant: whatever has changed in it gets its rates.
+// Sets the rates of everything that has changed in this instant, at its end.
 void Network::set_rates(Index /*unused*/) {
     for (const Index index : started_)
         if (const LinkId shared = start_alone(index); shared != no_link) touch(links_[shared]);
@@ -361,11 +361,11 @@ void Network::set_rates(Index /*unused*/) {
             solve_component(link);
     }
     dirty_.clear();
-    closing_ = false;  // only now: what was touched on the way has its rates already
+    closing_ = false;  // only now: what was touched above already has its rates
 }
 
-// A flow that shares no link has the smallest capacity of its route, in integers. Returns a link
-// that it shares, if any: its component is solved from there.
+// Rates a flow that shares no link, in integers: the smallest capacity of its route. If it shares a
+// link, returns that link; its component is then solved from there.
 LinkId Network::start_alone(Index index) {
     Flow& flow = flows_[index];
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
@@ -393,9 +393,10 @@ void Network::solve_component(LinkId seed) {
         apply_rate(component_flows_[i], rates[i]);
 }
 
-// The flows reachable from one link and the links that they share, renumbered for the solver.
-// Links that a flow has to itself lead nowhere and only bound it, as loss does: the smallest bound
-// stands for them all, and is left out where a shared link is no larger, which then binds first.
+// Collects the flows reachable from one link and the links they share, renumbered for the solver.
+// Links that carry only one flow connect nothing and only bound that flow, as loss does. The
+// smallest such bound stands for them all. It is left out if a shared link of the flow is no
+// larger, because that link then binds first.
 void Network::gather_component(LinkId seed) {
     component_links_.clear();
     component_flows_.clear();
@@ -439,7 +440,7 @@ void Network::visit_flow(Index index) {
     first_hop_.push_back(static_cast<Index>(hops_.size()));
 }
 
-// Books what has flowed at the old rate and foresees the drain at the new one.
+// Accounts for what has flowed at the old rate and schedules the drain at the new one.
 void Network::apply_rate(Index index, double rate) {
     Flow& flow = flows_[index];
     if (flow.rate == rate) {
@@ -462,8 +463,8 @@ void Network::apply_rate(Index index, double rate) {
     flow.scheduled = true;
 }
 
-// A flow without a rate looks again when the last of its links that are down has announced a
-// change. One that has announced none may stay down for ever: then there is nothing to look for.
+// A flow without a rate checks again at the announced change of the last of its links that are
+// down. If one of them has announced none, it may stay down forever, and no check is scheduled.
 void Network::wait_for_links(Index index) {
     if (announced_.empty()) return;
     Flow& flow = flows_[index];

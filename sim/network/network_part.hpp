@@ -1,7 +1,7 @@
-// Consecutive hosts of a network, numbered from 0: what one job sees of a network that it shares.
+// Consecutive hosts of a network, renumbered from 0: one job's view of a network it shares.
 //
-// A plain value that passes every call on with its hosts' numbers shifted. Messages of two parts
-// meet on the links and nowhere else: hosts of different parts have mailboxes of their own.
+// A plain value that forwards every call with its hosts' numbers shifted. Messages of two parts
+// interact only on the links: hosts of different parts have separate mailboxes.
 #pragma once
 
 #include "sim/network/network.hpp"
@@ -10,11 +10,11 @@ namespace paceline {
 
 class NetworkPart {
   public:
-    /// The hosts from `first` on, of a network that outlives this. By default all of them.
+    /// The hosts from `first` on (by default all) of a network that must outlive this object.
     NetworkPart(Network& network, int first = 0)  // NOLINT(google-explicit-constructor)
         : network_(&network), first_(first) {}
 
-    // As their namesakes of Network.
+    // These forward to the members of Network with the same names.
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol,
                    Join& drained) const {
         return network_->send(first_ + from, first_ + to, stream, size, protocol, drained);
@@ -31,7 +31,7 @@ class NetworkPart {
         return network_->has_arrived(first_ + to, first_ + from, stream);
     }
     [[nodiscard]] Simulation& simulation() const { return network_->simulation(); }
-    /// The number of a host in the whole network.
+    /// Returns the number of a host in the whole network.
     [[nodiscard]] int in_network(int host) const { return first_ + host; }
     [[nodiscard]] int hosts() const { return network_->hosts() - first_; }
     [[nodiscard]] const Traffic& traffic(int host) const {

@@ -1,27 +1,30 @@
-// What a network tells whoever watches it (Network::observe): the life of each message on the wires.
+// Callbacks for watching a network (Network::observe): the life of each message on the wires.
 //
 //     begins -> rate* -> drains -> arrives
 //
-//   - A message is named by a number that is its own from `begins` until `arrives`; then another one
-//     may have it.
-//   - `begins` when it sets out: after its lane, its receiver (rendezvous), the sender's overhead and
-//     slow start have let it. Its route is that of all its bytes; one of 0 bytes has none, and unlimited links are in
-//     none. What its
-//     sender's death caught before it set out begins with 0 bytes, and is lost.
-//   - `rate` when its share changes, in bytes per picosecond, from this instant on; at the end of an
-//     instant, when all of it has happened. 0 while a link of its way is down. A message of 0 bytes
-//     has none.
-//   - `restarts` when what has flowed is lost: it flows anew, from its first byte, at rate 0 until told.
-//   - `drains` when the links are free of it, with the bytes that have left the host: fewer than
-//     began if the host died on the way.
-//   - `arrives` when it is delivered, or would have been: lost is what a dead host has sent.
-//   - `capacity` when the bandwidth of a link changes: what payload can have of it from now on.
+//   - A message is identified by a number that is unique from `begins` until `arrives`. After that,
+//     another message may reuse it.
+//   - `begins`: the message sets out, after waiting for its lane, its receiver (rendezvous), the
+//     sender's overhead and slow start. The route is that of all its bytes. It leaves out unlimited
+//     links and is empty for a message of 0 bytes. If the sender dies before the message sets out,
+//     it begins with 0 bytes and is lost.
+//   - `rate`: its share has changed, in bytes per picosecond, valid from this instant on. Reported
+//     at the end of an instant, after everything else in it. 0 while a link of its route is down.
+//     Not called for a message of 0 bytes or one that crosses only unlimited links.
+//   - `restarts`: what has flowed is lost. It flows anew from its first byte, at rate 0 until
+//     `rate`.
+//   - `drains`: the links are free of it. Gives the bytes that have left the host: fewer than at
+//     `begins` if the host died on the way.
+//   - `arrives`: it is delivered, or would have been; `lost` is true if its sender has died.
+//   - `capacity`: the bandwidth of a link has changed. Gives the rate available to payload from now
+//     on.
 //
-// Hosts and links are those of the network, all jobs together. All calls come from the event loop of
-// the simulation, in the order in which things happen, and the time is its now(). Each member may be
-// left empty. A watcher changes nothing, and outlives the network's last event.
+// Host and link numbers are those of the whole network, across all jobs. All calls come from the
+// simulation's event loop, in the order in which things happen; the time is the simulation's now().
+// Each callback may be empty. An observer must not change anything, and must outlive the network's
+// last event.
 //
-// Cost: where nobody watches, a branch at each of these events, none per link.
+// Cost without an observer: one branch at each of these events, none per link.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +42,7 @@ struct NetworkObserver {
         int to = 0;
         Stream stream = 0;
         Bytes size;
-        Duration latency{};  // from draining to arrival; messages of a lane wait for one another
+        Duration latency{};  // from draining to arrival; longer if it keeps a lane in order
         const Route& route;
     };
 
@@ -51,7 +54,7 @@ struct NetworkObserver {
     std::function<void(LinkId link, Bandwidth capacity)> capacity{};
 };
 
-/// Calls what is there.
+/// Calls `function` if it is set.
 template <class Function, class... Arguments>
 void tell(const Function& function, const Arguments&... arguments) {
     if (function) function(arguments...);

@@ -19,8 +19,8 @@ namespace {
 template <class T>
 concept Arithmetic = std::integral<T> || std::floating_point<T>;
 
-// A double to Boost, whose functions are found by the type of their argument. Not convertible to a
-// double, or std::exp would do as well.
+// A number type for Boost that acts like a double. Boost finds its functions by argument type. It
+// must not convert to double, because std::exp would then match as well.
 class Real {
   public:
     Real() = default;

@@ -1,14 +1,14 @@
-// Random draws whose bits are the same on every machine: laws that need exp, log, pow or tan.
+// Random draws that are bit-identical on every machine, for laws that need exp, log, pow or tan.
 //
-// The algorithms are Boost.Random's (1.74): ziggurats of 128 and 256 layers for the normal and the
-// exponential law (Marsaglia, Tsang, J. Stat. Softw. 5(8), 2000), rejection from a Cauchy law for
-// the gamma law of a shape above 1 (Knuth, The Art of Computer Programming 2, 3.4.1), Ahrens and
+// The algorithms are those of Boost.Random 1.74: ziggurats of 128 and 256 layers for the normal and
+// the exponential law (Marsaglia, Tsang, J. Stat. Softw. 5(8), 2000); for the gamma law, rejection
+// from a Cauchy law above shape 1 (Knuth, The Art of Computer Programming 2, 3.4.1) and Ahrens and
 // Dieter's GS below. Boost itself calls the C library's functions, whose last bits depend on the
-// processor. Here its templates run on a number type whose functions are those of
-// sim/numeric/elementary.hpp. A draw differs from Boost's own by an ulp or not at all.
+// processor. Here its templates run on a number type that uses the functions of
+// sim/numeric/elementary.hpp. A draw differs from Boost's own by at most an ulp.
 //
-// uniform_01, uniform_real, uniform_int, bernoulli and discrete distributions use nothing but basic
-// arithmetic and are taken from Boost directly. tools/check_numerics.py refuses the others.
+// The uniform_01, uniform_real, uniform_int, bernoulli and discrete distributions need only basic
+// arithmetic and are used directly from Boost. tools/check_numerics.py rejects all others.
 #pragma once
 
 #include "sim/engine/random.hpp"

@@ -28,18 +28,18 @@ constexpr Pair two_over_root_pi{0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56};
 // Below this magnitude f(x) = x (1 + c x^2) rounds to x within 0.02 units in the last place.
 constexpr double tiny = 0x1p-29;
 
-// A multiple of 2^-fraction_bits near x. Requires |x| < 2^(51 - fraction_bits).
+// Returns a multiple of 2^-fraction_bits near x. Requires |x| < 2^(51 - fraction_bits).
 constexpr double to_multiple(double x, int fraction_bits) {
     const double shift = 1.5 * static_cast<double>(std::uint64_t{1} << (52 - fraction_bits));
     return (x + shift) - shift;
 }
 
-// The integer nearest to x. Requires |x| < 2^31.
+// Returns the integer nearest to x. Requires |x| < 2^31.
 int nearest(double x) {
     return static_cast<int>(to_multiple(x, 0));
 }
 
-// Requires a normal power.
+// Requires that the result is a normal number.
 double power_of_two(int exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
@@ -52,9 +52,10 @@ Pair negative(Pair x) {
     return {-x.high, -x.low};
 }
 
-// --- tables, by the compiler ---
+// --- tables, computed by the compiler ---
 
-// Sum of x^n / n! over n = first, first + 2, .. with alternating signs, or over all n from 1 on.
+// Returns the sum of x^n / n! over n = first, first + 2, .. with alternating signs, or over all n
+// from 1 on.
 constexpr Pair taylor(Pair x, int first, int step, bool alternates) {
     Pair term{1, 0};
     for (int n = 1; n <= first; ++n) term = over(times(term, x), {static_cast<double>(n), 0});
@@ -126,13 +127,14 @@ constexpr auto turns = [] {
 
 // --- exponentials ---
 
-// ln(2) / 128 as 35 bits, whose product with an 18-bit integer is exact, and the rest.
+// ln(2) / 128 in two parts: 35 bits, whose product with an 18-bit integer is exact, and the rest.
 constexpr double step_front = to_multiple(ln_2.high / steps_to_double, 42);
 constexpr double step_rest =
     (ln_2.high / steps_to_double - step_front) + ln_2.low / steps_to_double;
 constexpr double steps_per_unit = steps_to_double * one_over_ln_2.high;
 
-// e^r - 1 to 2^-70 of it. Requires |r| < 0.003. The low part is at most 2^-27 of the high one.
+// Returns e^r - 1 with relative error 2^-70. Requires |r| < 0.003. The low part is at most 2^-27 of
+// the high one.
 Pair small_expm1(Pair r) {
     const double x = r.high;
     const Pair half_square = two_product(x / 2, x);
@@ -148,7 +150,7 @@ struct Scaled {
     int exponent;
 };
 
-// e^x to 2^-77 of it. Requires |x| < 800.
+// Returns e^x with relative error 2^-77. Requires |x| < 800.
 Scaled exponential(Pair x) {
     const int steps = nearest(x.high * steps_per_unit);
     const double n = steps;
@@ -163,20 +165,20 @@ Scaled exponential(Pair x) {
             (steps - static_cast<int>(j)) / steps_to_double};
 }
 
-// The value rounded once, also to a subnormal number.
+// Returns the value rounded once, even if the result is subnormal.
 double rounded(Scaled x) {
     if (x.exponent > -1020) return rounded(x.value) * power_of_two(x.exponent - 1) * 2;
     constexpr int up = 200;
     const double scale = power_of_two(x.exponent + up);
     const double least_normal = power_of_two(-1022 - x.exponent);  // in units of the scale
     if (x.value.high >= least_normal) return x.value.high * scale * power_of_two(-up);
-    // Between the least normal number and its double, the spacing is that of subnormal numbers.
+    // Between the least normal number and twice that, the spacing is that of subnormal numbers.
     const Pair sum = two_sum(least_normal, x.value.high);
     const double shifted = sum.high + (sum.low + x.value.low);
     return (shifted - least_normal) * scale * power_of_two(-up);
 }
 
-// e^x - 1 to 2^-68 of it. Requires |x| < 60.
+// Returns e^x - 1 with relative error 2^-68. Requires |x| < 60.
 Pair expm1_pair(double x) {
     if (std::abs(x) < 0.0027) {
         const Pair e = small_expm1({x, 0});
@@ -190,7 +192,7 @@ Pair expm1_pair(double x) {
 
 // --- logarithms ---
 
-// log(x) to 2^-68 of it. Requires x finite and above 0.
+// Returns log(x) with relative error 2^-68. Requires x finite and above 0.
 Pair logarithm(double x) {
     int k = 0;
     if (x < 0x1p-1022) {
@@ -221,7 +223,7 @@ Pair logarithm(double x) {
     return ordered_two_sum(second.high, (first.low + second.low) + (base_rest + rest));
 }
 
-// What all logarithms have in common: 0, negative numbers, infinity and NaN.
+// Returns whether x is a special case of all logarithms: 0, negative, infinite or NaN.
 bool is_special(double x) {
     return !(x > 0 && x < infinity);
 }
@@ -241,13 +243,13 @@ bool is_odd(double y) {
     return is_integer(y) && std::abs(y) < 0x1p53 && !is_integer(y / 2);
 }
 
-// |x|^y where x or y is 0 or infinite, and |x| is not 1.
+// Returns |x|^y if x or y is 0 or infinite, and |x| is not 1.
 double special_power(double magnitude, double y) {
     const bool grows = (magnitude > 1) == (y > 0);
     return grows ? infinity : 0;
 }
 
-// Requires both finite, magnitude > 0.
+// Requires that both are finite and magnitude > 0.
 double power_of_magnitude(double magnitude, double y) {
     const Pair l = logarithm(magnitude);
     const double product = y * l.high;
@@ -259,7 +261,7 @@ double power_of_magnitude(double magnitude, double y) {
 
 // --- angles ---
 
-// pi / 2 in three parts of 33 bits, whose products with a 20-bit integer are exact, and the rest.
+// pi / 2 in three parts of 33 bits, whose products with a 20-bit integer are exact, plus the rest.
 constexpr double quarter_1 = 0x1.921fb54400000p+0;
 constexpr double quarter_2 = 0x1.0b4611a600000p-34;
 constexpr double quarter_3 = 0x1.3198a2e000000p-69;
@@ -267,7 +269,7 @@ constexpr double quarter_4 = 0x1.b839a252049c1p-104;
 constexpr double quarters_per_radian = 0x1.45f306dc9c883p-1;
 constexpr double greatest_angle = 0x1p20;
 
-// x = quarters pi/2 + rest; |rest| <= pi/4 but for rounding, to 2^-130 or so.
+// x = quarters pi/2 + rest; |rest| <= pi/4 up to rounding, with an error of about 2^-130.
 struct Angle {
     unsigned quarters;
     Pair rest;
@@ -283,7 +285,8 @@ Angle reduced(double x) {
     return {static_cast<unsigned>(quarters), two_sum(third.high, low)};
 }
 
-// The sine or cosine of a + d for an a in the table: first + other sin(d) - first (1 - cos(d)).
+// Returns the sine or cosine of a + d for an a in the table: first + other sin(d) - first (1 -
+// cos(d)).
 Pair turned(Pair first, Pair other, Pair d) {
     const double x = d.high;
     const double square = x * x;
@@ -299,7 +302,7 @@ Pair turned(Pair first, Pair other, Pair d) {
     return two_sum(sum.high, sum.low + rest);
 }
 
-// The sine of an angle and n quarters of a circle.
+// Returns the sine of an angle plus `more_quarters` quarters of a circle.
 Pair sine(Angle angle, unsigned more_quarters) {
     const bool is_negative = angle.rest.high < 0;
     const Pair r = is_negative ? negative(angle.rest) : angle.rest;

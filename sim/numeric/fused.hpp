@@ -2,9 +2,9 @@
 //
 //   fused(a, b, c) = round(a b + c)
 //
-// IEEE 754 defines the result to the last bit, so it is the same with and without a processor that
-// has the instruction. Where there is none, the C library computes it in some 50 ns. This is the
-// only spelling of a fused operation in paceline: the compiler itself forms none
+// IEEE 754 defines the result to the last bit, so it does not depend on whether the processor has
+// the instruction. Without the instruction, the C library computes it in about 50 ns. Fused
+// operations in paceline are always written this way. The compiler itself forms none
 // (-ffp-contract=off), because which ones it forms would depend on the target.
 #pragma once
 

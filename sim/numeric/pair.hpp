@@ -1,12 +1,12 @@
 // Numbers of about 106 bits: the exact sum of two doubles.
 //
-//   two_sum(a, b)      = a + b exactly   (Knuth, The Art of Computer Programming 2, 4.2.2, Theorem B)
-//   two_product(a, b)  = a b exactly     (Dekker, Numer. Math. 18, 1971; with fused, in two operations)
+//   two_sum(a, b)      = a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2, Theorem B)
+//   two_product(a, b)  = a b exactly   (Dekker, Numer. Math. 18, 1971; with fused, 2 operations)
 //   plus, times, over  relative error a few 2^-104 (Dekker)
 //
-// The low part is at most half a unit in the last place of the high part, but where a function says
+// The low part is at most half a unit in the last place of the high part, unless a function says
 // that it may be larger. Exactness needs products that neither overflow nor go below 2^-1022.
-// Everything is constexpr, so that tables are formed by the compiler, which rounds as IEEE 754 says.
+// Everything is constexpr, so that the compiler computes the tables; it rounds as IEEE 754 says.
 #pragma once
 
 #include <type_traits>
@@ -32,7 +32,7 @@ constexpr Pair two_sum(double a, double b) {
     return {sum, (a - (sum - b_in_sum)) + (b - b_in_sum)};
 }
 
-/// The 26 leading bits of a number, and the others.
+/// Returns the 26 leading bits of a number, and the rest.
 constexpr Pair split(double a) {
     const double scaled = 0x1p27 * a + a;
     const double high = scaled - (scaled - a);

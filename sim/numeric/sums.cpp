@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t lanes = 32;
 
-// Of n terms: `term(i)` is the i-th.
+// Returns the sum of n terms, where `term(i)` is the i-th.
 template <class Term>
 double sum_of(std::size_t n, Term term) {
     std::array<double, lanes> lane{};

@@ -12,14 +12,14 @@ namespace paceline {
 
 namespace {
 
-// Adds a cable whose links stand side by side.
+// Adds a cable whose two links have consecutive numbers.
 void add_cable(Fabric& fabric, const UpAndDown& cable) {
     const auto up = static_cast<LinkId>(fabric.links.size());
     fabric.links.insert(fabric.links.end(), {cable.up, cable.down});
     fabric.back.insert(fabric.back.end(), {up + 1, up});
 }
 
-// The cell of a node; a server has none.
+// Returns the cell of a node; a server has none.
 std::optional<int> cell_of(int host, int nodes, int per_cell) {
     return host < nodes ? std::optional(host / per_cell) : std::nullopt;
 }

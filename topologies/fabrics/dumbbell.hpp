@@ -1,15 +1,15 @@
-// The dumbbell: two switches with half of the hosts each, and one cable between them that all the
-// traffic from side to side has to share.
+// The dumbbell: two switches with half of the hosts each, joined by one cable that all traffic
+// between the two sides shares.
 //
 //      0 ----.                      .---- h
 //      ..     left --bottleneck-- right   ..       h = hosts / 2, rounded down
 //      h-1 --'                      '---- hosts-1
 //
 // Cables: 0 .. hosts-1 from host i to its switch; cable `hosts` from the left switch to the right
-// one. Route: 2 links on a side, 3 across; there is one way only. Diameter: 3 links from two hosts
-// on.
+// one. Route: 2 links on one side, 3 across; there is only one path. Diameter: 3 links for two
+// hosts or more.
 //
-// Bisection, each way: min(B_bottleneck, h B_link), exactly: there is nothing to choose. Memory
+// Bisection, each way: exactly min(B_bottleneck, h B_link), because there is only one path. Memory
 // O(hosts); a route is O(1) arithmetic without tables.
 #pragma once
 

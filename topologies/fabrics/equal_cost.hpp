@@ -1,12 +1,14 @@
-// Which of several equally short ways a pair of hosts takes: a hash of (seed, from, to).
+// Equal-cost multi-path: which of several equally short paths a pair of hosts takes, by a hash of
+// (seed, from, to).
 //
-// All messages of a pair take one way, as flows hashed by a switch do (equal-cost multi-path, RFC
-// 2992), and the way there and the way back are drawn apart. Nothing is stored, so memory does not
-// grow with the pairs. The hash is integer arithmetic alone and thus the same on every machine: the
-// output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Each way is taken by its share
-// of the pairs, give or take the chance of independent draws: n choices leave a bias below n/2^64.
+// All messages of a pair take one path, like flows hashed by a switch (RFC 2992). The two
+// directions are drawn independently. Nothing is stored, so memory does not grow with the number of
+// pairs. The hash uses integer arithmetic only and is thus the same on every machine: the output
+// function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Each path gets its share of the pairs,
+// up to the chance of independent draws: n choices leave a bias below n/2^64.
 //
-// Limits: ways are drawn blindly, so two pairs may share a link while another one idles, as they do
+// Limits: paths are drawn without regard to load, so two pairs may share a link while another is
+// idle, as on real switches. Not for cryptography.
 // on real switches; no choice looks at load. Not for cryptography.
 #pragma once
 
@@ -27,7 +29,7 @@ constexpr std::uint64_t equal_cost_hash(std::uint64_t seed, int from, int to) {
     return mix_bits(mix_bits(seed) ^ (high | static_cast<std::uint32_t>(to)));
 }
 
-/// One of 0 .. choices-1. Requires choices >= 1.
+/// Returns one of 0 .. choices-1. Requires choices >= 1.
 constexpr int choose(std::uint64_t hash, int choices) {
     return static_cast<int>(hash % static_cast<std::uint64_t>(choices));
 }

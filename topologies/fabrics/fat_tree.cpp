@@ -20,7 +20,7 @@ Fabric make_fat_tree(const FatTree& shape, std::uint64_t seed) {
     add_cables(fabric, shape.hosts, shape.link);
     add_cables(fabric, 2 * shape.places(), shape.uplink);
 
-    const std::int64_t to_aggregation = shape.hosts;  // the first of these cables
+    const std::int64_t to_aggregation = shape.hosts;  // number of the first such cable
     const std::int64_t to_core = to_aggregation + shape.places();
     fabric.find_route = [to_aggregation, to_core, half = shape.k / 2, seed](int from, int to,
                                                                             Route& route) {

@@ -22,7 +22,7 @@ namespace {
 
 using SwitchGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
 
-// Switches, numbered from 0, and the cables between them.
+// Returns the switches, numbered from 0, and the cables between them.
 SwitchGraph switches_of(const Graph& graph) {
     SwitchGraph switches(static_cast<std::size_t>(graph.switches));
     for (const Graph::Cable& cable : graph.cables)
@@ -46,7 +46,7 @@ void check_well_formed(const Graph& graph) {
     }
 }
 
-// The first host without a cable, in O(cables) however many hosts there are.
+// Returns the first host without a cable, in O(cables) for any number of hosts.
 std::optional<int> host_without_cable(const Graph& graph) {
     std::vector<bool> cabled(
         std::min(static_cast<std::size_t>(graph.hosts), 2 * graph.cables.size() + 1));
@@ -59,12 +59,12 @@ std::optional<int> host_without_cable(const Graph& graph) {
     return static_cast<int>(found - cabled.begin());
 }
 
-// Which hosts can talk to which: those on one connected part of the switches, and those on one
-// cable.
+// Which hosts can reach each other: those on one connected part of the switches, and those joined
+// by a cable.
 struct Reach {
     std::vector<std::vector<int>> hosts_of_part;
     std::vector<std::vector<int>> parts_of_host;
-    std::vector<std::vector<int>> cabled_hosts;  // directly
+    std::vector<std::vector<int>> cabled_hosts;  // joined directly by a cable
 
     explicit Reach(const Graph& graph)
         : parts_of_host(static_cast<std::size_t>(graph.hosts)),
@@ -97,7 +97,7 @@ struct Reach {
 
 constexpr int unreachable = std::numeric_limits<int>::max();
 
-// What finding a route needs, shared by the copies of the function that does it.
+// The data for finding a route, shared by all copies of the route function.
 class GraphRoutes {
   public:
     GraphRoutes(const Graph& graph, std::uint64_t seed)
@@ -122,7 +122,7 @@ class GraphRoutes {
   private:
     struct Port {
         int neighbor;
-        LinkId link;  // to the neighbor
+        LinkId link;  // leads to the neighbor
     };
 
     [[nodiscard]] std::span<const Port> ports(int vertex) const {
@@ -130,7 +130,7 @@ class GraphRoutes {
         return std::span(ports_).subspan(first_port_[v], first_port_[v + 1] - first_port_[v]);
     }
 
-    // Links from a vertex to a host, over switches only.
+    // Returns the number of links from a vertex to a host, passing only switches.
     [[nodiscard]] int distance(int vertex, int host) const {
         if (vertex == host) return 0;
         int least = unreachable;
@@ -146,7 +146,7 @@ class GraphRoutes {
         return links == none ? unreachable : links;
     }
 
-    // One of the cables that lead closest.
+    // Returns one of the cables that lead closest to `to`.
     [[nodiscard]] const Port& next(int at, int to, std::uint64_t hash) const {
         int least = unreachable;
         int ways = 0;
@@ -200,9 +200,9 @@ class GraphRoutes {
     int hosts_;
     std::size_t switches_;
     std::uint64_t seed_;
-    std::vector<std::size_t> first_port_;  // of a vertex in ports_, and one past the last
+    std::vector<std::size_t> first_port_;  // [vertex]: its first port in ports_; plus one end entry
     std::vector<Port> ports_;
-    std::vector<std::uint16_t> table_;  // links between switches, row by row
+    std::vector<std::uint16_t> table_;  // distances in links between switches, row by row
 };
 
 }  // namespace

@@ -1,18 +1,19 @@
-// The fabric of an explicit list: hosts and switches, and which cable joins what.
+// A fabric given as an explicit list: hosts, switches, and which cable joins what.
 //
 // Vertices are numbered: hosts first, 0 .. hosts-1, then switches. Cable c has the links 2c, from
-// its first end to its second, and 2c+1, back. Any two vertices may be joined, by several cables
-// too, hosts with one another included. Switches forward, hosts do not: a cable between two hosts
-// serves these two, and a host on two switches does not join them.
+// its first end to its second, and 2c+1, back. Any two vertices may be joined, even by several
+// cables; two hosts may be joined as well. Switches forward, hosts do not: a cable between two
+// hosts serves only these two, and a host on two switches does not connect them.
 //
-// Route: a shortest one in links, found step by step; where several cables lead closer, the one
-// that equal_cost.hpp draws for the pair and step (as switches do, so ways are even at each step,
-// not over all paths). Diameter and bisection are what the list makes them. A step compares
-// (cables of the vertex) x (cables of the destination) distances.
+// Route: a path with the fewest links, found step by step. Where several cables lead closer,
+// equal_cost.hpp draws one for the pair and step. As on real switches, the choice is even at each
+// step, not over all paths. Diameter and bisection depend on the list. A step compares (cables of
+// the vertex) x (cables of the destination) distances.
 //
 // Memory O(hosts + cables + switches^2): two bytes for each ordered pair of switches, 32 MiB at the
-// limit of 4096. Distances are found at construction by Dijkstra's algorithm (Boost.Graph), in
-// O(switches x cables x log switches). Limits: every cable counts as one, whatever its bandwidth.
+// limit of 4096. Construction computes the distances by Dijkstra's algorithm (Boost.Graph), in
+// O(switches x cables x log switches). Limits: every cable counts as one link, whatever its
+// bandwidth.
 #pragma once
 
 #include <cstdint>
@@ -40,13 +41,13 @@ struct Graph {
 
 inline constexpr int most_graph_switches = 4096;
 
-/// Two hosts without a way between them, if there are. O(hosts + cables) where one connected part
-/// of the switches has a cable to every host, at worst O(hosts^2). Requires what make_graph does,
-/// this apart.
+/// Returns two hosts without a path between them, if there are any. O(hosts + cables) if one
+/// connected part of the switches has a cable to every host, O(hosts^2) at worst. Requires what
+/// make_graph requires, except that hosts are connected.
 std::optional<std::pair<int, int>> unconnected_hosts(const Graph& graph);
 
-/// Requires a host at least, no more than most_graph_switches, cables between two different
-/// vertices that exist, and a way between any two hosts.
+/// Requires at least one host, at most most_graph_switches switches, cables between two different
+/// existing vertices, and a path between any two hosts.
 Fabric make_graph(const Graph& graph, std::uint64_t seed);
 
 }  // namespace paceline

@@ -13,11 +13,11 @@
 // links), over the spine that equal_cost.hpp draws for the pair. Diameter: 2 links with one leaf,
 // else 4.
 //
-// Oversubscription: what a full leaf's hosts can send over what its uplinks carry,
+// Oversubscription: what the hosts of a full leaf can send, relative to what its uplinks carry,
 //     r = p B_link / (s B_uplink)        B: payload bandwidth
 // Bisection, each way, between the halves of an even number of full leaves:
 //     min(hosts/2 B_link, leaves/2 s B_uplink)  =  hosts/2 B_link / max(1, r)
-// if pairs are spread evenly over the spines; drawn pairs collide on some and reach less.
+// if pairs are spread evenly over the spines. Drawn pairs collide on some and reach less.
 //
 // Memory O(hosts + leaves s); a route is O(1) arithmetic without tables.
 #pragma once
@@ -41,12 +41,11 @@ struct LeafSpine {
     }
 };
 
-/// Requires a host, a host per leaf and a spine at least, and no more than most_cables cables.
+/// Requires at least one host, one host per leaf and one spine, and at most most_cables cables.
 Fabric make_leaf_spine(const LeafSpine& shape, std::uint64_t seed);
 
-/// The hosts' link with the bandwidth at which a leaf is oversubscribed `ratio` times, to the
-/// nearest bit per second: 0 where the ratio is too large, and at most 2^62 bit/s. Requires ratio >
-/// 0.
+/// Returns `link` with the bandwidth at which a leaf is oversubscribed `ratio` times, to the
+/// nearest bit per second: 0 if the ratio is too large, and at most 2^62 bit/s. Requires ratio > 0.
 Link oversubscribed_uplink(const Link& link, int hosts_per_leaf, int spines, double ratio);
 
 }  // namespace paceline

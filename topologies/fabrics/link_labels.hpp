@@ -1,4 +1,4 @@
-// What links of the fabrics are called, so that all of them speak alike.
+// Names of links in reports, uniform across all fabrics.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace paceline {
 
 enum class Way : std::uint8_t { up, down };  // from a host, and to it
 
-/// "node 3 up", of the kind "node up".
+/// Returns the label "node 3 up", of kind "node up".
 LinkLabel node_link(int host, Way way);
 
 /// One end of a link: "leaf" 2.
@@ -18,7 +18,7 @@ struct LinkEnd {
     std::int64_t number = 0;
 };
 
-/// "leaf 2 -> spine 0", of the kind "leaf -> spine".
+/// Returns the label "leaf 2 -> spine 0", of kind "leaf -> spine".
 LinkLabel core_link(LinkEnd from, LinkEnd to);
 
 }  // namespace paceline

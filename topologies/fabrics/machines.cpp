@@ -11,12 +11,12 @@ namespace paceline {
 
 namespace {
 
-// Where the links of the buses stand behind those of the fabric between the machines.
+// Numbers of the first bus links of each kind, after the links of the fabric between the machines.
 struct Places {
     LinkId up;       // [device]
     LinkId down;     // [device]
     LinkId bridge;   // [machine], if bridged
-    LinkId between;  // [device * per_machine + place of the other in the machine], if direct
+    LinkId between;  // [device * per_machine + the other's place in the machine], if direct
 };
 
 LinkLabel label_of(const Places& places, int per_machine, BusKind kind, LinkId link) {
@@ -45,7 +45,7 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
     fabric.hosts = devices;
     fabric.hosts_per_node = per_machine;
     fabric.links = std::move(between.links);
-    fabric.back = std::move(between.back);  // the buses' links know no way back
+    fabric.back = std::move(between.back);  // bus links have no reverse link
     const auto add = [&fabric, &bus](std::int64_t count) {
         const auto first = static_cast<LinkId>(fabric.links.size());
         fabric.links.insert(fabric.links.end(), static_cast<std::size_t>(count), bus.lane);

@@ -1,19 +1,20 @@
-// Machines with several devices each: the devices hang on their machine's bus, and the machines on
-// a fabric of their own.
+// Machines with several devices each: the devices are on their machine's bus, and the machines are
+// on a fabric of their own.
 //
-//   device a --lane up--> bus of a's machine --> the machines' fabric --> bus --lane down--> device b
+//   device a --lane up--> a's bus --> the machines' fabric --> b's bus --lane down--> device b
 //
-// The hosts of the fabric made here are the devices: machine = device / per_machine. Inside a
-// machine a message takes
+// The hosts of the resulting fabric are the devices: machine = device / per_machine. Inside a
+// machine, a message takes
 //   switched   a's lane up, b's lane down: all pairs at once (one PCIe switch)
-//   bridged    a's lane up, the machine's bridge, b's lane down: one lane's bandwidth for all
-//              messages of the machine together (devices on different root ports)
-//   direct     a link of their own for each pair and direction (NVLink)
-// and to another machine a's lane up, the machines' route, b's lane down; with `direct` the lanes
-// are not passed (each device reaches the network card at full speed). A message inside a machine
-// costs the latencies of its lanes and bridge; those of the lanes add to what the network costs.
+//   bridged    a's lane up, the machine's bridge, b's lane down: all messages of the machine share
+//              one lane's bandwidth (devices on different root ports)
+//   direct     a separate link for each pair and direction (NVLink)
+// To another machine, it takes a's lane up, the machines' route, and b's lane down. With `direct`,
+// the lanes are left out (each device reaches the network card at full speed). A message inside a
+// machine costs the latencies of its lanes and bridge. Between machines, the latencies of the lanes
+// add to those of the network.
 //
-// Memory: O(devices), direct: O(devices x per_machine).
+// Memory: O(devices); for `direct`, O(devices x per_machine).
 #pragma once
 
 #include <cstdint>
@@ -26,14 +27,14 @@ enum class BusKind : std::uint8_t { switched, bridged, direct };
 
 struct Bus {
     BusKind kind = BusKind::switched;
-    Link lane;  // each way; of a device, or of a pair if `direct`
+    Link lane;  // each way; per device, or per pair if `direct`
 };
 
-/// Devices that fill machines of `per_machine`; the last may have fewer. `between` joins the
-/// machines and has as many hosts as there are. Requires devices, per_machine >= 1.
+/// Fills machines with `per_machine` devices each; the last may have fewer. `between` joins the
+/// machines and must have one host per machine. Requires devices >= 1 and per_machine >= 1.
 Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric between);
 
-/// How many machines these devices fill.
+/// Returns how many machines the devices fill.
 constexpr int machines_for(int devices, int per_machine) {
     return (devices - 1) / per_machine + 1;
 }

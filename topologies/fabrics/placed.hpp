@@ -1,9 +1,9 @@
-// The hosts of several jobs on one fabric: which host stands at which place.
+// Places the hosts of several jobs on one fabric.
 //
-// Host i of the fabric made here is at place places[i] of the fabric inside. Several hosts may stand
-// at one place: they share its links as flows of one host do, and are told apart in everything else
-// (mailboxes, the sender's overhead, counted traffic). Two hosts of one place cannot send to one
-// another. Memory O(hosts); a route costs one look-up more at each end.
+// Host i of the resulting fabric is at place places[i] of the inner fabric. Several hosts may be at
+// one place. They share its links like flows of one host, and are otherwise separate (mailboxes,
+// the sender's overhead, counted traffic). Two hosts at one place cannot send to each other. Memory
+// O(hosts); a route costs one more look-up at each end.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace paceline {
 
-/// Requires places of `inside`, whose hosts are single machines.
+/// Requires that `places` are hosts of `inside`, and that those are single machines.
 Fabric make_placed(std::vector<int> places, Fabric inside);
 
 }  // namespace paceline

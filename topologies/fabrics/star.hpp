@@ -2,7 +2,7 @@
 //
 //   host i  --up_i-->  switch  --down_j-->  host j
 //
-// Links 0 .. hosts-1 go up, hosts .. 2 hosts-1 go down; a route is two links, a hop costs both
+// Links 0 .. hosts-1 go up, hosts .. 2 hosts-1 go down. A route is two links and costs both
 // latencies. Bisection: all hosts can send and receive at full rate at once. Memory O(hosts).
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace paceline {
 
-/// `up` and `down` as seen from the hosts. Requires hosts >= 1.
+/// `up` and `down` are as seen from the hosts. Requires hosts >= 1.
 Fabric make_star(int hosts, const Link& up, const Link& down);
 
-/// The links of a host in a star of `hosts`.
+/// Return the links of a host in a star of `hosts`.
 constexpr LinkId star_up(int host) {
     return static_cast<LinkId>(host);
 }

@@ -16,7 +16,7 @@ namespace {
 
 struct Dimension {
     int extent;
-    int stride;  // between hosts that are neighbors in it
+    int stride;  // between neighboring hosts in this dimension
     std::int64_t first_cable;
 
     [[nodiscard]] int coordinate(int host) const { return host / stride % extent; }
@@ -26,12 +26,12 @@ struct Dimension {
     [[nodiscard]] int previous(int host) const {
         return coordinate(host) > 0 ? host - stride : host + (extent - 1) * stride;
     }
-    // From a host to the next one.
+    // Returns the cable from a host to the next one.
     [[nodiscard]] std::int64_t cable(int host) const {
         if (extent > 2) return first_cable + host;
         return first_cable + std::int64_t{host / (2 * stride)} * stride + host % stride;
     }
-    // The host from which a cable goes forth.
+    // Returns the host at the first end of a cable.
     [[nodiscard]] int begin_of(std::int64_t cable) const {
         const auto place = static_cast<int>(cable - first_cable);
         return extent > 2 ? place : place / stride * 2 * stride + place % stride;
@@ -43,7 +43,7 @@ std::int64_t cables_of(int extent, int hosts) {
     return extent == 2 ? hosts / 2 : hosts;
 }
 
-// Walks from `at` to the coordinate of `to`, and returns where that is.
+// Walks from `at` to the coordinate of `to`, and returns the host reached.
 int walk(const Dimension& dimension, int at, int to, bool tie_goes_forth, Route& route) {
     const int extent = dimension.extent;
     int ahead = dimension.coordinate(to) - dimension.coordinate(at);

@@ -34,7 +34,7 @@ Mixing weigh(const Neighbors& neighbors) {
     return metropolis_hastings(lists);
 }
 
-// A rectangle of rows x columns, each node joined to the next in its row and in its column.
+// Makes a rectangle of rows x columns; each node is joined to the next one in its row and column.
 Neighbors rectangle(int rows, int columns, bool sides_joined) {
     PACELINE_CHECK(rows >= 1 && columns >= 1, "a rectangle has a row and a column or more");
     Neighbors neighbors = nobody(rows * columns);

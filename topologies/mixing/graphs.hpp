@@ -1,25 +1,25 @@
-// Graphs of decentralized averaging, and the weights on them.
+// Graphs for decentralized averaging, and the weights on them.
 //
 //   graph          neighbors of a node                                    degree
-//   star           everybody the first node, the first node everybody    1, n-1
-//   grid           those beside it in a rectangle of rows x columns       2 to 4
-//   torus          the same, with the sides joined                        up to 4
+//   star           all others the first node, the first node all others   1, n-1
+//   grid           the adjacent ones in a rectangle of rows x columns     2 to 4
+//   torus          the same, with opposite sides joined                   up to 4
 //   hypercube      n = 2^m; those whose number differs in one bit         m
 //   exponential    directed: node i listens to i - 2^k mod n, 2^k < n     ceil(log2 n)
 //   symmetric exponential   i +- 4^k mod n, 4^k <= n/2                    up to 2 ceil(log4 n)
 //   (ring and complete: mixing.hpp)
 //
-// Weights: Metropolis-Hastings on undirected graphs, w_ij = 1 / (1 + max(d_i, d_j)), the rest to
-// w_ii: symmetric and doubly stochastic whatever the graph; on regular graphs it is 1 / (d+1). The
-// directed exponential has 1 / (d+1), doubly stochastic because every node has as many listeners.
-// Uniform weights 1 / (d+1) on other graphs (star, grid) are what some frameworks do by default:
-// their columns do not sum to 1, and averaging does not keep the mean.
-// `lazy` halves the way: (I + W) / 2, whose eigenvalues are not negative.
+// Weights: Metropolis-Hastings on undirected graphs, w_ij = 1 / (1 + max(d_i, d_j)), with the rest
+// on w_ii. They are symmetric and doubly stochastic on any graph, and 1 / (d+1) on regular graphs.
+// The directed exponential graph has 1 / (d+1), which is doubly stochastic because every node has
+// as many listeners as it listens to. Some frameworks use uniform weights 1 / (d+1) on other graphs
+// (star, grid) by default. The columns then do not sum to 1, and averaging does not keep the mean.
+// `lazy` halves the step: (I + W) / 2, whose eigenvalues are nonnegative.
 //
 // Second largest |eigenvalue|: star 1 - 1/n; exponential (n even) and hypercube 1 - 2/(1 +
-// ceil(log2 n)). All are the node itself for n = 1. Sources: Xiao, Boyd, Systems & Control Letters
-// 53, 2004 (weights); Ying et al., NeurIPS 2021 (exponential graphs); symmetric exponential:
-// BlueFog's SymmetricExponentialGraph, base 4.
+// ceil(log2 n)). For n = 1, every graph is the node itself. Sources: Xiao, Boyd, Systems & Control
+// Letters 53, 2004 (weights); Ying et al., NeurIPS 2021 (exponential graphs); symmetric
+// exponential: BlueFog's SymmetricExponentialGraph, base 4.
 #pragma once
 
 #include <vector>
@@ -28,38 +28,38 @@
 
 namespace paceline {
 
-/// Metropolis-Hastings weights. neighbors[i]: those of node i, without itself. Requires that
-/// neighbors are mutual.
+/// Returns Metropolis-Hastings weights. neighbors[i] are those of node i, without i itself.
+/// Requires that neighbors are mutual.
 Mixing metropolis_hastings(const std::vector<std::vector<int>>& neighbors);
 
-/// 1 / (d+1) for a node itself and each of those it listens to in `graph`, whose own weights do not
-/// matter.
+/// Returns weights 1 / (d+1) for a node itself and each node it listens to in `graph`. The weights
+/// of `graph` do not matter.
 Mixing uniform_weights(const Mixing& graph);
 
-/// The column of W whose sum is farthest from 1, and its sum.
+/// The column of W whose sum is farthest from 1, with that sum.
 struct ColumnSum {
     int column;
     double sum;
 };
 ColumnSum worst_column(const Mixing& mixing);
 
-/// Whether w_ij = w_ji exactly.
+/// Returns whether w_ij = w_ji exactly.
 bool is_symmetric(const Mixing& mixing);
 
-/// (I + W) / 2
+/// Returns (I + W) / 2.
 Mixing lazy(const Mixing& mixing);
 
 Mixing make_star_mixing(int nodes);
-/// Requires that rows x columns is the number of nodes one wants.
+/// These make a mixing of rows x columns nodes.
 Mixing make_grid_mixing(int rows, int columns);
 Mixing make_torus_mixing(int rows, int columns);
-/// Requires a power of two.
+/// Requires that `nodes` is a power of two.
 Mixing make_hypercube_mixing(int nodes);
 Mixing make_exponential_mixing(int nodes);
 Mixing make_symmetric_exponential_mixing(int nodes);
 
-/// The number of rows that makes n nodes a rectangle closest to a square: its largest divisor up to
-/// the root of n.
+/// Returns the number of rows that makes the rectangle closest to a square: the largest divisor of
+/// n up to the root of n.
 int rows_for(int nodes);
 
 }  // namespace paceline

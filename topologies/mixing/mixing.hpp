@@ -1,10 +1,10 @@
-// Who averages with whom: the weights W of decentralized averaging, as sparse rows.
+// Who averages with whom: the weight matrix W of decentralized averaging, as sparse rows.
 //
 //   x_i  <-  sum over j of w_ij x_j
 //
-// Rows of W sum to 1; for averaging to keep the mean, columns do, too.
+// Rows of W sum to 1. If the columns do too, averaging keeps the mean.
 //
-// Nothing to do with wires. Memory O(nodes + edges).
+// Independent of the physical network. Memory O(nodes + edges).
 #pragma once
 
 #include <vector>
@@ -23,11 +23,12 @@ class Mixing {
     explicit Mixing(std::vector<std::vector<MixingWeight>> rows);
 
     [[nodiscard]] int nodes() const { return static_cast<int>(rows_.size()); }
-    /// The weights by which node i averages, its own included, by increasing node.
+    /// Returns the weights by which node i averages, including its own, by increasing node.
     [[nodiscard]] const std::vector<MixingWeight>& row(int i) const {
         return rows_[static_cast<std::size_t>(i)];
     }
-    /// The others whose row has a weight for node i: to whom it sends, by increasing node.
+    /// Returns the other nodes whose row has a weight for node i, by increasing node: those i sends
+    /// to.
     [[nodiscard]] const std::vector<int>& listeners(int i) const {
         return listeners_[static_cast<std::size_t>(i)];
     }
@@ -37,11 +38,11 @@ class Mixing {
     std::vector<std::vector<int>> listeners_;
 };
 
-/// Each node and its two neighbors on a circle, 1/3 each. Two nodes: 1/2 each; one node: itself.
-/// Second eigenvalue for n >= 4: 1/3 + 2/3 cos(2 pi / n).
+/// Averages each node and its two neighbors on a circle, 1/3 each. Two nodes: 1/2 each; one node:
+/// itself. Second eigenvalue for n >= 4: 1/3 + 2/3 cos(2 pi / n).
 Mixing make_ring_mixing(int nodes);
 
-/// Everybody with everybody, 1/n: averaging is exact. Second eigenvalue 0.
+/// Averages all nodes, 1/n each, which is exact. Second eigenvalue 0.
 Mixing make_complete_mixing(int nodes);
 
 }  // namespace paceline

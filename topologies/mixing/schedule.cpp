@@ -16,7 +16,8 @@ namespace paceline {
 
 namespace {
 
-// Node i averages itself and `give` of node peer[i]; one that is its own peer stays as it is.
+// Node i mixes itself with a share `give` of node peer[i]. A node that is its own peer stays
+// unchanged.
 Mixing one_peer(const std::vector<int>& peer, double give) {
     std::vector<std::vector<MixingWeight>> rows;
     rows.reserve(peer.size());
@@ -32,7 +33,7 @@ Mixing one_peer(const std::vector<int>& peer, double give) {
     return Mixing(std::move(rows));
 }
 
-// Fisher-Yates; then neighbors in the shuffled order are pairs.
+// Shuffles the nodes (Fisher-Yates) and pairs neighbors in the shuffled order.
 std::vector<int> matching(int nodes, RandomStream random) {
     std::vector<int> order(static_cast<std::size_t>(nodes));
     std::iota(order.begin(), order.end(), 0);

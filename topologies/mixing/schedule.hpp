@@ -1,4 +1,4 @@
-// Which mixing W a step averages by: always the same, one of a list in turn, or one drawn anew.
+// Which mixing W each step averages by: always the same, one of a list in turn, or a random draw.
 //
 //   x_i^{k+1}  <-  sum over j of w_ij^(k) x_j^k
 //
@@ -10,12 +10,12 @@
 //   random matching         a uniformly drawn perfect matching of all nodes in each step, pairs
 //                           average 1/2 each; with n odd, one node stays alone.
 //
-// Each sends one vector per step and node: alpha + M / B. All are doubly stochastic in every step.
-// One node: itself; two nodes: the two halve in every step.
+// In each of these, a node sends one vector per step: alpha + M / B. All are doubly stochastic in
+// every step. One node averages with itself; two nodes average 1/2 each in every step.
 //
-// W of a step is a pure function of the step (and of the seed, for what is drawn): all nodes see
-// the same one, whoever asks first, and nothing of past steps is kept. Memory: the W of one step,
-// or of a period for what is periodic.
+// W of a step is a pure function of the step (and of the seed, if drawn). All nodes see the same W,
+// whichever asks first, and nothing about past steps is kept. Memory: the W of one step, or of a
+// period for periodic schedules.
 //
 // Sources: Ying, Yuan, Chen, Hu, Pan, Yin, "Exponential Graph is Provably Efficient for
 // Decentralized Deep Training", NeurIPS 2021 (one-peer graphs); Boyd, Ghosh, Prabhakar, Shah, IEEE
@@ -36,15 +36,16 @@ using MixingPtr = std::shared_ptr<const Mixing>;
 
 class MixingSchedule {
   public:
-    /// Nobody averages with anybody.
+    /// Empty schedule: no node averages with any other.
     MixingSchedule() = default;
-    /// The same W in every step. A null pointer is nobody.
+    /// The same W in every step. A null pointer makes an empty schedule.
     MixingSchedule(MixingPtr always);  // NOLINT(google-explicit-constructor): a W is a schedule
     MixingSchedule(Mixing always);     // NOLINT(google-explicit-constructor)
-    /// W of step k is number k mod period. Requires one W or more, of equally many nodes.
+    /// W of step k is number k mod period. Requires at least one W, all with the same number of
+    /// nodes.
     static MixingSchedule periodic(std::vector<Mixing> period);
     /// W of step k is draw(k). `mean_square` is the second eigenvalue of E[W^T W], if known.
-    /// Requires that draw is a pure function and returns W of `nodes` nodes.
+    /// Requires that `draw` is a pure function and returns W of `nodes` nodes.
     static MixingSchedule drawn(int nodes, std::function<Mixing(std::int64_t step)> draw,
                                 std::optional<double> mean_square);
 
@@ -52,9 +53,9 @@ class MixingSchedule {
     [[nodiscard]] int nodes() const { return nodes_; }
     [[nodiscard]] bool is_static() const { return period_.size() == 1; }
     [[nodiscard]] bool is_drawn() const { return draw_ != nullptr; }
-    /// Number of steps after which it repeats: 1 if it is static, 0 if it is drawn.
+    /// Returns the number of steps after which it repeats: 1 if it is static, 0 if it is drawn.
     [[nodiscard]] std::int64_t period() const { return static_cast<std::int64_t>(period_.size()); }
-    /// W of a step 0, 1, ... Requires !empty().
+    /// Returns W of step 0, 1, ... Requires !empty().
     [[nodiscard]] MixingPtr at(std::int64_t step) const;
     [[nodiscard]] std::optional<double> mean_square() const { return mean_square_; }
 
@@ -66,19 +67,19 @@ class MixingSchedule {
 };
 
 MixingSchedule make_one_peer_exponential(int nodes);
-/// Requires a power of two.
+/// Requires that `nodes` is a power of two.
 MixingSchedule make_one_peer_hypercube(int nodes);
-/// Pairs average (1 - give) self + give other. The matching of step k depends on the seed and k
-/// alone. Requires give in (0, 1).
+/// Pairs average (1 - give) self + give other. The matching of step k depends only on the seed and
+/// k. Requires give in (0, 1).
 ///
-/// Mean square: W = (1-t) I + t P, t = give, P the matching's permutation with P^T = P and P^2 = I,
-/// so W^T W = ((1-t)^2 + t^2) I + 2 t (1-t) P. With n even P sends a node to each other one with
-/// probability 1/(n-1): E[P] = (n J - I) / (n-1), which is p = -1/(n-1) on what has mean zero. With
-/// n odd the node itself is as likely as each other: E[P] = J, p = 0. Hence (1-t)^2 + t^2 + 2 t
-/// (1-t) p; with t = 1/2, (n-2) / (2(n-1)) for n even and 1/2 for n odd.
+/// Mean square: W = (1-t) I + t P, t = give, where P is the matching's permutation with P^T = P and
+/// P^2 = I, so W^T W = ((1-t)^2 + t^2) I + 2 t (1-t) P. With n even, P maps a node to each other
+/// node with probability 1/(n-1): E[P] = (n J - I) / (n-1), which acts as p = -1/(n-1) on vectors
+/// of mean zero. With n odd, the node itself is as likely as each other node: E[P] = J, p = 0.
+/// Hence (1-t)^2 + t^2 + 2 t (1-t) p; with t = 1/2, (n-2) / (2(n-1)) for n even and 1/2 for n odd.
 MixingSchedule make_random_matching(int nodes, std::uint64_t seed, double give = 0.5);
 
-/// Halfway in every step: (I + W) / 2. Requires that it is not drawn.
+/// Returns the schedule with (I + W) / 2 in every step. Requires that it is not drawn.
 MixingSchedule lazy(const MixingSchedule& schedule);
 
 }  // namespace paceline

@@ -52,7 +52,7 @@ double modulus(const std::complex<double>& z) {
     return std::sqrt(z.real() * z.real() + z.imag() * z.imag());
 }
 
-// A symmetric matrix as Spectra sees it: what it makes of a vector.
+// A symmetric matrix in the form Spectra needs: its product with a vector.
 template <class Apply>
 class Operator {
   public:
@@ -72,8 +72,8 @@ class Operator {
     Apply apply_;
 };
 
-// Of eigenvalues in [-1, 1]. Spectra's first vector is always the same, so the result is, too.
-// Requires three nodes or more.
+// Returns an extreme eigenvalue of a matrix with eigenvalues in [-1, 1]. Spectra always starts with
+// the same vector, so the result is reproducible. Requires at least three nodes.
 template <class Apply>
 std::optional<double> extreme_eigenvalue(int nodes, Apply apply, Spectra::SortRule which) {
     PACELINE_CHECK(nodes >= 3, "Lanczos needs three nodes");
@@ -88,14 +88,14 @@ std::optional<double> extreme_eigenvalue(int nodes, Apply apply, Spectra::SortRu
     return solver.eigenvalues()(0);
 }
 
-// Whether every row is the first one, shifted, to rounding.
+// Returns whether every row is the first row shifted, up to rounding.
 bool is_circulant(const Mixing& w) {
     const int n = w.nodes();
     const std::vector<MixingWeight>& first = w.row(0);
     for (int i = 1; i < n; ++i) {
         const std::vector<MixingWeight>& row = w.row(i);
         if (row.size() != first.size()) return false;
-        // In the order of its nodes, the shifted row begins with what wraps around.
+        // Sorted by node, the shifted row begins with the entries that wrap around.
         const auto wraps = std::ranges::lower_bound(first, n - i, {}, &MixingWeight::node);
         auto k = static_cast<std::size_t>(wraps - first.begin()) % first.size();
         for (const MixingWeight& weight : row) {
@@ -107,8 +107,8 @@ bool is_circulant(const Mixing& w) {
     return true;
 }
 
-// Of the eigenvalues of a product of circulants but that of the mean: the largest modulus, and the
-// least real part. Eigenvalues j and n - j are conjugates.
+// The largest modulus and the least real part of the eigenvalues of a product of circulants, except
+// the eigenvalue of the mean. Eigenvalues j and n - j are conjugates.
 struct Extremes {
     double modulus = 0;
     double least = 1;
@@ -123,7 +123,7 @@ Extremes extremes_of_circulants(const std::vector<MixingPtr>& factors) {
     const auto n = static_cast<std::size_t>(factors.front()->nodes());
     std::vector<Complex> roots;
     for (std::size_t j = 0; j < n; ++j) roots.push_back(root_of_unity(j, n));
-    constexpr double rounding = 1e-13;  // of products that are zero
+    constexpr double rounding = 1e-13;  // in products that are exactly zero
     Extremes found;
     for (std::size_t j = 1; 2 * j <= n; ++j) {
         Complex product = 1;
@@ -139,7 +139,7 @@ Extremes extremes_of_circulants(const std::vector<MixingPtr>& factors) {
     return found;
 }
 
-// |W_(p-1) .. W_0 - J|
+// Returns |W_(p-1) .. W_0 - J|.
 std::optional<double> norm_on_mean_zero(const std::vector<MixingPtr>& factors) {
     const auto apply = [&factors](const Vec& x) {
         Vec y = x.array() - mean(x);
@@ -147,8 +147,8 @@ std::optional<double> norm_on_mean_zero(const std::vector<MixingPtr>& factors) {
         for (auto w = factors.rbegin(); w != factors.rend(); ++w) y = multiply_transposed(**w, y);
         return Vec(y.array() - mean(y));
     };
-    // Spectra 1.0 throws on a matrix that is zero but for rounding. One that sends a vector without
-    // any structure to zero is.
+    // Spectra 1.0 throws on a matrix that is zero up to rounding. A matrix that maps an
+    // unstructured vector to zero is one.
     const int nodes = factors.front()->nodes();
     Vec probe(nodes);
     for (int i = 0; i < nodes; ++i)
