@@ -9,7 +9,7 @@
 //
 // B is the batch of a step over all workers, and B_ref the batch for which gamma was tuned (linear
 // scaling; Goyal et al., arXiv 1706.02677, 2017). Without B_ref there is no scaling. Every gamma_k
-// is positive, so methods may divide a difference of models by it. Cosine: Loshchilov, Hutter, ICLR
+// is nonzero, so methods may divide a difference of models by it. Cosine: Loshchilov, Hutter, ICLR
 // 2017.
 #pragma once
 
