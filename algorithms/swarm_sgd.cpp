@@ -178,8 +178,8 @@ Vector taken_answer(Worker& self, SwarmNode& node, const Letter& letter, const V
     return shift(self, node, letter, sent, reference);
 }
 
-// Takes one local step. Its change is added to the live model as that is at the end of the
-// gradient.
+// Takes one local step. The live model may be averaged during the gradient, so the step adds its
+// change instead of replacing the model.
 Task<> take_step(Worker& self, SwarmNodePtr node) {
     const double gamma = self.learning_rate();
     const Vector at = self.model();

@@ -250,7 +250,8 @@ class Worker {
     /// Returns the workers that are present, in order. All that ask at the same instant get the
     /// same list.
     [[nodiscard]] std::vector<int> all_present() const { return cluster_.all_present(); }
-    /// Returns whether nodes of this job fail while the others go on.
+    /// Returns whether nodes of this job fail on their own; false if every death restarts all
+    /// nodes.
     [[nodiscard]] bool others_fail() const { return cluster_.membership_ != nullptr; }
     /// Returns the number of a worker's life, which grows when the worker returns. Requests made to
     /// an earlier life are lost.
@@ -291,7 +292,7 @@ class Worker {
     /// Notes the share of the workers that contributed to a round.
     void count_participation(double share);
 
-    /// Returns the gradients that count, which excludes those that a restart has undone.
+    /// Returns the number of gradients computed, without those that a restart has undone.
     [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
     [[nodiscard]] std::int64_t gradients_undone() const { return undone_; }
     [[nodiscard]] Duration compute_time() const { return compute_time_; }
@@ -311,7 +312,7 @@ class Worker {
     [[nodiscard]] Stream next_stream(const Group& group);
     /// Returns the number of collectives of the whole cluster that this worker has begun.
     [[nodiscard]] Stream rounds_begun() const;
-    /// Returns the stream of the next such collective.
+    /// Returns the stream of the next collective of the whole cluster.
     [[nodiscard]] Stream next_round() const;
     /// Returns whether a collective of the group continues without members that die.
     [[nodiscard]] bool survives(const GroupPtr& group) const;
