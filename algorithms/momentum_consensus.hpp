@@ -1,13 +1,13 @@
-// Momentum consensus (DMSGD): neighbors share models and momentum, both mixed by W.
+// Momentum consensus (DMSGD): neighbors share models and momentum, and mix both by W.
 //
-// Two readings, both from memory, unverified: of the paper only the abstract was at hand, and it
-// fixes that the momentum is heavy-ball and that models and momentum are shared. omega is the share
-// of the momentum that is mixed.
+// There are two readings of the method. Both are from memory, unverified: only the abstract of the
+// paper was at hand, and it states only that the momentum is heavy-ball and that models and
+// momentum are shared. omega is the share of the momentum that is mixed.
 //
-//   of iterate differences (x^{-1} = x^0):
+//   momentum of iterate differences (x^{-1} = x^0):
 //     x_i^{k+1}  =  sum_j w_ij x_j^k  -  gamma g_i
 //                   + beta [ omega sum_j w_ij (x_j^k - x_j^{k-1}) + (1-omega) (x_i^k - x_i^{k-1}) ]
-//   of buffers (v = 0):
+//   momentum of buffers (v = 0 at first):
 //     v_i  <-  beta [ omega sum_j w_ij v_j  +  (1-omega) v_i ]  -  gamma g_i
 //     x_i  <-  sum_j w_ij x_j  +  v_i                          x_j: before the step
 //
@@ -20,14 +20,16 @@
 //   omega    options.omega      in [0, 1]
 //   x^k-x^{k-1}, v   change, v  momentum: the last change of the model, or a buffer
 //
-// The readings agree for two steps and then part. Their fixed points differ: a momentum of iterates
-// leaves that of DSGD for every omega; a buffer multiplies its bias, least with omega = 1. With
-// omega = 0 the second is AWC-DmSGD. Where all curvatures are L and mu is the least eigenvalue of
-// W, the first is stable for gamma L < 1 + 2 beta + mu (omega 0), < 1 + (1 + 2 beta) mu (omega 1):
-// derived. With omega = 1 use a lazy W.
+// The two readings agree for two steps and differ afterwards. Their fixed points differ, too. A
+// momentum of iterates keeps the fixed point of DSGD for every omega. A buffer multiplies DSGD's
+// bias, least with omega = 1. With omega = 0 the buffer reading is AWC-DmSGD. Where all curvatures
+// are L and mu is the least eigenvalue of W, the iterate reading is stable for
+// gamma L < 1 + 2 beta + mu (omega 0) and for gamma L < 1 + (1 + 2 beta) mu (omega 1): derived.
+// With omega = 1 use a lazy W.
 //
-// Two vectors to each neighbor, whatever omega, beside the gradient, which needs neither; a step
-// waits for both. When gamma changes, a momentum of iterates carries the old one on.
+// Each step sends two vectors to each neighbor, whatever omega is. The messages overlap the
+// gradient, which needs neither vector; the step waits for both. When gamma changes, a momentum of
+// iterates still carries steps that were taken with the old gamma.
 //
 // Source: Balu, Jiang, Tan, Hegde, Lee, Sarkar, "Decentralized Deep Learning using Momentum-
 // Accelerated Consensus", ICASSP 2021, arXiv 2010.11166 (its abstract).

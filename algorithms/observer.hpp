@@ -1,21 +1,24 @@
-// What the workers of a job tell whoever watches them (Job::observer): steps, computations, rounds
-// of collectives, waits.
+// Callbacks through which the workers of a job report what they do (Job::observer): steps,
+// computations, rounds of collectives, waits.
 //
-//   - `step_begins` with the number of the step; `steps_end` when a worker takes no more. `dies` when
-//     a worker's process has been dropped where it stood; it may begin steps again.
-//   - A computation has a beginning, which returns a token of the watcher's choice, and an end, which
-//     gives it back. It ends early when the worker dies or the run is over. Several of one device may
-//     be under way. A gradient that becomes complete bucket by bucket tells of each bucket the span in
-//     which it was computed, inside that of the gradient.
-//   - A round is one call of a collective on one worker, by name; rounds of one worker may overlap,
-//     and one may consist of others. `stream` is that of its messages (Rank::stream).
-//   - `waited` tells of a wait when it is over. What is waited for is what TimeUse says (waiting.hpp);
-//     for stragglers: from when all of the round that the worker computes is taken to be done.
+//   - `step_begins` gets the number of the step. `steps_end` is called when a worker takes no more
+//     steps. `dies` is called when a worker's process has been destroyed at its suspension point;
+//     the worker may begin steps again later.
+//   - A computation begins with a call that returns a token of the observer's choice, and ends with
+//     a call that passes the token back. It ends early if the worker dies or the run ends. One
+//     device may have several computations in flight. A gradient that becomes complete bucket by
+//     bucket also reports the span in which each bucket was computed, within the span of the
+//     gradient.
+//   - A round is one call of a collective on one worker, identified by name. Rounds of one worker
+//     may overlap, and a round may consist of other rounds. `stream` is the stream of its messages
+//     (Rank::stream).
+//   - `waited` reports a wait when it is over. The causes are those of TimeUse (waiting.hpp). A
+//     wait for stragglers starts once all that the worker computes within the round counts as done.
 //
-// Hosts are those of the network, all jobs together. All calls come from the event loop, and the time
-// is the simulation's now() unless it is said. Each member may be left empty; tokens are 0 then. A
-// watcher changes nothing. Frames that are alive when a run is over end after it: a watcher outlives
-// the cluster.
+// Hosts are numbered as in the network, across all jobs. All calls come from the event loop, and an
+// event happens at the simulation's now() unless times are passed. Each member may be left empty;
+// its tokens are 0 then. An observer must not change anything. Coroutine frames that are alive when
+// a run ends are destroyed after it, so an observer must outlive the cluster.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +31,11 @@
 
 namespace paceline {
 
-/// What a device computes.
+/// A computation on a device.
 struct Work {
     enum class Kind : std::uint8_t { gradient, update, coding };
-    Kind kind = Kind::coding;  // coding: whatever is neither a gradient nor an optimizer's
-    std::int64_t number = 0;   // of the gradient, or of the step
+    Kind kind = Kind::coding;  // coding: anything that is neither gradient nor optimizer work
+    std::int64_t number = 0;   // of the gradient, or of the step (update)
 };
 
 enum class WaitFor : std::uint8_t { stragglers, the_dead, own_return, checkpoint };
@@ -46,7 +49,7 @@ struct WorkerObserver {
     std::function<Token(int host, Work work)> computing_begins{};
     std::function<void(Token computing, std::size_t bucket, Time from, Time until)> bucket{};
     std::function<void(Token computing)> computing_ends{};
-    /// The name is a literal.
+    /// `name` is a string literal.
     std::function<Token(int host, std::string_view name, Stream stream)> round_begins{};
     std::function<void(Token round)> round_ends{};
     std::function<void(int host, WaitFor what, Time from, Time until)> waited{};

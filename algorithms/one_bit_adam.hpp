@@ -1,8 +1,8 @@
-// 1-bit Adam: after a warm-up Adam's variance is frozen, and momenta are averaged by one bit an
+// 1-bit Adam: after a warm-up, Adam's variance is frozen and momenta are averaged with one bit per
 // entry.
 //
-// The variance is not linear in the gradient, so error feedback cannot go through it. Once frozen
-// it is a fixed preconditioner, what remains is momentum SGD, and its momentum can be compressed.
+// The variance is not linear in the gradient, so error feedback cannot correct it. Once frozen, it
+// is a fixed preconditioner. What remains is momentum SGD, whose momentum can be compressed.
 //
 //   warm-up, the first F steps       Adam over an exact all-reduce, without bias correction
 //   afterwards
@@ -16,13 +16,14 @@
 //                                   which only initializes and loses a gradient: its F is one more
 //   v        v                      variance, frozen after the warm-up
 //
-// A bit cannot say that a momentum is 0, and where no gradient ever came v is 0 and 1/epsilon a huge
-// step. The released code asks its user for masks of such entries; here they are those whose
-// variance is exactly 0 when it is frozen.
+// One bit cannot express a momentum of 0. Where no gradient ever came, v is 0 and dividing by
+// epsilon makes the step huge. The released code asks its user to mask such entries. Here the
+// masked entries are those whose variance is exactly 0 when it is frozen.
 //
-// The released code compresses every tensor by a call of its own, four collectives each; fused, one
-// call compresses the whole model, by one scale. Nothing overlaps. x, m, v exist once; each worker
-// keeps an error of the model's size. Alone a worker still compresses: it is not Adam then.
+// The released code compresses each tensor in a call of its own, with four collectives each. With
+// `fused`, one call compresses the whole model with one scale. Nothing overlaps. x, m and v exist
+// once; each worker keeps an error of the model's size. A lone worker still compresses, so it does
+// not run plain Adam.
 //
 // Source: Tang, Gan, Awan, et al., "1-bit Adam: Communication Efficient Large-Scale Training with
 // Adam's Convergence Speed", arXiv 2102.02888; the rule from the released code (DeepSpeed,
@@ -38,7 +39,7 @@
 namespace paceline {
 
 struct OneBitAdamOptions {
-    AllReducePlan all_reduce{};  // of the warm-up
+    AllReducePlan all_reduce{};  // for the warm-up
     AdamRule rule{.bias_correction = false};
     std::int64_t freeze_step = 100'000;  // F
     bool fused = false;

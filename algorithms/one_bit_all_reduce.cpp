@@ -33,7 +33,7 @@ Vector zero_errors(const OneBitPlan& plan) {
     return {padded, Eigen::VectorXd::Zero(padded->entries())};
 }
 
-// Called once for every exchange, when all have entered.
+// Forms the compressed mean. Called once per exchange, when all workers have entered.
 Vector reduce(const OneBitPlan& plan, const Round<Vector>& round, Vector& owner_errors) {
     const Vector mean = mean_of(round);
     return {plan.values.layout,

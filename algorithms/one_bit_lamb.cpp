@@ -14,7 +14,7 @@ namespace paceline {
 
 namespace {
 
-// What is equal on all workers; of the last three a number per tensor.
+// State that is equal on all workers. c, f and k have one number per tensor.
 struct LambReplicas {
     Vector& x;
     Vector& m;
@@ -72,7 +72,8 @@ void freeze(LambReplicas& at) {
     at.k.writable() = momentum_scales(at.m);
 }
 
-// The gradient that led from one shared momentum to the next goes into the fresh variance.
+// Rebuilds the gradient that led from the momentum `before` to the current one, and adds it to the
+// fresh variance.
 void refresh_variance(const AdamRule& rule, const Vector& before, LambReplicas& at) {
     const Vector g = (at.m - rule.beta1 * before) / (1 - rule.beta1);
     adam_variance(rule, g, at.fresh);

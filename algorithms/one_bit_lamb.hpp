@@ -1,11 +1,12 @@
-// 1-bit LAMB: after a warm-up the variance and the layer-wise rates of LAMB are frozen, momenta are
-// averaged by one bit an entry, and the rates follow a fresh variance at a distance.
+// 1-bit LAMB: after a warm-up, the variance and the layer-wise rates of LAMB are frozen and momenta
+// are averaged with one bit per entry. A factor per layer then adapts the frozen rates, using a
+// fresh variance and within bounds.
 //
 //   warm-up, the first F steps     LAMB over an exact all-reduce, no bias correction, trust ratios
-//                                  clipped to [least, most]; and of every tensor l
+//                                  clipped to [least, most]; and for every tensor l
 //     c_l  <-  cb c_l + (1 - cb) t_l             its trust ratio t_l, where it is not 1
 //   once, at the end of the warm-up
-//     u    <-  v                                 the fresh variance begins as the frozen one
+//     u    <-  v                                 the fresh variance starts as the frozen one
 //     k_l  <-  mean over l of rms(m_l) / rms(m_l)       so that one scale fits all tensors
 //   afterwards
 //     m_i  <-  beta1 m + (1 - beta1) g_i         m the shared momentum, g_i the worker's own
@@ -22,13 +23,14 @@
 //   symbol    here                        meaning
 //   F         freeze_step                 steps of the warm-up (one_bit_adam.hpp says how counted)
 //   cb        coeff_beta                  1/(1 - cb) should not exceed F: c_l starts at 0
-//   least     rule.min_trust              max_coeff, min_coeff of the released code
+//   least     rule.min_trust              min_coeff of the released code
+//   most      rule.max_trust              max_coeff of the released code
 //   thr       factor_threshold            how much f_l may change in a step; f_l starts at 1
 //   v, u      v, fresh                    frozen and fresh variance
 //
-// Where the momentum of a tensor is all zero k_l is 1, and the tensor does not enter the mean.
-// Masking is that of 1-bit Adam. Nothing overlaps. All state but the workers' errors exists once.
-// Alone a worker still compresses.
+// Where the momentum of a tensor is all zero, k_l is 1 and the tensor is left out of the mean.
+// Masking works as in 1-bit Adam. Nothing overlaps. All state except the workers' errors exists
+// once. A lone worker still compresses.
 //
 // Source: Li, Awan, Tang, Rajbhandari, He, "1-bit LAMB: Communication Efficient Large-Scale
 // Large-Batch Training with LAMB's Convergence Speed", arXiv 2104.06069; the rule from the released
@@ -44,7 +46,7 @@
 namespace paceline {
 
 struct OneBitLambOptions {
-    AllReducePlan all_reduce{};  // of the warm-up
+    AllReducePlan all_reduce{};  // for the warm-up
     LambRule rule{.adam = {.bias_correction = false}, .min_trust = 0.01, .max_trust = 10};
     std::int64_t freeze_step = 100'000;  // F, above 0
     double coeff_beta = 0.9;             // cb
@@ -55,14 +57,14 @@ struct OneBitLambOptions {
     CodingCost coding{};
 };
 
-/// k_l for a momentum m; 1 where its tensor is all zero. Requires values.
+/// Returns k_l for every tensor of a momentum m; 1 where the tensor is all zero. Requires values.
 Eigen::VectorXd momentum_scales(const Vector& m);
 
-/// f_l of one tensor: `mine` of its entries D / (sqrt(u) + epsilon), clipped against its last value.
-/// q is 1 without weight decay.
+/// Returns f_l of one tensor. `factor` is the maximum over its entries of D / (sqrt(u) + epsilon),
+/// q is 1 without weight decay, and the result is clipped relative to `last`, the previous f_l.
 double clipped_factor(const OneBitLambOptions& options, double factor, double q, double last);
 
-/// Requires a rule without bias correction and a warm-up of a step or more.
+/// Requires a rule without bias correction, and freeze_step >= 1.
 Task<> one_bit_lamb(Worker& self, OneBitLambOptions options);
 
 }  // namespace paceline

@@ -13,7 +13,7 @@ namespace {
 
 struct Coding {
     Duration encode;
-    Duration own;  // of an owner
+    Duration own;  // the work of an owner
     Duration decode;
 };
 
@@ -23,7 +23,7 @@ Coding coding_of(const CodingCost& cost, std::int64_t entries, int workers) {
             coding_time(cost, 1, entries)};
 }
 
-// Every worker's part of a stripe goes to its owner.
+// Sends this worker's part of every stripe to the owner of the stripe.
 Task<> hand_in(Rank rank, std::vector<Bytes> stripes) {
     const int n = rank.size();
     for (int round = 1; round < n; ++round) {
@@ -48,7 +48,7 @@ Task<> exchange_stripes(Worker& self, Coding coding) {
     co_await self.compute(coding.decode);
 }
 
-// Called once for every exchange, when all have entered.
+// Called once per exchange, when all workers have entered.
 Vector requantized_mean(const Round<Vector>& round, Vector& residual) {
     const Vector mean = mean_of(round);
     const LayoutPtr& layout = mean.layout();

@@ -1,4 +1,5 @@
-// 1-bit SGD: gradients by one bit an entry, and what a bit does not say is added to the next one.
+// 1-bit SGD: sends gradients with one bit per entry and adds the quantization error to the next
+// one.
 //
 //   worker i   q_i  =  two levels per column of g_i + e_i,  e_i <- the rest
 //   owner      c    =  (1/n) sum over i of q_i on its stripe of columns
@@ -11,16 +12,17 @@
 //   r                    of the owners, 0 at first; those of all owners exist once
 //   levels               compression/column_quantizer.hpp
 //
-// Of a tensor of C columns worker j owns columns floor(j C / n) to floor((j+1) C / n). Two phases: in
-// n-1 rounds each worker sends every other one the stripe that one owns, of all tensors together;
-// then a ring all-gather of the owners' stripes. A stripe weighs 4 ceil(r / 32) + 8 bytes per column
-// of r rows. Coding is charged as passes over the N entries: 2 N to encode, N to read the n stripes,
-// 2 of the stripe, N to decode, a stripe of N/n entries, rounded up.
+// In a tensor of C columns, worker j owns columns floor(j C / n) to floor((j+1) C / n). The
+// exchange has two phases. First, in n-1 rounds, each worker sends every other worker the stripe
+// which that one owns, for all tensors together. Then a ring all-gather distributes the owners'
+// stripes. A stripe weighs 4 ceil(r / 32) + 8 bytes per column of r rows. Coding is charged as
+// passes over the N entries: 2 N to encode, N to read the n stripes, 2 passes over the own stripe
+// of N/n entries (rounded up), and N to decode.
 //
-// The released code sums gradients, and its rate is per sample; the mean is the same up to the rate,
-// since levels scale with what they stand for. All of it blocks. Not here: double buffering, which
-// hides the exchange behind the next minibatch, the local first batches without quantization, and
-// more than one bit.
+// The released code sums gradients and has a rate per sample. The mean used here is equivalent up
+// to the rate, because levels scale with the values they represent. The whole exchange blocks. Not
+// modeled: double buffering, which hides the exchange behind the next minibatch; the first local
+// batches without quantization; and more than one bit.
 //
 // Source: Seide et al., Interspeech 2014 (column_quantizer.hpp has the reference); stripes and
 // residuals from released code (CNTK, the quantized gradient aggregators).
@@ -39,10 +41,10 @@ struct OneBitSgdOptions {
     CodingCost coding{};
 };
 
-/// What the columns that an owner has of a layout weigh.
+/// Returns the weight of the columns of a layout that `owner` owns.
 Bytes stripe_bytes(const Layout& layout, int owner, int workers);
 
-/// Passes over entries of a step, times the entries.
+/// Returns how many entries the coding of a step processes, summed over passes.
 std::int64_t one_bit_sgd_passes(const Layout& layout, int workers);
 
 Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options);

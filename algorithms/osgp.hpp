@@ -1,4 +1,4 @@
-// Overlapped Stochastic Gradient Push (OSGP): SGP whose messages are used one step late.
+// Overlapped Stochastic Gradient Push (OSGP): SGP that uses messages one step late.
 //
 //   g_i         at z_i = x_i / w_i, while the messages of the step before travel
 //   (x, w)_i <- what was kept + what has come
@@ -11,9 +11,10 @@
 //   z_i      self.model()   the model: what is trained, measured and evaluated
 //   m_i      m              momentum, 0 at first, never sent
 //
-// Messages sent at the end of a step travel beside the next gradient, which does not know them:
-// they are used one step late. A step waits for the messages of the step before. The last ones are
-// waited for at the end, or mass would be lost; until then the models miss them.
+// Messages sent at the end of a step travel during the next gradient, which is computed without
+// them. They are used one step late: each step waits for the messages of the step before. At the
+// end of the run the worker waits for the last messages, because mass would be lost otherwise;
+// until then the models lack them.
 //
 // Source: Assran, Loizou, Ballas, Rabbat, ICML 2019; released code,
 // facebookresearch/stochastic_gradient_push.

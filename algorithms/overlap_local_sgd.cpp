@@ -14,12 +14,12 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
     Vector& v = self.replicated("anchor momentum");
     Vector m = Vector::zero_like(x);
     std::optional<Pending<Vector>> average;
-    double gamma = 0;  // of the boundary that began the average
+    double gamma = 0;  // of the block boundary at which the average was begun
 
     while (self.keeps_training()) {
         const std::int64_t block = self.step() / options.period;
         if (block > 0 && self.step() % options.period == 0) {
-            if (gamma == 0) gamma = self.learning_rate();  // joined with this block
+            if (gamma == 0) gamma = self.learning_rate();  // a worker that joined at this block
             average = self.start(self.all_reduce(x, options.all_reduce));
         }
         m = co_await local_step(self, options.rule, std::move(m));

@@ -14,7 +14,7 @@ struct PartOfGradient {
     Bytes weight;
 };
 
-// The communication stream of one step: reduces the parts in the order in which they come.
+// The communication stream of one step: all-reduces the parts in the order of their arrival.
 Task<Vector> reduce_parts(Worker& self, Channel<PartOfGradient>& parts, std::size_t count,
                           AllReducePlan how, Vector sum) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -12,9 +12,9 @@
 //   gamma                          learning rate of the step
 //   r_l                            trust ratio of a layer: optimizers/lars.hpp
 //
-// The large-batch baseline of the decentralized literature. With all r_l = 1 it is dense momentum
-// SGD, and it costs the time of that: norms of layers are not charged. Sources: You, Gitman,
-// Ginsburg, arXiv 1708.03888, 2017; as a baseline: Yuan et al., ICCV 2021 (DecentLaM).
+// This is the large-batch baseline of the decentralized literature. With all r_l = 1 it is dense
+// momentum SGD. It takes the same time as that, because layer norms are not charged. Sources: You,
+// Gitman, Ginsburg, arXiv 1708.03888, 2017; as a baseline: Yuan et al., ICCV 2021 (DecentLaM).
 #pragma once
 
 #include "algorithms/optimizers/lars.hpp"

@@ -1,4 +1,4 @@
-// Post-local SGD: average after every step at first, and every H steps from a switch on.
+// Post-local SGD: averages after every step at first, and every H steps after a switch.
 //
 //   x_i  <-  momentum_step with g_i and m_i           every step      (optimizers/momentum.hpp)
 //   x_i  <-  (1/n) sum over j of x_j                  after each of the first k_s steps,
@@ -10,13 +10,13 @@
 //   k_s      options.switch_step   steps before the switch; the paper's is the first drop of gamma
 //   H        options.period        steps between averages after it
 //
-// The first k_s steps are those of dense SGD (local_sgd.hpp, tau = 1). The last of them is averaged,
-// so the switch begins with equal models, whatever H is. The average blocks. A partial last block is
-// not averaged (local_sgd.hpp).
+// The first k_s steps are those of dense SGD (local_sgd.hpp, tau = 1). The last of them is
+// averaged, so all models are equal at the switch, whatever H is. The average blocks. A partial
+// last block is not averaged (local_sgd.hpp).
 //
-// Source: Lin, Stich, Patel, Jaggi, "Don't Use Large Mini-Batches, Use Local SGD", ICLR 2020; that
-// parameters are averaged in both phases: released code (epfml/LocalSGD-Code). PyTorch averages
-// gradients before the switch, which costs the same and trains alike.
+// Source: Lin, Stich, Patel, Jaggi, "Don't Use Large Mini-Batches, Use Local SGD", ICLR 2020. That
+// parameters are averaged in both phases follows released code (epfml/LocalSGD-Code). PyTorch
+// averages gradients before the switch; that costs the same and trains the same way.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct PostLocalSgdOptions {
     AllReducePlan all_reduce{};
     MomentumRule rule{};
 
-    /// Whether models are averaged after step k.
+    /// Returns whether models are averaged after step k.
     [[nodiscard]] constexpr bool averages_after(std::int64_t k) const {
         return k < switch_step || (k + 1 - switch_step) % period == 0;
     }

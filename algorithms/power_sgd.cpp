@@ -17,7 +17,7 @@ LayoutPtr flat(const char* name, std::int64_t entries) {
     return std::make_shared<const Layout>(std::vector<Tensor>{{name, {entries}}});
 }
 
-// What is equal on all workers and exists once.
+// State that is equal on all workers and exists once.
 struct Factors {
     Vector& p;
     Vector& q;
@@ -37,7 +37,7 @@ Factors replicated_factors(Worker& self, const LowRank& shape) {
     return {self.replicated("P", p), self.replicated("Q", q), self.replicated("P Q^T")};
 }
 
-// Updates of what is replicated, two per step.
+// The updates of replicated state; there are two per step.
 void update_left(Worker& self, const LowRank& shape, const Vector& mean, Factors at) {
     self.once(2 * self.step(), [&] {
         at.p = mean;

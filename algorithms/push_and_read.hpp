@@ -1,5 +1,6 @@
-// A worker of a parameter server that pushes steps and reads models: what the asynchronous and the
-// stale-synchronous methods have in common. They differ in when the server answers, and with what.
+// A worker of a parameter server that pushes steps and reads models. This is the part that the
+// asynchronous and the stale-synchronous methods share; they differ in when and with which model
+// the server answers.
 //
 // Worker i, over and over:
 //   m_i  <-  beta m_i + g_i(x_i)                  g_i at the model that it read last
@@ -11,20 +12,21 @@
 //   gamma    the learning rate of the worker's step
 //   beta     momentum, in [0, 1)
 //
-// Blocks: the worker waits for its answer; nothing overlaps. Bytes of a step: a model up, one down.
-// A worker that dies is one that pushes no more; one that returns reads the model that there is.
-// Sources: those of async_sgd.hpp and stale_synchronous_sgd.hpp, which have the servers' sides.
+// The worker blocks until the answer comes; nothing overlaps. Each step moves one model up and one
+// down. A worker that dies pushes no more. A worker that returns reads the current model. Sources:
+// those of async_sgd.hpp and stale_synchronous_sgd.hpp, which describe the server side.
 #pragma once
 
 #include "algorithms/worker.hpp"
 
 namespace paceline {
 
-/// The box of the server for pushes, and of a worker for answers.
+/// The box in which the server gets pushes, and a worker its answers.
 inline constexpr int push_inbox = 0;
 
-/// Requires one server, which answers each push with a model. The number of either letter is that of
-/// the pushes in the model: in a push, of the model at which its gradient was taken.
+/// Requires one server, which answers each push with a model. The `number` of a letter is the count
+/// of pushes that a model includes: in an answer, the model that is sent; in a push, the model at
+/// which the gradient was taken.
 Task<> push_and_read(Worker& self, double momentum);
 
 }  // namespace paceline

@@ -8,7 +8,7 @@ namespace paceline {
 
 namespace {
 
-// x, and behind it w.
+// Returns x with w appended.
 Vector packed(const PushSum& mine) {
     const auto layout =
         std::make_shared<const Layout>(std::vector<Tensor>{{"x", {mine.x.entries()}}, {"w", {1}}});

@@ -1,14 +1,15 @@
-// Push-sum: averaging over a directed graph whose columns, not rows, sum to 1.
+// Push-sum: averages over a directed graph whose weight matrix has columns, not rows, that sum to
+// 1.
 //
 //   send p_i (x_i, w_i) to each listener, p_i = 1 / (listeners of i + 1), and keep as much
 //   (x_i, w_i)  <-  what was kept + what has come
 //   z_i  =  x_i / w_i
 //
-// The sums of all x_i and of all w_i never change, so every z_i tends to the mean of the first x_i
-// (w_i = 1 at first), whatever the out-degrees. Where every node has as many listeners as it
-// listens to, w_i stays 1. The weights of the mixing are not used, only who listens to whom.
+// The sum of all x_i and the sum of all w_i never change, so every z_i tends to the mean of the
+// first x_i (w_i = 1 at first), whatever the out-degrees are. If every node has as many listeners
+// as nodes that it listens to, w_i stays 1. Only the edges of the mixing are used, not its weights.
 //
-// A message weighs the vector and one number more. Sources: Kempe, Dobra, Gehrke, FOCS 2003; Assran,
+// A message weighs the vector plus one number. Sources: Kempe, Dobra, Gehrke, FOCS 2003; Assran,
 // Loizou, Ballas, Rabbat, ICML 2019 (Stochastic Gradient Push).
 #pragma once
 
@@ -20,16 +21,16 @@ struct PushSum {
     Vector x;      // numerator
     double w = 1;  // weight
 
-    /// x / w
+    /// Returns z = x / w.
     [[nodiscard]] Vector debiased() const { return w == 1 ? x : x / w; }
 };
 
-/// What debiased() makes z of: the numerator w z.
+/// Returns the state whose debiased() is z: numerator w z and weight w.
 [[nodiscard]] inline PushSum biased(const Vector& z, double w) {
     return {w == 1 ? z : w * z, w};
 }
 
-/// Requires a job with a mixing, and that all workers make as many calls in a step.
+/// Requires a job with a mixing, and that all workers make the same number of calls in a step.
 Task<PushSum> push_sum(Worker& self, PushSum mine);
 
 }  // namespace paceline

@@ -1,4 +1,5 @@
-// QG-DmSGD: momentum from what the whole step has moved, an estimate of the global direction.
+// QG-DmSGD: builds momentum from the movement of the whole step, averaging included, as an estimate
+// of the global direction.
 //
 //   h_i   =  x_i - gamma (beta m_i + g_i)
 //   x_i'  =  sum over j of w_ij h_j
@@ -14,7 +15,7 @@
 //   h_i      h           model before it is averaged
 //
 // Lin, Karimireddy, Stich, Jaggi. "Quasi-Global Momentum." ICML 2021; form: released code
-// (epfml). On a complete graph it is not heavy ball but quasi-hyperbolic momentum. Requires
+// (epfml). On a complete graph it is quasi-hyperbolic momentum, not heavy ball. Requires
 // gamma > 0.
 #pragma once
 

@@ -1,11 +1,11 @@
-// The data plane of collectives: who has entered a round with what, and the value formed from it
-// once.
+// The data plane of collectives: stores the contributions to each round, and the value that is
+// formed from them once.
 //
-// A round of a collective has one contribution per member, captured when the member enters. What is
-// asked of it is formed from contributions that are all there, in the order of members, whoever
-// asks first, so that every member sees the same bits and the arithmetic is done once. The timing
-// plane makes sure that what a rank depends on has entered before it asks: messages have come from
-// there. A round is forgotten when every member has left it.
+// A round of a collective has one contribution per member, captured when the member enters. A value
+// is formed only from contributions that have all entered. It is formed in the order of members,
+// once, when the first member asks for it. So every member sees the same bits and the arithmetic is
+// done once. The timing plane ensures that everything a rank depends on has entered before the rank
+// asks, because messages have arrived from there. A round is erased when every member has left it.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +29,13 @@ class Round {
         entered_[member] = std::move(value);
     }
 
-    /// Requires that the member has entered.
+    /// Returns what a member entered. Requires that the member has entered.
     [[nodiscard]] const Value& of(std::size_t member) const {
         PACELINE_CHECK(entered_[member].has_value(), "a value is asked for after it has entered");
         return *entered_[member];
     }
 
-    /// form(*this), called by the first who asks.
+    /// Returns form(*this), which is evaluated on the first call only.
     template <class Form>
     const Value& once(const Form& form) {
         if (!formed_) formed_ = form(std::as_const(*this));
@@ -53,7 +53,7 @@ class Round {
     std::size_t left_ = 0;
 };
 
-/// The mean of what all members have entered, added up in their order.
+/// Returns the mean of what all members have entered, added up in the order of members.
 template <class Value>
 [[nodiscard]] Value mean_of(const Round<Value>& round) {
     Value sum = round.of(0);
@@ -61,7 +61,7 @@ template <class Value>
     return std::move(sum) / static_cast<double>(round.members());
 }
 
-/// The rounds under way, by key (a stream, which names a collective of a group).
+/// The rounds in progress, by key (a stream, which identifies one collective of a group).
 template <class Value>
 class Rounds {
   public:

@@ -1,4 +1,5 @@
-// Stochastic Gradient Push (SGP): SGD on the numerators of push-sum, gradients at the quotient.
+// Stochastic Gradient Push (SGP): runs SGD on the numerators of push-sum, with gradients at the
+// quotient.
 //
 //   g_i         at z_i = x_i / w_i
 //   x_i    <-   x_i + momentum_change(g_i)       local momentum   (optimizers/momentum_change.hpp)
@@ -11,13 +12,13 @@
 //   z_i      self.model()   the model: what is trained, measured and evaluated
 //   m_i      state.m        momentum, 0 at first, never sent
 //
-// A directed graph will do: columns of the mixing that push-sum builds sum to 1 by construction. On
-// one-peer exponential graphs (each step one listener, at distance 2^(k mod p)) it is DSGD with
-// local momentum, adapt then combine.
+// A directed graph is enough: push-sum builds a mixing whose columns sum to 1 by construction. On
+// one-peer exponential graphs (in each step one listener, at distance 2^(k mod p)) the method is
+// DSGD with local momentum, adapt then combine.
 //
-// The update takes its time before the messages set out. Blocks on the messages of the step;
-// nothing overlaps. Each message weighs the model and one number. The released code does not send w
-// where it stays 1; here it is always sent.
+// The update takes its time before the messages are sent. The step blocks on its messages; nothing
+// overlaps. Each message weighs the model and one number. The released code does not send w where
+// it stays 1; here it is always sent.
 //
 // Source: Assran, Loizou, Ballas, Rabbat, "Stochastic Gradient Push for Distributed Deep Learning",
 // ICML 2019; order of operations: released code, facebookresearch/stochastic_gradient_push.
@@ -32,13 +33,13 @@ struct SgpOptions {
     MomentumRule rule{};
 };
 
-/// What a worker keeps between steps, beside its model.
+/// The state that a worker keeps between steps, in addition to its model.
 struct SgpState {
     Vector m;
     double w = 1;
 };
 
-/// One step of this worker's model. Requires a job with a mixing, as sgp does.
+/// Takes one step of this worker's model. Requires a job with a mixing, as sgp does.
 Task<SgpState> sgp_step(Worker& self, MomentumRule rule, SgpState state);
 
 Task<> sgp(Worker& self, SgpOptions options);

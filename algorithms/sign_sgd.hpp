@@ -1,4 +1,4 @@
-// signSGD with majority vote, and Signum: each worker votes for a direction of each entry.
+// signSGD with majority vote, and Signum: each worker votes on the direction of each entry.
 //
 //   m_i  <-  beta m_i + (1 - beta) g_i       beta = 0: signSGD; else Signum
 //   s    <-  sign(sum over i of sign(m_i))   the vote; a bit is 1 where m_i >= 0, a tie is 0
@@ -8,11 +8,12 @@
 //   g_i      g                  stochastic gradient of worker i at x
 //   m_i      m                  momentum, the worker's own, 0 at first
 //   beta     options.momentum   in [0, 1)
-//   gamma    learning rate: what each entry moves by in a step, whatever the gradient's size
+//   gamma    learning rate: how far each entry moves in a step, whatever the gradient's size
 //
-// Sends one bit per entry. Votes are gathered, and everybody counts them: blocks as compressed SGD
-// does, nothing overlaps. x exists once. Alone (n = 1) it is sign descent, not SGD. Encoding makes
-// one pass for the momentum and one for the signs, decoding one per vote.
+// Each worker sends one bit per entry. An all-gather distributes the votes and every worker counts
+// them. It blocks as compressed SGD does, and nothing overlaps. x exists once. A lone worker (n =
+// 1) runs sign descent, not SGD. Encoding makes one pass for the momentum and one for the signs;
+// decoding makes one pass per vote.
 //
 // Sources: Bernstein, Wang, Azizzadenesheli, Anandkumar, ICML 2018; Bernstein, Zhao,
 // Azizzadenesheli, Anandkumar, ICLR 2019; form: released code (sands-lab/grace). The paper has a
@@ -31,7 +32,7 @@ struct SignSgdOptions {
     CodingCost coding{};
 };
 
-/// What encoding and, among n workers, decoding take a worker in each step.
+/// Returns the time that encoding and decoding take each of n workers in a step.
 Duration sign_coding_time(const SignSgdOptions& options, const Layout& layout, int n);
 
 Task<> sign_sgd(Worker& self, SignSgdOptions options);

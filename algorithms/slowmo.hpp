@@ -1,4 +1,4 @@
-// SlowMo: a slow momentum over blocks of tau steps of any base optimizer.
+// SlowMo: applies a slow momentum to blocks of tau steps of any base optimizer.
 //
 //   every step of a block       x_i   <-  base step                           (base_steps.hpp)
 //   after its last              xbar  <-  (1/n) sum over j of x_j             exact average
@@ -16,27 +16,29 @@
 //   tau      options.period   steps of a block
 //
 // x_0 and u are equal on all workers and exist once. Buffers of the base: `reset` makes them zero,
-// `maintain` leaves them, `average` gives each worker their mean (an exchange of one vector more, of
-// Adam two).
+// `maintain` leaves them, `average` gives each worker their mean. `average` costs an exchange of
+// one more vector (two with Adam).
 //
-// Without the average (`average` false) each worker has x_0 and u of its own and uses its own x_i for
-// xbar: nothing is sent beyond what the base sends. That is also how the base `all_reduce` is run by
-// the reader, whose x_i are equal.
+// Without the average (`average` false), each worker has its own x_0 and u and uses its own x_i for
+// xbar. Nothing is sent beyond what the base sends. The reader also runs the base `all_reduce` in
+// this way, because its x_i are equal.
 //
 // The average blocks; nothing overlaps. A partial last block has no slow step.
 //
-// Reductions: base local SGD, alpha 1: beta 0 is averaging (local_sgd.hpp, buffers maintained), beta
-// above 0 is classical BMUF at constant gamma (bmuf.hpp); with tau = 1 besides, and no momentum in
-// the base, synchronous SGD with heavy ball beta. One worker, beta 0: Lookahead.
+// Reductions: with base local SGD and alpha = 1, beta = 0 is averaging (local_sgd.hpp, buffers
+// maintained), and beta > 0 is classical BMUF at constant gamma (bmuf.hpp). With tau = 1 in
+// addition and no momentum in the base, it is synchronous SGD with heavy ball beta. One worker with
+// beta = 0 runs Lookahead.
 //
-// With push-sum below, the numerators are averaged, which keeps their sum, and the weights begin
-// again at 1: the same as the average of the models where every worker listens to as many as listen
-// to it. Without the average the weight stays and x_i is the de-biased model. Both are choices made
-// here.
+// If the base uses push-sum, the numerators are averaged, which keeps their sum, and the weights
+// start again at 1. This equals the average of the models if every worker listens to as many
+// workers as listen to it. Without the average, the weight stays and x_i is the de-biased model.
+// Both are choices made here.
 //
 // Source: Wang, Tantia, Ballas, Rabbat, "SlowMo: Improving Communication-Efficient Distributed SGD
-// with Slow Momentum", ICLR 2020 (arXiv 1910.00643), Algorithm 1; read in full. Defaults of beta and
-// tau: 0.5 and 48 as in fairscale; the paper tunes beta in 0.4 to 0.8 and has alpha = 1 everywhere.
+// with Slow Momentum", ICLR 2020 (arXiv 1910.00643), Algorithm 1; read in full. Defaults of beta
+// and tau: 0.5 and 48 as in fairscale; the paper tunes beta in 0.4 to 0.8 and has alpha = 1
+// everywhere.
 #pragma once
 
 #include <cstdint>
@@ -54,11 +56,11 @@ struct SlowmoOptions {
     std::int64_t period = 48;  // tau, 1 or more
     bool average = true;
     Buffers buffers = Buffers::reset;
-    AllReducePlan all_reduce{};  // of the average
+    AllReducePlan all_reduce{};  // for the average
     BaseOptions base{};
 };
 
-/// Steps x_0 and u, given xbar.
+/// Updates x_0 (`anchor`) and u, given xbar (`mean`).
 void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, Vector& anchor,
                Vector& u);
 

@@ -14,7 +14,8 @@ Bytes lighter(std::int64_t sent, std::int64_t entries, const SparseFormat& forma
                     entries * Bytes{format.bytes_per_dense_entry});
 }
 
-// A density measured elsewhere, on the tensors of this layout.
+// Returns the bytes of the compressible tensors of `layout` at a density that was measured on
+// another layout.
 Bytes bytes_at_density(const Layout& layout, double density, const SparseFormat& format) {
     Bytes sum;
     if (density == 0) return sum;
@@ -93,8 +94,8 @@ Bytes SparseRound::contribution_bytes(std::size_t member) {
     return *bytes;
 }
 
-// What a block of survivors has merged is made of its two halves, or of the contributions that its
-// one survivor stands for.
+// Merges the two halves of a block of survivors. In step 0 the block is one survivor, and its
+// support is that of the one or two contributions that the survivor stands for.
 Support SparseRound::merge(int first, int step) {
     const Fold fold(static_cast<int>(entered_.size()));
     if (step > 0) {

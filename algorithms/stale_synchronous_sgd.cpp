@@ -13,13 +13,13 @@ namespace paceline {
 
 namespace {
 
-// The steps of each worker in x, and who waits for an answer.
+// The steps of each worker that x includes, and the workers that wait for an answer.
 struct Clocks {
     explicit Clocks(const Worker& self)
         : of(static_cast<std::size_t>(self.nodes())), lives(of.size()) {}
 
     std::vector<std::int64_t> of;
-    std::vector<int> lives;    // in which they have counted
+    std::vector<int> lives;    // the life of each worker that its clock belongs to
     std::vector<int> waiting;  // in the order of their pushes
 };
 
@@ -30,7 +30,8 @@ std::int64_t slowest(const Worker& self, const Clocks& clocks) {
     return least;
 }
 
-// Nobody waits for who has died. A worker that is back is as far as the slowest.
+// Drops workers that have died, so that nobody waits for them, and gives a worker that has returned
+// the clock of the slowest.
 void note_changes(const Worker& self, Clocks& clocks) {
     std::erase_if(clocks.waiting, [&](int rank) {
         return !self.present(rank) ||
@@ -44,7 +45,7 @@ void note_changes(const Worker& self, Clocks& clocks) {
     }
 }
 
-// Takes those who may begin their next step out of the waiting, in order.
+// Removes and returns the waiting workers that may begin their next step, in order.
 std::vector<int> let_go(const Worker& self, Clocks& clocks, std::int64_t bound) {
     note_changes(self, clocks);
     const std::int64_t least = slowest(self, clocks);

@@ -16,7 +16,7 @@ namespace paceline {
 
 namespace {
 
-constexpr int box = 0;  // one for all letters, so that those of a pair stay in order
+constexpr int box = 0;  // one box for all letters, so that those of a pair stay in order
 
 struct Outgoing {
     int to;
@@ -26,18 +26,18 @@ struct Outgoing {
 
 struct Answered {};
 
-// What the steps of a node and its services share; outlives the algorithm.
+// State that the steps of a node share with its services. It outlives the algorithm.
 struct SwarmNode {
     SwarmSgdOptions options;
     std::vector<int> neighbors;
     RandomStream partners;
     RandomStream bursts;
     Vector m;
-    std::optional<int> asked{};    // whose answer is awaited
-    int life_asked = 0;            // of that node
-    std::optional<Vector> sent{};  // what was sent to it, as others decode it
-    std::int64_t averagings = 0;   // of the live model
-    bool in_burst = false;         // answers later
+    std::optional<int> asked{};    // the node whose answer is awaited
+    int life_asked = 0;            // the life of that node when it was asked
+    std::optional<Vector> sent{};  // the vector sent to it, as others decode it
+    std::int64_t averagings = 0;   // how often the live model was averaged
+    bool in_burst = false;         // postpones answers
     std::vector<Letter> postponed{};
     Channel<Outgoing> outbox{};
     Channel<Answered> answered{};
@@ -64,7 +64,8 @@ int draw_partner(SwarmNode& node) {
     return node.neighbors[any(node.partners)];
 }
 
-// A partner for an exchange: nobody if there is no neighbor, or the one drawn is away.
+// Draws a partner for an exchange. Returns nullopt if there is no neighbor, or the one drawn is
+// away.
 std::optional<int> find_partner(const Worker& self, SwarmNode& node) {
     if (node.neighbors.empty()) return std::nullopt;
     const int partner = draw_partner(node);
@@ -80,7 +81,7 @@ Task<> answer_has_come(SwarmNodePtr node) {
     co_await node->answered.get();
 }
 
-// Waits for the answer of a partner, or the news that it has died.
+// Waits for the answer of a partner, or until the partner is known to have died.
 Task<> await_answer(Worker& self, SwarmNodePtr node, int partner) {
     if (!self.others_fail()) {
         co_await node->answered.get();
@@ -98,13 +99,13 @@ Bytes weight_of_a_vector(const Worker& self, const SwarmNode& node) {
                                 : self.wire().weigh(entries);
 }
 
-// What a vector is once it has been on the wire, if it is decoded rightly.
+// Returns the vector as a receiver gets it if it decodes correctly.
 Vector as_sent(const SwarmNode& node, const Vector& v) {
     if (!node.options.lattice || !v.has_values()) return v;
     return {v.layout(), round_to(*node.options.lattice, v.values())};
 }
 
-// What the receiver makes of it.
+// Returns the vector as this receiver decodes it against `reference`, and counts decoding failures.
 Vector as_received(Worker& self, const SwarmNode& node, const Vector& sent,
                    const Vector& reference) {
     if (!node.options.lattice || !sent.has_values()) return sent;
@@ -114,7 +115,8 @@ Vector as_received(Worker& self, const SwarmNode& node, const Vector& sent,
     return {sent.layout(), std::move(decoded)};
 }
 
-// Posts what is to go out, one after the other. A request of one-sided exchange is empty.
+// Posts the letters of the outbox, one after the other. A request in the one-sided variant has no
+// vector, so it takes no coding time.
 Task<> post_letters(Worker& self, SwarmNodePtr node) {
     constexpr std::int64_t passes = 2;  // to encode, and to decode at the receiver
     for (;;) {
@@ -126,7 +128,7 @@ Task<> post_letters(Worker& self, SwarmNodePtr node) {
     }
 }
 
-// What a letter is for, as its number.
+// The purpose of a letter, sent as its number.
 constexpr double question = 0;
 constexpr double answer = 1;
 
@@ -144,24 +146,26 @@ void ask(const Worker& self, SwarmNode& node, int partner, const Vector& copy) {
     put_out(self, node, *node.asked, node.sent, question);
 }
 
-// The half of the way to what has come, for one whose vector went out as `mine`.
+// Returns half of the difference between the received vector and `mine`, the vector that this node
+// sent.
 Vector shift(Worker& self, SwarmNode& node, const Letter& letter, const Vector& mine,
              const Vector& reference) {
     ++node.averagings;
     return 0.5 * (as_received(self, node, *letter.vector, reference) - mine);
 }
 
-// The question of the one who was asked counts as its answer: the two have crossed.
+// A request from the node that was asked counts as its answer: the two requests have crossed.
 bool is_my_answer(const SwarmNode& node, const Letter& letter) {
     return node.asked == letter.from;
 }
 
-// An answer to a question of an earlier life of this node.
+// Such a letter answers a question from an earlier life of this node.
 bool is_out_of_date(const SwarmNode& node, const Letter& letter) {
     return letter.number == answer && !is_my_answer(node, letter);
 }
 
-// Shifts the live model and the copy that was sent as asker; the two may be one.
+// Answers a request and returns the shift that the caller adds to the live model, and to the copy
+// if there is one.
 Vector answer_to(Worker& self, SwarmNode& node, const Letter& letter, const Vector& copy) {
     const Vector mine = as_sent(node, copy);
     put_out(self, node, letter.from, mine, answer);
@@ -174,7 +178,8 @@ Vector taken_answer(Worker& self, SwarmNode& node, const Letter& letter, const V
     return shift(self, node, letter, sent, reference);
 }
 
-// One step of its own, at the end of which the live model has moved by it.
+// Takes one local step. The live model may be averaged during the gradient, so the step adds its
+// change instead of replacing the model.
 Task<> take_step(Worker& self, SwarmNodePtr node) {
     const double gamma = self.learning_rate();
     const Vector at = self.model();
@@ -185,7 +190,7 @@ Task<> take_step(Worker& self, SwarmNodePtr node) {
     co_await self.update();
 }
 
-// Takes the steps of a burst; whether all of them were to be taken.
+// Takes the steps of a burst. Returns false if training ended within the burst.
 Task<bool> take_burst(Worker& self, SwarmNodePtr node) {
     for (std::int64_t left = draw_burst(*node); left > 0; --left) {
         if (!self.keeps_training()) co_return false;

@@ -1,5 +1,5 @@
-// How a number travels: what a message of n entries weighs. State in memory is double whatever the
-// wire says.
+// How numbers travel: the weight of a message of n entries. State in memory is double precision,
+// whatever the wire format is.
 #pragma once
 
 #include <cstdint>

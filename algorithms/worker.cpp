@@ -95,7 +95,7 @@ Vector Worker::evaluate_mean(const Vector& x, std::int64_t k) const {
     if (cluster_.job_.mean_objective) return {x.layout(), cluster_.job_.mean_objective(x, k)};
     Eigen::VectorXd sum = cluster_.job_.objective(x, 0, k);
     for (int rank = 1; rank < nodes(); ++rank) sum += cluster_.job_.objective(x, rank, k);
-    return {x.layout(), sum * (1.0 / nodes())};  // as mean_of does, to the bit
+    return {x.layout(), sum * (1.0 / nodes())};  // the same bits as mean_of
 }
 
 Task<Vector> Worker::gradient(Vector x) {
@@ -177,8 +177,8 @@ Bytes Worker::weigh(const Vector& v) const {
     return wire().weigh(whole ? cluster_.job_.charged->entries() : v.entries());
 }
 
-// A stream names a group and a round of it: the same number on each member, and on no other
-// collective.
+// A stream identifies a group and a round of it: the number is the same on each member, and no
+// other collective has it.
 Stream Worker::next_stream(const Group& group) {
     return first_round_of(group) + rounds_[group.epoch]++;
 }
@@ -327,8 +327,9 @@ MixingPtr Worker::mixing() const {
     return cluster_.job_.mixing.at(std::max<std::int64_t>(step_, 0));
 }
 
-// W of a step is drawn by the first who enters the round and forgotten when the last has left, like
-// the values: steps of distant workers may lie apart.
+// The first worker that enters the round draws W of the step, and W is erased when the last worker
+// has left, like the values. Several W may exist at once, because distant workers may be in
+// different steps.
 Task<Vector> Worker::neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights) {
     const auto members = static_cast<std::size_t>(nodes());
     const MixingPtr mixing =

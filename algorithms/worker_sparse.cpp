@@ -1,4 +1,4 @@
-// The sparse all-reduce of a worker, with values.
+// The sparse all-reduce of a worker, including values.
 #include <utility>
 
 #include "algorithms/worker.hpp"

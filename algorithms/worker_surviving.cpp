@@ -1,5 +1,5 @@
-// The collectives of a worker in a job whose nodes fail: attempts that are repeated, neighbors that
-// are missing.
+// The collectives of a worker in a job whose nodes fail: retries attempts that a death has broken,
+// and handles missing neighbors.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -50,7 +50,8 @@ Task<AttemptPtr> Worker::survive(Stream round, std::string_view name, Messages m
     }
 }
 
-// Waits until all deaths are known, or all are back: as long as messages to the dead would.
+// Waits until all deaths are known, or until all nodes are back if the job stalls. Messages to the
+// dead would wait as long.
 Task<> Worker::learn_who_is_there(Stream round) {
     Membership& membership = *cluster_.membership_;
     const Time came = simulation().now();
@@ -133,7 +134,8 @@ Task<bool> Worker::reached(int from, Stream round) {
     co_return true;
 }
 
-// Whether what a neighbor sent in a round has come.
+// Waits for what a neighbor sent in a round; returns false if the neighbor is known to have died
+// first.
 Task<bool> Worker::reached_unless_gone(int from, Stream round) {
     const auto first = co_await first_of(reached(from, round), gone(from));
     co_return first.index() == 0;
@@ -175,7 +177,7 @@ Task<Vector> Worker::surviving_neighbor_sum(Stream round, Vector v, Bytes size, 
         if (there[i] && letter) letters.emplace(from[i], *std::move(letter));
     }
     Vector sum = Vector::zero_like(v);
-    double own = 0;  // the weight of whoever is missing, and this worker's
+    double own = 0;  // the weights of this worker and of missing neighbors
     for (const MixingWeight& w : mixing->row(rank_)) {
         const auto letter = letters.find(w.node);
         if (letter == letters.end())

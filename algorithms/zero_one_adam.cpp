@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-// Steps (begin, ...] of the variance phase at one interval.
+// A stretch of the variance phase with one interval; it covers the steps after `begin`.
 struct VarianceStretch {
     std::int64_t interval = 1;
     std::int64_t begin = 0;
@@ -41,7 +41,7 @@ bool is_local(const ZeroOneAdamOptions& options, std::int64_t s) {
     return s > options.var_freeze_step + 1;
 }
 
-// What a worker has of its own in the local phase.
+// The state that each worker has of its own in the local phase.
 struct Local {
     Vector m;
     Vector anchor;     // x after the last exchange
@@ -57,7 +57,7 @@ void local_step(const AdamRule& rule, double gamma, const Vector& g, const Vecto
     mine.moved -= step;
 }
 
-// (sqrt(v) + epsilon) u, or u / (sqrt(v) + epsilon).
+// Returns (sqrt(v) + epsilon) u, or u / (sqrt(v) + epsilon) if `inverse`.
 Vector preconditioned(const AdamRule& rule, Vector u, const Vector& v, bool inverse) {
     if (!u.has_values()) return u;
     const auto d = v.values().array().sqrt() + rule.epsilon;
@@ -77,14 +77,14 @@ void meet(const ZeroOneAdamOptions& options, Vector u, const Vector& v, Vector& 
     mine.rates = 0;
 }
 
-// What is equal on all workers as long as the variance may change.
+// State that is equal on all workers as long as the variance may change.
 struct Shared {
     Vector& x;
     Vector& m;
     Vector& v;
 };
 
-// One step of the variance phase; afterwards the worker's own model is the shared one.
+// Takes one step of the variance phase. Afterwards the worker's own model equals the shared one.
 Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, OneBitEncoder& encoder) {
     const AdamRule& rule = options.rule;
     const bool exact = zero_one_step(options, self.step()) == ZeroOneStep::exact;
@@ -105,7 +105,7 @@ Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, OneBit
     self.model() = at.x;
 }
 
-// One step of the local phase.
+// Takes one step of the local phase.
 Task<> own_step(Worker& self, ZeroOneAdamOptions options, const Vector& v, Local& mine,
                 OneBitEncoder& encoder) {
     Vector& x = self.model();

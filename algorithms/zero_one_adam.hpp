@@ -1,5 +1,5 @@
-// 0/1 Adam: the variance is refreshed ever more rarely, gradients between cost one bit an entry,
-// and once the variance is frozen workers take steps of their own between exchanges.
+// 0/1 Adam: refreshes the variance ever more rarely and sends gradients with one bit per entry in
+// between. Once the variance is frozen, workers take local steps between exchanges.
 //
 //   variance phase, steps s = 1 .. F + 1; I = 1 at first
 //     s mod I = 0:  g = exact mean;  v <- beta2 v + (1 - beta2) g^2
@@ -14,23 +14,23 @@
 //     s mod J = 0:
 //       u    <-  compressed mean of (sqrt(v) + epsilon) u_i,  0 where v = 0 if masked
 //       m_i  <-  -u / L
-//       x_i  <-  a + u / (sqrt(v) + epsilon),  a what all had after the last exchange
+//       x_i  <-  a + u / (sqrt(v) + epsilon),  a the model of all after the last exchange
 //       u_i  <-  0,  L <- 0
 //     after every `local_step_scaler` steps:  J <- min(2 J, local_step_clipper)
 //
 //   symbol   here                meaning
 //   F        var_freeze_step     the variance may change in the first F + 1 steps: the released
-//                                code tests step > F when a step is over
-//   s        k + 1               number of the step. The released code's first call, which only
-//                                initializes, counts as one there and is not made here
+//                                code tests step > F at the end of a step
+//   s        k + 1               number of the step. The released code counts its first call, which
+//                                only initializes, as a step; there is no such call here
 //   I, J                         intervals of variance and of local steps; powers of two
 //
-// The rebuilt m_i holds the weight decay, as in the released code. That code skips the compression
-// where there is one worker alone; here a lone worker compresses, as with the other 1-bit methods.
-// Every tensor is a call of its own (fused: one for the model). Nothing overlaps.
+// The rebuilt m_i includes the weight decay, as in the released code. That code skips compression
+// if there is only one worker. Here a lone worker compresses, as in the other 1-bit methods. Each
+// tensor is compressed in a call of its own (fused: one call for the model). Nothing overlaps.
 //
-// Source: Lu, Li, Zhang, De Sa, He, "Maximizing Communication Efficiency for Large-scale Training via
-// 0/1 Adam", arXiv 2202.06009; the rule from the released code (DeepSpeed,
+// Source: Lu, Li, Zhang, De Sa, He, "Maximizing Communication Efficiency for Large-scale Training
+// via 0/1 Adam", arXiv 2202.06009; the rule from the released code (DeepSpeed,
 // runtime/fp16/onebit/zoadam.py). The paper writes the intervals as an exponential, the code
 // doubles.
 #pragma once
@@ -44,7 +44,7 @@
 namespace paceline {
 
 struct ZeroOneAdamOptions {
-    AllReducePlan all_reduce{};  // of the exact means
+    AllReducePlan all_reduce{};  // for the exact means
     AdamRule rule{.bias_correction = false};
     std::int64_t var_freeze_step = 100'000;  // F
     std::int64_t var_update_scaler = 16;
@@ -55,14 +55,15 @@ struct ZeroOneAdamOptions {
     CodingCost coding{};
 };
 
-/// What a step exchanges.
+/// What a step exchanges, if anything.
 enum class ZeroOneStep : std::uint8_t { exact, compressed_gradient, local, compressed_update };
 
-/// Of step k = 0, 1, ...
+/// Returns the kind of step k = 0, 1, ...
 ZeroOneStep zero_one_step(const ZeroOneAdamOptions& options, std::int64_t k);
 
-/// Equal for steps of one stretch, in which all exchange the same or repeat with the clipper as
-/// their period; another number for every other stretch.
+/// Returns a number that identifies the stretch of step k. Steps of one stretch all exchange the
+/// same, or repeat with `local_step_clipper` as their period. Different stretches have different
+/// numbers.
 std::int64_t zero_one_stretch(const ZeroOneAdamOptions& options, std::int64_t k);
 
 /// Requires a rule without bias correction.

@@ -1,4 +1,4 @@
-// The step of Adam: momentum over the root of the variance, entry by entry.
+// The step of Adam: momentum divided by the root of the variance, entry by entry.
 //
 //   m  <-  beta1 m + (1 - beta1) g                first moment
 //   v  <-  beta2 v + (1 - beta2) g^2              second moment, called the variance
@@ -10,8 +10,8 @@
 //   gamma    gamma          learning rate of the step
 //   lambda   weight_decay   decoupled from the gradient, as in AdamW; 0: Adam
 //
-// m and v are 0 at first. Bias correction makes up for that. The 1-bit methods leave it out, as
-// their released code does. Nothing is done to vectors without values.
+// m and v are 0 at first, and bias correction compensates for that. The 1-bit methods leave it out,
+// as their released code does. Vectors without values are left unchanged.
 //
 // Sources: Kingma, Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, Algorithm 1;
 // decoupled decay: Loshchilov, Hutter, ICLR 2019. Both from memory, unverified; the rule without
@@ -37,13 +37,14 @@ void adam_momentum(const AdamRule& rule, const Vector& g, Vector& m);
 /// v <- beta2 v + (1 - beta2) g^2
 void adam_variance(const AdamRule& rule, const Vector& g, Vector& v);
 
-/// m / (sqrt(v) + epsilon) + lambda x: what a step without bias correction goes along.
+/// Returns m / (sqrt(v) + epsilon) + lambda x: the direction of a step without bias correction.
 Vector adam_direction(const AdamRule& rule, const Vector& m, const Vector& v, const Vector& x);
 
-/// m, but 0 where v is exactly 0: where no gradient ever came. One bit cannot say 0.
+/// Returns m with 0 where v is exactly 0, that is, where no gradient ever came. One bit cannot
+/// express 0.
 Vector masked(Vector m, const Vector& v);
 
-/// The step-th step, 1 being the first.
+/// Takes step number `step`, counted from 1.
 void adam_step(const AdamRule& rule, double gamma, std::int64_t step, const Vector& g, Vector& m,
                Vector& v, Vector& x);
 

@@ -1,6 +1,6 @@
 // The step of LAMB: Adam's direction, scaled layer by layer to the size of the layer.
 //
-//   m, v, m^, v^ as Adam's                                          (adam.hpp)
+//   m, v, m^, v^ as in Adam                                         (adam.hpp)
 //   r    =   m^ / (sqrt(v^) + epsilon) + lambda x
 //   t_l  =   min(max(|x_l| / |r_l|, least), most)      trust ratio; 1 where x_l or r_l is zero
 //   x_l  <-  x_l - gamma t_l r_l
@@ -8,10 +8,10 @@
 //   symbol        here                   meaning
 //   x_l, r_l                             a tensor of the model and its direction; |.| Euclidean
 //   lambda        adam.weight_decay      decoupled, of every tensor
-//   least, most   min_trust, max_trust   clips of the ratio
+//   least, most   min_trust, max_trust   bounds of the ratio
 //
-// The paper bounds |x_l| by a function phi; with phi the identity the ratio is as above. Where a
-// norm is zero the ratio is 1 and is not clipped. Nothing is done to vectors without values.
+// The paper bounds |x_l| by a function phi; with phi the identity, the ratio is as above. Where a
+// norm is zero, the ratio is 1 and is not clipped. Vectors without values are left unchanged.
 //
 // Sources: You, Li, Reddi, et al., "Large Batch Optimization for Deep Learning: Training BERT in 76
 // minutes", ICLR 2020, Algorithm 2 (from memory, unverified); the ratio of 1 and epsilon 1e-6:
@@ -31,8 +31,8 @@ struct LambRule {
     double max_trust = std::numeric_limits<double>::infinity();
 };
 
-/// The step-th step, 1 being the first. Returns the trust ratio of every tensor; nothing without
-/// values.
+/// Takes step number `step`, counted from 1. Returns the trust ratio of every tensor, or an empty
+/// vector without values.
 Eigen::VectorXd lamb_step(const LambRule& rule, double gamma, std::int64_t step, const Vector& g,
                           Vector& m, Vector& v, Vector& x);
 

@@ -1,5 +1,5 @@
-// Layer-wise adaptive rate scaling (LARS): each tensor's step has the size of the tensor, whatever
-// the size of its gradient.
+// Layer-wise adaptive rate scaling (LARS): makes each tensor's step proportional to the tensor's
+// norm, independent of the size of its gradient.
 //
 //   r_l  =  eta |x_l| / (|g_l| + lambda |x_l| + eps)
 //   g_l  <-  r_l (g_l + lambda x_l)
@@ -11,11 +11,11 @@
 //   eps       epsilon         against division by zero
 //   r_l                       trust ratio; 1 where x_l or g_l is zero, so that zeros can leave zero
 //
-// Clipped (LARC), r_l is a rate of its own that the learning rate gamma bounds: r_l <- min(r_l,
-// gamma) / gamma, and a step is never longer than that of plain SGD.
+// With clipping (LARC), the trust ratio acts as a rate of its own, bounded by the learning rate
+// gamma: r_l <- min(r_l, gamma) / gamma. A step is then never longer than that of plain SGD.
 //
-// Tensors of one dimension (biases, normalization) pass as they are, neither scaled nor decayed.
-// Comes before momentum. Without values it does nothing.
+// Tensors of one dimension (biases, normalization) pass through unchanged, neither scaled nor
+// decayed. LARS runs before momentum. Without values it does nothing.
 //
 // Source: You, Gitman, Ginsburg, "Large Batch Training of Convolutional Networks", arXiv
 // 1708.03888, 2017, Algorithm 1; clipping and the exception of zeros: NVIDIA Apex LARC.
@@ -32,7 +32,7 @@ struct LarsOptions {
     bool clip = false;
 };
 
-/// The gradient g at x as LARS hands it to momentum. Requires gamma > 0 if it clips.
+/// Returns the gradient g at x as LARS passes it to momentum. Requires gamma > 0 if `clip` is set.
 Vector lars_scaled(Vector g, const Vector& x, double gamma, const LarsOptions& options);
 
 }  // namespace paceline

@@ -19,7 +19,7 @@ void momentum_step(const MomentumRule& rule, double gamma, Vector g, Vector& m, 
     Eigen::VectorXd& velocities = m.writable();
     Eigen::VectorXd& parameters = x.writable();
     if (rule.weight_decay > 0) g.writable() += rule.weight_decay * parameters;
-    // Block by block, so that a velocity is still in the cache when it moves its parameter.
+    // Work block by block, so that a velocity is still in the cache when it moves its parameter.
     constexpr Eigen::Index block = 2048;
     for (Eigen::Index begin = 0; begin < parameters.size(); begin += block) {
         const Eigen::Index size = std::min(block, parameters.size() - begin);

@@ -1,10 +1,10 @@
-// What a momentum step changes: for methods whose gradient belongs to a model that has moved on, or
-// is a quotient, by the time it is applied.
+// The change that a momentum step makes to a model. It serves methods in which, by the time the
+// gradient is applied, the model has moved on from where it was taken, or is a quotient.
 //
 //   change  =  momentum_step(rule, gamma, g, m, at) - at          (optimizers/momentum.hpp)
 //
-// so that `x += change` is the step where x is `at` itself. Decay is that of `at`, where g was
-// taken. Nothing for vectors without values.
+// So `x += change` is the plain step if x equals `at`. Weight decay uses `at`, where g was taken.
+// For vectors without values the change has none either.
 #pragma once
 
 #include "algorithms/optimizers/momentum.hpp"

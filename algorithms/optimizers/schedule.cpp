@@ -10,7 +10,8 @@ namespace paceline {
 
 namespace {
 
-// What a share of the run is in steps: 0.55 of 100 are 55, though their product is a little more.
+// Converts a share of the run to steps. Rounds away floating-point error: 0.55 of 100 steps must be
+// 55, although the product is slightly larger.
 double in_steps(double share, double steps) {
     const double product = share * steps;
     const double whole = std::round(product);

@@ -1,4 +1,4 @@
-// How the learning rate goes over a run of T steps.
+// How the learning rate changes over a run of T steps.
 //
 //   gamma_k  =  gamma (B / B_ref) warm(k) shape(k),   k = 0 .. T-1
 //
@@ -7,9 +7,10 @@
 //            =  factor^(milestones at or before k)            step: milestones as shares of T
 //            =  (1 + cos(pi (k - w) / (T - w))) / 2           cosine, from the end of the warm-up
 //
-// B is the batch of a step of all workers and B_ref the one for which gamma was found (linear
-// scaling; Goyal et al., arXiv 1706.02677, 2017); no B_ref: no scaling. No gamma_k is zero: methods
-// that divide a difference of models by it stay defined. Cosine: Loshchilov, Hutter, ICLR 2017.
+// B is the batch of a step over all workers, and B_ref the batch for which gamma was tuned (linear
+// scaling; Goyal et al., arXiv 1706.02677, 2017). Without B_ref there is no scaling. Every gamma_k
+// is nonzero, so methods may divide a difference of models by it. Cosine: Loshchilov, Hutter, ICLR
+// 2017.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct Schedule {
     std::int64_t reference_batch = 0;  // B_ref; 0: no scaling
 };
 
-/// Of step k out of `steps`, for a step of `batch` samples among all workers. Requires 0 <= k; from
-/// `steps` on it is that of the last step.
+/// Returns the learning rate of step k out of `steps`, for `batch` samples per step over all
+/// workers. Requires k >= 0; for k >= `steps` it is the rate of the last step.
 double learning_rate_at(const Schedule& schedule, std::int64_t k, std::int64_t steps,
                         std::int64_t batch);
 
