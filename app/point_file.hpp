@@ -1,7 +1,7 @@
 // Stores the result of a point as a small text whose completeness can be verified.
 //
 //   paceline-point 1 KEY HASH      KEY: what was run (app/point_key.hpp); HASH: of the rest
-//   {"metrics": {...}, ...}        every field, numbers in a form that reads back to the same double
+//   {"metrics": {...}, ...}        every field; numbers read back to the same double
 //
 // A text that is truncated, altered by a byte, or has another key or format is rejected, and the
 // point is run again. Because of this check the file need not be flushed to survive a power
