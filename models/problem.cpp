@@ -145,8 +145,7 @@ class NetProblem final : public Problem {
     }
 
     Score score(const Eigen::VectorXd& x, const Samples& samples, std::span<const int> picks) {
-        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it is a copy only for
-        // doubles
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a copy for doubles only
         const Parameters cast = x.template cast<Scalar>();
         std::vector<Score> scores((picks.size() + scored_at_once - 1) / scored_at_once);
         tbb::parallel_for(std::size_t{0}, scores.size(), [&](std::size_t i) {
