@@ -82,7 +82,7 @@ struct LinkLoad {
     LinkId number = 0;  // number in the fabric
     std::string name;
     double busy = 0;  // share of the run's time in which it carries traffic
-    double used = 0;  // share of its capacity over that time
+    double used = 0;  // share of what it could have carried in the whole run
     double bytes_per_step = 0;
 };
 
