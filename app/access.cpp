@@ -177,7 +177,7 @@ void begin_access(LinkProcesses& processes, std::span<const AccessChoice> choice
                   std::span<const Access> accesses) {
     for (const AccessChoice& choice : choices)
         for (const int node : nodes_of(choice, static_cast<int>(accesses.size()))) {
-            if (std::cmp_greater_equal(node, accesses.size())) continue;  // of a node that is alone
+            if (std::cmp_greater_equal(node, accesses.size())) continue;  // a lone node has none
             const Access& access = accesses[static_cast<std::size_t>(node)];
             if (const auto* trace = std::get_if<std::shared_ptr<const LinkTrace>>(&choice.kind))
                 processes.follow(access, *trace);

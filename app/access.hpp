@@ -6,9 +6,10 @@
 //   {"kind": "outages", "schedule": [{"at": "10s", "for": "5s"}], "transfers": "restart"}
 //   {"kind": "outages", "mean_between": "10min", "mean_length": "20s"}
 //
-// Each with "nodes", or for all of them; servers' links do not change. sim/network/link_processes.hpp
-// says what they mean. A node's own links are the first on its way into the network and the last on
-// the way to it; a node has one cable then, and one device.
+// Each kind takes an optional "nodes" and applies to all nodes without it. Links of servers do not
+// change. sim/network/link_processes.hpp defines the processes. A node's own links are the first
+// link on its way into the network and the last link on the way back to it. Nodes must therefore
+// have one cable and one device each.
 #pragma once
 
 #include <cstdint>
@@ -41,17 +42,17 @@ struct AccessEntry {
 
 std::span<const AccessEntry> access_table();
 
-// The table of known keys of a scheduled outage, for the test that holds scenario.schema.json
-// against it.
+// The table of known keys of a scheduled outage. A test checks scenario.schema.json against it.
 Keys outage_keys();
 
-/// Of a cluster of so many nodes. Throws ConfigError.
+/// Reads the "access" of a cluster with this many nodes. Throws ConfigError.
 std::vector<AccessChoice> read_access(const Place& place, int nodes);
 
-/// The links of the first `nodes` hosts, each of which has one cable; none where there is one host.
+/// Returns the links of the first `nodes` hosts, each of which has one cable. Returns none if there
+/// is only one host.
 std::vector<Access> accesses_of(const Fabric& fabric, int nodes);
 
-/// Sets the processes going on these links.
+/// Starts the processes that change these links.
 void begin_access(LinkProcesses& processes, std::span<const AccessChoice> choices,
                   std::span<const Access> accesses);
 

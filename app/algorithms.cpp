@@ -13,9 +13,9 @@ namespace paceline {
 
 namespace {
 
-// The keys of an entry; what trains also takes an "optimizer" of its own.
+// Returns the keys of an entry. Algorithms that train also accept their own "optimizer".
 Keys with_optimizer(Keys keys) {
-    static std::deque<std::vector<std::string_view>> all;  // alive as long as the table
+    static std::deque<std::vector<std::string_view>> all;  // lives as long as the table
     std::vector<std::string_view>& mine = all.emplace_back(keys.begin(), keys.end());
     mine.emplace_back("optimizer");
     return mine;

@@ -1,4 +1,4 @@
-// Algorithms by name: what a scenario's "algorithm" can be.
+// The table of algorithms by name: the values that a scenario's "algorithm" can take.
 #pragma once
 
 #include <cstdint>
@@ -17,59 +17,60 @@
 
 namespace paceline {
 
-/// What an algorithm must have of its mixing for workers to come to agree. Told, never demanded.
+/// What an algorithm requires of its mixing for the workers to reach consensus. A violation causes
+/// a warning, never an error.
 enum class MixingNeed {
     none,
     symmetric_and_static,
     least_eigenvalue_above_minus_third,  // and symmetric and static
 };
 
-/// What becomes of a run when a worker dies (algorithms/failures.hpp).
+/// What happens to a run when a worker dies (algorithms/failures.hpp).
 enum class WhenNodesDie : std::uint8_t {
-    cannot_go_on,     // all restart, or nothing goes on
-    reruns_replicas,  // collectives are run again by those left; the model is equal on all
-    reruns_models,    // collectives are run again by those left; models are their own
-    renormalizes,     // averages are of the neighbors that are there
-    skips,            // exchanges with who is away do not take place
-    server_goes_on,   // a server does with those that are there
+    cannot_go_on,     // all nodes restart, or the run ends
+    reruns_replicas,  // the survivors rerun collectives; the model is the same on all
+    reruns_models,    // the survivors rerun collectives; each worker has its own model
+    renormalizes,     // averages cover the neighbors that are present
+    skips,            // exchanges with absent workers do not take place
+    server_goes_on,   // a server continues with the workers that are present
 };
 
 /// An algorithm whose options have been read and checked.
 struct AlgorithmChoice {
     std::string label;
     std::function<Task<>(Worker&)> run;
-    std::function<Task<>(Worker&)> serve{};  // of each server, if it has any of its own
+    std::function<Task<>(Worker&)> serve{};  // run by each server, for algorithms with server code
     WireFormat wire = fp32;
-    std::optional<Bytes> bucket;  // of the gradient; empty: one
-    MixingChoice mixing;          // of a decentralized algorithm
+    std::optional<Bytes> bucket;  // bucket size of the gradient; empty: one bucket
+    MixingChoice mixing;          // set by decentralized algorithms
     MixingNeed mixing_need = MixingNeed::none;
-    int server_nodes = 0;                // nodes it needs beside the workers'
-    int sends_at_once = 0;               // messages of a worker that set out together, beyond one
-    bool meets_everybody = false;        // every worker sends to every other one in time
+    int server_nodes = 0;                // nodes it needs besides the workers'
+    int sends_at_once = 0;               // messages that a worker sends at once, beyond one
+    bool meets_everybody = false;        // over time, every worker sends to every other worker
     bool needs_epochs = false;           // its options are stated in epochs
-    bool trains = true;                  // has a use for values
-    bool decays_by_itself = false;       // weight decay is its own, and not in the gradient
-    bool looks_ahead_and_clips = false;  // takes "nesterov" and "clip" of the optimizer
-    /// Bytes of one worker's contribution to a (final) step, before aggregation.
+    bool trains = true;                  // can make use of values
+    bool decays_by_itself = false;       // applies weight decay itself, not in the gradient
+    bool looks_ahead_and_clips = false;  // supports the optimizer's "nesterov" and "clip"
+    /// Returns the bytes that one worker contributes to a (final) step, before aggregation.
     std::function<Bytes(const Layout&)> contribution;
-    /// Closed form of step k on an idle network, where one is known.
+    /// Returns the closed form of step k on an idle network, where one is known.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
         model_step;
-    /// Messages of step k, among all workers.
+    /// Returns the number of messages of step k, over all workers.
     std::function<std::int64_t(const StepModelInput&, std::int64_t k)> messages;
-    /// Steps of one stage, which lie behind one another, cost the same, or the same as those a
-    /// period before.
+    /// Returns the stage that step k belongs to. Steps within a stage are contiguous. They all cost
+    /// the same, or their cost repeats every `period` steps.
     std::function<double(std::int64_t k, double epoch)> stage = [](std::int64_t, double) {
         return 0.0;
     };
-    std::int64_t period = 1;  // of steps
+    std::int64_t period = 1;  // in steps
     WhenNodesDie when_nodes_die = WhenNodesDie::cannot_go_on;
     double computing = 1;  // share of the workers that compute in a step
 };
 
-/// What the options of an algorithm depend on.
+/// What an algorithm's options depend on.
 struct AlgorithmInput : WorkerShape {
-    Optimizer optimizer{};  // of runs that train
+    Optimizer optimizer{};  // for runs that train
 };
 
 struct AlgorithmEntry {
@@ -82,7 +83,7 @@ struct AlgorithmEntry {
 std::span<const AlgorithmEntry> algorithm_table();
 Keys warm_up_keys();
 
-/// The algorithm's own "optimizer", if it has one.
+/// Returns the algorithm's own "optimizer", if it has one.
 std::optional<Place> algorithm_optimizer(const Place& algorithm);
 
 AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in);

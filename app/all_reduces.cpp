@@ -26,7 +26,7 @@ constexpr auto placements = std::to_array<Spelling<Placement>>(
 
 constexpr std::array<std::string_view, 3> server_keys{"kind", "servers", "placement"};
 
-// Servers on nodes of their own stand behind the workers.
+// Servers on separate nodes are numbered after the workers.
 AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
     AllReducePlan plan = AllReduce::parameter_server;
     Placement placement = Placement::own_nodes;

@@ -1,4 +1,4 @@
-// The "all_reduce" of an algorithm: a name, or an object for what needs more than a name.
+// Reads the "all_reduce" of an algorithm: a name, or an object where a name is not enough.
 #pragma once
 
 #include "app/object_reader.hpp"
@@ -6,7 +6,7 @@
 
 namespace paceline {
 
-/// The workers that an algorithm runs on, as far as its options depend on them.
+/// The workers that an algorithm runs on, reduced to what its options depend on.
 struct WorkerShape {
     int workers = 1;
     int devices_per_node = 1;

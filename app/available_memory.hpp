@@ -1,11 +1,11 @@
-// How much memory this machine has to give.
+// How much memory this machine has available.
 #pragma once
 
 #include "sim/engine/units.hpp"
 
 namespace paceline {
 
-/// What the kernel says can be had without swapping; 0 if it does not say.
+/// Returns the memory that the kernel reports as available without swapping; 0 if it reports none.
 Bytes available_memory();
 
 }  // namespace paceline

@@ -1,10 +1,11 @@
-// The "cluster.background" of a scenario: traffic of others on the same wires.
+// The "cluster.background" of a scenario: traffic from other users on the same wires.
 //
 //   {"kind": "constant", "from": 3, "to": 7, "rate": "500Mbps"}
 //   {"kind": "on-off", "from": 3, "to": 7, "rate": "1Gbps", "on": "2s", "off": "8s"}
 //
-// Sources run from the beginning to the end of a run and keep none alive; their bytes are in no
-// node's columns. Nodes are those of the fabric, whatever the placement of the job.
+// Sources run from the beginning to the end of a run and do not keep the run alive. Their bytes are
+// not counted in any node's columns. Node numbers are those of the fabric, whatever the placement
+// of the job.
 #pragma once
 
 #include <span>
@@ -29,7 +30,7 @@ struct BackgroundEntry {
 
 std::span<const BackgroundEntry> background_table();
 
-/// A list of sources, on a fabric of so many nodes. Throws ConfigError.
+/// Reads a list of sources on a fabric with this many nodes. Throws ConfigError.
 std::vector<Background> read_background(const Place& place, int nodes);
 
 }  // namespace paceline

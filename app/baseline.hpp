@@ -1,6 +1,6 @@
-// What speedup_to_target is measured against: plain sequential SGD, which is one worker of the same
-// kind with all the data, the same optimizer and batch, and no network. It ends when it reaches the
-// target, or when it has seen as many samples as the study's run would in all.
+// The baseline of speedup_to_target is plain sequential SGD: one worker of the same kind with all
+// the data, the same optimizer and batch, and no network. It ends when it reaches the target, or
+// when it has processed as many samples as the study's run would in total.
 //
 //   speedup to target  =  the baseline's time to the target / the run's
 #pragma once
@@ -11,13 +11,14 @@
 
 namespace paceline {
 
-/// Whether "measure.baseline" says so.
+/// Returns whether "measure.baseline" asks for a baseline.
 bool asks_for_baseline(const Scenario& scenario);
 
-/// Points with equal keys differ in nothing but network and algorithm, and have the same baseline.
+/// Returns a key that identifies the baseline. Points with equal keys differ only in network and
+/// algorithm, so they share a baseline.
 std::string baseline_key(const Point& point);
 
-/// Requires that it asks for one.
+/// Returns the scenario of the baseline. Requires that the scenario asks for one.
 Scenario baseline_of(const Scenario& scenario);
 
 }  // namespace paceline

@@ -171,7 +171,7 @@ Transport ClusterChoice::transport() const {
 
 Bytes ClusterChoice::bus_memory() const {
     if (!bus) return {};
-    constexpr Bytes per_link{128};  // as fabrics.cpp counts the two of a cable
+    constexpr Bytes per_link{128};  // same figure as in fabrics.cpp for the two of a cable
     const int links_each = bus->kind == BusKind::direct ? devices_per_node : 3;
     return std::int64_t{workers} * links_each * per_link;
 }
@@ -194,7 +194,7 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
             star.bandwidth = tcp->goodput_of(star.bandwidth) * star.bandwidth;
         star.bandwidth = std::max(tcp->duplex_share * star.bandwidth, Bandwidth{1});
     }
-    // Where loss binds flows and not links, what several of them have is not the share of one.
+    // If loss limits each flow rather than the link, several flows together exceed one flow's rate.
     if (loss_bound(fabric.idle_star_loss, multiple(2, star.latency)) < star.bandwidth)
         return std::nullopt;
     if (!bus) return IdleNetwork{star, {}, 1};

@@ -1,4 +1,4 @@
-// Compressors by name: what the "compressor" of an algorithm can be.
+// The table of compressors by name: the values that the "compressor" of an algorithm can take.
 //
 //   {"kind": "qsgd", "levels": 127, "bucket": 512}
 //   {"kind": "top-k", "density": 0.01}

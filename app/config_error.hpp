@@ -1,5 +1,5 @@
-// A user's mistake, told before anything runs: where it stands, what is wrong, what would be right;
-// in one line.
+// A user's mistake, reported before anything runs. The one-line message gives its location, what is
+// wrong, and the fix.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace paceline {
 
-/// The text with control characters spelled out ("\n"), and no longer than `most` characters.
+/// Returns the text with control characters spelled out ("\n"), cut to at most `most` characters.
 std::string one_line(std::string_view text, std::size_t most);
 
 class ConfigError : public std::runtime_error {
   public:
-    /// `file` is a file's name or "command line"; `path` leads to the fault within it and may be
+    /// `file` is a file name or "command line". `path` leads to the error within it and may be
     /// empty.
     ConfigError(const std::string& file, std::string_view path, std::string_view problem);
 

@@ -1,5 +1,6 @@
-// Names for contents: 128 bits of XXH3, as 32 hex digits. Equal contents have equal names; that two
-// different ones share a name by chance is out of the question, by intent it is not.
+// Names for contents: 128 bits of XXH3, as 32 hex digits. Equal contents have equal names. An
+// accidental collision is practically impossible, but the hash does not protect against deliberate
+// ones.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +11,8 @@ namespace paceline {
 
 std::string content_hash(std::string_view content);
 
-/// Of a file, read piece by piece; of one that cannot be read, as of an empty one.
+/// Returns the hash of a file, which is read piece by piece. A file that cannot be read counts as
+/// empty.
 std::string content_hash_of(const std::filesystem::path& file);
 
 }  // namespace paceline

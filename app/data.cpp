@@ -33,7 +33,7 @@ constexpr auto partitions = std::to_array<Spelling<PartitionKind>>({
     {"dirichlet", PartitionKind::dirichlet},
 });
 
-// How samples are dealt, and by which number.
+// How samples are distributed, with the parameter of the method.
 struct Deal {
     PartitionKind kind = PartitionKind::iid;
     double number = 0;  // share or alpha
@@ -76,7 +76,8 @@ Shards dealt(const Dataset& data, const Deal& deal, int workers, const RandomStr
     return partition_dirichlet(data.train.labels, workers, deal.number, stream);
 }
 
-// Its own, or else the scenario's; 0 where nothing is drawn, so that all seeds share what is read.
+// Returns the data's own seed if it has one, otherwise the scenario's. Returns 0 if nothing is
+// drawn, so that all seeds share the data.
 std::uint64_t seed_of(const DataEntry& entry, const ObjectReader& read, std::uint64_t scenarios) {
     if (std::ranges::find(entry.keys, "seed") == entry.keys.end()) return 0;
     const auto p = read.optional("seed");

@@ -1,6 +1,6 @@
-// The "data" of a workload: a generator or files, and how the training samples are dealt to
-// workers. What a scenario says is made or read when the scenario is read, so that faults come
-// before anything runs; points of a study that say the same share it.
+// The "data" of a workload: a generator or files, and how the training samples are distributed to
+// workers. Data are generated or loaded when the scenario is read, so that errors are reported
+// before anything runs. Points of a study with the same description share the data.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace paceline {
 
-/// The data sets of a study, by what makes them.
+/// The data sets of a study, keyed by their description.
 using DataCache = std::map<std::string, std::shared_ptr<const Dataset>>;
 
 struct DataChoice {
     std::shared_ptr<const Dataset> set;
     std::string name;
-    /// The shards of that many workers.
+    /// Returns the shards of this many workers.
     std::function<Shards(int workers, const RandomStreams&)> deal;
 };
 
@@ -33,7 +33,7 @@ struct DataEntry {
     std::string_view summary;
     Keys keys;
     Dataset (*make)(const ObjectReader& read, int workers, const RandomStreams& streams);
-    bool by_worker;  // made for a number of workers, in blocks of their own
+    bool by_worker;  // made for a number of workers, each with a block of its own
 };
 
 std::vector<DataEntry> data_table();

@@ -38,7 +38,7 @@ std::filesystem::path required_path(const ObjectReader& read, std::string_view k
     return as_path(read.required(key, "a file, relative to this one"));
 }
 
-// What `from_file` reads, or its fault as the scenario's.
+// Returns what `from_file` reads, and reports its errors as errors of the scenario.
 template <class Read>
 Dataset read_or_refuse(Read from_file) {
     try {

@@ -1,5 +1,5 @@
-// Data in files, by name: the formats that a scenario's "data" can read. Paths are relative to the
-// scenario. Faults of a file are ConfigErrors that name the byte.
+// The table of file formats that a scenario's "data" can read, by name. Paths are relative to the
+// scenario. Errors in a file are reported as ConfigErrors that name the byte.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What nets are trained on: the devices whose peak is known (models/devices.json).
+// The devices that nets are trained on and whose peak is known (models/devices.json).
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Device {
     std::string source;     // of the peak
 };
 
-/// All devices, slowest first as in the file.
+/// Returns all devices in the order of the file, slowest first.
 std::vector<Device> device_table();
 
 }  // namespace paceline

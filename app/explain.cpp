@@ -24,13 +24,13 @@ namespace {
 
 // --- how much is run ---
 
-// Where each run ends.
+// The limits of each run.
 struct Extent {
     std::int64_t steps;
     std::optional<Duration> time;
 };
 
-// Messages of a step, mean over a period.
+// Returns the messages per step, averaged over a period.
 double messages_per_step(const Scenario& scenario) {
     constexpr std::int64_t most = 1000;
     Scenario probe = scenario;
@@ -41,12 +41,13 @@ double messages_per_step(const Scenario& scenario) {
     return messages / static_cast<double>(*probe.stop.iterations);
 }
 
-// As many steps as the messages allow, a computation counted as one, in whole periods.
+// Returns as many steps as the message budget allows, in whole periods. A computation counts as one
+// message.
 std::int64_t affordable_steps(const Scenario& scenario, std::int64_t most_messages) {
     const std::int64_t period = scenario.algorithm.period;
     constexpr double most_explained_steps = 2000;
     const double of_a_step = messages_per_step(scenario) + scenario.cluster.workers;
-    const double cost = has_core(scenario) ? 10 : 1;  // of a message among others on its way
+    const double cost = has_core(scenario) ? 10 : 1;  // of a message, higher under contention
     const double exact =
         std::min(most_explained_steps, static_cast<double>(most_messages) / (cost * of_a_step));
     const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(exact));
@@ -60,9 +61,9 @@ Scenario cut(Scenario scenario, const Extent& extent) {
     return scenario;
 }
 
-// A point of uneven workers that ends by its time alone is run for a time, too, so that fast ones
-// take more steps than slow ones; the steps are then only a bound for counterfactuals that would
-// never end.
+// If only a time limit ends a point with uneven workers, its runs are limited in time, too, so that
+// fast workers take more steps than slow ones. The steps are then only a bound for counterfactuals
+// that would never end.
 Extent extent_of(const Scenario& scenario, std::int64_t most_messages) {
     const std::int64_t affordable = affordable_steps(scenario, most_messages);
     if (const auto steps = scenario.steps())
@@ -79,7 +80,7 @@ Extent extent_of(const Scenario& scenario, std::int64_t most_messages) {
 
 // --- many runs ---
 
-// Runs all, on several threads; results in the order of the scenarios.
+// Runs all scenarios on several threads. Results are in the order of the scenarios.
 std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios, int threads) {
     std::vector<Metrics> results(scenarios.size());
     std::atomic<std::size_t> next{0};
@@ -171,7 +172,7 @@ bool comes_before_steady_steps(const std::optional<Obstacle>& without) {
     return !without || *without <= Obstacle::unlike_nodes;
 }
 
-// The last rung on which nodes became alike, or of those before it.
+// Returns the last rung up to the one that makes nodes alike.
 std::size_t rung_of_alike_nodes(const std::vector<LadderStep>& ladder) {
     std::size_t last = 0;
     for (std::size_t i = 0; i < ladder.size(); ++i)
@@ -179,7 +180,7 @@ std::size_t rung_of_alike_nodes(const std::vector<LadderStep>& ladder) {
     return last;
 }
 
-// Closed form of a mean step of so many gradients, as run_point counts them.
+// Returns the closed form of a mean step over this many gradients, counted as in run_point.
 std::optional<double> model_of(const Scenario& scenario, double iterations) {
     const double computing = scenario.algorithm.computing;
     const auto steps = static_cast<std::int64_t>(iterations / computing + 1e-6);
@@ -188,7 +189,7 @@ std::optional<double> model_of(const Scenario& scenario, double iterations) {
     return to_seconds(*model) / computing;
 }
 
-// What of the ladder did not run is left out: its part goes to the next one.
+// Rungs whose run failed are left out; their part goes to the next rung.
 void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
                 const std::vector<Metrics>& runs) {
     for (std::size_t i = 0; i < ladder.size(); ++i) {
@@ -206,7 +207,7 @@ void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
     }
 }
 
-// What is left when nothing is in the way.
+// Adds the parts that are left when all obstacles have been removed.
 void add_what_is_left(Explanation& e, const Scenario& scenario, double coding_alone_s) {
     const double left = e.ladder.back().step_s;
     const double coding = std::min(coding_alone_s, left);
@@ -283,7 +284,7 @@ void add_links(Explanation& e, const Scenario& scenario, const LinkUse& use) {
 
 // --- the closed form ---
 
-// What closed forms leave out.
+// Returns whether closed forms leave this obstacle out.
 bool is_beyond_closed_forms(Obstacle what) {
     return what < Obstacle::latency || what == Obstacle::core;
 }
@@ -332,7 +333,7 @@ struct Improvement {
     std::optional<Scenario> scenario;
 };
 
-// Twice as many nodes, if everything else in the scenario goes with that.
+// Doubles the number of nodes, if the rest of the scenario permits that.
 Improvement with_nodes_doubled(const Study& study, const Point& point,
                                const ExplainOptions& options) {
     Improvement candidate{{"nodes_doubled", "nodes doubled", {}, {}}, {}};
@@ -431,11 +432,11 @@ void add_notes(Explanation& e, const Scenario& scenario, const Extent& extent) {
 
 // --- all of it ---
 
-// Everything that is run beside the point as it is.
+// All runs besides the unmodified point.
 struct Runs {
     std::vector<LadderStep> ladder;
-    std::vector<Metrics> of_ladder;  // the first is the point as it is
-    std::size_t alike = 0;           // the rung of alike nodes
+    std::vector<Metrics> of_ladder;  // the first is the unmodified point
+    std::size_t alike = 0;           // the rung with nodes alike
     Metrics communication_alone;
     Metrics coding_alone;
     std::vector<WhatNext> next;
@@ -448,7 +449,7 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Impr
     runs.alike = rung_of_alike_nodes(runs.ladder);
     std::vector<Scenario> scenarios;
     for (const LadderStep& step : runs.ladder) scenarios.push_back(step.scenario);
-    // The point as it is has been run: communication alone takes its place.
+    // The unmodified point has already been run. Its slot runs communication alone instead.
     scenarios.front() = with_compute_times(runs.ladder[runs.alike].scenario, 0);
     scenarios.push_back(with_compute_times(runs.ladder.back().scenario, 0));
     for (const Improvement& one : next)

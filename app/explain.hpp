@@ -1,8 +1,9 @@
-// One point of a study, explained: where a step's time goes, which links are busy, how far it is
-// from the closed form and why, and what the next doubling would give.
+// Explains one point of a study: where a step's time goes, which links are busy, how far the point
+// is from the closed form and why, and what the next doubling of a resource would gain.
 //
-// The parts of a step are differences of runs. The point is run as it is, then again and again, each
-// time with one obstacle less, all with the same seed and the same number of steps:
+// The parts of a step are differences between runs. The point is run as it is, and then again and
+// again, each time with one more obstacle removed. All runs have the same seed and the same number
+// of steps:
 //
 //   T_0 as it is  ->  T_1 no other traffic  ->  no failures  ->  nodes alike  ->  steady links
 //       ->  no protocol costs  ->  no latency  ->  core without limits  ->  nodes' links without
@@ -10,15 +11,17 @@
 //
 //   part i = T_(i-1) - T_i        compute, coding and idle together = T_m
 //
-// So parts sum to T_0 exactly. What is not there has no rung. The order matters where obstacles
-// hide one another: a part is what is gained by removing it after those above it. Parts of random
-// things have noise, and one may be below 0. Coding is T_m with gradients and updates that take no
-// time; compute is those of a step; idle is the rest. What overlaps is in no part; it is won:
+// The parts therefore sum to T_0 exactly. An obstacle that the point does not have gets no rung.
+// The order matters where obstacles hide one another: a part is the gain from removing it after all
+// those above it have been removed. Parts of random effects are noisy and may fall below 0. Coding
+// is the T_m of a run whose gradients and updates take no time. Compute is the time of one step's
+// gradients and updates. Idle is the rest of T_m. Overlapped time appears in no part and is
+// reported as a gain:
 //
 //   overlap won = T_m + communication alone - coding - T(nodes alike)
 //
-// with communication alone the step of nodes alike whose gradients and updates take no time.
-// docs/explain.md defines the words for users.
+// where "communication alone" is the step time with nodes alike whose gradients and updates take no
+// time. docs/explain.md defines the terms for users.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +35,7 @@
 
 namespace paceline {
 
-/// What is removed, one after the other; and what is left.
+/// The obstacles in the order of their removal, followed by what is left.
 enum class Obstacle : std::uint8_t {
     other_traffic,
     failures,
@@ -49,62 +52,63 @@ enum class Obstacle : std::uint8_t {
     compute,
 };
 
-/// "waiting for the slowest"; of JSON: "waiting_for_slowest".
+/// Returns the name in texts ("waiting for the slowest"), or the key in JSON
+/// ("waiting_for_slowest").
 std::string name_of(Obstacle obstacle);
 std::string key_of(Obstacle obstacle);
 
-/// What counts as equal to a closed form, relative to the step.
+/// Largest difference, relative to the step, that still counts as equal to a closed form.
 inline constexpr double equal_to_closed_form = 1e-6;
 
 struct Part {
     Obstacle what{};
-    double seconds = 0;  // of a step
+    double seconds = 0;  // per step
 };
 
-/// A run of the ladder.
+/// One run of the ladder.
 struct Rung {
-    std::optional<Obstacle> without;  // in addition to those above; empty: as it is
+    std::optional<Obstacle> without;  // in addition to those of the rungs above; empty: as it is
     double step_s = 0;
-    std::optional<double> model_s{};  // closed form of the same, where one is known
+    std::optional<double> model_s{};  // closed form of the same run, where one is known
 };
 
 struct Overlap {
-    double compute_s = 0;        // alone, what idles included
-    double communication_s = 0;  // alone, with coding
+    double compute_s = 0;        // compute alone, including its idle time
+    double communication_s = 0;  // communication alone, including coding
     double won_s = 0;
 };
 
 struct LinkLoad {
-    LinkId number = 0;  // of the fabric
+    LinkId number = 0;  // number in the fabric
     std::string name;
-    double busy = 0;  // share of the run's time in which it carries something
-    double used = 0;  // share of what it could have carried in that time
+    double busy = 0;  // share of the run's time in which it carries traffic
+    double used = 0;  // share of what it could have carried in the whole run
     double bytes_per_step = 0;
 };
 
-/// All links that do the same.
+/// All links with the same role.
 struct LinkKind {
     std::string kind;
     std::size_t links = 0;
     double mean_busy = 0;
     double mean_used = 0;
-    LinkLoad busiest;  // the most used of them, the first of equals
+    LinkLoad busiest;  // the most used of them; the first one on a tie
 };
 
-/// The simulation against the closed form of an idle network.
+/// Compares the simulation with the closed form of an idle network.
 struct ClosedFormCheck {
     std::optional<double> model_s;  // empty: none is known
-    bool of_a_star = false;         // that stands for the fabric, which is none
-    std::vector<Part> causes;       // what the closed form does not have
+    bool of_a_star = false;         // the form of a star stands in for another fabric
+    std::vector<Part> causes;       // what the closed form leaves out
     double rest_s = 0;              // simulated - closed form - causes
     std::vector<std::string> about_rest;
 };
 
 struct WhatNext {
-    std::string key;   // of JSON
+    std::string key;   // key in JSON
     std::string name;  // "bandwidth doubled"
     std::optional<Metrics> run;
-    std::string why_not;  // where it cannot be run
+    std::string why_not;  // if it cannot be run
 };
 
 struct Explanation {
@@ -112,46 +116,47 @@ struct Explanation {
     std::string title;
     std::size_t point = 0;
     std::size_t points = 1;
-    std::vector<std::pair<std::string, std::string>> choice;  // axis and name
+    std::vector<std::pair<std::string, std::string>> choice;  // axis and name of the value
     std::string algorithm;
     std::string workload;
     std::string fabric;
     int nodes = 0;
     int workers = 0;
-    std::optional<std::int64_t> steps;     // each run at most
-    std::optional<std::int64_t> of_steps;  // of the point
+    std::optional<std::int64_t> steps;     // limit of each run
+    std::optional<std::int64_t> of_steps;  // steps of the whole point
     std::optional<double> time_limit_s;
-    bool on_the_clock = false;  // it trains, and is explained without values
+    bool on_the_clock = false;  // the point trains, but is explained without values
     std::vector<std::string> notes;
     Metrics as_is;
     std::vector<Rung> ladder;
     std::vector<Part> parts;  // they sum to the step time
     Overlap overlap;
     ClosedFormCheck check;
-    std::vector<LinkKind> kinds;        // in the fabric's order; only those that carried something
-    std::vector<LinkLoad> most_loaded;  // links, most used first
+    std::vector<LinkKind> kinds;        // in the fabric's order; only kinds that carried traffic
+    std::vector<LinkLoad> most_loaded;  // single links, most used first
     std::vector<WhatNext> next;
     std::string verdict;
 };
 
 struct ExplainOptions {
-    std::int64_t most_messages = 300'000;  // of a run; it has a step and a period at least
+    std::int64_t most_messages = 300'000;  // of one run, which always has a step and a period
     int threads = 1;
-    DataCache* data = nullptr;  // of several explanations; null: one of its own
+    DataCache* data = nullptr;  // shared by several explanations; null: a cache of its own
 };
 
-/// Runs the point some ten times. If it fails as it is there are no parts and nothing behind them.
+/// Runs the point about ten times. If the unmodified point fails, the explanation has no parts and
+/// nothing that follows them.
 Explanation explain_point(const Study& study, std::size_t number, const ExplainOptions& options);
 
-/// The point that the user means: `number`, or the only one. Throws ConfigError.
+/// Returns the point that the user means: `number`, or the only one. Throws ConfigError.
 std::size_t point_to_explain(const Study& study, std::optional<std::size_t> number);
 
-/// One line: what bounds a step, and what would help most.
+/// Returns one line: what limits a step, and which change would help most.
 std::string verdict_of(const Explanation& explanation);
 
-/// A page for people.
+/// Returns the explanation as a page for people.
 std::string explanation_text(const Explanation& explanation);
-/// The same for programs; times in seconds.
+/// Returns the same for programs. Times are in seconds.
 std::string explanation_json(const Explanation& explanation);
 
 }  // namespace paceline

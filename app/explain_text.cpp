@@ -53,7 +53,7 @@ const Naming& naming_of(Obstacle what) {
     return namings[static_cast<std::size_t>(what)];
 }
 
-// The five that always stand on the page, and the others where they are.
+// Parts that always appear on the page. The others appear only if they exist.
 constexpr std::array<Obstacle, 4> always{Obstacle::compute, Obstacle::latency,
                                          Obstacle::serialization, Obstacle::unlike_nodes};
 
@@ -63,7 +63,7 @@ double seconds_of(const Explanation& e, Obstacle what) {
     return 0;
 }
 
-// In the order of the page: what is done first, what is in the way below.
+// Returns the parts in the order of the page: the work first, the obstacles below.
 std::vector<Part> parts_in_order(const Explanation& e) {
     constexpr std::array<Obstacle, 13> order{
         Obstacle::compute,        Obstacle::coding,       Obstacle::idle,
@@ -94,7 +94,7 @@ Unit unit_for(double seconds) {
     return {"ns", 1e-9};
 }
 
-// Without a minus before zeros.
+// Formats without a minus sign before zero.
 std::string fixed(double value, int digits) {
     std::string text = fmt::format("{:.{}f}", value, digits);
     if (text.find_first_not_of("-0.") == std::string::npos && text.starts_with('-'))
@@ -128,7 +128,7 @@ std::string or_dash(const std::optional<double>& value, std::string_view format,
 
 using TextRow = std::vector<std::string>;
 
-// The first column to the left, like every column named in `left`; the others to the right.
+// Aligns the columns named in `left` to the left and the others to the right.
 std::string laid_out(const std::vector<TextRow>& rows, const std::vector<std::size_t>& left = {0}) {
     std::vector<std::size_t> widths;
     for (const TextRow& row : rows) {
@@ -246,7 +246,8 @@ std::string check_text(const Explanation& e) {
     return text;
 }
 
-// Over one node as it is now: a faster device is no slower cluster.
+// Returns the speedup over one node as it is now. Otherwise a faster device would make the cluster
+// look slower.
 std::optional<double> speedup_over_now(const Explanation& e, const WhatNext& next) {
     if (next.key != "compute_halved") return next.run->speedup;
     if (!e.as_is.speedup) return std::nullopt;

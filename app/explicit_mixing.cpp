@@ -20,7 +20,7 @@ namespace {
 constexpr auto graph_weights = std::to_array<Spelling<GraphWeights>>(
     {{"metropolis", GraphWeights::metropolis}, {"uniform", GraphWeights::uniform}});
 
-// w_ij by j, without w_ii; the weight of an edge that states none is not there.
+// w_ij by j, without w_ii. An edge without a stated weight has none here.
 using WeightsOfNode = std::map<int, std::optional<double>>;
 
 struct Edges {
@@ -63,7 +63,7 @@ Edges read_edges(const Place& list, bool directed, int workers) {
     return edges;
 }
 
-// The weights as they stand, the rest of each row with the node itself.
+// Returns the weights as stated. The rest of each row goes to the node itself.
 Mixing as_stated(const Edges& edges, const Place& list) {
     std::vector<std::vector<MixingWeight>> rows;
     for (int i = 0; std::cmp_less(i, edges.rows.size()); ++i) {

@@ -1,4 +1,4 @@
-// A mixing whose edges, and if one likes weights, stand in the scenario.
+// A mixing whose edges, and optionally weights, are given in the scenario.
 #pragma once
 
 #include "app/object_reader.hpp"
@@ -8,14 +8,14 @@ namespace paceline {
 
 enum class GraphWeights { metropolis, uniform };
 
-/// Of "edges", "directed" and the weights asked for. Throws ConfigError if W would not be doubly
-/// stochastic. Requires that `read` has "edges".
+/// Reads a mixing from "edges", "directed" and the requested weights. Throws ConfigError if W would
+/// not be doubly stochastic. Requires that `read` has "edges".
 Mixing read_explicit_mixing(const ObjectReader& read, int workers);
 
-/// "weights": "metropolis" or "uniform".
+/// Reads "weights": "metropolis" or "uniform".
 GraphWeights as_graph_weights(const Place& place);
 
-/// Refuses W, at `place`, unless all its columns sum to 1.
+/// Refuses W at `place` unless all its columns sum to 1.
 void check_columns(const Mixing& mixing, const Place& place);
 
 }  // namespace paceline

@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 5> graph_keys{"kind", "link", "switches",
                                                      "overhead"};
 constexpr std::array<std::string_view, 2> cable_key_table{"between", "link"};
 
-constexpr std::int64_t most_of_a_kind = 100'000'000;  // as many as there can be nodes
+constexpr std::int64_t most_of_a_kind = 100'000'000;  // the largest possible number of nodes
 
 Link required_link(const ObjectReader& read) {
     return read_link(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
@@ -54,7 +54,7 @@ Duration overhead_of(const ObjectReader& read) {
     return overhead ? as_duration(*overhead) : Duration::zero();
 }
 
-// An idle cable was measured to take 168 bytes; flows it carries add theirs.
+// An idle cable was measured to take 168 bytes; the flows that it carries add to that.
 Bytes memory_of(std::int64_t cables, int nodes) {
     return std::max<std::int64_t>(0, cables - nodes) * Bytes{256};
 }
@@ -63,7 +63,7 @@ int as_count(const Place& place) {
     return static_cast<int>(as_integer(place, 1, most_of_a_kind));
 }
 
-// Nodes whose cable is not the usual one.
+// Nodes whose cable differs from the usual one.
 struct OtherLinks {
     std::vector<int> nodes;
     Cable cable;
@@ -86,7 +86,7 @@ std::vector<OtherLinks> read_other_links(const ObjectReader& read, int nodes, Re
     return others;
 }
 
-// Later ones win. Links are numbered as on a star.
+// Replaces links; later entries override earlier ones. Links are numbered as on a star.
 void replace_links(Fabric& fabric, const std::vector<OtherLinks>& others) {
     for (const OtherLinks& other : others)
         for (const int node : other.nodes) {
@@ -123,8 +123,8 @@ FabricChoice read_star(const ObjectReader& read, int nodes) {
     return choice;
 }
 
-// The link of a node of a cell. A preset's latency is that between a device and the network behind
-// its radio, all of it on this link: the core adds none.
+// Reads the link of a node in a cell. A preset's latency is that between a device and the network
+// behind its radio. All of it is on this link; the core adds none.
 Cable read_access(const Place& place) {
     Cable cable = read_cable(place);
     const ObjectReader read(place, link_keys());
@@ -260,7 +260,7 @@ FabricChoice read_torus(const ObjectReader& read, int nodes) {
     std::int64_t product = 1;
     for (std::size_t i = 0; i < place.json->size(); ++i) {
         dims.push_back(as_count(place.element(i)));
-        product = std::min(product, most_of_a_kind + 1) * dims.back();  // stays in range
+        product = std::min(product, most_of_a_kind + 1) * dims.back();  // avoids overflow
     }
     if (product > most_of_a_kind)
         place.refuse(
@@ -299,7 +299,7 @@ std::vector<std::string> read_switches(const Place& place) {
     return names;
 }
 
-// Hosts by their numbers and switches by their names, as vertices of a graph.
+// The vertices of a graph: hosts by their numbers, switches by their names.
 class Vertices {
   public:
     Vertices(int nodes, const std::optional<Place>& switches) : nodes_(nodes) {

@@ -1,4 +1,4 @@
-// Fabrics by name: what a scenario's "cluster.fabric" can be.
+// The table of fabrics by name: the values that a scenario's "cluster.fabric" can take.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@
 
 namespace paceline {
 
-/// A fabric that has been read and checked for a number of nodes; links are only built when it is
-/// made.
+/// A fabric that has been read and checked for a number of nodes. Its links are built only when
+/// `make` is called.
 struct FabricChoice {
-    /// For the number of nodes it was read for. The seed draws among equally short routes.
+    /// Builds the fabric. `hosts` is the number of nodes that it was read for. The seed chooses
+    /// among equally short routes.
     std::function<Fabric(int hosts, std::uint64_t seed)> make;
     Duration overhead{};                   // per message, at the sender
-    std::optional<IdleStar> as_idle_star;  // if closed forms for the star hold
-    bool states_efficiency = false;        // its links do
+    std::optional<IdleStar> as_idle_star;  // if the closed forms for a star hold
+    bool states_efficiency = false;        // its links state an efficiency
     bool takes_servers = false;            // can be made for more hosts than nodes
-    bool one_cable_per_node = false;       // so that a node has links of its own
-    double idle_star_loss = 0;             // of a route of that
-    Bytes memory;                          // of what it has beyond a star's two links per node
+    bool one_cable_per_node = false;       // so each node has links of its own
+    double idle_star_loss = 0;             // loss on a route of the idle star
+    Bytes memory;                          // of everything beyond a star's two links per node
 };
 
 struct FabricEntry {
@@ -36,12 +37,11 @@ struct FabricEntry {
 
 std::span<const FabricEntry> fabric_table();
 
-// The table of known keys of a graph's cable, for the test that holds scenario.schema.json against
-// it.
+// The table of known keys of a graph's cable. A test checks scenario.schema.json against it.
 Keys cable_keys();
 Keys other_links_keys();
 
-/// Throws ConfigError, also where the fabric does not fit the number of nodes.
+/// Throws ConfigError, also if the fabric does not fit the number of nodes.
 FabricChoice read_fabric(const Place& place, int nodes);
 
 }  // namespace paceline

@@ -35,7 +35,7 @@ constexpr double most_failure_seconds = 9e6;  // 104 days, within the clock's ra
 
 using AbsencesOfNodes = std::vector<std::vector<Absence>>;
 
-// In order; refuses those that overlap by what `refuse(a, b)` throws.
+// Sorts the absences. If two overlap, `refuse(a, b)` throws.
 template <class Refuse>
 void put_in_order(std::vector<Absence>& absences, const Refuse& refuse) {
     std::ranges::sort(absences, {}, &Absence::leaves);
@@ -201,11 +201,11 @@ void check_failures(const Place& place, const FailureChoice& failures,
 
 namespace {
 
-// The absences of a list, one after the other, and again in each period.
+// The absences of a list, one after the other, repeated in each period.
 struct Listed {
     std::vector<std::vector<Absence>> absences;
     std::optional<Duration> period;
-    std::vector<std::size_t> given;  // to each node so far
+    std::vector<std::size_t> given;  // returned for each node so far
 
     std::optional<Absence> number(std::size_t node, std::size_t i) const {
         const std::size_t count = absences[node].size();
@@ -218,7 +218,7 @@ struct Listed {
         return absence;
     }
 
-    // Absences that would be over are passed.
+    // Skips absences that would already be over.
     std::optional<Absence> operator()(int rank, Time since) {
         const auto node = static_cast<std::size_t>(rank);
         std::optional<Absence> next = number(node, given[node]++);
@@ -227,7 +227,7 @@ struct Listed {
     }
 };
 
-// Exponential times of being there and away.
+// Absences with exponential times of presence and absence.
 struct Drawn {
     double mean_between_s;
     double mean_repair_s;

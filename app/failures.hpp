@@ -1,4 +1,4 @@
-// The "failures" of a cluster: when nodes are away, and what the others do then.
+// The "failures" of a cluster: when nodes are away, and how the others react.
 //
 //   {"schedule": [{"node": 3, "at": "10s", "for": "20s"}, {"node": 5, "at": "0s", "for": "1min"}],
 //    "on_death": "go-on", "detection": "5s", "return_from": "peer"}
@@ -6,11 +6,11 @@
 //    "checkpoint": {"every": "20min", "write": "30s", "read": "30s"}}
 //   {"trace": {"file": "phones.csv", "period": "24h"}}
 //
-// A schedule without "for" is for good; one from "0s" is a late joiner. "mean_between" is the mean
-// time that a node is there, "mean_repair" the mean time that it is away after that; both
-// exponential, of each node by itself, from the stream "failures" of the seed. A trace names node,
-// leaves_s, returns_s in its header; its times repeat with the period, if it has one. What all of
-// this means: algorithms/failures.hpp.
+// An absence in a schedule without "for" is permanent; one that starts at "0s" makes the node a
+// late joiner. "mean_between" is the mean time that a node is present, "mean_repair" the mean time
+// that it is then away. Both times are exponential, independent for each node, and drawn from the
+// stream "failures" of the seed. The header of a trace names node, leaves_s and returns_s; its
+// times repeat with the period, if it has one. algorithms/failures.hpp defines the semantics.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace paceline {
 
-/// The absences of one node, in order; those of a period again in each.
+/// The absences of one node, in order. With a period, they recur in each period.
 struct AbsenceTrace {
     std::vector<std::vector<Absence>> absences;  // by node
     std::optional<Duration> period;
@@ -34,7 +34,7 @@ struct FailureChoice {
     std::vector<std::vector<Absence>> schedule;  // by node; empty: none
     std::optional<Duration> mean_between;
     Duration mean_repair{};
-    std::vector<int> nodes;  // that "mean_between" is of; empty: all
+    std::vector<int> nodes;  // that "mean_between" applies to; empty: all
     std::optional<AbsenceTrace> trace;
     OnDeath on_death = OnDeath::go_on;
     std::optional<ReturnFrom> return_from;
@@ -47,14 +47,14 @@ Keys absence_keys();
 Keys absence_trace_keys();
 Keys checkpoint_keys();
 
-/// Of a cluster of so many nodes. Throws ConfigError.
+/// Reads the failures of a cluster with this many nodes. Throws ConfigError.
 FailureChoice read_failures(const Place& place, int nodes);
 
-/// Refuses what the algorithm cannot do.
+/// Refuses failures that the algorithm cannot handle.
 void check_failures(const Place& place, const FailureChoice& failures,
                     const AlgorithmChoice& algorithm);
 
-/// With absences drawn anew from the seed.
+/// Returns the failures of a run, with absences drawn anew from the seed.
 Failures make_failures(const FailureChoice& choice, const AlgorithmChoice& algorithm, int nodes,
                        std::uint64_t seed);
 

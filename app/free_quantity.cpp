@@ -28,7 +28,7 @@ std::optional<double> as_number(const std::string& text) {
     return json.is_number() ? std::optional(json.get<double>()) : std::nullopt;
 }
 
-// Both ends as numbers of one kind; nothing when they are not of that kind.
+// Reads both ends as numbers of one kind. Returns false if they are not of that kind.
 template <class Parse>
 bool read_ends(const Ends& ends, Parse parse, FreeQuantity& free) {
     try {

@@ -1,8 +1,8 @@
-// The free quantity of `paceline solve`: a path of the scenario and the range that its value moves
-// in, such as cluster.fabric.link.bandwidth=100Mbps..100Gbps.
+// The free quantity of `paceline solve`: a path of the scenario and the range over which its value
+// varies, such as cluster.fabric.link.bandwidth=100Mbps..100Gbps.
 //
-// Values are counted in the unit that the simulator computes in: bits per second, picoseconds, bytes,
-// all whole; numbers as they are.
+// Values are held in the units of the simulator: bits per second, picoseconds and bytes, all of
+// them whole numbers. Plain numbers stay as they are.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@ struct FreeQuantity {
     double from = 0;
     double to = 0;
 
-    /// 1 where values are whole in their unit; 0 for numbers.
+    /// Returns the smallest step of the values: 1 if they are whole numbers of their unit, 0 for
+    /// real numbers.
     [[nodiscard]] double step() const;
-    /// The value as scenarios have it.
+    /// Returns the value as it is written in scenarios.
     [[nodiscard]] std::string spelled(double value) const;
-    /// The same to so many digits, for people.
+    /// Returns the same with this many digits, for people.
     [[nodiscard]] std::string shown(double value, int digits) const;
-    /// "path=value", as --set takes it.
+    /// Returns "path=value", as --set takes it.
     [[nodiscard]] std::string setting(double value) const;
-    /// In bits per second, seconds, bytes; numbers as they are.
+    /// Returns the value in bits per second, seconds or bytes. Plain numbers stay as they are.
     [[nodiscard]] double in_base_unit(double value) const;
     [[nodiscard]] std::string base_unit() const;
 };

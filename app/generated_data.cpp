@@ -34,9 +34,9 @@ constexpr std::array<std::string_view, 11> language_keys{
 
 constexpr std::int64_t most_samples = 100'000'000;
 constexpr std::int64_t most_features = 10'000'000;
-constexpr std::int64_t most_numbers = std::int64_t{1} << 32;  // of a data set: 16 GiB
+constexpr std::int64_t most_numbers = std::int64_t{1} << 32;  // in a data set: 16 GiB
 
-// Reads a whole number, if there is one.
+// Reads a whole number if the key is present.
 void read_count(const ObjectReader& read, std::string_view key, std::int64_t most, int& count) {
     if (const auto p = read.optional(key)) count = static_cast<int>(as_integer(*p, 1, most));
 }
@@ -60,7 +60,7 @@ void check_size(const ObjectReader& read, std::int64_t samples, std::int64_t fea
             static_cast<double>(free.count) * 1e-9));
 }
 
-// Of what the samples are drawn with.
+// Checks the size of the matrix that generates the samples.
 void check_source(const ObjectReader& read, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t most = 100'000'000;  // as many as a model that trains may have
     if (rows * columns > most)
@@ -129,7 +129,7 @@ Dataset make_language(const ObjectReader& read, int /*workers*/, const RandomStr
     ArtificialLanguageOptions options;
     read_count(read, "vocabulary", 1'000'000, options.vocabulary);
     read_count(read, "word_classes", 1000, options.word_classes);
-    constexpr double most_exponent = 20;  // beyond it frequencies and odds leave a double's range
+    constexpr double most_exponent = 20;  // frequencies and odds above it exceed a double's range
     if (const auto p = read.optional("zipf")) options.zipf = as_number_up_to(*p, most_exponent);
     if (const auto p = read.optional("sharpness"))
         options.sharpness = as_number_up_to(*p, most_exponent);

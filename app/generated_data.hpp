@@ -1,4 +1,4 @@
-// Data that is generated, by name: what a scenario's "data" can be without files.
+// The table of generated data by name: the values that a scenario's "data" can take without files.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
-// The runs of a study that are still to do, given out longest first, so that the last ones to finish
-// are short; and their results taken, kept in a folder and counted. Called by several threads.
+// Queue of the runs of a study that remain to be done. Hands out the longest first, so that the
+// last ones to finish are short. Also collects the results, stores them in a folder and counts
+// them. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +18,20 @@ namespace paceline {
 
 class Handout {
   public:
-    /// Requires that all outlive this. `kept` may be null.
+    /// Requires that all arguments outlive this object. `kept` may be null.
     Handout(const StudyRuns& runs, KeptPoints* kept, StudyProgress& progress)
         : runs_(runs), kept_(kept), progress_(progress), results_(runs.size()) {}
 
-    /// Takes the results of those that are kept; gives the others.
+    /// Takes over the results that are already stored, and returns the other runs.
     std::vector<std::size_t> take_kept(const std::vector<std::size_t>& wanted);
     void add(const std::vector<std::size_t>& to_do);
 
     std::optional<std::size_t> next();
-    /// Keeps the result, unless it is an error. Throws OutputError when that cannot be done.
+    /// Stores the result unless it is an error. Throws OutputError if it cannot be stored.
     void finished(std::size_t run, PointResult result);
 
-    /// Of all runs; without an outcome: not there. Requires that no thread is at work.
+    /// Returns the results of all runs. A result without an outcome is missing. Requires that no
+    /// other thread is using this object.
     [[nodiscard]] std::vector<PointResult>& results() { return results_; }
 
   private:

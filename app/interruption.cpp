@@ -6,9 +6,9 @@ namespace paceline {
 
 namespace {
 
-constexpr int waking = SIGUSR2;  // ends the listener
+constexpr int waking = SIGUSR2;  // wakes the listener so that it ends
 
-// As nohup and shells have it for what they start in the background.
+// Returns whether a signal is ignored, as nohup and shells arrange for background processes.
 bool is_ignored(int signal) {
     struct sigaction before{};
     return sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;

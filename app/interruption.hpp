@@ -1,10 +1,12 @@
-// Ctrl-C as a stop token: while this lives, the first SIGINT, SIGTERM or SIGHUP requests a stop, and
-// the second ends the process at once, as it would have without. Not so in a parallel job: there one
-// wish to stop may come as several signals, from the launcher and from the batch system, and what is
-// slow to end they kill. There all but the first are passed over.
+// Turns Ctrl-C into a stop token. While this object lives, the first SIGINT, SIGTERM or SIGHUP
+// requests a stop. The second ends the process at once, as it would have without this object. In a
+// parallel job, one request to stop may arrive as several signals, from the launcher and from the
+// batch system, and both kill processes that are slow to end. There, all signals but the first are
+// ignored.
 //
-// A signal that was ignored before (nohup) stays so. The signals are blocked in the thread that makes this and in those it starts later; a thread of
-// its own waits for them. So make it before any other thread.
+// A signal that was ignored before (nohup) stays ignored. The signals are blocked in the thread
+// that creates this object and in the threads that it starts later; a dedicated thread waits for
+// them. Create this object before any other thread.
 #pragma once
 
 #include <atomic>
@@ -25,9 +27,9 @@ class Interruption {
     ~Interruption();
 
     [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-    /// As if the signal had come; it does not count as the first.
+    /// Acts as if the signal had arrived. It does not count as the first one.
     void interrupt(int signal);
-    /// The signal that came; 0: none.
+    /// Returns the signal that arrived; 0 if none.
     [[nodiscard]] int signal() const { return signal_; }
 
   private:

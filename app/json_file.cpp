@@ -28,7 +28,7 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
     return fmt::format("line {}, column {}", line, column);
 }
 
-// The parser's own words, without its number and position.
+// Returns the parser's own message without its number and position.
 std::string reason(const nlohmann::json::exception& error) {
     std::string_view what = error.what();
     if (const std::size_t number = what.find("] "); what.starts_with('['))
@@ -37,7 +37,7 @@ std::string reason(const nlohmann::json::exception& error) {
     return std::string(what.substr(0, 200));
 }
 
-// Watches the parser: depth, and keys that occur twice.
+// Checks depth and repeated keys during parsing.
 class Guard {
   public:
     explicit Guard(std::string file) : file_(std::move(file)) {}

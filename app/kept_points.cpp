@@ -37,7 +37,7 @@ std::optional<PointResult> KeptPoints::find(const std::string& key) const {
 
 void KeptPoints::keep(const std::string& key, const PointResult& result) {
     const std::scoped_lock lock(mutex_);
-    // Another process may keep the same point: each has a temporary name of its own.
+    // Another process may store the same point, so each uses its own temporary name.
     const fs::path temporary = folder_ / fmt::format("{}.{}.tmp", key, ::getpid());
     write_file(temporary, point_text(key, result), Flush::no);
     std::error_code error;

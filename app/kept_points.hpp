@@ -1,6 +1,6 @@
-// Results of points in a folder, one small file each, KEY.point: there as soon as a point has
-// finished, whatever becomes of the process. Written under another name, then renamed. Several
-// processes may use a folder at once.
+// Stores results of points in a folder, one small file each, KEY.point. A file exists as soon as
+// its point has finished, so it survives the death of the process. It is written under another name
+// and then renamed. Several processes may use a folder at once.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,21 @@ namespace paceline {
 
 class KeptPoints {
   public:
-    /// Makes the folder, and removes what a process has left half-written that was killed long ago.
+    /// Creates the folder, and removes half-written files of a process that was killed long ago.
     /// Throws OutputError.
     explicit KeptPoints(std::filesystem::path folder);
 
-    /// Nothing unless a whole file of that key is there.
+    /// Returns nothing unless there is a complete file with this key.
     [[nodiscard]] std::optional<PointResult> find(const std::string& key) const;
 
-    /// Throws OutputError. Called by several threads.
+    /// Stores the result. Thread-safe. Throws OutputError.
     void keep(const std::string& key, const PointResult& result);
 
   private:
     [[nodiscard]] std::filesystem::path file(const std::string& key) const;
 
     std::filesystem::path folder_;
-    std::mutex mutex_;  // points that are alike have one file
+    std::mutex mutex_;  // identical points share a file
 };
 
 }  // namespace paceline

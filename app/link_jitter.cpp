@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 3> normal_keys{"kind", "mean", "sd"};
 constexpr std::array<std::string_view, 3> log_normal_keys{"kind", "median", "sigma"};
 constexpr std::array<std::string_view, 3> pareto_keys{"kind", "scale", "shape"};
 
-constexpr double most_jitter_sigma = 10;  // beyond it means are astronomic
+constexpr double most_jitter_sigma = 10;  // means are astronomic beyond it
 constexpr double most_shape = 1e6;
 
 LinkJitter read_normal(const ObjectReader& read) {

@@ -1,4 +1,5 @@
-// Jitter by name: what a link's "jitter" can be (sim/network/jitter.hpp has the laws).
+// The table of jitter laws by name: the values that a link's "jitter" can take
+// (sim/network/jitter.hpp defines the laws).
 #pragma once
 
 #include <span>

@@ -1,11 +1,11 @@
-// Links as a scenario describes them: a preset by name, explicit figures, or a preset with some of
-// them replaced.
+// Links as a scenario describes them: a named preset, explicit figures, or a preset with some of
+// its figures replaced.
 //
-// A preset (app/links.json) states the latency host to host across one switch, one way or as a
-// round trip, whichever its source has; on a star half of the one-way latency belongs to the link
-// up and half to the link down. An explicit "latency" is that of one link. "bandwidth" is the rate
-// into the host, and out of it too unless "bandwidth_up" says otherwise. "jitter" and "loss" are
-// those of one link, each way; presets have none.
+// A preset (app/links.json) states the latency from host to host across one switch, either one way
+// or as a round trip, whichever its source gives. On a star, half of the one-way latency belongs to
+// the uplink and half to the downlink. An explicit "latency" is that of one link. "bandwidth" is
+// the rate into the host, and also out of it unless "bandwidth_up" says otherwise. "jitter" and
+// "loss" are those of one link, in each direction; presets have neither.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ namespace paceline {
 struct LinkPreset {
     std::string name;
     Bandwidth bandwidth;                    // into the host
-    std::optional<Bandwidth> bandwidth_up;  // from the host, where that is not the same
+    std::optional<Bandwidth> bandwidth_up;  // from the host, where that differs
     Duration one_way_latency{};             // host to host
     double efficiency = 1;
     std::string source;
@@ -32,18 +32,18 @@ struct Cable {
     Link down;
 };
 
-/// One preset from its JSON, its round trip halved. Throws ConfigError.
+/// Reads one preset from its JSON and halves its round trip. Throws ConfigError.
 LinkPreset read_link_preset(const Place& place);
 
-/// All presets, in the order of the file.
+/// Returns all presets, in the order of the file.
 std::vector<LinkPreset> link_presets();
 
 Keys link_keys();
 
-/// The two links between a host and the switch.
+/// Reads the two links between a host and the switch.
 Cable read_cable(const Place& place);
 
-/// One of two equal links. Throws ConfigError where they are not equal.
+/// Reads a link that stands for two equal ones. Throws ConfigError if they are not equal.
 Link read_link(const Place& place);
 
 }  // namespace paceline

@@ -30,7 +30,7 @@ Profile built_in(std::string_view name) {
     return read_profile(parse_json(resource(file), file), file);
 }
 
-// One line per entry, then its keys.
+// Returns one line per entry, followed by its keys.
 template <class Table>
 std::string entries_with_keys(const Table& table) {
     std::string text;
@@ -67,7 +67,8 @@ std::string list_mixings() {
            "\"uniform\", 1 / (d+1)\n";
 }
 
-// `head`, then the text in lines of at most `list_width` that all begin where `head` ends.
+// Returns `head` followed by the text, in lines of at most `list_width` that all begin where `head`
+// ends.
 std::string wrapped(std::string head, std::string_view text) {
     const std::size_t indent = head.size();
     std::string lines;

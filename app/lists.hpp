@@ -9,13 +9,13 @@
 
 namespace paceline {
 
-/// Names of the lists there are.
+/// Returns the names of the available lists.
 std::span<const std::string_view> list_names();
 
-/// One list, or all of them for an empty name. Requires that the name is known.
+/// Returns one list, or all of them for an empty name. Requires that the name is known.
 std::string list_text(std::string_view name);
 
-/// What a study would run: its axes, points, closed forms of a step.
+/// Returns what a study would run: its axes, its points and the closed forms of a step.
 std::string check_text(const Study& study);
 
 }  // namespace paceline

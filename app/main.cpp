@@ -1,4 +1,4 @@
-// The program: its commands (app/commands), and how what went wrong is told. Exit codes: 0 done, 1 a
+// The program: its commands (app/commands), and how errors are reported. Exit codes: 0 done, 1 a
 // point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
 #include <cstdio>
 #include <exception>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 6> all_measurement_keys{
     "every", "samples", "target_loss", "target_test_loss", "target_accuracy", "baseline"};
 
-// The number before " iterations" or " epochs", if the text is that.
+// Returns the number before " iterations" or " epochs"; nothing if the text has another form.
 std::optional<double> counted(std::string_view text, std::string_view unit) {
     if (!text.ends_with(unit)) return std::nullopt;
     const std::string_view digits = text.substr(0, text.size() - unit.size());

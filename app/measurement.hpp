@@ -1,6 +1,6 @@
-// The "measure" of a scenario: how often the models are scored, on how many samples, and what is
-// aimed at. "every" is a number of iterations or epochs, or a simulated time: "100 iterations",
-// "5 epochs", "10s".
+// The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
+// target. "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5
+// epochs", "10s".
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace paceline {
 
 struct Measurement {
     std::optional<double> every_epochs;
-    Cadence every;                // where not in epochs
-    std::int64_t samples = 8192;  // scored of each part of the data set, at most
+    Cadence every;                // if not in epochs
+    std::int64_t samples = 8192;  // evaluated of each part of the data set, at most
     Target target;
-    bool baseline = false;  // run sequential SGD to the target, too
+    bool baseline = false;  // also run sequential SGD to the target
 
-    /// With epochs as iterations, one at least.
+    /// Returns the cadence with epochs converted to iterations, at least one.
     [[nodiscard]] Cadence cadence(double steps_per_epoch) const;
 };
 
@@ -27,7 +27,7 @@ Keys measurement_keys();
 /// Throws ConfigError.
 Measurement read_measurement(const Place& place);
 
-/// "target_loss", "target_test_loss", "target_accuracy".
+/// Reads "target_loss", "target_test_loss" and "target_accuracy".
 Target read_target(const ObjectReader& read);
 
 }  // namespace paceline

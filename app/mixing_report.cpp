@@ -43,7 +43,7 @@ std::string six_digits(const std::optional<double>& value) {
     return fmt::format("{:.6f}", std::abs(*value) < 5e-7 ? 0 : *value);
 }
 
-// Gaps of large graphs are small.
+// Formats significant digits, because the gaps of large graphs are small.
 std::string significant(const std::optional<double>& value) {
     if (!value) return "not known";
     return *value < 1e-12 ? "none: parts never meet" : fmt::format("{:.6g}", *value);
@@ -65,7 +65,7 @@ std::string line(const Scenario& scenario) {
                        found.least ? six_digits(found.least) : "-", kind_of_change(schedule));
 }
 
-// Of two nodes there is one matching.
+// Returns whether the mixing changes over time. Two nodes have only one matching.
 bool changes(const MixingSchedule& schedule) {
     return !schedule.is_static() && schedule.nodes() > 2;
 }

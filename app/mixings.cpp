@@ -35,7 +35,7 @@ constexpr std::array<MixingEntry, 12> mixing_kinds{{
     {"random-matching", "random pairs, drawn anew in every step, 1/2 each"},
 }};
 
-constexpr int most_of_complete = 10'000;  // its weights are the square
+constexpr int most_of_complete = 10'000;  // the number of its weights is the square
 
 Mixing make_graph(std::string_view name, int workers, int rows) {
     if (name == "ring") return make_ring_mixing(workers);
@@ -56,7 +56,7 @@ bool is_rectangle(std::string_view name) {
     return name == "grid" || name == "torus";
 }
 
-// On average; all but the complete graph and explicit ones have few.
+// Returns the listeners per node, on average. Only the complete graph and explicit ones have many.
 int most_listeners(std::string_view name, int workers) {
     if (changes(name)) return 1;
     if (name == "complete") return workers - 1;
@@ -70,7 +70,7 @@ void check_nodes(const Place& kind, std::string_view name, int workers) {
         kind.refuse(fmt::format("a hypercube has a power of two of workers, not {}", workers));
 }
 
-// Keys that other kinds have.
+// Refuses keys that belong to other kinds.
 void check_keys(const ObjectReader& read, std::string_view name) {
     const auto p = read.optional("rows");
     if (p && !is_rectangle(name)) p->refuse("is for \"grid\" and \"torus\" alone");
@@ -97,7 +97,7 @@ int rows_of(const ObjectReader& read, int workers) {
     return rows;
 }
 
-// A graph by name; its weights are those that its maker gives it, or uniform where one asks.
+// Reads a graph by name. Its weights are those of its maker, or uniform on request.
 std::function<Mixing()> read_graph(const ObjectReader& read, std::string_view name, int workers) {
     const int rows = is_rectangle(name) ? rows_of(read, workers) : 0;
     const auto p = read.optional("weights");

@@ -1,4 +1,4 @@
-// The "model" of a workload: a net made for a data set.
+// The "model" of a workload: a net built for a data set.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@ namespace paceline {
 struct ModelChoice {
     std::string name;
     LayoutPtr layout;
-    std::vector<double> tensor_macs;  // of one sample forward
+    std::vector<double> tensor_macs;  // forward pass, per sample
     std::function<std::unique_ptr<Problem>(std::shared_ptr<const Dataset>, ProblemOptions)> problem;
-    /// The minimum that a closed form knows; empty where there is none.
+    /// Returns the minimum from a closed form; empty where none is known.
     std::function<Eigen::VectorXd(const Dataset&, const Shards&, double weight_decay)> minimum;
 };
 

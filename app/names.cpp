@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-// Optimal string alignment distance, three rows at a time.
+// Returns the optimal string alignment distance, holding three rows at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1);
     std::vector<std::size_t> last(b.size() + 1);

@@ -1,4 +1,4 @@
-// Lists of names in messages: what is known, and which known name was probably meant.
+// Lists names in error messages: which names are known, and which one was probably meant.
 #pragma once
 
 #include <span>
@@ -8,16 +8,17 @@
 
 namespace paceline {
 
-/// The known name at the smallest edit distance (insert, delete, replace, swap neighbors: 1 each),
-/// if that is at most a third of the longer name, rounded up; else empty. Ties go to the first.
+/// Returns the known name at the smallest edit distance (insert, delete, replace, swap neighbors: 1
+/// each) if that is at most a third of the longer name, rounded up. Otherwise returns an empty
+/// string. Ties go to the first.
 std::string_view nearest(std::string_view name, std::span<const std::string_view> known);
 
-/// `"nodse" is not a key here; did you mean "nodes"? Known: fabric, nodes`. `what` says what the
-/// name is not.
+/// Returns `"nodse" is not a key here; did you mean "nodes"? Known: fabric, nodes`. `what` says
+/// what the name was expected to be.
 std::string unknown_name(std::string_view name, std::string_view what,
                          std::span<const std::string_view> known);
 
-/// The names of a table's entries.
+/// Returns the names of a table's entries.
 template <class Table>
 std::vector<std::string_view> names_of(const Table& table) {
     std::vector<std::string_view> names;

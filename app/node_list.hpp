@@ -1,5 +1,5 @@
-// Nodes as a scenario names several of them: by a list [0, 3, 5], by a range {"from": 0, "to": 30,
-// "step": 2} with both ends in it, or as "all", "even" or "odd" ones.
+// A set of nodes in a scenario: a list [0, 3, 5], a range {"from": 0, "to": 30, "step": 2} that
+// includes both ends, or one of "all", "even" and "odd".
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace paceline {
 
 Keys node_range_keys();
 
-/// Nodes of 0 .. nodes-1, in the order in which they are named, each once, one at least. Throws
+/// Returns one or more distinct nodes of 0 .. nodes-1, in the order in which they are named. Throws
 /// ConfigError.
 std::vector<int> read_nodes(const Place& place, int nodes);
 

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 5> jitter_key_table{"kind", "deviation", 
 constexpr double most_speed = 1e6;
 constexpr double most_speed_sigma = 5;
 
-// A kind and the keys that go with it.
+// A kind and the keys that it accepts.
 struct Kind {
     std::string_view name;
     std::array<std::string_view, 3> keys;
@@ -35,7 +35,7 @@ constexpr std::array<Kind, 4> jitter_kinds{{{"normal", {"deviation", "", ""}},
                                             {"exponential", {"excess", "", ""}},
                                             {"pareto", {"shape", "", ""}}}};
 
-// Reads "kind" and refuses the keys of others.
+// Reads "kind" and refuses keys that belong to other kinds.
 template <std::size_t N>
 std::string_view read_kind(const ObjectReader& read, Keys keys, std::string_view what,
                            const std::array<Kind, N>& kinds) {
@@ -149,7 +149,7 @@ Jitter read_jitter(const Place& place) {
 
 void add_speeds(const std::vector<NodeSpeeds>& all, Machines machines, std::uint64_t seed,
                 ComputeParts& into) {
-    // Objects of a list draw independently; the first one as if it were alone.
+    // Objects of a list draw independently. The first draws as if it were the only one.
     for (std::size_t i = 0; i < all.size(); ++i)
         into.steps.push_back(by_speed(
             speeds_of(all[i], machines.nodes, RandomStreams(seed + i * 0x9e3779b97f4a7c15U)),

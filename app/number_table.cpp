@@ -30,14 +30,14 @@ std::string_view stripped(std::string_view text) {
     return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-// The lines of a text that are not empty, and their numbers.
+// Iterates over the nonempty lines of a text, with their numbers.
 class Lines {
   public:
     Lines(std::string file, std::string_view text) : file_(std::move(file)), text_(text) {
         if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
     }
 
-    /// Whether there is another one; then `line` is it.
+    /// Moves on to the next line. Returns false at the end.
     bool next(std::string_view& line) {
         while (!text_.empty()) {
             const std::size_t end = std::min(text_.find('\n'), text_.size());

@@ -1,11 +1,12 @@
-// Tables of numbers in files: a header line that names the columns, and rows of as many numbers.
+// Reads tables of numbers from files: a header line that names the columns, and rows of that many
+// numbers.
 //
 //     time_s,up_mbps,down_mbps
 //     0,6.3,21.3
 //     12.5,0,0
 //
-// Numbers are 0 or more. Blanks around them do not count, nor do empty lines; lines end in LF or CR
-// LF; a byte-order mark is skipped. Faults name the file and the line.
+// Numbers are at least 0. Blanks around them and empty lines are ignored. Lines end in LF or CR LF.
+// A byte-order mark is skipped. Errors name the file and the line.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// Reads one JSON object by name, and refuses what it does not know.
+// Reads one JSON object by key, and refuses unknown keys.
 //
-// The list of known keys is a table that the reader is made with: unknown keys are refused at once,
-// with the nearest known one, and a test holds the tables against scenario.schema.json. Every error
-// names file and path.
+// The reader is constructed with a table of known keys. It refuses unknown keys at once and
+// suggests the nearest known one. A test checks the tables against scenario.schema.json. Every
+// error names file and path.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ namespace paceline {
 
 using Keys = std::span<const std::string_view>;
 
-/// A value of JSON and where it stands.
+/// A JSON value and its location.
 struct Place {
     const Json* json;
     const std::string* file;
     std::string path;
 
     [[nodiscard]] Place child(std::string_view key, const Json& value) const;
-    /// Of a list. Requires that it has one of that number.
+    /// Returns element i of a list. Requires that the list has one.
     [[nodiscard]] Place element(std::size_t i) const;
     [[noreturn]] void refuse(const std::string& problem) const;
 };
@@ -48,12 +48,12 @@ class ObjectReader {
     ObjectReader(Place place, Keys known);
 
     [[nodiscard]] bool has(std::string_view key) const;
-    /// Throws when the key is missing, saying what it is for.
+    /// Throws if the key is missing; the message says what it is for.
     [[nodiscard]] Place required(std::string_view key, std::string_view what) const;
     [[nodiscard]] std::optional<Place> optional(std::string_view key) const;
     [[nodiscard]] const Place& place() const { return place_; }
 
-    /// `first` and `second` exclude one another.
+    /// Throws if both keys are present.
     void not_both(std::string_view first, std::string_view second) const;
 
   private:
@@ -61,30 +61,30 @@ class ObjectReader {
     Keys known_;
 };
 
-// A value as what it should be; each throws ConfigError otherwise.
+// Conversions of a value to the expected type. Each throws ConfigError if the value does not fit.
 std::string as_string(const Place& place);
 bool as_bool(const Place& place);
-/// A whole number in [least, most].
+/// Returns a whole number in [least, most].
 std::int64_t as_integer(const Place& place, std::int64_t least, std::int64_t most);
-/// A finite number in (above, most].
+/// Returns a finite number in (above, most].
 double as_number_above(const Place& place, double above, double most);
-/// A number in [0, most].
+/// Returns a number in [0, most].
 double as_number_up_to(const Place& place, double most);
-/// A number in [0, 1).
+/// Returns a number in [0, 1).
 double as_share(const Place& place);
 Duration as_duration(const Place& place);
-/// Above zero.
+/// Returns a duration above zero.
 Duration as_time(const Place& place);
 Bytes as_bytes(const Place& place);
-/// Above zero.
+/// Returns a bandwidth above zero.
 Bandwidth as_bandwidth(const Place& place);
 Bandwidth as_bandwidth_or_zero(const Place& place);
 
-/// The index of the string among the names. `what` says what is named ("a fabric").
+/// Returns the index of the string among the names. `what` says what is named ("a fabric").
 std::size_t as_name(const Place& place, std::string_view what,
                     std::span<const std::string_view> names);
 
-/// The "kind" of an object that comes in several.
+/// Returns the "kind" of an object that has several kinds.
 Place kind_of(const Place& place, std::string_view what, std::span<const std::string_view> names);
 
 template <class T, std::size_t N>

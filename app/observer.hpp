@@ -1,7 +1,7 @@
-// Who watches a run of one point: run_point tells it who stands where, and hands on what network
-// and workers tell (sim/network/observer.hpp, algorithms/observer.hpp).
+// Observes a run of one point. run_point reports which process runs on which host, and forwards
+// what network and workers report (sim/network/observer.hpp, algorithms/observer.hpp).
 //
-// A watcher changes nothing: results are the same to the last byte with one and without.
+// An observer changes nothing: results are identical to the last byte with and without one.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace paceline {
 
-/// Who stands on a host of the network.
+/// The process that runs on a host of the network.
 struct HostRole {
     enum class Kind : std::uint8_t { worker, server, background, nobody };
     Kind kind = Kind::nobody;
-    int job = 0;             // 0: the main one, then the others; of background: its number
-    std::string job_name{};  // empty: the main one, or background
-    int rank = 0;    // in its job, servers behind the workers; of background: 0 sends, 1 takes
-    int node = 0;    // of its job: the machine; hosts of one machine have the same
-    int device = 0;  // of its machine
+    int job = 0;             // 0: the main job, then the others; for background: its number
+    std::string job_name{};  // empty: the main job, or background
+    int rank = 0;    // in its job, servers after workers; for background: 0 sends, 1 receives
+    int node = 0;    // machine within its job, the same for all hosts of the machine
+    int device = 0;  // device within its machine
 };
 
 /// The simulated machine, before anything happens on it.

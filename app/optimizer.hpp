@@ -1,4 +1,5 @@
-// The "optimizer" of a scenario: step sizes, momentum, decay and clipping, whatever the algorithm.
+// The "optimizer" of a scenario: step sizes, momentum, decay and clipping, independent of the
+// algorithm.
 #pragma once
 
 #include "algorithms/optimizers/schedule.hpp"
@@ -8,10 +9,10 @@ namespace paceline {
 
 struct Optimizer {
     Schedule schedule;
-    double momentum = 0.9;  // of methods that have one, in [0, 1)
+    double momentum = 0.9;  // for methods with momentum, in [0, 1)
     bool nesterov = false;
     double weight_decay = 0;  // (decay / 2) |x|^2 over all parameters
-    double clip = 0;          // norm that the mean gradient is scaled down to; 0: never
+    double clip = 0;          // norm that the mean gradient is scaled down to; 0: no clipping
 };
 
 Keys optimizer_keys();
@@ -19,8 +20,8 @@ Keys schedule_keys();
 
 /// Throws ConfigError.
 Optimizer read_optimizer(const Place& place);
-/// The "optimizer" of an algorithm, for studies in which each has its own: what it says in place of
-/// what the scenario says, key by key.
+/// Reads the "optimizer" of an algorithm, for studies in which each algorithm has its own. Its keys
+/// override those of the scenario one by one.
 Optimizer read_optimizer(const Place& place, Optimizer otherwise);
 
 }  // namespace paceline

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// An open file that is removed again unless it is kept.
+// An open file that the destructor removes unless it is kept.
 class TemporaryFile {
   public:
     explicit TemporaryFile(fs::path path)

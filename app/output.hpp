@@ -1,4 +1,5 @@
-// Files that are whole or not there: written under another name, flushed to the disk, then renamed.
+// Writes files atomically: each is written under another name, flushed to the disk, and then
+// renamed.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +10,24 @@
 
 namespace paceline {
 
-/// A file or folder that cannot be written, and why.
+/// A file or folder cannot be written; the message says why.
 struct OutputError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Makes the folder if need be, and tries that a file can be written there. Throws OutputError.
+/// Creates the folder if necessary, and checks that a file can be written there. Throws
+/// OutputError.
 void prepare_folder(const std::filesystem::path& folder);
 
-/// Whether a file is brought to the disk before it has its name. One that is not may be empty or
-/// cut after a power cut, and is for readers that notice.
+/// Whether a file is flushed to the disk before it is renamed. A file that is not flushed may be
+/// empty or truncated after a power failure, so its readers must detect that.
 enum class Flush : std::uint8_t { no, yes };
 
-/// Replaces the file by `text`, or leaves it as it was and throws OutputError.
+/// Replaces the file by `text`, or leaves it unchanged and throws OutputError.
 void write_file(const std::filesystem::path& file, std::string_view text, Flush flush = Flush::yes);
 
-/// The same of a long text that comes in pieces: `write` is called with where they go. It is not
-/// brought to the disk first.
+/// Does the same for a long text that comes in pieces: calls `write` with the sink for the pieces.
+/// The file is not flushed to the disk before it is renamed.
 void write_file_in_pieces(
     const std::filesystem::path& file,
     const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write);

@@ -24,7 +24,7 @@ constexpr const char* has_matplotlib =
 
 enum class Python { draws, has_no_matplotlib, missing };
 
-// Asks a Python for matplotlib without loading it, and without a word on the terminal.
+// Checks whether a Python has matplotlib, without loading it and without output on the terminal.
 Python probe(std::string python) {
     std::string option = "-c";
     std::string program = has_matplotlib;
@@ -97,7 +97,7 @@ void require_results(const fs::path& folder) {
 
 std::vector<std::string> plot_command(const std::string& python, const fs::path& scripts,
                                       const PlotRequest& request) {
-    // -B: nothing is written beside the scripts.
+    // -B keeps Python from writing bytecode beside the scripts.
     std::vector<std::string> command{python, "-B", (scripts / "plot.py").string()};
     add_option(command, "--out", request.out);
     add_option(command, "--format", request.formats);

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view format = "paceline-point 1";
 
-// Visits the fields of a struct with their names. The bindings name all of them, so that a field
-// that is added and forgotten here does not compile.
+// Visits the fields of a struct with their names. The bindings name all of them, so that a new
+// field that is forgotten here causes a compile error.
 template <class Fields, class Visit>
 void visit_metrics(Fields& fields, Visit visit) {
     auto& [nodes, devices, outcome, outcome_details, iterations, epochs, sim_time_s, step_time_s,
@@ -90,7 +90,7 @@ void visit_evaluation(Fields& fields, Visit visit) {
     visit("bytes_sent_per_node", bytes_sent_per_node);
 }
 
-// JSON has no word for numbers that are not finite.
+// JSON cannot represent numbers that are not finite.
 Json to_json(double number) {
     if (std::isfinite(number)) return number;
     if (std::isnan(number)) return "nan";
@@ -199,7 +199,7 @@ std::optional<PointResult> read_point(std::string_view text, std::string_view ke
         from_json_to(json.at("metrics"), result.metrics);
         from_json_to(json.at("wall_clock_s"), result.wall_clock_s);
         return result;
-    } catch (const Json::exception&) {  // of a program whose format this is not
+    } catch (const Json::exception&) {  // written by a program with another format
         return std::nullopt;
     }
 }

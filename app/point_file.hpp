@@ -1,10 +1,11 @@
-// The result of a point as a small text that is whole or known not to be.
+// Stores the result of a point as a small text whose completeness can be verified.
 //
 //   paceline-point 1 KEY HASH      KEY: what was run (app/point_key.hpp); HASH: of the rest
-//   {"metrics": {...}, ...}        every field, numbers in a form that reads back to the same double
+//   {"metrics": {...}, ...}        every field; numbers read back to the same double
 //
-// What is cut short, changed by a byte, of another key or of another format is not read: the point
-// is run again. So a file needs no flushing to survive a power cut, only this check.
+// A text that is truncated, altered by a byte, or has another key or format is rejected, and the
+// point is run again. Because of this check the file need not be flushed to survive a power
+// failure.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@ namespace paceline {
 
 std::string point_text(std::string_view key, const PointResult& result);
 
-/// Nothing unless the text is whole and of that key.
+/// Returns nothing unless the text is complete and has this key.
 std::optional<PointResult> read_point(std::string_view text, std::string_view key);
 
 }  // namespace paceline

@@ -1,12 +1,13 @@
-// What decides the result of a run, as one name: its resolved scenario, the content of every file
-// that it reads, and the program.
+// A key that identifies everything that determines the result of a run: its resolved scenario, the
+// content of every file that it reads, and the program.
 //
-// Files: every text in the scenario that names a regular file beside it. That some other text also
-// does costs nothing but a new key when that file changes. The program: the bytes of its
-// executable, so that each build has its own keys; its shared libraries are not looked at.
+// Files: every string in the scenario that names a regular file relative to it. If a string names a
+// file only by chance, the one effect is that the key changes with that file. The program: the
+// bytes of its executable, so that each build has its own keys. Its shared libraries are not
+// included.
 //
-// A data set that changes between the reading of the scenario and the making of the key is not
-// noticed.
+// If a data set changes after the scenario was read and before the key is made, the change goes
+// unnoticed.
 #pragma once
 
 #include <filesystem>
@@ -17,15 +18,15 @@
 
 namespace paceline {
 
-/// Names this build: its version, and a hash of its executable.
+/// Identifies this build by its version and a hash of its executable.
 const std::string& program_name();
 
 class PointKeys {
   public:
-    /// Of points of one scenario file; texts name files relative to its folder.
+    /// Makes keys for points of one scenario file. Strings name files relative to its folder.
     explicit PointKeys(const std::string& scenario_file);
 
-    /// 32 hex digits. `kind` tells runs of another kind with the same scenario apart.
+    /// Returns 32 hex digits. `kind` distinguishes runs of different kinds with the same scenario.
     std::string key(const std::string& resolved, std::string_view kind = "point");
 
   private:
@@ -33,7 +34,7 @@ class PointKeys {
     const std::string& hash_of(const std::string& text);
 
     std::filesystem::path folder_;
-    std::map<std::string, std::string> hashes_;  // of the file that a text names; empty: none
+    std::map<std::string, std::string> hashes_;  // of the file that a string names; empty: none
 };
 
 }  // namespace paceline

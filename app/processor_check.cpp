@@ -1,8 +1,9 @@
-// Refuses a processor without AVX2 and FMA in one line, before anything that needs them can run.
+// Reports a processor without AVX2 and FMA in one line and exits, before any code needs them.
 //
-// Everything else is compiled for x86-64-v3, the initializers of static objects included. So this file is compiled
-// for plain x86-64, and its check stands in .preinit_array, which the loader runs before any initializer. It calls
-// nothing but the system: the C++ library may not be used yet.
+// Everything else is compiled for x86-64-v3, including the initializers of static objects. This
+// file is therefore compiled for plain x86-64, and its check is placed in .preinit_array, which the
+// loader runs before any initializer. It makes only system calls, because the C++ library cannot be
+// used yet.
 #if defined(__x86_64__) && defined(__ELF__)
 
 #include <cstdint>
@@ -29,7 +30,7 @@ bool all(unsigned bits, unsigned wanted) {
     return (bits & wanted) == wanted;
 }
 
-// The system saves the registers of SSE and of AVX when it switches between processes.
+// Returns whether the system saves the SSE and AVX registers when it switches between processes.
 bool saves_avx_registers() {
     std::uint32_t low = 0;
     std::uint32_t high = 0;
@@ -52,7 +53,7 @@ void check_processor() {
         "(processors from "
         "2013 on)\n";
     const auto written = write(STDERR_FILENO, message, sizeof message - 1);
-    static_cast<void>(written);  // there is nobody else to tell
+    static_cast<void>(written);  // there is nowhere else to report to
     _exit(2);
 }
 

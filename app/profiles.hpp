@@ -10,15 +10,15 @@
 
 namespace paceline {
 
-/// Names of the built-in profiles, in alphabetical order.
+/// Returns the names of the built-in profiles, in alphabetical order.
 std::vector<std::string_view> profile_names();
 
-/// The profile that `place` names: a built-in one, or a file that ends in ".json", relative to the
-/// scenario's folder. Throws ConfigError with the path in the scenario, or in the profile's own
-/// file.
+/// Returns the profile that `place` names: a built-in one, or a file that ends in ".json", relative
+/// to the scenario's folder. Throws ConfigError with the path in the scenario, or in the profile's
+/// own file.
 Profile load_profile(const Place& place);
 
-/// A profile from its JSON. Throws ConfigError.
+/// Reads a profile from its JSON. Throws ConfigError.
 Profile read_profile(const Json& json, const std::string& file);
 
 }  // namespace paceline

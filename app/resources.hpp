@@ -1,5 +1,5 @@
-// Files of the source tree that are part of the program, so that it runs from any folder: profiles,
-// presets, the schema.
+// Files of the source tree that are embedded in the program, so that it runs from any folder:
+// profiles, presets and the schema.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@ struct Resource {
     std::string_view text;
 };
 
-/// All of them, by name.
+/// Returns all resources, ordered by name.
 std::span<const Resource> resources();
 
-/// Requires that it exists.
+/// Returns the text of a resource. Requires that it exists.
 std::string_view resource(std::string_view name);
 
 }  // namespace paceline

@@ -21,7 +21,7 @@ namespace paceline {
 
 namespace {
 
-// Columns that a sweep axis would only repeat.
+// Sweep axes that have a column already.
 constexpr std::array<std::string_view, 2> axes_with_a_column{"algorithm", "cluster.nodes"};
 
 struct Column {
@@ -29,7 +29,7 @@ struct Column {
     std::optional<double> (*value)(const Metrics& m);
 };
 
-// The columns that hold a number, behind the names and the outcome of a point.
+// The numeric columns, which follow the names and the outcome of a point.
 constexpr auto result_columns = std::to_array<Column>({
     {"iterations", [](const Metrics& m) { return std::optional(m.iterations); }},
     {"epochs", [](const Metrics& m) { return m.epochs; }},
@@ -73,7 +73,7 @@ constexpr auto result_columns = std::to_array<Column>({
     {"sent_gb_to_target", [](const Metrics& m) { return m.sent_gb_to_target; }},
 });
 
-// Jobs of a study's points are numbered: 0 is the main one, then come those beside it.
+// Jobs of a point are numbered: 0 is the main one, the other jobs follow.
 std::size_t most_jobs(const Study& study) {
     std::size_t most = 1;
     for (const Point& point : study.points)
@@ -97,7 +97,7 @@ bool has_a_column(const Axis& axis) {
     return std::ranges::find(axes_with_a_column, axis.path) != axes_with_a_column.end();
 }
 
-// The names of a point on the axes that have no column of their own, but for one axis.
+// Returns the names of a point on the axes that have no column of their own, except one axis.
 std::vector<std::string> axis_fields(const Study& study, const Point& point, std::size_t without) {
     std::vector<std::string> names;
     for (std::size_t a = 0; a < study.axes.size(); ++a)
@@ -118,7 +118,7 @@ std::string cell(const std::optional<double>& number, std::string_view format) {
     return number ? fmt::format(fmt::runtime(format), *number) : "-";
 }
 
-// What distinguishes a point on all axes but one (or none).
+// Returns what distinguishes a point on all axes except one (or none).
 std::string description(const Study& study, const Point& point, std::size_t without) {
     std::string text;
     for (std::size_t i = 0; i < study.axes.size(); ++i)
@@ -260,7 +260,7 @@ std::string timeline_csv(const Study& study, const std::vector<PointResult>& res
 
 namespace {
 
-// Mean, standard deviation (of a sample: n - 1) and number of those that are there.
+// Returns mean, standard deviation (of a sample: n - 1) and number of the available values.
 std::vector<std::string> over_seeds(const std::vector<double>& values) {
     if (values.empty()) return {"", "", "0"};
     const auto n = static_cast<double>(values.size());
@@ -272,7 +272,7 @@ std::vector<std::string> over_seeds(const std::vector<double>& values) {
             fmt::format("{}", values.size())};
 }
 
-// Points that differ in nothing but the seed, in the order of the first of each.
+// Groups points that differ only in the seed, in the order of the first of each group.
 std::vector<std::vector<std::size_t>> by_all_but(const Study& study, std::size_t axis) {
     std::vector<std::vector<std::size_t>> groups;
     std::map<std::vector<std::size_t>, std::size_t> known;

@@ -89,7 +89,7 @@ std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simu
     return std::make_unique<TrainingLog>(simulation, network, problem, options);
 }
 
-// Gives the job its values. Requires that problem and log outlive it.
+// Adds values to the job. Requires that problem and log outlive it.
 void make_it_train(Job& job, const Scenario& scenario, Problem& problem, TrainingLog& log) {
     if (scenario.training->stand_in) job.charged = scenario.workload.layout;
     job.start = Vector(problem.layout(), problem.start());
@@ -114,12 +114,12 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
 
 namespace {
 
-constexpr std::int64_t most_kinds_of_steps = 1'000'000;  // counted in a second or so
+constexpr std::int64_t most_kinds_of_steps = 1'000'000;  // they take a second or so to count
 
-// A stage is a run of consecutive steps: its end is found by bisection. Within it steps cost the
-// same, or as those a period before. Calls visit(first step, its epoch, number of such steps) for
-// each kind of step, until it says no. Returns whether it was called for all: not where a period of
-// very many steps makes very many kinds of them.
+// A stage is a run of consecutive steps; its end is found by bisection. Within a stage all steps
+// cost the same, or their cost repeats with the period. Calls visit(first step, its epoch, number
+// of such steps) for each kind of step until it returns false. Returns whether it was called for
+// all kinds. It gives up if a very long period makes too many kinds of steps.
 template <class Visit>
 bool for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
     const double per_epoch = scenario.steps_per_epoch();
@@ -129,7 +129,7 @@ bool for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
     const auto stage = [&](std::int64_t k) { return scenario.algorithm.stage(k, epoch(k)); };
     for (std::int64_t begin = 0; begin < steps;) {
         const double here = stage(begin);
-        std::int64_t last = begin;  // known to be of this stage
+        std::int64_t last = begin;  // known to belong to this stage
         std::int64_t beyond = steps;
         while (last + 1 < beyond) {
             const std::int64_t middle = last + (beyond - last) / 2;
@@ -186,11 +186,11 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
 
 namespace {
 
-// Who stands where: the machines of the main job, those of each other job, each followed by its
-// servers, then two for each source of background traffic.
+// Which process runs on which host: the machines of the main job, then those of each other job,
+// each job followed by its servers, then two for each source of background traffic.
 struct Seats {
     Seating seating;
-    std::vector<int> first_host;  // of each of them
+    std::vector<int> first_host;  // of each job
 };
 
 Seats take_seats(const Scenario& scenario) {
@@ -217,7 +217,7 @@ Seats take_seats(const Scenario& scenario) {
     return seats;
 }
 
-// Workers and servers of a job, from its first host on.
+// Adds the workers and servers of a job, starting at its first host.
 void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenario& job) {
     const int devices = job.cluster.devices_per_node;
     const int workers = job.cluster.workers;
@@ -265,7 +265,7 @@ RunFacts facts_of(const Scenario& scenario) {
             workload.charged_step_batch()};
 }
 
-// What does not depend on how the run went.
+// Adds the metrics that do not depend on how the run went.
 void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
     const Layout& layout = *scenario.workload.layout;
     const Bytes sent = scenario.algorithm.contribution(layout);
@@ -283,7 +283,7 @@ void start_services(const Scenario& scenario, Cluster& cluster) {
                       scenario.algorithm.serve(cluster.server(i)));
 }
 
-// A job beside the main one: without values, and cut when that one ends.
+// A job besides the main one. It has no values, and it is cut off when the main job ends.
 class OtherJob {
   public:
     OtherJob(const Scenario& scenario, NetworkPart network, const Observer* observer)
@@ -323,7 +323,7 @@ class OtherJob {
     Processes processes_;
 };
 
-// Everything on the network that is not the main job.
+// Everything on the network except the main job.
 class Others {
   public:
     Others(const Scenario& scenario, Network& network, const Seats& seats, const Observer* observer)
@@ -352,7 +352,7 @@ class Others {
     Processes sources_;
 };
 
-// How a run ended: as the engine says, or by a gradient that is not finite.
+// How a run ended: the engine's reason, or a gradient that is not finite.
 struct Ended {
     RunEnd end = RunEnd::stopped;
     std::string divergence;
@@ -439,7 +439,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
         if (ended.divergence.empty()) log->finish();
         add_learning(metrics, *log);
     }
-    // Metrics count gradients: n of them are an iteration, whatever the steps they were computed in.
+    // Metrics count gradients: n of them are an iteration, whatever steps computed them.
     const double computing = scenario.algorithm.computing;
     const auto steps = static_cast<std::int64_t>(metrics.iterations / computing + 1e-6);
     if (const auto model = model_step_time(scenario, steps))

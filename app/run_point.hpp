@@ -1,4 +1,5 @@
-// One point of a study, run: builds the simulated machine from a scenario, trains on it, measures.
+// Runs one point of a study: builds the simulated machine from a scenario, trains on it, and
+// measures.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +11,23 @@
 
 namespace paceline {
 
-/// Runs to the end. `progress` may be null; it is written to while the run goes on. More
-/// resumptions than `most` within one instant end the run as "spinning". `observer` may be null; it
-/// watches and changes nothing.
+/// Runs to the end. `progress` may be null; it is updated during the run. If more than `most`
+/// resumptions happen at one instant, the run ends as "spinning". `observer` may be null; it does
+/// not affect the run.
 Metrics run_point(const Scenario& scenario, Progress* progress,
                   std::uint64_t most = Simulation::default_resumption_limit,
                   const Observer* observer = nullptr);
 
-/// The wires of a run, for all who are on them: links are numbered as an observer sees them.
+/// Returns the wires of a run with all of their users. Links are numbered as an observer sees them.
 Fabric fabric_of(const Scenario& scenario);
 
-/// The closed form of a step on an idle network, mean over `steps` steps; empty where none is
-/// known.
+/// Returns the closed form of a step on an idle network, averaged over `steps` steps; empty if none
+/// is known.
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps);
 
-/// Messages of that many steps, among all workers; nothing when only time ends the run and no
-/// closed form says how many steps that is, or where they repeat with a period of millions.
+/// Returns the number of messages in that many steps, over all workers. Returns nothing if only a
+/// time limit ends the run and no closed form gives the number of steps, or if steps repeat with a
+/// period of millions.
 std::optional<double> messages_of_run(const Scenario& scenario);
 
 }  // namespace paceline

@@ -17,7 +17,7 @@ namespace paceline {
 
 namespace {
 
-// Keeps the pool of oneTBB at what the loops at work leave of it.
+// Limits the oneTBB pool to the threads that active loops leave over.
 class SharedThreads {
   public:
     explicit SharedThreads(const PoolSize& size) : loops_(size.loops), threads_(size.threads) {
@@ -30,7 +30,8 @@ class SharedThreads {
     }
 
   private:
-    // oneTBB counts the thread that asks for the work; of several limits it takes the least.
+    // oneTBB counts the requesting thread as part of the limit, and the lowest of several limits
+    // applies.
     void limit() {
         const std::size_t beside = threads_ > loops_ ? threads_ - loops_ : 0;
         limit_.reset();
@@ -44,7 +45,7 @@ class SharedThreads {
     std::unique_ptr<tbb::global_control> limit_;
 };
 
-// What the threads of a pool share.
+// State that the threads of a pool share.
 struct Pool {
     const StudyRuns& runs;
     const RunExchange& exchange;
@@ -82,7 +83,7 @@ void run_until_none_left(Pool& pool, std::size_t thread) {
         Progress* const progress = pool.progress.begins(thread, *run);
         PointResult result = run_one(pool, *run, progress);
         pool.progress.ends(thread);
-        if (pool.stop.stop_requested()) return;  // it may have been cut
+        if (pool.stop.stop_requested()) return;  // the run may be incomplete
         pool.exchange.finished(*run, std::move(result));
     }
 }

@@ -1,11 +1,11 @@
-// Runs of a study side by side on threads of one process: an event loop each, and one pool for the
-// arithmetic of gradients among them.
+// Runs points of a study concurrently on threads of one process. Each thread has its own event
+// loop, and all share one pool for the arithmetic of gradients.
 //
-// Threads at work never exceed max(loops, `threads`): a loop takes part in its own arithmetic, and
-// the pool has what the loops that are still at work leave of `threads`; as loops run out of work the
-// pool grows.
+// The number of active threads never exceeds max(loops, `threads`). A loop takes part in its own
+// arithmetic, and the pool gets the rest of `threads` that active loops leave over. As loops run
+// out of work, the pool grows.
 //
-// A run that throws has failed: its outcome is "error", with what it said, and the others go on.
+// A run that throws has failed: its outcome is "error" with the message, and the others continue.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,28 @@
 
 namespace paceline {
 
-/// Where runs come from and where their results go; called by several threads at once. What these
-/// throw ends the pool's work and is thrown by it.
+/// The source of runs and the sink of results. Several threads call these functions at once. An
+/// exception from one of them ends the pool's work and propagates to its caller.
 struct RunExchange {
-    std::function<std::optional<std::size_t>()> next;  // the number of a run; nothing: no more
+    std::function<std::optional<std::size_t>()> next;  // returns a run's number; nothing: no more
     std::function<void(std::size_t run, PointResult result)> finished;
-    /// What a run is; empty: run_point. What it throws is the run's failure, but for OutputError.
+    /// Performs a run; empty: run_point. Any exception except OutputError counts as a failure of
+    /// the run.
     std::function<Metrics(std::size_t run, const Scenario& scenario, Progress* progress)> run{};
 };
 
 struct PoolSize {
-    std::size_t loops = 1;    // that run at a time
-    std::size_t threads = 1;  // for the arithmetic of all of them together
+    std::size_t loops = 1;    // loops that run at the same time
+    std::size_t threads = 1;  // for the arithmetic of all loops together
 };
 
-/// A way to run all runs of an exchange. Returns when the exchange has no more runs and those under
-/// way have finished, or soon after a stop was requested: runs under way are then dropped.
+/// Runs all runs of an exchange. Returns when the exchange has no more runs and those in progress
+/// have finished. After a stop was requested, it returns soon and drops the runs in progress.
 using RunAll =
     std::function<void(const StudyRuns& runs, const PoolSize& size, const RunExchange& exchange,
                        StudyProgress& progress, const std::stop_token& stop)>;
 
-/// That, in this process.
+/// Does so in this process.
 void run_side_by_side(const StudyRuns& runs, const PoolSize& size, const RunExchange& exchange,
                       StudyProgress& progress, const std::stop_token& stop);
 

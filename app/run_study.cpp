@@ -50,7 +50,7 @@ std::vector<std::size_t> points_of(const StudyRuns& runs) {
     return points;
 }
 
-// Takes what is kept of these runs, and returns the others.
+// Takes over the stored results of these runs, and returns the others.
 std::vector<std::size_t> take_kept_but_traced(Handout& handout,
                                               const std::vector<std::size_t>& wanted,
                                               const Tracing* tracing) {
@@ -119,7 +119,7 @@ bool any_trains(const Study& study) {
                                [](const Point& p) { return p.scenario.training.has_value(); });
 }
 
-// What does not belong to these results does not stay from others.
+// Writes the file, or removes one that an earlier study left if there is nothing to write.
 void write_or_remove(const std::filesystem::path& file, const std::optional<std::string>& text) {
     std::error_code ignored;
     if (text)

@@ -1,4 +1,4 @@
-// Runs a study, keeps what has finished, and writes what came out.
+// Runs a study, stores each result as it finishes, and writes the final files.
 #pragma once
 
 #include <cstddef>
@@ -17,35 +17,35 @@ namespace paceline {
 
 struct StudyOptions {
     PoolSize pool;
-    std::size_t loops_elsewhere = 0;  // that run points beside those of the pool
+    std::size_t loops_elsewhere = 0;  // that run points besides those of the pool
     RunAll run_all = run_side_by_side;
     Telling telling = Telling::nothing;
-    std::optional<std::filesystem::path> keep_in{};  // a folder for finished points
-    bool resume = false;                             // takes what is kept there
+    std::optional<std::filesystem::path> keep_in{};  // folder for finished points
+    bool resume = false;                             // reuse the results stored there
     std::stop_token stop{};
-    Tracing* tracing = nullptr;  // null: nothing is traced
+    Tracing* tracing = nullptr;  // null: no tracing
 };
 
 struct StudyOutcome {
-    std::vector<PointResult> results;  // of points; without an outcome: not run
-    std::size_t kept = 0;              // of them, from before
+    std::vector<PointResult> results;  // one per point; without an outcome: not run
+    std::size_t kept = 0;              // number of them from an earlier run
     bool complete = false;
 };
 
 /// Runs the points, longest first, and the baselines that they ask for. Results do not depend on
-/// the pool. Each result is kept as soon as it is there. Points that are traced are run even if they
-/// are kept. Throws OutputError when a file cannot be written.
+/// the pool. Each result is stored as soon as it is available. Traced points are run even if their
+/// results are already stored. Throws OutputError if a file cannot be written.
 StudyOutcome run_study(const Study& study, const StudyOptions& options);
 
-/// The results of points in their order, without their baselines.
+/// Returns the results of the points in order, without their baselines.
 std::vector<PointResult> run_points(const Study& study, int jobs);
 
-/// Throws ConfigError when the study would need more memory than the machine has to give.
+/// Throws ConfigError if the study would need more memory than the machine has available.
 void check_memory(const Study& study, int jobs);
 
-/// Writes results.csv, table.txt and manifest.json, timeline.csv if anything trains, and summary.csv
-/// if the seed is an axis; removes such a file of an earlier study. Points that were not run have no
-/// rows. Throws OutputError.
+/// Writes results.csv, table.txt and manifest.json, timeline.csv if anything trains, and
+/// summary.csv if the seed is an axis. Removes files of these names that an earlier study left.
+/// Points that were not run have no rows. Throws OutputError.
 void write_results(const std::filesystem::path& folder, const Study& study,
                    const std::vector<PointResult>& results, const RunInfo& info);
 

@@ -10,14 +10,14 @@ namespace paceline {
 
 namespace {
 
-// What a message costs on an idle star, measured by bench/ on a slow machine.
+// Cost of a message on an idle star, measured by bench/ on a slow machine.
 constexpr double seconds_per_message = 0.2e-6;
 
-// Floating-point operations of training per second and core: two per multiply-accumulate, three
-// passes a gradient; measured by bench/ on nets of some 100,000 parameters.
+// Floating-point operations of training per second and core, with two per multiply-accumulate and
+// three passes per gradient; measured by bench/ on nets of some 100,000 parameters.
 constexpr double training_flops = 2e10;
 
-// To build the machine and to tear it down.
+// Time to build the machine and to tear it down.
 constexpr double seconds_per_run = 50e-6;
 
 double training_seconds(const Scenario& scenario) {

@@ -50,7 +50,7 @@ StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
     return stop;
 }
 
-// The scenario's, but for what the algorithm has of its own.
+// Returns the scenario's optimizer, overridden by the algorithm's own keys.
 Optimizer read_optimizer_of(const ObjectReader& read, const Place& algorithm) {
     Optimizer optimizer = read_optimizer(
         read.required("optimizer", "step size and momentum, such as {\"learning_rate\": 0.1}"));
@@ -64,7 +64,7 @@ void check_accuracy_wanted(const ObjectReader& read, const Dataset& data) {
         p->refuse("is for classes and text; a predicted number is neither right nor wrong");
 }
 
-// "optimizer", "measure" and the targets of "stop": of runs that train alone.
+// "optimizer", "measure" and the targets of "stop" apply only to runs that train.
 void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario& scenario) {
     if (!scenario.training) {
         const Place algorithm = *read.optional("algorithm");
@@ -125,7 +125,8 @@ Price read_price(const Place& place) {
     return price;
 }
 
-// The wires are those of the main job. What befalls its nodes does not befall this job's.
+// The job shares the wires of the main job. Failures and stragglers of the main job's nodes do not
+// affect it.
 ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
     ClusterChoice cluster;
     cluster.devices_per_node = main.devices_per_node;
@@ -178,7 +179,7 @@ void read_other_jobs(const Place& place, DataCache& cache, Scenario& scenario) {
 
 constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
 
-// What is read next is made for every worker, so a cluster that does not fit is refused before.
+// Refuses a cluster that does not fit, before anything is allocated for every worker.
 void check_memory_of_cluster(const ClusterChoice& cluster, const Place& place) {
     const Bytes need = cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
     const Bytes free = available_memory();
@@ -267,9 +268,9 @@ Scenario read_scenario(const Json& resolved, const std::string& file, DataCache&
 
 namespace {
 
-// Of messages that all set out at once, and of connections that slow start remembers.
+// Memory of messages that are sent at the same time, and of connections that slow start remembers.
 Bytes memory_under_way(const Scenario& scenario) {
-    constexpr Bytes per_message{1500};  // a flow, two coroutines and their awaiters; measured
+    constexpr Bytes per_message{1500};  // measured: a flow, two coroutines and their awaiters
     constexpr Bytes per_connection{64};
     const std::int64_t workers = scenario.cluster.workers;
     Bytes memory = workers * (scenario.algorithm.sends_at_once * per_message);
@@ -278,7 +279,7 @@ Bytes memory_under_way(const Scenario& scenario) {
     return memory;
 }
 
-// Models, momenta, gradients and what is under way, in doubles.
+// Memory of models, momenta, gradients and messages in flight, in doubles.
 Bytes memory_of_values(const Scenario& scenario) {
     constexpr std::int64_t vectors_per_worker = 8;
     if (!scenario.training) return {};

@@ -1,4 +1,4 @@
-// One point of a study, read and checked: everything a run needs, and nothing of JSON left.
+// One point of a study, read and checked. It holds everything that a run needs and no JSON.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct StopConditions {
     std::optional<Duration> time;
 };
 
-/// Of a gigabyte (1e9 bytes) that a worker sends or receives, in any currency.
+/// Price of a gigabyte (1e9 bytes) that a worker sends or receives, in any currency.
 struct Price {
     double up_per_gb = 0;
     double down_per_gb = 0;
@@ -28,7 +28,7 @@ struct Price {
 
 struct Scenario {
     std::string title;
-    std::string job = "main";  // its name among several
+    std::string job = "main";  // its name, if there are several jobs
     std::uint64_t seed = 1;
     ClusterChoice cluster;
     Workload workload;
@@ -36,29 +36,30 @@ struct Scenario {
     StopConditions stop;
     std::optional<Training> training;  // empty: timing-only
     std::optional<Price> price;
-    std::vector<Scenario> other_jobs{};  // on the same network, without values; cut with this one
+    std::vector<Scenario> other_jobs{};  // on the same network, without values; end with this job
 
-    /// Whether anything else than this job, or this job elsewhere than on the first nodes, is on
-    /// the network.
+    /// Returns whether the network carries anything besides this job, or this job is not on the
+    /// first nodes.
     [[nodiscard]] bool shares_network() const {
         return !other_jobs.empty() || !cluster.background.empty() || !cluster.placement.empty();
     }
-    /// 0 when the data set or the batch is not known.
+    /// Returns 0 if the data set or the batch is not known.
     [[nodiscard]] double steps_per_epoch() const;
-    /// Steps until iterations or epochs are reached; nothing when only time ends the run.
+    /// Returns the steps until the limit of iterations or epochs; nothing if only a time limit ends
+    /// the run.
     [[nodiscard]] std::optional<std::int64_t> steps() const;
 };
 
-// The tables of known keys, for the test that holds scenario.schema.json against them.
+// The tables of known keys. A test checks scenario.schema.json against them.
 Keys scenario_keys();
 Keys stop_keys();
 Keys price_keys();
 Keys other_job_keys();
 
-/// Reads a resolved scenario (no sweep in it). Throws ConfigError.
+/// Reads a resolved scenario, which has no sweep. Throws ConfigError.
 Scenario read_scenario(const Json& resolved, const std::string& file, DataCache& cache);
 
-/// Peak memory that a run of the scenario is estimated to need.
+/// Returns the estimated peak memory of a run of the scenario.
 Bytes estimated_memory(const Scenario& scenario);
 
 }  // namespace paceline

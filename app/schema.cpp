@@ -14,7 +14,7 @@ namespace {
 
 using Nodes = std::vector<const Json*>;
 
-// Adds a schema and everything it may stand for: references and alternatives.
+// Adds a schema and everything that it may refer to: references and alternatives.
 void expand(const Json& schema, const Json& node, Nodes& into) {
     if (const auto ref = node.find("$ref"); ref != node.end()) {
         const auto pointer = ref->get<std::string>().substr(1);  // "#/..." within this file

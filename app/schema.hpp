@@ -1,4 +1,4 @@
-// scenario.schema.json as the reader of paths sees it: which dotted paths a scenario can have.
+// scenario.schema.json as a reader of paths sees it: which dotted paths a scenario can have.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace paceline {
 
-/// The schema, parsed from the built-in resource.
+/// Returns the schema, parsed from the built-in resource.
 const Json& scenario_schema();
 
-/// The parts of a dotted path. Requires a path that is not empty.
+/// Returns the parts of a dotted path. Requires a path that is not empty.
 std::vector<std::string> split_path(std::string_view path);
 
-/// Empty if some scenario can have this path; else what is wrong with it, with the nearest known
-/// key.
+/// Returns an empty string if some scenario can have this path. Otherwise returns what is wrong
+/// with it, with the nearest known key.
 std::string path_problem(const Json& schema, std::string_view path);
 
-/// The names of all properties that objects at this path can have, through every kind; in order of
-/// the schema.
+/// Returns the names of all properties that objects at this path can have, over all kinds, in the
+/// order of the schema.
 std::vector<std::string> schema_keys(const Json& schema, std::string_view path);
 
 }  // namespace paceline

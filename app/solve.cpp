@@ -64,7 +64,7 @@ Subject other_subject(const SolveQuestion& question, const FreeQuantity& free) {
     return other;
 }
 
-// A fault of a setting, under the name of the option that it came with.
+// Reports an error of a setting under the name of the option that set it.
 template <class Read>
 auto blaming(const std::string& option, const std::vector<std::string>& paths, Read read) {
     try {
@@ -93,7 +93,7 @@ bool takes(SolvePoints& points, const Subject& subject, double value) {
     return points.candidate(subject, value).point.has_value();
 }
 
-// The two scenarios, and the points of either.
+// The two scenarios, and the points of each.
 class Comparison {
   public:
     Comparison(const SolveQuestion& question, const FreeQuantity& free, SolveOptions options)
@@ -102,8 +102,8 @@ class Comparison {
           main_{question.settings, true},
           other_(other_subject(question, free)) {}
 
-    // Whether the scenario takes whole numbers alone there. Throws ConfigError at an end of the range
-    // that it does not take.
+    // Returns whether the scenario takes only whole numbers at this path. Throws ConfigError if it
+    // refuses an end of the range.
     bool check_ends(const FreeQuantity& free) {
         const bool whole = free.kind == QuantityKind::number &&
                            free.from == std::floor(free.from) && free.to == std::floor(free.to) &&
@@ -149,7 +149,7 @@ class Comparison {
         return sides;
     }
 
-    /// By closed forms, where both have one.
+    /// Returns the sides from closed forms, where both have one.
     std::vector<Sides> predicted_sides(const std::vector<double>& values) {
         std::vector<Sides> sides;
         for (const double value : values) {

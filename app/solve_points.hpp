@@ -1,8 +1,8 @@
-// What `paceline solve` asks of the simulator: a column of the scenario's result at values of the
+// Queries of `paceline solve` to the simulator: a column of the scenario's result at values of the
 // free quantity, and of the other scenario that it is compared with.
 //
-// Each point is run once, side by side with the others that are asked for together, and kept in a
-// folder as `paceline run` keeps its own (app/kept_points.hpp).
+// Each point is run once. Points that are requested together run concurrently. Results are stored
+// in a folder in the same way as those of `paceline run` (app/kept_points.hpp).
 #pragma once
 
 #include <cstddef>
@@ -29,16 +29,16 @@ struct SolveOptions {
     std::stop_token stop{};
 };
 
-/// A scenario whose column is looked at.
+/// A scenario whose column is evaluated.
 struct Subject {
     std::vector<std::string> settings;  // as --set takes them
-    bool varies = true;                 // with the free quantity
+    bool varies = true;                 // its free quantity takes the searched values
 };
 
-/// Someone has stopped the search; what has finished is kept.
+/// The search was stopped. Finished points are stored.
 struct SearchStopped {};
 
-/// One point: its scenario, or why the scenario is refused.
+/// One point: its scenario, or the reason why the scenario is refused.
 struct Candidate {
     std::optional<Point> point;
     std::string refusal;
@@ -49,17 +49,19 @@ class SolvePoints {
     SolvePoints(std::string file, FreeQuantity free, SolveOptions options)
         : file_(std::move(file)), free_(std::move(free)), options_(std::move(options)) {}
 
-    /// The point of a subject where the free quantity has that value. Throws ConfigError.
+    /// Returns the point of a subject with the free quantity at this value. Throws ConfigError.
     Point read(const Subject& subject, double value);
-    /// The same; a refusal is part of the answer.
+    /// Does the same, but returns a refusal instead of throwing it.
     Candidate candidate(const Subject& subject, double value);
 
-    /// A column of each; nothing where it is empty, or the point was refused, failed or diverged.
-    /// Throws SearchStopped, OutputError, and ConfigError when memory would not do.
+    /// Returns a column of each candidate. A value is missing if the column is empty, or the point
+    /// was refused, failed or diverged. Throws SearchStopped, OutputError, and ConfigError if
+    /// memory does not suffice.
     std::vector<std::optional<double>> column(const std::vector<Candidate>& candidates,
                                               std::string_view name);
 
-    /// Why a candidate has no value; empty if it has. Requires that it was asked for.
+    /// Returns why a candidate has no value; empty if it has one. Requires that column() was called
+    /// for it.
     [[nodiscard]] std::string why_empty(const Candidate& candidate, std::string_view name) const;
 
     [[nodiscard]] std::size_t points() const { return results_.size(); }
@@ -72,8 +74,8 @@ class SolvePoints {
     FreeQuantity free_;
     SolveOptions options_;
     DataCache cache_;
-    std::map<std::string, Metrics> results_;  // by what the point is as JSON
-    std::size_t kept_ = 0;                    // of them, from before
+    std::map<std::string, Metrics> results_;  // by the point's JSON
+    std::size_t kept_ = 0;                    // number of them from an earlier run
 };
 
 }  // namespace paceline

@@ -28,7 +28,7 @@ std::string number(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}g}", *value, digits) : "-";
 }
 
-// Writes values of the free quantity and of the column.
+// Formats values of the free quantity and of the column.
 class Pen {
   public:
     Pen(const SolveQuestion& question, const Solution& solution)
@@ -167,7 +167,8 @@ std::string gaps_text(const Pen& pen, const Solution& solution) {
     return text;
 }
 
-// The rows of a long grid that say most: ends, changes of side and their neighbors, every n-th.
+// Returns whether a row of a long grid is shown: ends, changes of side and their neighbors, and
+// every n-th row.
 bool is_told(const std::vector<Sample>& rows, std::size_t i) {
     if (rows.size() <= all_rows || i == 0 || i + 1 == rows.size()) return true;
     const std::size_t every = (rows.size() + all_rows / 2 - 1) / (all_rows / 2);

@@ -1,4 +1,4 @@
-// What `paceline solve` has found, for people and for programs.
+// Formats the result of `paceline solve`, for people and for programs.
 #pragma once
 
 #include <string>
@@ -7,20 +7,21 @@
 
 namespace paceline {
 
-/// The question in words, the answers, the values of the grid, and what it took.
+/// Returns the question in words, the answers, the values of the grid, and the cost.
 std::string solution_text(const SolveQuestion& question, const Solution& solution);
 
-/// One JSON object:
-///   "question"     scenario, settings, vary {path, from, to, scale, unit}, column, equals or against,
+/// Returns one JSON object:
+///   "question"     scenario, settings, vary {path, from, to, scale, unit}, column, equals or
+///                  against,
 ///                  times, other_varies, tolerance
-///   "answers"      kind (crossing, jump, equal, hidden), at, from, to, before, after (above, below,
-///                  equal; null: not known), values {from: [left, right], to: [left, right]}
-///   "closed_form"  the same by closed forms; null where there are none
-///   "closest"      value, left, right; null where no value is known
+///   "answers"      kind (crossing, jump, equal, hidden), at, from, to, before, after (above,
+///                  below, equal; null: unknown), values {from: [left, right], to: [left, right]}
+///   "closed_form"  the same from closed forms; null if there are none
+///   "closest"      value, left, right; null if no value is known
 ///   "gaps"         from, to, why
 ///   "samples"      value, left, right, on_grid
 ///   "points", "kept"
-/// A value of the free quantity is {"value": as scenarios have it, "number": in base units}.
+/// A value of the free quantity is {"value": as in scenarios, "number": in base units}.
 std::string solution_json(const SolveQuestion& question, const Solution& solution);
 
 }  // namespace paceline

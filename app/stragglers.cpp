@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 11> all_straggler_keys{
 constexpr double most_slowdown = 1e6;
 constexpr std::int64_t most_period_steps = std::int64_t{1} << 40;
 
-// The keys that say when, each with those that go with it.
+// Keys that say when nodes are slow, each with the keys that go with it.
 struct Way {
     std::string_view key;
     std::array<std::string_view, 2> with;
@@ -29,7 +29,7 @@ constexpr std::array<Way, 4> ways{{{"share", {"one_node", ""}},
                                    {"period", {"for", "begin"}},
                                    {"mean_between", {"mean_length", ""}}}};
 
-// The way that is meant, or none; keys of two ways do not go together.
+// Returns the way in which the object is specified, or none. Keys of two ways cannot be combined.
 std::optional<std::string_view> read_way(const ObjectReader& read) {
     std::optional<std::string_view> way;
     std::string_view told_by;
@@ -137,7 +137,7 @@ std::vector<Stragglers> read_stragglers(const Place& place, int nodes) {
 
 void add_stragglers(const std::vector<Stragglers>& all, Machines machines, std::uint64_t seed,
                     ComputeParts& into) {
-    // Objects of a list draw independently; the first one as if it were alone.
+    // Objects of a list draw independently. The first draws as if it were the only one.
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].factor == 1) continue;
         const RandomStreams streams(seed + i * 0x9e3779b97f4a7c15U);

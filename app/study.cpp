@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view command_line = "command line";
 
-// An axis with what its names stand for.
+// An axis with the values that its names stand for.
 struct Sweep {
     Axis axis;
     std::vector<Json> values;
@@ -57,8 +57,7 @@ Setting read_setting(const std::string& text) {
     return setting;
 }
 
-// Puts a value where a path leads, making objects on the way. `shown` is the path as the user wrote
-// it.
+// Puts a value at a path and creates objects on the way. `shown` is the path as the user wrote it.
 void put(Json& json, const std::string& path, const Json& value, std::string_view file,
          const std::string& shown) {
     Json* at = &json;
@@ -137,7 +136,7 @@ std::size_t count_points(const std::vector<Sweep>& axes, const std::string& file
     return product;
 }
 
-// Shallow axes first, so that "algorithm" does not undo "algorithm.density".
+// Applies shallow axes first, so that "algorithm" does not undo "algorithm.density".
 std::vector<std::size_t> order_of_application(const std::vector<Sweep>& axes) {
     std::vector<std::pair<std::ptrdiff_t, std::size_t>> by_depth;
     for (std::size_t i = 0; i < axes.size(); ++i)
@@ -166,7 +165,8 @@ bool has(const Json& json, const std::string& path) {
     return true;
 }
 
-// Of an object that the file has not: what has made it, on the way to a key below.
+// If the error is in an object that is not in the file, blames the setting or axis below it that
+// created the object.
 void blame_maker(const ConfigError& error, const Plan& plan, const Point& point) {
     if (error.path().empty() || has(plan.json, error.path())) return;
     for (const Setting& setting : plan.changes)
@@ -178,7 +178,7 @@ void blame_maker(const ConfigError& error, const Plan& plan, const Point& point)
                    error.problem());
 }
 
-// Where a fault of a resolved point stands in what the user wrote.
+// Reports an error of a resolved point at its location in the user's input.
 [[noreturn]] void blame(const ConfigError& error, const Study& study, const Point& point,
                         const Plan& plan) {
     if (error.file() != study.file) throw error;
@@ -202,7 +202,7 @@ void blame_maker(const ConfigError& error, const Plan& plan, const Point& point)
            error.problem());
 }
 
-// The values that a point takes on the axes; the last axis varies fastest.
+// Returns the values that a point takes on the axes; the last axis varies fastest.
 std::vector<std::size_t> choice_of(std::size_t number, const std::vector<Sweep>& axes) {
     std::vector<std::size_t> choice(axes.size());
     for (std::size_t i = axes.size(); i-- > 0; number /= axes[i].values.size())
@@ -241,7 +241,7 @@ std::string as_text(const Json& resolved) {
     return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// `study` has the axes of the plan.
+// Requires that `study` has the axes of the plan.
 Point make_point(const Plan& plan, const Study& study, std::size_t number, DataCache& cache) {
     Point point{choice_of(number, plan.axes), {}, {}, number};
     const Json resolved = resolve(plan, point.choice);

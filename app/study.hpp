@@ -2,10 +2,10 @@
 //
 //   "sweep": {"cluster.nodes": [1, 2, 4], "algorithm": [{"label": "a", ...}, {"label": "b", ...}]}
 //
-// is six points; the last axis varies fastest. An axis is a dotted path that the schema knows; its
-// values replace what stands there, an object the whole subtree. Every point is resolved and read
-// whole before anything runs, so a study that starts is well-formed. An error in a swept value
-// names its place in the sweep.
+// is six points; the last axis varies fastest. An axis is a dotted path that the schema knows. Each
+// of its values replaces what is at that path; an object replaces the whole subtree. Every point is
+// resolved and completely read before anything runs, so a study that starts is well-formed. An
+// error in a swept value names its place in the sweep.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace paceline {
 
 struct Axis {
     std::string path;
-    std::vector<std::string> names;  // of its values, each once: what CSV and tables show
+    std::vector<std::string> names;  // of its values, each once, as CSV and tables show them
 };
 
 struct Point {
@@ -37,17 +37,19 @@ struct Study {
 
 inline constexpr std::size_t most_points = 1'000'000;
 
-/// Reads a scenario file; `settings` are "path=value", the value JSON or else a text. A setting of
-/// a swept path replaces its axis; others are put into every point, after the sweep. Throws
-/// ConfigError.
+/// Reads a scenario file. `settings` are "path=value"; a value that is not JSON is taken as a
+/// string. A setting of a swept path replaces its axis. Others apply to every point, after the
+/// sweep. Throws ConfigError.
 Study read_study(const std::string& file, const std::vector<std::string>& settings);
 
-/// The point of a scenario that `settings` leave without a sweep. Points that say the same of their
-/// data share it through `cache`. Throws ConfigError, also when there is more than one point.
+/// Returns the single point that is left after `settings` have removed any sweep. Points with the
+/// same description of their data share it through `cache`. Throws ConfigError, also if there is
+/// more than one point.
 Point read_single_point(const std::string& file, const std::vector<std::string>& settings,
                         DataCache& cache);
 
-/// The points of a study as JSON, as Point::resolved has them, but not read. Throws ConfigError.
+/// Returns the points of a study as JSON, like Point::resolved, without reading them. Throws
+/// ConfigError.
 std::vector<std::string> resolve_study(const std::string& file,
                                        const std::vector<std::string>& settings);
 

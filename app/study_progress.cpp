@@ -50,7 +50,7 @@ void StudyProgress::begin(std::size_t kept) {
                            {"jobs", threads_.size()}});
 }
 
-// A run of which nothing is known counts as an average one.
+// A run about which nothing is known counts as an average one.
 void StudyProgress::expects(const std::vector<std::size_t>& runs) {
     const std::scoped_lock lock(mutex_);
     double sum = 0;

@@ -1,11 +1,12 @@
-// How far a study is, and telling it: to a person on a terminal, or to a machine line by line.
+// Tracks the progress of a study and reports it: to a person on a terminal, or to a machine line by
+// line.
 //
-// A terminal gets one line that is drawn anew: points done, simulated time, events per second, time
+// A terminal gets one line that is redrawn: points done, simulated time, events per second, time
 // left. A machine (--log-json) gets a JSON object per line on standard error:
 //
 //   {"event": "study", "title", "points", "kept", "jobs"}             at the start
 //   {"event": "point", "point", "outcome", "details", "sim_time_s", "wall_clock_s",
-//    "done", "points", "elapsed_s", "left_s"}                         as each point has finished
+//    "done", "points", "elapsed_s", "left_s"}                         when a point has finished
 //   {"event": "warning" | "error" | "note", "text"}
 //   {"event": "end", "complete", "done", "points", "results", "wall_clock_s"}
 #pragma once
@@ -29,7 +30,7 @@ namespace paceline {
 
 enum class Telling : std::uint8_t { nothing, line, json };
 
-/// A line of --log-json. `fields` is a JSON object.
+/// Writes a line of --log-json. `fields` is a JSON object.
 void log_json(const std::string& event, const Json& fields);
 
 class StudyProgress {
@@ -39,19 +40,21 @@ class StudyProgress {
     StudyProgress& operator=(const StudyProgress&) = delete;
     ~StudyProgress() = default;
 
-    /// So many points are done already, from before.
+    /// Begins the study. `kept` points are already done from an earlier run.
     void begin(std::size_t kept);
-    /// These runs are to be done, too.
+    /// Adds these runs to those that remain to be done.
     void expects(const std::vector<std::size_t>& runs);
-    /// Of a run that is to be done; an average where nothing is known of it.
+    /// Returns the expected seconds of a run that remains to be done; an average if nothing is
+    /// known about it.
     [[nodiscard]] double expected_s(std::size_t run) const { return expected_s_[run]; }
-    /// A thread of this process begins a run; it is to report there.
+    /// Called when a thread of this process begins a run. Returns where the run reports its
+    /// progress.
     Progress* begins(std::size_t thread, std::size_t run);
-    /// That it does no longer; its result, if it has one, is finished().
+    /// Called when the thread has left that run. A result, if there is one, goes to finished().
     void ends(std::size_t thread);
-    /// A run has finished, here or elsewhere.
+    /// Called when a run has finished, here or in another process.
     void finished(std::size_t run, const PointResult& result);
-    /// Makes the runs under way end soon.
+    /// Makes the runs in progress end soon.
     void stop_all();
 
     [[nodiscard]] std::string line() const;
@@ -63,7 +66,7 @@ class StudyProgress {
         Progress progress;
         bool busy = false;
         double expected_s = 0;
-        double expected_sim_s = 0;  // 0: not known
+        double expected_sim_s = 0;  // 0: unknown
         Clock::time_point begin;
     };
 

@@ -1,6 +1,6 @@
-// Everything that a study may run, numbered alike in every process that has read it: its points, and
-// behind them the baselines of their speedups to target (app/baseline.hpp), one for all points that
-// share it.
+// All runs of a study, numbered identically in every process that has read it: first its points,
+// then the baselines of their speedups to target (app/baseline.hpp), one for all points that share
+// it.
 #pragma once
 
 #include <cstddef>
@@ -24,26 +24,26 @@ class StudyRuns {
     [[nodiscard]] std::size_t points() const { return study_.points.size(); }
     [[nodiscard]] std::size_t size() const { return points() + baselines_.size(); }
     [[nodiscard]] const Scenario& scenario(std::size_t run) const;
-    /// Names what decides its result. Called by several threads.
+    /// Returns the key of everything that determines the run's result. Thread-safe.
     [[nodiscard]] std::string key(std::size_t run) const;
 
-    /// The baselines that the results of points ask for, in the order of their numbers.
+    /// Returns the baselines that the results of points ask for, in increasing order.
     [[nodiscard]] std::vector<std::size_t> baselines_for(
         const std::vector<PointResult>& results) const;
-    /// Fills in speedup_to_target of points whose baseline was run. `results` are of all runs.
+    /// Fills in speedup_to_target for points whose baseline was run. `results` holds all runs.
     void add_speedups_to_target(std::vector<PointResult>& results) const;
 
   private:
     struct Baseline {
         Scenario scenario;
-        std::string resolved;  // what it was made of
+        std::string resolved;  // the baseline_key() of its points
     };
 
     const Study& study_;
     mutable std::mutex mutex_;
     mutable PointKeys keys_;
     std::vector<Baseline> baselines_;
-    std::vector<std::optional<std::size_t>> baseline_of_;  // [point]: a run
+    std::vector<std::optional<std::size_t>> baseline_of_;  // [point]: number of its run
 };
 
 }  // namespace paceline

@@ -1,5 +1,4 @@
-// Colour, where a person sees it: on a terminal that is not dumb, unless NO_COLOR is set
-// (no-color.org).
+// Color for people: on a terminal that is not dumb, unless NO_COLOR is set (no-color.org).
 #pragma once
 
 #include <cstdio>
@@ -10,7 +9,7 @@ namespace paceline {
 
 bool shows_color(std::FILE* stream);
 
-/// The text, in that colour where `stream` shows any.
+/// Returns the text, in that color if `stream` shows colors.
 std::string red(std::FILE* stream, std::string_view text);
 std::string yellow(std::FILE* stream, std::string_view text);
 

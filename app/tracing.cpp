@@ -34,7 +34,7 @@ struct EndsOfRange {
     std::string_view last;
 };
 
-// The ends of "A..B".
+// Splits "A..B" into its ends.
 std::optional<EndsOfRange> ends_of(std::string_view text) {
     const std::size_t dots = text.find("..");
     if (dots == std::string_view::npos) return std::nullopt;
@@ -70,7 +70,7 @@ struct Range {
     std::int64_t last;
 };
 
-// "7", "4..7", and where ends may be left open "4.." and "..7".
+// Reads "7" or "4..7", and where ends may be left open, "4.." and "..7".
 std::optional<Range> range_of(std::string_view text, bool open) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     const auto ends = ends_of(text);
@@ -95,7 +95,7 @@ void read_iterations(const std::string& text, TraceFilter& filter) {
     filter.last_step = range->last;
 }
 
-// Numbers below `count`, such as "0,1,4..7".
+// Reads numbers below `count`, such as "0,1,4..7".
 std::set<std::int64_t> read_numbers(std::string_view option, std::string_view text,
                                     std::string_view what, std::int64_t count) {
     std::set<std::int64_t> numbers;
@@ -163,7 +163,7 @@ void Tracing::write_into(const std::filesystem::path& folder) {
 Metrics Tracing::run(std::size_t point, const Scenario& scenario, Progress* progress) {
     std::optional<TraceRecorder> recorder;
     Observer observer;
-    // What the recorder listens with is there before anything happens.
+    // The recorder needs the machine, so create it before anything happens there.
     observer.begins = [&](const Machine& machine) {
         recorder.emplace(trace_machine(machine, nodes_), filter_);
         observer.network = recorder->network_observer();

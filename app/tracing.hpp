@@ -1,10 +1,11 @@
-// paceline run --trace: which points of a study are traced, what of them, and where the files go.
+// paceline run --trace: selects the points of a study to trace, what to record, and where the files
+// go.
 //
 //   <folder>/traces/point-<i>.json    of point i, counted from 0 as in results.csv
 //
-// A trace is recorded while its point runs, in memory, and written when it has ended, piece by piece
-// into a temporary file that is renamed. A point whose run was stopped or has thrown leaves none.
-// Results do not depend on whether they are traced.
+// A trace is recorded in memory while its point runs. When the point has ended, it is written piece
+// by piece to a temporary file, which is then renamed. A point whose run was stopped or has thrown
+// leaves no trace. Tracing does not affect results.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +25,10 @@
 
 namespace paceline {
 
-/// As they stand on the command line; empty: not given.
+/// As given on the command line; empty: not given.
 struct TraceArguments {
     std::string time;        // "1.5s..2s", "..100ms", "10s.."
-    std::string nodes;       // "0,1,4..7": of the main job, its servers behind them
+    std::string nodes;       // "0,1,4..7": nodes of the main job, servers after workers
     std::string iterations;  // "10..12", "5", "..3"
     std::string points;      // "0,3", "all"
     std::uint64_t limit = 1'000'000;
@@ -35,20 +36,20 @@ struct TraceArguments {
 
 class Tracing {
   public:
-    /// Of a study that outlives this. Throws ConfigError.
+    /// Prepares to trace a study, which must outlive this object. Throws ConfigError.
     Tracing(const Study& study, const TraceArguments& arguments);
 
-    /// Makes <folder>/traces. Throws OutputError.
+    /// Creates <folder>/traces. Throws OutputError.
     void write_into(const std::filesystem::path& folder);
 
     [[nodiscard]] bool traces(std::size_t point) const { return points_.contains(point); }
     [[nodiscard]] std::size_t points() const { return points_.size(); }
 
-    /// Runs a point that is traced, and writes the file. Requires write_into; called by several
-    /// threads, for different points. Throws OutputError.
+    /// Runs a traced point and writes its file. Requires an earlier call of write_into. Several
+    /// threads may call this for different points. Throws OutputError.
     Metrics run(std::size_t point, const Scenario& scenario, Progress* progress);
 
-    /// What was cut, a line per point in order, and what to do about it.
+    /// Returns what was cut off and how to avoid that, one line per point in order.
     [[nodiscard]] std::vector<std::string> warnings() const;
 
   private:
@@ -65,7 +66,7 @@ class Tracing {
     std::map<std::size_t, std::string> warnings_;
 };
 
-/// The processes of a trace; with `nodes`, only those of the main job are chosen.
+/// Returns the processes of a trace. With `nodes`, only those of the main job are selected.
 TraceMachine trace_machine(const Machine& machine, const std::optional<std::set<int>>& nodes);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// What a workload that trains is, beside its clock: a net, its data, how it is optimized and how
+// What a workload that trains has besides its timing: a net, its data, how it is optimized and how
 // it is measured.
 #pragma once
 
@@ -13,7 +13,7 @@ struct Training {
     ModelChoice model;
     DataChoice data;
     Sampling sampling = Sampling::passes;
-    bool stand_in = false;  // messages weigh as the workload's layout, not as the net's
+    bool stand_in = false;  // messages have the size of the workload's layout, not of the net's
     Optimizer optimizer;
     Measurement measurement;
     Target stop;

@@ -13,7 +13,7 @@ namespace paceline {
 
 namespace {
 
-// To the nearest bit per second, at least one where there was one.
+// Rounds to the nearest bit per second, and to at least one if the rate was not zero.
 Bandwidth times(double factor, Bandwidth rate) {
     if (rate == unlimited || rate.bits_per_second == 0) return rate;
     const double exact = factor * static_cast<double>(rate.bits_per_second);
@@ -25,7 +25,7 @@ Duration times(double factor, Duration span) {
     return from_seconds(factor * to_seconds(span));
 }
 
-// Changes the fabric between machines when it is made.
+// Applies a change to the fabric between machines when it is made.
 template <class Change>
 void change_fabric(ClusterChoice& cluster, Change change) {
     cluster.fabric.make = [make = std::move(cluster.fabric.make), change](int hosts,
@@ -42,7 +42,7 @@ void change_links(ClusterChoice& cluster, Change change) {
                   [change](Fabric& fabric) { std::ranges::for_each(fabric.links, change); });
 }
 
-// Bandwidths that processes set.
+// Scales the bandwidths that processes set.
 AccessKind times(double factor, const AccessKind& kind) {
     if (const auto* trace = std::get_if<std::shared_ptr<const LinkTrace>>(&kind)) {
         LinkTrace changed = **trace;
@@ -78,7 +78,7 @@ bool is_unlimited(const LinkLabel& label, Unlimited what, int nodes) {
     return false;
 }
 
-// The network alone, as it is made for this job.
+// Returns the network alone, as it is made for this job.
 Fabric network_of(const Scenario& scenario) {
     const ClusterChoice& cluster = scenario.cluster;
     const int servers = cluster.fabric.takes_servers ? scenario.algorithm.server_nodes : 0;
@@ -226,7 +226,7 @@ std::optional<IdleStar> as_star(const Scenario& scenario) {
     Route route;
     for (int i = 0; i < fabric.hosts; ++i)
         for (const bool from_first :
-             {false, true}) {  // the ways to node 0 and to the last stand for all
+             {false, true}) {  // routes to node 0 and to the last node represent all
             const int other = from_first ? 0 : fabric.hosts - 1;
             if (other == i) continue;
             fabric.find_route(i, other, route);

@@ -29,7 +29,7 @@ constexpr auto samplings = std::to_array<Spelling<Sampling>>(
 constexpr std::int64_t most_gradient_entries = std::int64_t{1} << 50;
 constexpr std::int64_t most_trained_batch = 1 << 20;
 
-// What to give where no throughput was measured.
+// Returns a hint on what to use if no throughput was measured.
 std::string instead_of_measured(std::string_view device) {
     const std::vector<Device> devices = device_table();
     if (std::ranges::find(devices, device, &Device::name) == devices.end())
@@ -38,12 +38,12 @@ std::string instead_of_measured(std::string_view device) {
                        default_efficiency);
 }
 
-// The first row measured with this batch, else the first whose batch is not stated.
+// Uses the first row measured with this batch, otherwise the first whose batch is not stated.
 Duration measured_step(const Profile& profile, const Place& place, std::int64_t batch) {
     const std::string device = as_string(place);
     std::vector<std::string_view> devices;
     std::vector<std::string> batches;
-    std::optional<double> of_any_batch;  // measured with a batch that the source does not state
+    std::optional<double> of_any_batch;  // with a batch that the source does not state
     for (const MeasuredThroughput& row : profile.throughput) {
         if (row.device == device && row.batch == batch)
             return from_seconds(static_cast<double>(batch) / row.samples_per_s);
@@ -64,7 +64,7 @@ Duration measured_step(const Profile& profile, const Place& place, std::int64_t 
     place.refuse(unknown_name(device, "a device with a throughput of this profile", devices));
 }
 
-// `macs` of one sample forward of what is called `name`.
+// `macs` is the forward pass of one sample of the net called `name`.
 Duration step_by_peak(std::string_view name, double macs, const Place& place, std::int64_t batch,
                       const Place& efficiency) {
     const double share = as_number_above(efficiency, 0, 1);
@@ -78,7 +78,7 @@ Duration step_by_peak(std::string_view name, double macs, const Place& place, st
     return step;
 }
 
-// Weak scaling states the samples of one gradient, strong scaling those of a step of all workers.
+// Weak scaling states the samples of one gradient, strong scaling those of one step of all workers.
 void read_batch(const ObjectReader& read, int workers, Workload& workload) {
     read.not_both("batch", "global_batch");
     if (const auto p = read.optional("accumulation"))
@@ -95,7 +95,8 @@ void read_batch(const ObjectReader& read, int workers, Workload& workload) {
     }
 }
 
-// How long one gradient of one worker takes, by a device: measured for a profile, else estimated.
+// Returns how long one gradient of one worker takes on a device: measured if the profile has it,
+// otherwise estimated.
 Duration time_on_device(const Place& device, const std::optional<Place>& efficiency,
                         const std::optional<Profile>& profile, const Workload& workload,
                         std::optional<std::int64_t> batch) {
@@ -115,7 +116,7 @@ Duration time_on_device(const Place& device, const std::optional<Place>& efficie
 Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
                             const std::optional<Profile>& profile, Workload& workload,
                             std::optional<std::int64_t> batch) {
-    // A copy without this function: the workload moves, and is not known to the function then.
+    // Captures a copy, because the workload moves later. The copy is made before time_on is set.
     workload.time_on = [profile, known = workload, batch](const Place& device,
                                                           const std::optional<Place>& efficiency) {
         return time_on_device(device, efficiency, profile, known, batch);
@@ -145,7 +146,7 @@ void use_profile(const Profile& profile, Workload& workload) {
     workload.tensor_macs = profile.tensor_macs();
 }
 
-// A workload without values: a published net, or so many bytes.
+// Reads a workload without values: a published net, or a number of bytes.
 std::optional<Profile> read_what_is_charged(const ObjectReader& read, Workload& workload) {
     for (const char* key : {"data", "sampling", "stand_in_for"})
         if (const auto p = read.optional(key)) p->refuse("is for a workload with a \"model\"");
@@ -171,7 +172,8 @@ std::optional<Profile> read_what_is_charged(const ObjectReader& read, Workload& 
     return profile;
 }
 
-// The net and its data. Its clock is its own, or that of the net it stands in for.
+// Reads the net and its data. The timing is that of the net itself or of the net that it stands in
+// for.
 Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& around,
                           Workload& workload) {
     for (const char* key : {"profile", "gradient", "dataset_samples"})

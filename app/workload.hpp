@@ -1,4 +1,4 @@
-// What is computed: a step's gradients and their time, and what messages of the model weigh.
+// What is computed: the gradients of a step and their time, and the size of the model's messages.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,36 @@ namespace paceline {
 
 struct Workload {
     std::string name;
-    LayoutPtr layout;                            // what messages weigh as
-    std::vector<double> tensor_macs;             // by tensor of the layout; all 0: not known
-    Duration gradient;                           // one gradient of one worker
-    int accumulation = 1;                        // gradients of a step
-    Duration update{};                           // the optimizer, once per step
+    LayoutPtr layout;                            // determines the size of messages
+    std::vector<double> tensor_macs;             // by tensor of the layout; all 0: unknown
+    Duration gradient;                           // time of one gradient of one worker
+    int accumulation = 1;                        // gradients per step
+    Duration update{};                           // time of the optimizer, once per step
     std::optional<std::int64_t> batch;           // samples per gradient
-    std::optional<std::int64_t> stand_in_batch;  // those that the clock is charged for, if others
+    std::optional<std::int64_t> stand_in_batch;  // samples that time is charged for, if they differ
     std::optional<std::int64_t> dataset;         // samples per epoch
-    TimeOnDevice time_on{};                      // of a gradient, on another device
+    TimeOnDevice time_on{};                      // time of a gradient on another device
 
-    /// What a worker computes in one step.
+    /// Returns the time that a worker computes in one step.
     [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }
-    /// Samples per worker and step.
+    /// Returns the samples per worker and step.
     [[nodiscard]] std::optional<std::int64_t> step_batch() const;
-    /// Those that the clock is charged for.
+    /// Returns the samples per worker and step that time is charged for.
     [[nodiscard]] std::optional<std::int64_t> charged_step_batch() const;
 };
 
-/// What of a scenario a workload depends on.
+/// The parts of a scenario that a workload depends on.
 struct WorkloadSurroundings {
     const ClusterChoice& cluster;
     std::uint64_t seed;
     DataCache& cache;
 };
 
-// The tables of known keys, for the test that holds scenario.schema.json against them.
+// The tables of known keys. A test checks scenario.schema.json against them.
 Keys workload_keys();
 Keys stand_in_keys();
 
-/// Fills in the workload; returns what trains, if anything does. Throws ConfigError.
+/// Fills in the workload. Returns what trains, if anything does. Throws ConfigError.
 std::optional<Training> read_workload(const Place& place, const WorkloadSurroundings& around,
                                       Workload& workload);
 

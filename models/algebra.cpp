@@ -22,9 +22,9 @@ std::span<const double> entries(const ConstVectorRef& x) {
     return {x.data(), static_cast<std::size_t>(x.size())};
 }
 
-constexpr Index columns_at_once = 512;  // of a wide matrix: with a few vectors, what a cache holds
+constexpr Index columns_at_once = 512;  // of a wide matrix: with a few vectors they fit the cache
 
-// q += p_0 m_0 + p_1 m_1 + .. from left to right, for the rows of one strip of M.
+// Adds q += p_0 m_0 + p_1 m_1 + .. from left to right, for the rows of one strip of M.
 template <std::size_t rows>
 void add_rows(const double* m, Index stride, std::array<double, rows> p, Index count, double* q) {
     for (Index j = 0; j < count; ++j) {
@@ -35,10 +35,10 @@ void add_rows(const double* m, Index stride, std::array<double, rows> p, Index c
     }
 }
 
-// A Cholesky factorization of the rows and columns in an order of its own.
+// A Cholesky factorization with reordered rows and columns.
 struct Factors {
     Eigen::MatrixXd l;         // n x rank, in the new order
-    std::vector<Index> order;  // where each row of l comes from
+    std::vector<Index> order;  // original row of each row of l
 };
 
 Factors factorize(Eigen::MatrixXd h) {
@@ -72,7 +72,7 @@ Factors factorize(Eigen::MatrixXd h) {
     return factors;
 }
 
-// x of L x = b, for a lower triangle.
+// Solves L x = b in place, for a lower triangle.
 void solve_lower(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
     for (Index j = 0; j < x.size(); ++j) {
         x(j) /= l(j, j);
@@ -81,7 +81,7 @@ void solve_lower(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
     }
 }
 
-// x of L^T x = b, for a lower triangle.
+// Solves L^T x = b in place, for a lower triangle.
 void solve_lower_transposed(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
     for (Index j = x.size(); j-- > 0;) {
         const Index below = x.size() - j - 1;
@@ -89,7 +89,7 @@ void solve_lower_transposed(const Eigen::MatrixXd& l, Eigen::VectorXd& x) {
     }
 }
 
-// x = Q R^-T R^-1 Q^T c, where L = Q R.
+// Returns x = Q R^-T R^-1 Q^T c, where L = Q R.
 Eigen::VectorXd solve_singular(const Eigen::MatrixXd& l, const Eigen::VectorXd& c) {
     Eigen::MatrixXd q = l;
     orthonormalize(ThinMap(q.data(), q.rows(), q.cols()));
@@ -196,7 +196,7 @@ void multiply_outer(const ConstThinMap& p, const ConstThinMap& q, Eigen::Map<Row
 
 void orthonormalize(ThinMap columns) {
     for (Index j = 0; j < columns.cols(); ++j)
-        for (int round = 0; round < 2; ++round) {  // once leaves rounding errors of the first
+        for (int round = 0; round < 2; ++round) {  // one leaves rounding errors of the first
             for (Index i = 0; i < j; ++i)
                 columns.col(j) -= dot(columns.col(i), columns.col(j)) * columns.col(i);
             const double length = norm(columns.col(j));

@@ -1,9 +1,9 @@
-// The layout of a model's parameters: named tensors with shapes, one behind the other in a flat
+// The layout of a model's parameters: named tensors with shapes, stored consecutively in a flat
 // vector.
 //
-// What a message weighs comes from the layout and a wire format, never from how values are stored
-// here. A tensor of two dimensions or more is what compressors compress; biases and normalization
-// parameters (one dimension) are sent as they are (Lin et al., ICLR 2018, released code).
+// The size of a message follows from the layout and a wire format, never from how values are stored
+// here. Compressors compress tensors of two or more dimensions. Biases and normalization parameters
+// (one dimension) are sent uncompressed (Lin et al., ICLR 2018, released code).
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ class Layout {
     explicit Layout(std::vector<Tensor> tensors);
 
     [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
-    /// Where a tensor begins in the flat vector.
+    /// Returns where a tensor begins in the flat vector.
     [[nodiscard]] std::int64_t offset(std::size_t tensor) const { return offsets_[tensor]; }
     [[nodiscard]] std::int64_t entries() const { return offsets_.back(); }
-    /// Entries of the tensors that are not compressible.
+    /// Returns the number of entries in tensors that are not compressible.
     [[nodiscard]] std::int64_t incompressible_entries() const;
 
   private:

@@ -1,12 +1,12 @@
-// The minimum of linear regression over shards, in closed form: what runs are held against.
+// The minimum of linear regression over shards, in closed form. Runs are checked against it.
 //
 //   f(x)  =  (1/n) sum over shards i of  mean over samples (a, b) of i of (a . x - b)^2 / 2
 //            +  (decay / 2) |x|^2
 //   x*    =  H^-1 c,   H = decay I + (1/n) sum of mean(a a^T),   c = (1/n) sum of mean(a b)
 //
-// With a bias, a has a last entry 1. Where H is singular (fewer samples than parameters, no decay)
-// x* is the shortest of the minima, the one to which descent from zero leads. In double, by
-// shortest_solution of models/algebra.hpp: O(samples d^2 + d^3).
+// With a bias, a has a last entry 1. If H is singular (fewer samples than parameters, no decay), x*
+// is the shortest of the minima, which is the one that descent from zero reaches. Computed in
+// double by shortest_solution of models/algebra.hpp: O(samples d^2 + d^3).
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@
 
 namespace paceline {
 
-/// Requires targets, and that every shard has a sample.
+/// Requires targets, and at least one sample in every shard.
 Eigen::VectorXd least_squares(const Samples& samples, const std::vector<std::vector<int>>& shards,
                               bool bias, double decay);
 

@@ -26,8 +26,8 @@ std::vector<int> spread_evenly(Index count, std::int64_t most) {
     return picks;
 }
 
-// Parts of a batch that are computed beside one another: some 128 samples each, and two at least
-// where that is worth a thread.
+// Returns how many parts of a batch are computed in parallel: about 128 samples each, and at least
+// two if the batch is large enough to be worth a thread.
 std::size_t parts_of(std::size_t samples) {
     return samples < 64 ? 1 : std::max<std::size_t>(2, samples / 128);
 }
@@ -97,10 +97,10 @@ class NetProblem final : public Problem {
   private:
     using Parameters = typename Net<Scalar>::Parameters;
 
-    // What a thread owns.
+    // State of one thread.
     struct Local {
         std::unique_ptr<Net<Scalar>> net;
-        std::optional<Vector> cast_from;  // shares the values of which x is the cast
+        std::optional<Vector> cast_from;  // shares the values that x was cast from
         Parameters x;
         Parameters g;
         Samples batch;
@@ -112,7 +112,8 @@ class NetProblem final : public Problem {
         return local;
     }
 
-    // With x as the net reads it. Holding on to the values keeps their address from being reused.
+    // Returns the local state with x in the scalar type of the net. Holding on to the values keeps
+    // their address from being reused.
     Local& at(const Vector& x) {
         Local& local = of_this_thread();
         if (!local.cast_from || !local.cast_from->shares_values_with(x)) {
@@ -123,7 +124,7 @@ class NetProblem final : public Problem {
     }
 
     Eigen::VectorXd sum_of_parts(const Eigen::VectorXd& x) const {
-        constexpr Index block = 2048;  // the sum stays in the cache
+        constexpr Index block = 2048;  // keeps the sum in the cache
         Eigen::VectorXd g(x.size());
         const auto all = static_cast<double>(picks_.size());
         tbb::parallel_for(Index{0}, (x.size() + block - 1) / block, [&](Index b) {
@@ -144,7 +145,7 @@ class NetProblem final : public Problem {
     }
 
     Score score(const Eigen::VectorXd& x, const Samples& samples, std::span<const int> picks) {
-        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a copy for doubles alone
+        // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a copy for doubles only
         const Parameters cast = x.template cast<Scalar>();
         std::vector<Score> scores((picks.size() + scored_at_once - 1) / scored_at_once);
         tbb::parallel_for(std::size_t{0}, scores.size(), [&](std::size_t i) {

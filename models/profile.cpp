@@ -20,7 +20,7 @@ double Profile::macs() const {
 
 std::vector<double> Profile::tensor_macs() const {
     std::vector<double> macs;
-    double first = 0;        // of layers without tensors, before any other
+    double first = 0;        // of layers without tensors before the first one that has any
     std::size_t booked = 0;  // the first tensor of the last layer that has any
     for (const ProfileLayer& layer : layers) {
         if (!layer.tensors.empty()) {

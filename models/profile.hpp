@@ -1,9 +1,9 @@
-// A published network as the clock sees it: tensors, multiply-accumulates, measured throughputs,
-// each with its source.
+// A published network as the timing model sees it: tensors, multiply-accumulates and measured
+// throughputs, each with its source.
 //
-// The facts live in models/profiles/*.json, read by app/profiles.hpp. `macs` are forward
-// multiply-accumulates per sample; backward costs about twice as much again (measured ratios 1.9
-// to 2.2: jcjohnson/cnn-benchmarks).
+// The figures are in models/profiles/*.json, which app/profiles.hpp reads. `macs` are forward
+// multiply-accumulates per sample. The backward pass costs about twice as much again (measured
+// ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks).
 #pragma once
 
 #include <cstdint>
@@ -37,11 +37,11 @@ struct Profile {
     std::vector<ProfileLayer> layers;  // in forward order
     std::vector<MeasuredThroughput> throughput;
 
-    /// All tensors in forward order, named "layer.tensor".
+    /// Returns all tensors in forward order, named "layer.tensor".
     [[nodiscard]] LayoutPtr layout() const;
     [[nodiscard]] double macs() const;
-    /// By tensor of the layout: a layer's multiply-accumulates are booked on its first tensor, those
-    /// of a layer without tensors on the layer before.
+    /// Returns multiply-accumulates by tensor of the layout. Those of a layer count for its first
+    /// tensor; those of a layer without tensors count for the layer before it.
     [[nodiscard]] std::vector<double> tensor_macs() const;
 };
 

@@ -1,9 +1,9 @@
-// A vector of parameters: always a layout, and values only in runs that train.
+// A vector of parameters. It always has a layout; it has values only in runs that train.
 //
-// In a timing-only run a Vector has no values and arithmetic on it does nothing, so that an
-// algorithm is written once for all modes. Values are doubles (exact identities, no drift). Copies
-// share the values until one of them is changed; a copy is therefore a snapshot, and costs nothing.
-// Operands of one expression have the same layout and either both have values or neither.
+// In a timing-only run a Vector has no values and its arithmetic does nothing, so that an algorithm
+// is written once for all modes. Values are doubles (exact identities, no drift). Copies share the
+// values until one of them changes. A copy is therefore a snapshot and costs nothing. The operands
+// of an expression must have the same layout, and either all or none of them have values.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace paceline {
 
 class Vector {
   public:
-    /// Without values.
+    /// Creates a vector without values.
     explicit Vector(LayoutPtr layout);
     /// Requires one value per entry of the layout.
     Vector(LayoutPtr layout, Eigen::VectorXd values);
-    /// All zeros, with values exactly if `other` has them.
+    /// Returns zeros if `other` has values, and a vector without values otherwise.
     static Vector zero_like(const Vector& other);
 
     [[nodiscard]] const LayoutPtr& layout() const { return layout_; }
@@ -29,11 +29,13 @@ class Vector {
     [[nodiscard]] bool has_values() const { return values_ != nullptr; }
     /// Requires has_values().
     [[nodiscard]] const Eigen::VectorXd& values() const;
-    /// Whether both have the same values because one was copied from the other and neither changed.
+    /// Returns whether both share their values because one was copied from the other and neither
+    /// changed.
     [[nodiscard]] bool shares_values_with(const Vector& other) const {
         return values_ != nullptr && values_ == other.values_;
     }
-    /// The values for writing; what shares them keeps the old ones. Requires has_values().
+    /// Returns the values for writing. Other vectors that share them keep the old ones. Requires
+    /// has_values().
     [[nodiscard]] Eigen::VectorXd& writable();
 
     Vector& operator+=(const Vector& other);

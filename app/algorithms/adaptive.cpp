@@ -69,7 +69,7 @@ void read_trust(const ObjectReader& read, LambRule& rule) {
                                         rule.min_trust, rule.max_trust));
 }
 
-// What the methods with an exact all-reduce, in all steps or some, have in common.
+// Sets what the methods with an exact all-reduce, in all steps or some, have in common.
 AlgorithmChoice with_all_reduce(const ObjectReader& read, const AlgorithmInput& in,
                                 AllReducePlan& plan) {
     AlgorithmChoice choice;
@@ -98,7 +98,8 @@ Bytes final_bytes(const Layout& layout, int workers, bool fused) {
     return one_bit_bytes(fused ? fused_buffer(copy, workers) : buffer_per_tensor(copy, workers));
 }
 
-// A dense warm-up of so many steps, then a compressed all-reduce in every step.
+// Sets the cost of a dense warm-up of this many steps, then of a compressed all-reduce in every
+// step.
 void cost_in_two_stages(AlgorithmChoice& choice, const AlgorithmInput& in,
                         const AllReducePlan& plan, std::int64_t freeze_step, bool fused,
                         CodingCost coding) {

@@ -47,7 +47,7 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
     };
-    // Broadcasts one after the other run into each other: only the first has a closed form.
+    // Consecutive broadcasts overlap, so only the first has a closed form.
     const bool pipelined = options.operation == Operation::broadcast;
     choice.stage = [pipelined](std::int64_t k, double) { return pipelined && k > 0 ? 1.0 : 0.0; };
     choice.model_step = [options, pipelined](const StepModelInput& in, std::int64_t k, double) {

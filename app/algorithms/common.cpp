@@ -73,7 +73,7 @@ AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in
     choice.contribution = [wire = choice.wire, vectors](const Layout& layout) {
         return vectors * wire.weigh(layout.entries());
     };
-    // Of what is drawn, time and messages of a step do not depend on the seed.
+    // Time and messages of a step do not depend on what the seed draws.
     const auto mixing_of = [make = choice.mixing.make](std::int64_t k) {
         constexpr std::uint64_t any_seed = 1;
         return make(any_seed).at(k);

@@ -1,4 +1,4 @@
-// What readers of several families share.
+// Helpers that readers of several families share.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,25 @@ namespace paceline {
 /// A number of steps that no study reaches.
 inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
 
-/// "fp32" or "fp16".
+/// Reads "fp32" or "fp16".
 WireFormat as_wire(const Place& place);
 
-/// "coding_step" of an algorithm that compresses: the time of one pass over an entry.
+/// Reads the "coding_step" of an algorithm that compresses: the time of one pass over an entry.
 CodingCost read_coding(const ObjectReader& read);
 
-/// Momentum, Nesterov's form, decay and clipping of the scenario's optimizer.
+/// Returns momentum, Nesterov's form, decay and clipping of the scenario's optimizer.
 MomentumRule rule_of(const Optimizer& optimizer);
 
-/// Notes what an all-reduce by servers needs.
+/// Records what an all-reduce by servers needs.
 void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan);
 
-/// Dense SGD with the "all_reduce" and the "wire", by `otherwise` unless the scenario says.
+/// Reads dense SGD with its "all_reduce" and "wire". The default all-reduce is `otherwise`.
 AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
                       const AllReducePlan& otherwise);
 
-/// What the methods that average with neighbors in every step have in common: the "mixing" and the
-/// "wire", with `vectors` vectors to each neighbor after the gradient, or beside it.
+/// Reads what all methods that average with neighbors in every step share: the "mixing" and the
+/// "wire". They send `vectors` vectors to each neighbor, after the gradient or (`beside`)
+/// concurrently with it.
 AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,
                               bool beside);
 

@@ -42,7 +42,7 @@ bool names_a_gather(const Place& exchange) {
     return name == gathers[0].name || name == gathers[1].name;
 }
 
-// The exchange of messages that add up is an all-reduce, of others an all-gather.
+// Messages that can be added are exchanged with an all-reduce, others with an all-gather.
 void read_exchange(const ObjectReader& read, const AlgorithmInput& in,
                    CompressedSgdOptions& options) {
     const auto exchange = read.optional("exchange");
@@ -64,7 +64,7 @@ void read_exchange(const ObjectReader& read, const AlgorithmInput& in,
     options.all_gather = read_gather(read);
 }
 
-// What those that gather a message of `compressor` have in common.
+// Sets what the methods that all-gather a message of `compressor` have in common.
 template <class Options>
 AlgorithmChoice gathering(const Compressor& compressor, const Options& options,
                           Task<> (*algorithm)(Worker&, Options),

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> decentralized_keys{"kind", "label", "mixing", "wire"};
 
-// Algorithms whose one option is the momentum.
+// Reads algorithms whose only option is the momentum.
 template <class Options>
 AlgorithmChoice with_momentum(const ObjectReader& read, const AlgorithmInput& in, int vectors,
                               bool beside, Task<> (*algorithm)(Worker&, Options)) {

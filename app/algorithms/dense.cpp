@@ -26,7 +26,7 @@ AlgorithmChoice read_dense(const ObjectReader& read, const AlgorithmInput& in) {
     return dense(read, in, AllReduce::ring);
 }
 
-// Costs what dense SGD costs, and trains otherwise.
+// Costs the same as dense SGD, but trains differently.
 AlgorithmChoice read_pmsgd_lars(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = read_dense(read, in);
     PmsgdLarsOptions options;

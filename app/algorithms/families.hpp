@@ -1,4 +1,4 @@
-// The families of algorithms: a table each, joined in app/algorithms.cpp.
+// The families of algorithms, one table each. app/algorithms.cpp joins them.
 #pragma once
 
 #include <span>

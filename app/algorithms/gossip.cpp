@@ -1,4 +1,4 @@
-// Methods that average with few at a time: by push-sum, in pairs, or with their momentum.
+// Methods that average with few workers at a time: by push-sum, in pairs, or with their momentum.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -53,7 +53,7 @@ AlgorithmChoice read_momentum_consensus(const ObjectReader& read, const Algorith
 
 // --- push-sum ---
 
-// The rule of each worker's own steps.
+// Returns the rule of each worker's local steps.
 MomentumRule local_rule(AlgorithmChoice& choice, const AlgorithmInput& in) {
     choice.decays_by_itself = true;
     choice.looks_ahead_and_clips = true;
@@ -62,7 +62,7 @@ MomentumRule local_rule(AlgorithmChoice& choice, const AlgorithmInput& in) {
 
 std::function<MixingPtr(std::int64_t)> mixing_of(const AlgorithmChoice& choice) {
     return [make = choice.mixing.make](std::int64_t k) {
-        constexpr std::uint64_t any_seed = 1;  // times do not depend on what is drawn
+        constexpr std::uint64_t any_seed = 1;  // times do not depend on the draws
         return make(any_seed).at(k);
     };
 }
@@ -129,7 +129,7 @@ constexpr auto step_laws = std::to_array<Spelling<StepsLaw>>({
 });
 constexpr std::array<std::string_view, 2> swarm_exchanges{"exact", "lattice"};
 
-// "exact" or an object: {"kind": "lattice", "bits": 8, "step": 1e-3}
+// Reads "exact" or an object: {"kind": "lattice", "bits": 8, "step": 1e-3}
 std::optional<Lattice> read_exchange(const Place& place, int workers) {
     if (place.json->is_string()) {
         if (as_name(place, "an exchange", swarm_exchanges) == 0) return std::nullopt;
@@ -215,7 +215,7 @@ AlgorithmChoice read_swarm_sgd(const ObjectReader& read, const AlgorithmInput& i
     choice.contribution = [options, steps, wire = choice.wire](const Layout& layout) {
         return Bytes{std::max<std::int64_t>(swarm_message(options, layout, wire).count / steps, 1)};
     };
-    constexpr std::int64_t longest_period = 1'000;  // beyond it steps count alike
+    constexpr std::int64_t longest_period = 1'000;  // beyond it all steps count alike
     const bool periodic = options.steps_law == StepsLaw::fixed && steps <= longest_period;
     choice.period = periodic ? steps : 1;
     choice.model_step = [mode, options](const StepModelInput& in, std::int64_t k, double) {

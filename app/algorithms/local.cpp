@@ -1,4 +1,4 @@
-// Methods that train locally and average now and then.
+// Methods that train locally and average periodically.
 #include <algorithm>
 #include <array>
 
@@ -55,8 +55,8 @@ std::int64_t messages_of_average(const AllReducePlan& plan, const StepModelInput
     return all_reduce_messages(plan, in.workers, in.wire.weigh(in.layout->entries()));
 }
 
-// What all have in common: the "period", the all-reduce of whole models, and an optimizer of each
-// worker's own. An average of `vectors` vectors ends each block.
+// Reads what all have in common: the "period", the all-reduce of whole models, and a separate
+// optimizer for each worker. An average of `vectors` vectors ends each block.
 template <class Options>
 void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmChoice& choice,
                  Options& options) {
@@ -71,7 +71,7 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
     choice.period = options.period;
 }
 
-// The same where the average blocks at the end of each block.
+// Does the same for methods that wait for the average at the end of each block.
 template <class Options>
 AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
     AlgorithmChoice choice;
@@ -91,7 +91,7 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
     return choice;
 }
 
-// The same where it runs beside the next block. It begins with a block.
+// Does the same for methods whose average overlaps with the next block. They begin with a block.
 template <class Options>
 AlgorithmChoice overlapping(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
     AlgorithmChoice choice = blocking(read, in, options);
@@ -161,7 +161,7 @@ AlgorithmChoice read_cocod_sgd(const ObjectReader& read, const AlgorithmInput& i
     return choice;
 }
 
-// In the first block no average runs.
+// No average runs during the first block.
 AlgorithmChoice read_overlap_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
     OverlapLocalSgdOptions options;
     if (const auto p = read.optional("alpha")) options.alpha = as_number_up_to(*p, 1);
@@ -216,7 +216,7 @@ void read_average_and_buffers(const ObjectReader& read, SlowmoOptions& options) 
     }
 }
 
-// Bytes of a step of the base, and messages of step k.
+// Returns the entries that the base sends in each step.
 std::int64_t entries_of_base(Base base, std::int64_t model) {
     if (base == Base::sgp) return model + 1;
     return base == Base::dsgd || base == Base::all_reduce ? model : 0;
@@ -224,7 +224,7 @@ std::int64_t entries_of_base(Base base, std::int64_t model) {
 
 void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options) {
     const auto make = choice.mixing.make;
-    const auto base_messages = choice.messages;  // of a decentralized base
+    const auto base_messages = choice.messages;  // set if the base is decentralized
     choice.contribution = [options, wire = choice.wire](const Layout& layout) {
         const std::int64_t model = layout.entries();
         const std::int64_t base = entries_of_base(options.base.base, model);
@@ -232,7 +232,7 @@ void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options) {
                share_of(averaged_vectors(options) * wire.weigh(model), options.period);
     };
     choice.model_step = [options, make](const StepModelInput& in, std::int64_t k, double) {
-        constexpr std::uint64_t any_seed = 1;  // time does not depend on it
+        constexpr std::uint64_t any_seed = 1;  // times do not depend on it
         const MixingPtr mixing = make ? make(any_seed).at(k) : nullptr;
         return slowmo_step_time(options, mixing.get(), k, in);
     };

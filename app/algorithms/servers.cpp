@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 10> fedavg_keys{
     "kind",     "label",      "fraction",       "local_steps", "over_selection",
     "deadline", "compressor", "error_feedback", "coding_step", "wire"};
 
-// Dense SGD by another name, whose all-reduce is that of servers.
+// This is dense SGD under another name, with an all-reduce by servers.
 AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
     const Json by_servers = "parameter-server";
     const Place here{&by_servers, read.place().file, read.place().path};
@@ -37,7 +37,7 @@ AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
     return dense(read, in, otherwise);
 }
 
-// What methods with one server on a node of its own have in common: a model up and one down.
+// Sets what methods with one server on its own node have in common: one model up and one down.
 template <class Options>
 AlgorithmChoice with_server(const ObjectReader& read, const AlgorithmInput& in, Options options,
                             Task<> (*work)(Worker&, Options), Task<> (*serve)(Worker&, Options)) {
@@ -60,7 +60,7 @@ AlgorithmChoice with_server(const ObjectReader& read, const AlgorithmInput& in, 
     return choice;
 }
 
-// The first step is unlike the others: all workers push at once.
+// The first step differs from the others: all workers push at once.
 double first_or_not(std::int64_t k, double /*epoch*/) {
     return k == 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// Methods that exchange the largest entries alone.
+// Methods that exchange only the largest entries.
 #include <array>
 #include <limits>
 
@@ -47,7 +47,7 @@ double as_density(const Place& place) {
     return as_number_above(place, 0, 1);
 }
 
-// The options that DGC and gradient dropping share, by the same names.
+// Reads the options that DGC and gradient dropping share under the same names.
 template <class Options>
 void read_sparse_options(const ObjectReader& read, const WorkerShape& in, Options& options) {
     if (const auto p = read.optional("density")) options.density = as_density(*p);
@@ -87,7 +87,7 @@ WarmUp read_warm_up(const Place& place) {
     return warm_up;
 }
 
-// What a run that trains can switch off, and where its decay goes.
+// Reads the features that a run that trains can switch off, and where weight decay is applied.
 void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOptions& options) {
     options.momentum = optimizer.momentum;
     options.nesterov = optimizer.nesterov;

@@ -1,4 +1,4 @@
-// paceline check: says what would run, or what is wrong and where.
+// paceline check: reports what would run, or what is wrong and where.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// The subcommands of paceline, one file each: what it takes on the command line, and what it does.
+// The subcommands of paceline, one file each: its command-line arguments, and what it does.
 //
-// A command adds its parser to the program's; `run` is called if the user named it, after all of
-// the command line was understood, and gives the exit code. Exceptions are told by main.
+// A command adds its parser to the program's. If the user named the command, `run` is called after
+// the whole command line has been parsed, and returns the exit code. main reports exceptions.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@
 namespace paceline {
 
 inline constexpr int done = 0;
-inline constexpr int point_failed = 1;  // or something that was asked for could not be done
-inline constexpr int wrong_input = 2;   // the scenario or the command line
+inline constexpr int point_failed = 1;  // or a request could not be fulfilled
+inline constexpr int wrong_input = 2;   // error in the scenario or the command line
 
 struct Command {
     CLI::App* parser;
     std::function<int()> run;
 };
 
-/// A scenario as a command takes it.
+/// A scenario as a command takes it from the command line.
 struct ScenarioArguments {
     std::string file;
     std::vector<std::string> settings;

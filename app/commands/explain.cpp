@@ -1,4 +1,4 @@
-// paceline explain: one point of a study, and why its steps take as long as they do.
+// paceline explain: explains why the steps of one point of a study take as long as they do.
 #include "app/explain.hpp"
 
 #include <algorithm>

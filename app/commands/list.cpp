@@ -1,4 +1,4 @@
-// paceline list: says what can be named in a scenario.
+// paceline list: lists what can be named in a scenario.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// paceline plot: draws the results of a study, by the scripts of analysis/plots.
+// paceline plot: draws the results of a study with the scripts of analysis/plots.
 #include "app/plot.hpp"
 
 #include <cerrno>

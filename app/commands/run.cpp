@@ -1,4 +1,4 @@
-// paceline run: runs the study of a scenario file and leaves its results in a folder.
+// paceline run: runs the study of a scenario file and writes its results to a folder.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -38,14 +38,15 @@ namespace fs = std::filesystem;
 struct RunArguments {
     ScenarioArguments scenario;
     std::string out;
-    int jobs = 0;     // 0: as many as there are cores
-    int threads = 0;  // of gradients; 0: as many as there are cores
+    int jobs = 0;     // 0: the number of cores
+    int threads = 0;  // for gradients; 0: the number of cores
     bool resume = false;
     bool quiet = false;
     bool log_json = false;
     bool no_mpi = false;
 
-    // Points run side by side, and threads that compute gradients, on so many cores.
+    // Returns how many points run concurrently, and how many threads compute gradients, on this
+    // many cores.
     [[nodiscard]] PoolSize pool(int cores) const {
         return {static_cast<std::size_t>(jobs > 0 ? jobs : cores),
                 static_cast<std::size_t>(threads > 0 ? threads : cores)};
@@ -59,7 +60,7 @@ fs::path folder_of(const RunArguments& arguments) {
                                  : fs::path(arguments.out);
 }
 
-// The command line that goes on where this one was stopped, for a shell.
+// Returns the shell command that resumes this run after a stop.
 std::string resuming(const RunArguments& arguments) {
     const auto quoted = [](const std::string& text) {
         constexpr std::string_view plain =
@@ -115,7 +116,7 @@ int finish(const RunArguments& arguments, const Study& study, const StudyOutcome
     const fs::path folder = folder_of(arguments);
     const auto there = static_cast<std::size_t>(std::ranges::count_if(
         outcome.results, [](const PointResult& r) { return !r.metrics.outcome.empty(); }));
-    if (there > 0) write_results(folder, study, outcome.results, info);  // else older ones stay
+    if (there > 0) write_results(folder, study, outcome.results, info);  // else keep older results
     if (arguments.log_json)
         log_json("end", {{"complete", outcome.complete},
                          {"done", there},
@@ -139,14 +140,14 @@ int cores_of_machine() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// Throws ConfigError when the ranks of a machine together need more than its memory.
+// Throws ConfigError if the ranks of a machine together need more than its memory.
 Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const Seat& seat) {
     Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
     check_memory(study, static_cast<int>(pool.loops) * seat.ranks_here);
     return study;
 }
 
-// Makes `options` those of rank 0 of a parallel job.
+// Sets `options` for rank 0 of a parallel job.
 void take_others_along(StudyOptions& options, Leader& leader, const Study& study) {
     Greeting own;
     sign(own, StudyRuns(study));
@@ -164,7 +165,7 @@ void warn_of_few_cores(const PoolSize& pool, const Seat& seat, const Teller& tel
                         most, seat.bound_to));
 }
 
-// Alone if `leader` is null.
+// Runs in this process alone if `leader` is null.
 int run(const RunArguments& arguments, const Teller& teller, const Interruption& interruption,
         const Seat& seat, Leader* leader) {
     const auto begin = std::chrono::steady_clock::now();
@@ -213,7 +214,7 @@ int run(const RunArguments& arguments, const Teller& teller, const Interruption&
     return interruption.signal() != 0 ? 128 + interruption.signal() : code;
 }
 
-// What goes wrong, told: with --log-json by a line of it.
+// Reports errors of `work` and returns the exit code. With --log-json an error is a line of it.
 int told(const Teller& teller, const std::function<int()>& work) {
     try {
         return work();
@@ -264,14 +265,15 @@ int run_as_rank(const RunArguments& arguments, Post& post, Interruption& interru
 int run_alone_or_as_rank(const RunArguments& arguments) {
     const Teller teller(arguments.log_json);
     const std::optional<Launch> launched = arguments.no_mpi ? std::nullopt : launch();
-    // Before any other thread, those of MPI among them.
+    // Must be created before any other thread, including those of MPI.
     Interruption interruption(launched ? SecondSignal::is_ignored : SecondSignal::ends_at_once);
     std::unique_ptr<Post> post;
     if (launched) {
         try {
             post = join_job();
         } catch (const ConfigError& error) {
-            // A rank that ends with an error first has the others killed, before they say why.
+            // If a rank other than 0 failed first, the launcher would kill the others before they
+            // report why.
             if (launched->rank != 0) return done;
             teller.fail(error.what());
             return wrong_input;

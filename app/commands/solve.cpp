@@ -1,4 +1,4 @@
-// paceline solve: for which value of one quantity is a result what it is asked to be?
+// paceline solve: finds the values of one quantity for which a result is as requested.
 #include "app/solve.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct SolveArguments {
     SolveQuestion question;
     std::string scale;
     std::string cache;
-    int jobs = 0;  // 0: as many as there are cores
+    int jobs = 0;  // 0: the number of cores
     bool json = false;
     bool quiet = false;
 };
@@ -60,7 +60,7 @@ SolveOptions options_of(const SolveArguments& arguments, const Interruption& int
 }
 
 int solve_and_tell(const SolveArguments& arguments) {
-    const Interruption interruption;  // before any other thread
+    const Interruption interruption;  // must precede any other thread
     const SolveQuestion question = question_of(arguments);
     try {
         const Solution solution = solve(question, options_of(arguments, interruption));

@@ -14,7 +14,7 @@ namespace paceline {
 
 namespace {
 
-// Between the loops, which are threads of their own, and the thread of the post.
+// Passes messages between the loops, which have their own threads, and the thread of the post.
 class Desk {
   public:
     struct Outgoing {
@@ -25,7 +25,7 @@ class Desk {
 
     // --- for the loops ---
 
-    // Nothing: there are no more for now.
+    // Returns the next run; nothing if there are no more for now.
     std::optional<std::size_t> next_run() {
         std::unique_lock lock(mutex_);
         put_out_locked({Word::ask});
@@ -39,7 +39,7 @@ class Desk {
         const std::scoped_lock lock(mutex_);
         put_out_locked(std::move(letter));
     }
-    // Waits for rank 0 to begin; false: it ends.
+    // Waits until rank 0 begins. Returns false if rank 0 ends the job instead.
     bool begins() {
         std::unique_lock lock(mutex_);
         came_.wait(lock, [this] { return over_ || begun_ > 0; });
@@ -60,13 +60,13 @@ class Desk {
         answers_.push_back(run);
         came_.notify_all();
     }
-    // Nothing more is asked for or begun.
+    // After this, nothing more is requested or begun.
     void close() {
         const std::scoped_lock lock(mutex_);
         over_ = true;
         came_.notify_all();
     }
-    // Waits a while for something to go out.
+    // Waits up to `a_while` for letters to send.
     std::deque<Outgoing> outgoing(std::chrono::microseconds a_while) {
         std::unique_lock lock(mutex_);
         put_.wait_for(lock, a_while, [this] { return !out_.empty(); });
@@ -88,7 +88,7 @@ class Desk {
     bool over_ = false;
 };
 
-// Runs until the desk closes.
+// Runs the loops until the desk closes.
 void run_loops(Desk& desk, const StudyRuns& runs, const PoolSize& size,
                const std::stop_token& stop) {
     try {
@@ -104,7 +104,7 @@ void run_loops(Desk& desk, const StudyRuns& runs, const PoolSize& size,
     }
 }
 
-// The exit code, when rank 0 has said it.
+// Acts on a letter. Returns the exit code once rank 0 has sent it.
 std::optional<int> obey(const RankLetter& letter, Desk& desk, std::stop_source& runs_stop) {
     switch (letter.word) {
         case Word::begin:

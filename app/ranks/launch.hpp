@@ -1,5 +1,6 @@
-// What an MPI launcher tells the processes that it starts, in their environment. Looking there costs
-// nothing; MPI itself takes some tenths of a second to begin, and is left alone where no launcher is.
+// What an MPI launcher tells the processes that it starts, through their environment. Reading the
+// environment costs nothing. MPI itself takes some tenths of a second to start and is not used
+// without a launcher.
 //
 //   mpirun of Open MPI      OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_RANK
 //   PMIx (srun --mpi=pmix)  PMIX_RANK, with SLURM_STEP_NUM_TASKS under Slurm
@@ -15,14 +16,14 @@ namespace paceline {
 struct Launch {
     std::string by;
     int rank = 0;
-    std::optional<int> ranks;  // where it says so
+    std::optional<int> ranks;  // if the launcher says so
 };
 
 using Environment = std::function<const char*(const char* name)>;
 
-/// Nothing if no launcher has started this process.
+/// Returns nothing if no launcher has started this process.
 std::optional<Launch> launch(const Environment& environment);
-/// By the environment of this process.
+/// Does the same with the environment of this process.
 std::optional<Launch> launch();
 
 }  // namespace paceline

@@ -66,7 +66,7 @@ void Leader::gather(const Greeting& own) {
 struct Leader::Handing {
     const StudyRuns& runs;
     const RunExchange& exchange;
-    std::size_t elsewhere = 0;  // runs that other ranks have
+    std::size_t elsewhere = 0;  // runs in progress on other ranks
 };
 
 void Leader::answer(Handing& handing, const RankLetter& letter) {
@@ -89,7 +89,7 @@ void Leader::run(const StudyRuns& runs, const PoolSize& size, const RunExchange&
                  StudyProgress& progress, const std::stop_token& stop) {
     Handing handing{runs, exchange};
     std::atomic<bool> done_here = false;
-    std::exception_ptr failure;  // here; to be read when that is done
+    std::exception_ptr failure;  // of this rank; read it only when that is done
     std::jthread here([&](const std::stop_token& own_stop) {
         try {
             run_side_by_side(runs, size, exchange, progress, own_stop);

@@ -1,5 +1,5 @@
-// Rank 0 of a parallel job: hands out the runs of a study to all ranks, its own among them, as they
-// finish.
+// Rank 0 of a parallel job. It hands out the runs of a study to all ranks, including its own loops,
+// as they finish earlier ones.
 //
 //   leader                                other ranks (follower.hpp)
 //   gather()        <---- greeting ----
@@ -11,8 +11,8 @@
 //   dismiss()       ----- end 0 ------->
 //                   <---- bye ----------
 //
-// The thread that calls these is the only one that uses the post; this rank's own runs are on
-// others. Who gets which run depends on the weather; the results do not.
+// Only the thread that calls these functions uses the post; this rank's own runs are on other
+// threads. Which rank gets which run depends on timing; the results do not.
 #pragma once
 
 #include <functional>
@@ -27,26 +27,27 @@ namespace paceline {
 
 class Leader {
   public:
-    /// `interrupt` is called when a signal has told another rank to stop; it is to request a stop
-    /// of the study. Requires that the post outlives this.
+    /// `interrupt` is called when a signal has told another rank to stop, and must request a stop
+    /// of the study. Requires that the post outlives this object.
     Leader(Post& post, std::function<void()> interrupt);
 
-    /// Waits for all ranks. Throws ConfigError when one cannot begin, or runs another program or
+    /// Waits for all ranks. Throws ConfigError if one cannot begin, or runs another program or
     /// study than `own`.
     void gather(const Greeting& own);
-    /// That run points beside those of this rank. Requires gather().
+    /// Returns the number of loops on other ranks. Requires an earlier gather().
     [[nodiscard]] std::size_t loops_elsewhere() const { return loops_elsewhere_; }
 
-    /// As run_side_by_side, over all ranks; `size` is that of this rank. Requires gather().
+    /// Does what run_side_by_side does, over all ranks. `size` is that of this rank. Requires an
+    /// earlier gather().
     void run(const StudyRuns& runs, const PoolSize& size, const RunExchange& exchange,
              StudyProgress& progress, const std::stop_token& stop);
 
-    /// Ends the other ranks, with that exit code. Returns whether all have said goodbye within
+    /// Ends the other ranks with this exit code. Returns whether all have said goodbye within
     /// `patience`.
     bool dismiss(int exit_code, std::chrono::milliseconds patience = std::chrono::seconds(10));
 
   private:
-    struct Handing;  // a run() under way
+    struct Handing;  // a run() in progress
 
     [[nodiscard]] std::optional<RankLetter> next_letter();
     [[nodiscard]] std::string name_of(int rank) const;

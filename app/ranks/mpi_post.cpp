@@ -20,7 +20,7 @@ namespace paceline {
 
 namespace {
 
-// A letter is its number and its text; its word is MPI's tag.
+// A letter consists of its number and its text; its word is MPI's tag.
 std::vector<char> packed(std::uint64_t number, const std::string& text) {
     std::vector<char> bytes(sizeof number + text.size());
     std::memcpy(bytes.data(), &number, sizeof number);
@@ -35,7 +35,8 @@ std::string host_name() {
     return {name.data(), static_cast<std::size_t>(length)};
 }
 
-// Ranks on a machine share the cores that any of them may run on; none has more than it is bound to.
+// Ranks on a machine share the cores that any of them may use, but none uses more than it is bound
+// to.
 Seat take_seat() {
     Seat seat;
     MPI_Comm_rank(MPI_COMM_WORLD, &seat.rank);
@@ -116,7 +117,7 @@ class MpiPost : public Post {
     }
 
     Seat seat_;
-    std::list<Sent> sent_;  // that MPI may still read
+    std::list<Sent> sent_;  // MPI may still read these
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// join_job of a program that is built without MPI.
+// join_job for a program that is built without MPI.
 #include "app/config_error.hpp"
 #include "app/ranks/launch.hpp"
 #include "app/ranks/post.hpp"

@@ -1,15 +1,15 @@
-// Letters between rank 0 and the other processes of a parallel job, and what a process knows of its
-// place in it. Letters of one sender arrive in the order in which they were sent.
+// Messages ("letters") between rank 0 and the other processes of a parallel job, and each process's
+// place in it. Letters from one sender arrive in the order in which they were sent.
 //
-//   to rank 0:   greeting (text)            the first letter: who it is, whether it could begin
+//   to rank 0:   greeting (text)            the first letter: identity, and whether it can begin
 //                ask                        a loop has no run
 //                result (run, text)         of a run, as app/point_file.hpp writes it
 //                interrupted                a signal has told this rank to stop
-//                fault (text)               of the program; it cannot go on
+//                fault (text)               the program has failed and cannot continue
 //                bye                        the last letter
-//   from rank 0: begin                      there are runs to be done; ask
+//   from rank 0: begin                      there are runs to do; ask for them
 //                run (run), none            the answer to an ask
-//                stop                       drop the runs under way
+//                stop                       drop the runs in progress
 //                end (exit code)            the last letter
 #pragma once
 
@@ -48,12 +48,12 @@ struct Seat {
     int rank = 0;
     int ranks = 1;
     int ranks_here = 1;  // on this machine
-    int cores = 1;       // this rank's share of the machine's
+    int cores = 1;       // this rank's share of the machine's cores
     int bound_to = 1;    // cores that it may run on
     std::string host;
 };
 
-/// How letters go. Called by one thread of a process.
+/// Sends and receives letters. Only one thread of a process may use it.
 class Post {
   public:
     Post() = default;
@@ -64,16 +64,16 @@ class Post {
     [[nodiscard]] virtual const Seat& seat() const = 0;
     /// Returns at once.
     virtual void send(int rank, Word word, std::uint64_t number, std::string text) = 0;
-    /// The next letter that has come, if one has.
+    /// Returns the next letter that has arrived, if any.
     virtual std::optional<RankLetter> receive() = 0;
-    /// Ends all processes of the job without further ado.
+    /// Ends all processes of the job immediately.
     [[noreturn]] virtual void abort(int exit_code) = 0;
 
     void send(int rank, Word word, std::uint64_t number = 0) { send(rank, word, number, {}); }
 };
 
-/// How long to wait before looking for letters again: little while they come, and longer and longer
-/// when none do, so that waiting costs next to nothing.
+/// How long to wait before checking for letters again: briefly while letters arrive, and longer and
+/// longer while none do, so that waiting costs next to nothing.
 class Patience {
   public:
     void letter_came() { pause_ = shortest; }
@@ -89,8 +89,9 @@ class Patience {
     std::chrono::microseconds pause_ = shortest;
 };
 
-/// The post of the job that an MPI launcher (mpirun, srun) has started this process in; null if none
-/// has. Throws ConfigError when it has, and this program has no MPI or another one.
+/// Returns the post of the job in which an MPI launcher (mpirun, srun) has started this process;
+/// null if there was no launcher. Throws ConfigError if there was one but this program was built
+/// without MPI or with another MPI.
 std::unique_ptr<Post> join_job();
 
 }  // namespace paceline

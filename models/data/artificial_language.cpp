@@ -18,7 +18,7 @@ namespace paceline {
 
 namespace {
 
-constexpr double tolerance = 1e-13;  // of a frequency, where an iteration ends
+constexpr double tolerance = 1e-13;  // of a frequency; iterations end below it
 constexpr int most_iterations = 20000;
 
 double entropy_of(const auto& frequencies) {
@@ -33,8 +33,8 @@ Eigen::VectorXd zipf_frequencies(int words, double exponent) {
     return weights / sum(weights);
 }
 
-/// Words go round the classes in order of frequency, each round in a random order: every class has
-/// frequent and rare words.
+/// Distributes words over the classes in order of frequency, each round in a random order, so that
+/// every class has frequent and rare words.
 Eigen::VectorXi deal_words(int words, int classes, RandomStream& stream) {
     std::vector<int> round(static_cast<std::size_t>(classes));
     std::iota(round.begin(), round.end(), 0);
@@ -48,8 +48,8 @@ Eigen::VectorXi deal_words(int words, int classes, RandomStream& stream) {
     return word_class;
 }
 
-/// Random transitions that leave these frequencies as they are. The last scaling makes the sums over
-/// rows exact and, at convergence, those over columns right to rounding.
+/// Returns random transitions that leave these frequencies unchanged. The last scaling makes the
+/// row sums exact and, at convergence, the column sums right to rounding.
 Eigen::MatrixXd random_transitions(const Eigen::VectorXd& frequency, double sharpness,
                                    RandomStream& stream) {
     Eigen::MatrixXd joint(frequency.size(), frequency.size());
@@ -64,7 +64,7 @@ Eigen::MatrixXd random_transitions(const Eigen::VectorXd& frequency, double shar
     return rows.cwiseInverse().asDiagonal() * joint;
 }
 
-/// Of the pairs (c_t-1, c_t), by iteration from independence.
+/// Returns the frequencies of the pairs (c_t-1, c_t), by iteration from independence.
 Eigen::MatrixXd stationary_pairs(const ArtificialLanguage& language) {
     const Eigen::VectorXd& f = language.class_frequency;
     Eigen::MatrixXd pairs(f.size(), f.size());
@@ -94,7 +94,7 @@ std::vector<Choice> choices_of_rows(const Eigen::MatrixXd& transitions) {
     return choices;
 }
 
-/// The words of each class, and how it chooses among them.
+/// The words of each class, and how the class chooses among them.
 struct Lexicon {
     std::vector<std::vector<int>> words;
     std::vector<Choice> choices;
@@ -163,7 +163,8 @@ std::vector<int> speak(const ArtificialLanguage& language, int tokens, RandomStr
     std::vector<Choice> after_second_last = choices_of_rows(language.after_second_last);
     Lexicon lexicon(language);
     boost::random::uniform_01<double> uniform;
-    // The two classes before the text are a stationary pair, so the text is stationary throughout.
+    // The two classes before the text are drawn as a stationary pair, so the text is stationary
+    // throughout.
     const int pair = choice_of(language.pair_frequency.reshaped())(stream);
     int second_last = pair % classes;
     int last = pair / classes;

@@ -26,7 +26,8 @@ int BatchSampler::draw() {
     boost::random::uniform_int_distribution<std::size_t> choice(first, shard_.size() - 1);
     const std::size_t chosen = choice(stream_);
     if (sampling_ == Sampling::with_replacement) return shard_[chosen];
-    // A step of Fisher and Yates' shuffle: whatever order the last pass left, this one's is uniform.
+    // One step of the Fisher-Yates shuffle: the new order is uniform, whatever order the last pass
+    // left.
     std::swap(shard_[position_], shard_[chosen]);
     const int sample = shard_[position_];
     position_ = (position_ + 1) % shard_.size();

@@ -1,10 +1,10 @@
 // A worker's batches: which samples of its shard each of its steps reads.
 //
-//   passes             the shard in a random order, then in another, ...: in every pass each sample
-//                      exactly once; a batch may run over the end of a pass into the next
-//   with_replacement   every draw is uniform over the shard, whatever was drawn before
+//   passes             traverses the shard in a random order, then in another, ...: each pass has
+//                      every sample exactly once; a batch may extend into the next pass
+//   with_replacement   each draw is uniform over the shard, independent of earlier draws
 //
-// The batches depend on the shard, the sizes and the stream only. A batch may be larger than the
+// The batches depend only on the shard, the sizes and the stream. A batch may be larger than the
 // shard. Nothing is allocated after construction.
 #pragma once
 
@@ -20,16 +20,16 @@ enum class Sampling : std::uint8_t { passes, with_replacement };
 
 class BatchSampler {
   public:
-    /// Requires a sample or more in the shard, and batch >= 1.
+    /// Requires at least one sample in the shard, and batch >= 1.
     BatchSampler(std::vector<int> shard, int batch, Sampling sampling, RandomStream stream);
 
-    /// The next batch; what it returns holds until the next call.
+    /// Returns the next batch, which stays valid until the next call.
     [[nodiscard]] std::span<const int> next();
 
   private:
     int draw();
 
-    std::vector<int> shard_;  // of a pass, the first position_ entries are drawn, in this order
+    std::vector<int> shard_;  // the first position_ entries are this pass's draws so far
     std::vector<int> batch_;
     std::size_t position_ = 0;
     Sampling sampling_;

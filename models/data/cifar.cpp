@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t pixels = std::size_t{3} * 32 * 32;
 constexpr std::size_t record = 1 + pixels;
 
-/// Throws unless it is whole records, one or more, with labels 0 to 9.
+/// Throws unless the file has one or more complete records with labels 0 to 9.
 FileContent read_records(const std::filesystem::path& path) {
     FileContent content = read_content(path);
     const std::size_t length = content.bytes.size();

@@ -1,8 +1,8 @@
 // CIFAR-10, binary version: small color images of ten kinds of things.
 //
-// A file is records of 3073 bytes: a label 0 .. 9, then 32 x 32 pixels of red, of green, of blue,
-// each row by row. Plain or gzip, not the tar archive that they come in. Pixels become [0, 1] by
-// division by 255.
+// A file consists of records of 3073 bytes: a label 0 .. 9, then 32 x 32 pixels of red, of green
+// and of blue, each row by row. It may be plain or gzip, but not the tar archive in which the files
+// are distributed. Pixels are divided by 255 to lie in [0, 1].
 //
 // Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009, and the data
 // set's page.
@@ -15,7 +15,7 @@
 
 namespace paceline {
 
-/// Training files one after the other. Throws DataError. Requires a training file or more.
+/// Reads the training files in order. Throws DataError. Requires at least one training file.
 Dataset read_cifar10(const std::vector<std::filesystem::path>& train,
                      const std::filesystem::path& test);
 

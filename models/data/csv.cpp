@@ -25,7 +25,7 @@ struct Field {
     std::size_t offset = 0;
 };
 
-/// Lines of a table, with what errors about them need.
+/// The lines of a table, with their positions for error messages.
 class Table {
   public:
     explicit Table(FileContent content) : content_(std::move(content)) {
@@ -38,7 +38,7 @@ class Table {
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
     [[nodiscard]] std::size_t size() const { return text_.size(); }
 
-    /// The fields of the next line, stripped.
+    /// Returns the fields of the next line, stripped.
     const std::vector<Field>& next() {
         ++line_;
         fields_.clear();
@@ -168,7 +168,7 @@ Samples all_samples(const Rows& rows, std::size_t features) {
     return samples;
 }
 
-/// The numbers of the rows, the chosen ones last; both parts in order.
+/// Returns the row numbers with the chosen test rows last; both parts are in order.
 std::vector<int> order_with_test_last(int rows, int test, RandomStream& stream) {
     std::vector<int> order(static_cast<std::size_t>(rows));
     std::iota(order.begin(), order.end(), 0);

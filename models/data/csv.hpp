@@ -1,12 +1,12 @@
 // Tables of numbers: a CSV file with a header line that names its columns.
 //
-// Fields lie between commas; blanks around them and quotes around a whole field do not count. Every
-// column but one is a feature, as it is written (see standardize); that one, by name, is the label
-// (an integer from 0) or the target. Lines end in LF or CR LF; a byte-order mark is skipped. Plain
-// or gzip. Errors name the line, the column and the byte.
+// Fields are separated by commas. Blanks around them and quotes around a whole field are ignored.
+// Every column but one is a feature, taken unscaled (see standardize). The remaining column, chosen
+// by name, is the label (an integer from 0) or the target. Lines end in LF or CR LF. A byte-order
+// mark is skipped. The file may be plain or gzip. Errors name the line, the column and the byte.
 //
-// Rows for the test set are chosen at random, as tables are often sorted; training rows stay in the
-// order of the file.
+// Test rows are chosen at random, because tables are often sorted. Training rows stay in the order
+// of the file.
 #pragma once
 
 #include <filesystem>
@@ -22,11 +22,11 @@ constexpr int most_csv_classes = 65536;
 struct CsvOptions {
     std::string column;                       // of the label or target
     Prediction predicts = Prediction::label;  // or number
-    double test_share = 0.2;                  // of the rows, rounded; a row is left for training
+    double test_share = 0.2;                  // of the rows, rounded; training keeps at least one
 };
 
-/// Classes are 0 .. the largest label. Throws DataError. Requires a label or number to predict, and
-/// test_share in [0, 1).
+/// Classes are 0 .. the largest label. Throws DataError. Requires that `predicts` is label or
+/// number, and test_share in [0, 1).
 Dataset read_csv(const std::filesystem::path& path, const CsvOptions& options,
                  RandomStream& stream);
 

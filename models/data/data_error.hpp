@@ -1,4 +1,4 @@
-// A file of data that cannot be read: which, where in it, what is wrong and what would be right.
+// A data file cannot be read. The error says which file, where in it, what is wrong, and the fix.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace paceline {
 
 class DataError : public std::runtime_error {
   public:
-    /// `offset` is the byte of the file, from 0, that the fault is at. In what a compressed file
-    /// holds, offsets are those of the content, and the file's name says so.
+    /// `offset` is the byte of the error in the file, counted from 0. For a compressed file,
+    /// offsets refer to the inflated content, and the file's name says so.
     DataError(const std::string& file, std::uint64_t offset, std::string_view problem);
 
     [[nodiscard]] const std::string& file() const { return file_; }

@@ -1,4 +1,4 @@
-// A data set: what is trained on, what is tested on, and what a net must know of it.
+// A data set: training samples, test samples, and what a net must know about them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace paceline {
 
-/// How inputs lie in an image; no channels: inputs are no images.
+/// The shape of the image that inputs form. No channels: inputs are not images.
 struct ImageShape {
     int channels = 0;
     int height = 0;

@@ -31,7 +31,7 @@ using Glyph = std::vector<Stroke>;
 constexpr double glyph_height = 0.72;
 constexpr double glyph_width = 0.5;
 
-/// An arc of an ellipse, from one angle to another in degrees: 0 is right, 90 is down.
+/// Returns an arc of an ellipse from one angle to another, in degrees: 0 is right, 90 is down.
 Stroke arc(Point center, Point radii, double from, double to) {
     constexpr int pieces = 12;
     Stroke stroke;
@@ -76,7 +76,7 @@ double within(double least, double most, RandomStream& stream) {
                         : least;
 }
 
-/// What an image does to the points of its glyph; into pixels.
+/// The distortion that an image applies to the points of its glyph. The results are in pixels.
 struct Distortion {
     // Coefficients of x and y, and of x^2, xy and y^2, in each of the two results.
     std::array<std::array<double, 2>, 2> linear;
@@ -114,7 +114,7 @@ struct Distortion {
 };
 
 struct Pen {
-    double radius;  // where the ink is half
+    double radius;  // where the ink is at half strength
     double edge;    // from full ink to none
 
     [[nodiscard]] double reach() const { return radius + edge / 2; }
@@ -133,7 +133,8 @@ double distance_to_segment(const Point& p, const Point& a, const Point& b) {
     return std::sqrt(off.x * off.x + off.y * off.y);
 }
 
-/// Ink is the most of all segments' at a pixel; only pixels that the pen reaches are looked at.
+/// Draws a segment. A pixel takes the most ink of all segments. Only pixels within reach of the pen
+/// are visited.
 void draw_segment(const Point& a, const Point& b, const Pen& pen, Eigen::MatrixXf& ink) {
     const auto pixel = [&](double position) {
         const auto last = static_cast<double>(ink.rows() - 1);
@@ -149,7 +150,7 @@ void draw_segment(const Point& a, const Point& b, const Pen& pen, Eigen::MatrixX
         }
 }
 
-/// Pixels' shares of ink: column y holds row y of the image.
+/// Draws the ink of each pixel: column y holds row y of the image.
 void draw_glyph(const Glyph& glyph, const DigitsOptions& options, RandomStream& stream,
                 Eigen::MatrixXf& ink) {
     const Distortion distort(options, stream);

@@ -36,7 +36,7 @@ std::vector<unsigned char> read_bytes(const std::filesystem::path& path, std::ui
     return bytes;
 }
 
-/// A z_stream that gives its memory back.
+/// A z_stream that frees its memory.
 class Inflater {
   public:
     Inflater(std::string file, std::vector<unsigned char> compressed)

@@ -1,7 +1,7 @@
-// What a file of data holds, inflated if it is a gzip file, and never more than a limit of it.
+// Reads a data file, up to a size limit, and inflates it if it is a gzip file.
 //
-// No claim inside a file decides how much memory is taken: a plain file is as long as its file
-// system says, and a gzip file is inflated piece by piece until it ends or passes the limit.
+// No claim inside a file decides how much memory is taken: the size of a plain file comes from the
+// file system, and a gzip file is inflated piece by piece until it ends or exceeds the limit.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace paceline {
 
-/// Of a file's length and of what it inflates to.
+/// Limit of a file's length and of its inflated length.
 constexpr std::uint64_t most_content = std::uint64_t{1} << 30;
 
 struct FileContent {
@@ -19,9 +19,9 @@ struct FileContent {
     std::vector<unsigned char> bytes;
 };
 
-/// Gzip files are known by their first two bytes and may have several members. Throws DataError if
-/// there is no such regular file, it cannot be read, it is longer than the limit, or it is a gzip
-/// file that is damaged, cut off or followed by something else.
+/// Gzip files are recognized by their first two bytes and may have several members. Throws
+/// DataError if there is no such regular file, if it cannot be read or exceeds the limit, or if it
+/// is a gzip file that is damaged, truncated or followed by other data.
 FileContent read_content(const std::filesystem::path& path, std::uint64_t limit = most_content);
 
 }  // namespace paceline

@@ -23,7 +23,8 @@ std::uint32_t read_number(const FileContent& content, std::size_t at) {
     return number;
 }
 
-/// The dimensions that the header says, once the file is known to hold just that.
+/// Returns the dimensions in the header after checking that the file has exactly the size they
+/// imply.
 std::vector<std::uint32_t> read_header(const FileContent& content, std::uint32_t magic,
                                        std::string_view kind) {
     const std::size_t length = content.bytes.size();
@@ -75,7 +76,7 @@ Images read_images(const std::filesystem::path& path) {
             .shape = {.channels = 1, .height = height, .width = width}};
 }
 
-/// Requires as many labels as images, and labels below `classes`; 0: whichever they are.
+/// Requires as many labels as images, and labels below `classes`, unless `classes` is 0.
 Eigen::VectorXi read_labels(const std::filesystem::path& path, Eigen::Index images, int classes) {
     const FileContent content = read_content(path);
     const auto dimensions = read_header(content, labels_magic, "labels");

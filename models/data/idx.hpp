@@ -3,8 +3,8 @@
 //   images   00 00 08 03, count, height, width (big-endian uint32), then count*height*width bytes
 //   labels   00 00 08 01, count, then count bytes
 //
-// Plain or gzip. A file holds exactly what its header says, not a byte more or less; this is checked
-// before anything of that size is made. Pixels become [0, 1] by division by 255.
+// Files may be plain or gzip. A file must have exactly the size that its header implies, which is
+// checked before anything of that size is allocated. Pixels are divided by 255 to lie in [0, 1].
 //
 // Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits", file formats.
 #pragma once

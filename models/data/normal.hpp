@@ -1,4 +1,4 @@
-// Independent normal numbers into a matrix, for the generators of data.
+// Fills a matrix with independent normal numbers, for the data generators.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,7 +7,7 @@
 
 namespace paceline {
 
-/// Fills with independent N(0, 1), column by column.
+/// Fills `values` with independent N(0, 1), column by column.
 void fill_normal(Eigen::Ref<Eigen::MatrixXf> values, RandomStream& stream);
 
 }  // namespace paceline

@@ -21,7 +21,8 @@ void check_sizes(Eigen::Index samples, int nodes) {
     PACELINE_CHECK(samples >= nodes, "every node gets a sample");
 }
 
-/// Block i of n blocks of equal size to within one, the first ones being the larger.
+/// Returns the begin of block i of n blocks. Block sizes differ by at most one; the first are
+/// larger.
 std::size_t block_begin(std::size_t samples, std::size_t n, std::size_t i) {
     return i * (samples / n) + std::min(i, samples % n);
 }
@@ -45,8 +46,8 @@ void sort_by_label(std::span<int> order, const Eigen::VectorXi& labels) {
     });
 }
 
-/// The first `shuffled` of the order and the rest of it are cut each by itself, so that every shard
-/// has its part of both, and the sums are equal to within one.
+/// Cuts the first `shuffled` of the order and the rest separately, so that every shard gets a part
+/// of both, and the total sizes differ by at most one.
 Shards cut(std::span<const int> order, std::size_t shuffled, int nodes) {
     const auto n = static_cast<std::size_t>(nodes);
     const auto rest_begin = [&](std::size_t i) {
@@ -64,8 +65,8 @@ Shards cut(std::span<const int> order, std::size_t shuffled, int nodes) {
     return shards;
 }
 
-/// Shares that sum to 1. In logarithms, G(alpha) = G(alpha + 1) U^(1/alpha): for small alpha all of
-/// the variates themselves would underflow to 0.
+/// Returns shares that sum to 1. Works in logarithms, G(alpha) = G(alpha + 1) U^(1/alpha), because
+/// for small alpha all of the variates themselves would underflow to 0.
 std::vector<double> draw_dirichlet(std::size_t n, double alpha, RandomStream& stream) {
     boost::random::uniform_01<double> uniform;
     std::vector<double> shares(n);
@@ -143,7 +144,7 @@ Shards partition_dirichlet(const Eigen::VectorXi& labels, int nodes, double alph
     Shards shards(static_cast<std::size_t>(nodes));
     std::vector<int> order = all_of(labels.size());
     shuffle(order, stream);
-    // Sorted by label and still in random order within each.
+    // Sort by label; the order within each label remains random.
     std::ranges::stable_sort(order, [&](int a, int b) { return labels[a] < labels[b]; });
     for (std::size_t from = 0; from < order.size();) {
         std::size_t to = from;

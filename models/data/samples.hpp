@@ -1,12 +1,13 @@
-// Samples of a data set, one column each, as nets read them.
+// Samples of a data set, one column each, in the form that nets read.
 //
-//   kind of data     what is there
+//   kind of data     members
 //   classification   inputs (features x samples), labels (a class per sample)
 //   regression       inputs, targets (a number per sample)
-//   text             tokens ((steps + 1) x samples): token t is the input of step t, token t+1 what
-//                    it should predict
+//   text             tokens ((steps + 1) x samples): token t is the input of step t, token t+1
+//                    the expected prediction
 //
-// Features are floats whatever a net computes in. Images are channel by channel, each row by row.
+// Features are floats, whatever scalar type a net computes in. Images are stored channel by
+// channel, each row by row.
 #pragma once
 
 #include <span>
@@ -26,7 +27,7 @@ struct Samples {
     }
 };
 
-/// Copies these samples, in this order, into `batch`, which allocates only where it has to grow.
+/// Copies these samples, in this order, into `batch`, which allocates only if it has to grow.
 /// Requires numbers in [0, all.count()).
 void gather(const Samples& all, std::span<const int> which, Samples& batch);
 

@@ -12,11 +12,11 @@ namespace paceline {
 
 namespace {
 
-/// These features, as one, to mean 0 and variance 1 in training.
+/// Standardizes these features together to mean 0 and variance 1 in training.
 void standardize_rows(Dataset& data, Eigen::Index from, Eigen::Index rows) {
     auto train = data.train.inputs.middleRows(from, rows);
     const auto size = static_cast<double>(train.size());
-    // Each sample's features lie side by side; a sum for each of them, then one of those.
+    // Each sample's features are contiguous: compute one sum per sample, then the sum of those.
     std::vector<double> sums(static_cast<std::size_t>(train.cols()));
     for (Eigen::Index j = 0; j < train.cols(); ++j)
         sums[static_cast<std::size_t>(j)] =

@@ -1,12 +1,12 @@
-// Labels by a teacher: a random two-layer net says which class a random point is of.
+// Labels from a teacher: a random two-layer net decides the class of each random point.
 //
 //   input   x ~ N(0, I_d)
 //   label   argmax_c (V tanh(W x))_c      W ~ gain N(0, I) / sqrt(d),  V ~ N(0, I)
 //
-// A share `label_noise` of the labels, in the training and in the test set alike, is replaced by one
-// of the other classes, uniformly: the best accuracy is 1 - label_noise. The teacher is odd in x, so
-// no class has an edge on average; classes are only roughly of equal size. A student of the
-// teacher's width can be right; how nonlinear the borders are grows with `gain`.
+// A share `label_noise` of the labels, in the training and in the test set alike, is replaced by
+// one of the other classes, uniformly. The best accuracy is therefore 1 - label_noise. The teacher
+// is odd in x, so no class is favored on average, but class sizes are only roughly equal. A student
+// of the teacher's width can represent it. The class borders become more nonlinear as `gain` grows.
 #pragma once
 
 #include "models/data/dataset.hpp"
@@ -24,9 +24,8 @@ struct TeacherNetworkOptions {
     int test = 4096;
 };
 
-/// Label noise does not change the inputs, nor the labels that it leaves alone.
-/// Requires dimension, hidden >= 1, classes >= 2, gain > 0, label_noise in [0, 1], train >= 1 and
-/// test >= 0.
+/// Label noise changes neither the inputs nor the remaining labels. Requires dimension, hidden >=
+/// 1, classes >= 2, gain > 0, label_noise in [0, 1], train >= 1 and test >= 0.
 Dataset teacher_network(const TeacherNetworkOptions& options, const RandomStreams& streams);
 
 }  // namespace paceline

@@ -19,7 +19,7 @@ namespace paceline {
 
 namespace {
 
-/// The words of a text in order of appearance, and the text as their numbers.
+/// The words of a text in order of appearance, and the text as word numbers.
 struct Words {
     std::vector<std::string_view> words{"<unk>"};
     std::vector<int> text;
@@ -50,7 +50,7 @@ Words split(std::string_view text, TextUnit unit) {
     return words;
 }
 
-/// Of each word its token: 0, or its place among those that this part has most of.
+/// Returns the token of each word: 0, or its rank among the most frequent words of this part.
 std::vector<int> number_by_frequency(std::span<const int> part, std::size_t words, int vocabulary) {
     std::vector<std::int64_t> counts(words);
     for (const int word : part) ++counts[static_cast<std::size_t>(word)];

@@ -1,11 +1,12 @@
 // A text file as tokens, for language models.
 //
-//   words        what lies between blanks, as it is written; a line's end is the word "<eos>"
+//   words        what is between blanks, unchanged; the end of a line is the word "<eos>"
 //   characters   the file's bytes
 //
-// Token 0 is "<unk>": every word beyond the vocabulary, and the word "<unk>" itself. The others are
-// the words that training has most of, in falling order, equals in the order of appearance. The last
-// part of the text is the test set; it has no say in the vocabulary. Plain or gzip.
+// Token 0 is "<unk>", which stands for every word outside the vocabulary and for the word "<unk>"
+// itself. The others are the most frequent words of the training part, in decreasing order; ties
+// are in order of appearance. The last part of the text is the test set, which does not affect the
+// vocabulary. The file may be plain or gzip.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,19 @@ enum class TextUnit : std::uint8_t { words, characters };
 
 struct TextOptions {
     TextUnit unit = TextUnit::words;
-    int vocabulary = 10000;  // "<unk>" included
+    int vocabulary = 10000;  // includes "<unk>"
     int steps = 32;
     double test_share = 0.1;  // of the tokens, rounded; at the end of the file
 };
 
 struct Text {
     Dataset data;
-    std::vector<std::string> words;  // of token 0, 1, ...; as many as there are, data.classes
+    std::vector<std::string> words;  // of tokens 0, 1, ..., data.classes - 1
 };
 
-/// Throws DataError if the file cannot be read, has a NUL in it (is no text), or either part is
-/// shorter than a sample. Requires vocabulary >= 2, steps >= 1, test_share in [0, 1); with 0 there
-/// is no test set.
+/// Throws DataError if the file cannot be read, contains a NUL (so is not text), or either part is
+/// shorter than a sample. Requires vocabulary >= 2, steps >= 1 and test_share in [0, 1). With
+/// test_share 0 there is no test set.
 Text read_text(const std::filesystem::path& path, const TextOptions& options);
 
 }  // namespace paceline

@@ -93,7 +93,7 @@ class Classifier final : public Net<Scalar> {
     Chain<Scalar> chain_;
     LayoutPtr layout_;
     Panel<Scalar> in_;
-    Panel<Scalar> logits_;  // and then the gradient with respect to them
+    Panel<Scalar> logits_;  // later the gradient with respect to them
 };
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace paceline {
 
-/// The net of the layers that `build` makes; it is called again for each clone. Requires that the
-/// first takes a sample's features and the last gives a logit per class.
+/// Returns the net of the layers that `build` makes. `build` is called again for each clone.
+/// Requires that the first layer takes a sample's features and the last returns a logit per class.
 template <class Scalar>
 std::unique_ptr<Net<Scalar>> make_classifier(std::function<Layers<Scalar>()> build);
 

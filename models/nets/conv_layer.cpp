@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index taps = 9;
 
-// A tap of one direction that reaches the input pixels y with y mod stride = parity: it came from
+// A tap in one direction that reaches the input pixels y with y mod stride = parity. It comes from
 // output pixel floor(y / stride) + step.
 struct Reach {
     Index tap;
@@ -32,9 +32,9 @@ std::vector<Reach> reaches(Index parity, Index stride) {
 struct ParityClass {
     Index y;
     Index x;
-    std::vector<Index> kernel;  // numbers of the taps
-    std::vector<Index> d_rows;  // by (output channel, tap), where the errors lie
-    Index first_weight;         // in the turned weights
+    std::vector<Index> kernel;  // tap numbers
+    std::vector<Index> d_rows;  // by (output channel, tap): where the errors are
+    Index first_weight;         // within the turned weights
 };
 
 template <class Scalar>
@@ -112,7 +112,8 @@ class ConvLayer final : public Layer<Scalar> {
         return made;
     }
 
-    // The mask of the ReLU and the gradient of the bias, in one pass over the errors.
+    // Applies the mask of the ReLU and computes the gradient of the bias, in one pass over the
+    // errors.
     void backward_ends(const Backward<Scalar>& pass) {
         for (Index o = 0; o < out_.channels; ++o) {
             const Index first = out_.feature(o, 0, 0);
@@ -136,7 +137,7 @@ class ConvLayer final : public Layer<Scalar> {
                           seen, pass.g + c * taps, depth());
     }
 
-    // Turned weights are, by class, {in, out x taps of the class}.
+    // Writes the turned weights of a class as {in, out x taps of the class}.
     void turn(const Scalar* x, const ParityClass& parity) {
         Scalar* turned = turned_.data() + parity.first_weight;
         for (Index c = 0; c < shape_.in.channels; ++c)

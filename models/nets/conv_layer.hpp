@@ -1,15 +1,15 @@
-// A 3 x 3 convolution with padding 1, and out = max(z, 0) where it ends in a ReLU.
+// A 3 x 3 convolution with padding 1, followed by out = max(z, 0) if it ends in a ReLU.
 //
 //   z(o, y, x) = b(o) + sum over c, v, u of W(o, c, v, u) in(c, s y + v - 1, s x + u - 1)
 //
-// s is the stride; height and width become ceil(height / s), ceil(width / s). Tensors <name>.weight
-// {out, in, 3, 3} and, unless a normalization follows, <name>.bias {out}.
+// s is the stride. Height and width become ceil(height / s) and ceil(width / s). Tensors are
+// <name>.weight {out, in, 3, 3} and, unless a normalization follows, <name>.bias {out}.
 //
 // Each output pixel is a product W B, where the rows of B are the 9 `in` rows of lanes that the
-// kernel sees: they are read where they lie, by a table of offsets, and im2col's copy is not made.
-// The gradient with respect to the input is the same product with the kernel turned. With stride s
-// the taps that reach an input pixel depend on (y mod s, x mod s), and each of these s * s classes
-// has a table of its own.
+// kernel sees. They are read in place through a table of offsets, without the copy that im2col
+// makes. The gradient with respect to the input is the same product with the kernel turned. With
+// stride s, the taps that reach an input pixel depend on (y mod s, x mod s), and each of these s *
+// s classes has its own table.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ struct ConvShape {
     }
 };
 
-/// Starts as a dense layer of 9 x in.channels inputs does. Requires stride 1 or 2.
+/// Initializes like a dense layer of 9 x in.channels inputs. Requires stride 1 or 2.
 template <class Scalar>
 std::unique_ptr<Layer<Scalar>> make_conv_layer(const std::string& name, const ConvShape& shape);
 

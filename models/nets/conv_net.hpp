@@ -1,5 +1,5 @@
-// A small convolutional net: stages of a 3 x 3 convolution with ReLU and 2 x 2 max pooling, and a
-// fully connected layer from what is left of the image to the classes.
+// A small convolutional net: stages of a 3 x 3 convolution with ReLU and 2 x 2 max pooling, then a
+// fully connected layer from the remaining features to the classes.
 //
 // Tensors conv1.weight {channels[0], image.channels, 3, 3}, conv1.bias {channels[0]}, conv2.weight,
 // ..., fc.weight {classes, features}, fc.bias {classes}. He initialization.
@@ -15,7 +15,7 @@ namespace paceline {
 
 struct ConvNetShape {
     ImageShape image;
-    std::vector<Eigen::Index> channels{16, 32};  // of each stage
+    std::vector<Eigen::Index> channels{16, 32};  // one per stage
     Eigen::Index classes = 10;
 };
 

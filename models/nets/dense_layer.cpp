@@ -68,7 +68,8 @@ class DenseLayer final : public Layer<Scalar> {
                          lanes, pass.d_in->data(), lanes);
     }
 
-    // Entry (i, j) of the gradient is a sum over the kept samples, in order, of error i times input j.
+    // Entry (i, j) of the gradient is the sum of error i times input j over the kept samples, in
+    // order.
     void finish(Scalar* g) override {
         if (kept_ == 0) return;
         const ProductEnds<Scalar> ends{.start = first_of_batch_ ? Start::zero : Start::sum};
@@ -81,8 +82,9 @@ class DenseLayer final : public Layer<Scalar> {
     }
 
   private:
-    // The gradient of the weights is read and written whole by every product that adds to it, which is what takes
-    // time in a wide layer. So the errors and inputs of up to four panels wait for one product.
+    // Every product that adds to the gradient of the weights reads and writes all of it, which
+    // dominates the time of a wide layer. Therefore the errors and inputs of up to four panels are
+    // kept for one product.
     static constexpr Index most_kept = 4;
 
     void keep(const Backward<Scalar>& pass) {
@@ -95,13 +97,14 @@ class DenseLayer final : public Layer<Scalar> {
         ++kept_;
     }
 
-    // 32 features of the kept samples, a sample a row: so narrow, they stay in the cache beside a tile of weights.
+    // Returns 32 features of the kept samples, one sample per row. Strips this narrow stay in the
+    // cache beside a tile of weights.
     [[nodiscard]] Scalar* strip(Index first) { return samples_.data() + first * most_kept * lanes; }
 
     std::string prefix_;
     DenseShape shape_;
-    Index kept_ = 0;                                   // panels
-    bool first_of_batch_ = false;                      // what is kept: it goes over what is in g
+    Index kept_ = 0;                                   // in panels
+    bool first_of_batch_ = false;                      // what is kept starts a batch: overwrite g
     Eigen::Array<Scalar, Eigen::Dynamic, 1> errors_;   // {out, kept samples}
     Eigen::Array<Scalar, Eigen::Dynamic, 1> samples_;  // {in / 32, kept samples, 32}
 };

@@ -1,9 +1,10 @@
-// A fully connected layer: z = W in + b, and out = max(z, 0) where it ends in a ReLU.
+// A fully connected layer: z = W in + b, followed by out = max(z, 0) if it ends in a ReLU.
 //
 //   dW = dz in^T,   db = sum over lanes of dz,   d_in = W^T dz
 //
-// Tensors <prefix>weight {out, in} and <prefix>bias {out}. Starts with normal weights of variance
-// gain / in, gain 2 before a ReLU (He, Zhang, Ren, Sun, ICCV 2015, eq. 10) and 1 else, and no bias.
+// Tensors are <prefix>weight {out, in} and <prefix>bias {out}. Initial weights are normal with
+// variance gain / in, where the gain is 2 before a ReLU (He, Zhang, Ren, Sun, ICCV 2015, eq. 10)
+// and 1 otherwise. Initial biases are 0.
 #pragma once
 
 #include <memory>

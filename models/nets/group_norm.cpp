@@ -87,7 +87,7 @@ class GroupNorm final : public Layer<Scalar> {
                                             inverse_deviation_.col(group).data());
     }
 
-    // One channel's gradients, and what it adds to the sums a and b of its group.
+    // Computes one channel's gradients, and adds its share to the sums a and b of its group.
     void backward_parameters(const Backward<Scalar>& pass, Index group, Index c, Lanes<Scalar>& a,
                              Lanes<Scalar>& b) {
         Scalar d_scale{};
@@ -106,7 +106,7 @@ class GroupNorm final : public Layer<Scalar> {
     Index groups_;
     bool relu_;
     Scalar share_;        // of one pixel in a group's mean
-    Panel<Scalar> mean_;  // by group, of the panel that went forward last
+    Panel<Scalar> mean_;  // by group, from the last forward pass
     Panel<Scalar> inverse_deviation_;
 };
 

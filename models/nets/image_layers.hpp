@@ -1,4 +1,4 @@
-// Layers of images without parameters: putting borders on, taking them off, and pooling.
+// Image layers without parameters: adding borders, dropping borders, and pooling.
 #pragma once
 
 #include <memory>
@@ -7,21 +7,21 @@
 
 namespace paceline {
 
-/// From the pixels alone, as samples have them, to images with borders.
+/// Converts images without borders, as samples have them, to images with borders.
 template <class Scalar>
 std::unique_ptr<Layer<Scalar>> make_add_border(const ImageExtent& image);
 
-/// From images with borders to the pixels alone.
+/// Converts images with borders to images without borders.
 template <class Scalar>
 std::unique_ptr<Layer<Scalar>> make_drop_border(const ImageExtent& image);
 
-/// The largest of each 2 x 2 pixels; a last odd row or column is left out. The gradient goes to the
-/// first of the largest. Requires two rows and two columns.
+/// Takes the largest of each 2 x 2 pixels; a last odd row or column is left out. On a tie the
+/// gradient goes to the first of the largest. Requires at least two rows and two columns.
 template <class Scalar>
 std::unique_ptr<Layer<Scalar>> make_max_pool(const ImageExtent& image);
 [[nodiscard]] ImageExtent after_max_pool(const ImageExtent& image);
 
-/// The mean of each channel, as features without a border.
+/// Returns the mean of each channel, as features without a border.
 template <class Scalar>
 std::unique_ptr<Layer<Scalar>> make_average_pool(const ImageExtent& image);
 

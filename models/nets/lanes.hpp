@@ -1,15 +1,15 @@
-// Lanes: how nets lay out a batch, so that every inner loop is a full vector.
+// Lanes: the layout of a batch that makes every inner loop a full vector.
 //
-// A net takes its batch in panels of 32 samples. In a panel the sample is the fastest index: a
-// panel of r rows is an array of 32 x r numbers, and column f holds feature f of all 32 samples, a
-// sample to a lane. Whatever a net does is then the same operation on 32 neighboring numbers:
-// softmax, normalization and pooling need no sum across a vector, and a product W X reads W as it
-// lies in the parameters, {out, in} row by row, one broadcast number at a time (product.hpp).
-// Nothing is packed, copied to columns (im2col) or allocated.
+// A net processes its batch in panels of 32 samples. In a panel the sample is the fastest index: a
+// panel of r rows is an array of 32 x r numbers, and column f holds feature f of all 32 samples,
+// one sample per lane. Every operation of a net is then the same operation on 32 neighboring
+// numbers. Softmax, normalization and pooling need no sum across a vector. A product W X reads W as
+// it is stored in the parameters, {out, in} row by row, one broadcast number at a time
+// (product.hpp). Nothing is packed, copied to columns (im2col) or allocated.
 //
-// A panel that is not full holds zeros in the lanes left over, and costs as much as a full one:
-// batches that are multiples of 32 are the fastest. The number is a constant of the project and not
-// of the machine, so that sums over a batch are formed in the same order everywhere.
+// A partial panel holds zeros in the unused lanes and costs as much as a full one, so batches that
+// are multiples of 32 are the fastest. The number 32 is a constant of the project and not of the
+// machine, so that sums over a batch are formed in the same order everywhere.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace paceline {
 
 inline constexpr Eigen::Index lanes = panel_lanes;
 
-/// One number of each of the panel's samples.
+/// One number for each of the panel's samples.
 template <class Scalar>
 using Lanes = Eigen::Array<Scalar, lanes, 1>;
 
-/// A row of lanes per feature. Its data is aligned for vectors.
+/// One row of lanes per feature. Its data is aligned for vectors.
 template <class Scalar>
 using Panel = Eigen::Array<Scalar, lanes, Eigen::Dynamic>;
 
@@ -35,8 +35,8 @@ using LanesMap = Eigen::Map<Lanes<Scalar>>;
 template <class Scalar>
 using ConstLanesMap = Eigen::Map<const Lanes<Scalar>>;
 
-/// z where it is positive or no number, else 0. (Eigen 3.4 has no vectors for select(); compilers
-/// make them of this loop.)
+/// Returns z where it is positive or NaN, else 0. (Eigen 3.4 does not vectorize select(); compilers
+/// vectorize this loop.)
 template <class Scalar>
 Lanes<Scalar> relu(const Lanes<Scalar>& z) {
     Lanes<Scalar> out;
@@ -45,7 +45,8 @@ Lanes<Scalar> relu(const Lanes<Scalar>& z) {
     return out;
 }
 
-/// The larger of a and b, and a where one of them is no number. (Eigen's max() leaves that to the processor.)
+/// Returns the larger of a and b, and a where one of them is NaN. (With Eigen's max() that case
+/// depends on the processor.)
 template <class Scalar>
 Lanes<Scalar> larger(const Lanes<Scalar>& a, const Lanes<Scalar>& b) {
     Lanes<Scalar> out;
@@ -53,7 +54,7 @@ Lanes<Scalar> larger(const Lanes<Scalar>& a, const Lanes<Scalar>& b) {
     return out;
 }
 
-/// d where out, which a ReLU gave, is positive; else 0.
+/// Returns d where out, the output of a ReLU, is positive, else 0.
 template <class Scalar>
 Lanes<Scalar> relu_gradient(const Lanes<Scalar>& d, const Lanes<Scalar>& out) {
     Lanes<Scalar> masked;

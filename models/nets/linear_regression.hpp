@@ -2,8 +2,8 @@
 //
 //   loss = 1/(2 n) |A w + b 1 - y|^2,   dw = A^T r / n,   db = 1^T r / n,   r = A w + b 1 - y
 //
-// A has a sample to a row. Tensors weight {1, features} and, unless left out, bias {1}. Starts at
-// zero.
+// A has one sample per row. Tensors are weight {1, features} and, unless left out, bias {1}. Starts
+// at zero.
 #pragma once
 
 #include <memory>

@@ -97,7 +97,8 @@ class Lstm final : public Net<Scalar> {
         return sum;
     }
 
-    // An embedding is looked up, not multiplied, unless it is the output's matrix too.
+    // An embedding is looked up, not multiplied, so it costs nothing unless it is also the output's
+    // matrix.
     [[nodiscard]] std::vector<double> tensor_macs() const override {
         std::vector<double> macs;
         const auto steps = static_cast<double>(shape_.steps);
@@ -151,7 +152,7 @@ class Lstm final : public Net<Scalar> {
         in_samples_.resize(shape_.width, room_ * lanes);
         constexpr Index most_logits = Index{1} << 20;
         group_ = std::clamp<Index>(most_logits / (shape_.vocabulary * lanes), 1, room_);
-        logit_row_ = group_ * lanes + lanes / 2;  // the gap: as in LstmLayer
+        logit_row_ = group_ * lanes + lanes / 2;  // the gap, as in LstmLayer
         logits_.resize(shape_.vocabulary * logit_row_);
     }
 
@@ -162,7 +163,7 @@ class Lstm final : public Net<Scalar> {
         return {targets_.data(), static_cast<std::size_t>(count)};
     }
 
-    // Lanes left over read zeros.
+    // Unused lanes are set to zero.
     void embed(const Parameters& x, const Samples& batch, Index first, Index count) {
         const Index width = shape_.width;
         for (Index step = 0; step < steps_; ++step) {
@@ -180,7 +181,7 @@ class Lstm final : public Net<Scalar> {
             layers_[i].forward(tensors(x, i), steps_, i == 0 ? in_ : layers_[i - 1].out());
     }
 
-    // Logits of a step, as the place-th step of its group.
+    // Computes the logits of a step, stored as number `place` of its group.
     void output(const Parameters& x, Index step, Index place) {
         multiply<Scalar>(shape_.vocabulary, lanes, shape_.hidden,
                          {x.data() + output_weight(), shape_.hidden, 1},
@@ -217,7 +218,7 @@ class Lstm final : public Net<Scalar> {
                 d_bias = (add ? d_bias : Scalar{0}) + sum;
             }
         }
-        // What is tied has the output's part already, and the embedding's is added to it.
+        // A tied matrix already holds the output's part, to which the embedding's is added.
         if (!shape_.tied && first == 0) g.head(shape_.vocabulary * shape_.width).setZero();
         return loss;
     }
@@ -247,9 +248,9 @@ class Lstm final : public Net<Scalar> {
     LayoutPtr layout_;
     std::vector<LstmLayer<Scalar>> layers_;
 
-    Index steps_ = 0;  // of the batch at hand
-    Index room_ = 0;   // steps that everything below has room for
-    Index group_ = 0;  // steps whose logits are kept at once
+    Index steps_ = 0;  // of the current batch
+    Index room_ = 0;   // steps that the members below have memory for
+    Index group_ = 0;  // steps whose logits are stored at once
     Index logit_row_ = 0;
     std::array<int, lanes> targets_{};
     Panel<Scalar> in_;

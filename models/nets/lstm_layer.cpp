@@ -13,7 +13,8 @@ template <class Scalar>
 void LstmLayer<Scalar>::reserve(Index steps) {
     if (steps <= room_) return;
     room_ = steps;
-    // Units a power of two apart would share a few sets of the cache: half a panel row is the gap.
+    // The gap of half a panel row keeps units from being a power of two apart, where they would
+    // share a few sets of the cache.
     gate_row_ = room_ * lanes + lanes / 2;
     gates_.resize(4 * hidden_ * gate_row_);
     for (Panel<Scalar>* panel : {&c_, &tanh_c_, &h_, &d_h_}) panel->resize(lanes, room_ * hidden_);

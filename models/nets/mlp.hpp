@@ -15,7 +15,7 @@ namespace paceline {
 
 struct MlpShape {
     Eigen::Index features;
-    std::vector<Eigen::Index> hidden;  // widths; none: softmax regression that starts at random
+    std::vector<Eigen::Index> hidden;  // widths; none: softmax regression with a random start
     Eigen::Index classes;
 };
 

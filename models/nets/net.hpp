@@ -1,15 +1,16 @@
-// A net: a differentiable model as a function of one flat vector of parameters.
+// A net: a differentiable model, as a function of one flat vector of parameters.
 //
 //   loss(x; batch) = mean over the predictions of the batch of  l(net(input; x), target)
 //
-// l is the cross-entropy of a softmax, in nats, or half the squared error. The loss has no
-// regularization in it: weight decay is the optimizer's. A prediction is a sample's, or for text a
-// step's of a sample. A sample's loss does not depend on which others are in its batch (groups are
-// normalized, never batches), so the gradient of a batch is the mean of those of its parts.
+// l is the cross-entropy of a softmax, in nats, or half the squared error. The loss includes no
+// regularization; weight decay belongs to the optimizer. There is one prediction per sample, or for
+// text one per step of a sample. A sample's loss does not depend on the other samples in its batch
+// (groups are normalized, never batches), so the gradient of a batch is the mean of the gradients
+// of its parts.
 //
-// A net owns its scratch memory: it is used by one thread at a time, and allocates nothing once it
-// has seen its largest batch. Scalar is what it computes in: float in runs, double where gradients
-// are held against finite differences, and for convex models.
+// A net owns its scratch memory. Only one thread may use it at a time, and it allocates nothing
+// once it has seen its largest batch. Scalar is the type that it computes in: float in runs, double
+// for convex models and where gradients are checked against finite differences.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace paceline {
 
-/// Sums over predictions, so that parts of a data set add up.
+/// Sums over predictions, so that the scores of parts of a data set can be added.
 struct Score {
     double loss = 0;
     std::int64_t correct = 0;  // predictions of the right class; 0 for regression
@@ -49,15 +50,16 @@ class Net {
     virtual ~Net() = default;
 
     [[nodiscard]] virtual const LayoutPtr& layout() const = 0;
-    /// The parameters to start from. Requires x of the layout's size.
+    /// Sets the initial parameters. Requires x of the layout's size.
     virtual void initialize(RandomStream& stream, Parameters& x) const = 0;
-    /// Mean loss of the batch at x, and its gradient into g (resized). Requires a sample or more.
+    /// Returns the mean loss of the batch at x and writes its gradient to g (resized). Requires at
+    /// least one sample.
     virtual double gradient(const Parameters& x, const Samples& batch, Parameters& g) = 0;
-    /// Loss and right predictions, without a gradient.
+    /// Returns the loss and the number of right predictions, without a gradient.
     [[nodiscard]] virtual Score score(const Parameters& x, const Samples& batch) = 0;
-    /// Multiply-accumulates of one sample's forward pass, by tensor of the layout.
+    /// Returns the multiply-accumulates of one sample's forward pass, by tensor of the layout.
     [[nodiscard]] virtual std::vector<double> tensor_macs() const = 0;
-    /// The same net with scratch of its own, for another thread.
+    /// Returns the same net with its own scratch memory, for another thread.
     [[nodiscard]] virtual std::unique_ptr<Net> clone() const = 0;
 };
 

@@ -56,7 +56,7 @@ class ResidualBlock final : public Layer<Scalar> {
             auto d = pass.d_out.col(at);
             d = relu_gradient<Scalar>(d, pass.out.col(at));
         });
-        branch_.backward(pass);  // which ends in no ReLU of its own, and so leaves d_out
+        branch_.backward(pass);  // it ends in no ReLU, so it leaves d_out unchanged
         if (pass.d_in == nullptr) return;
         for_each_pixel([&](Index c, Index at, Index from) {
             if (c < shape_.in.channels) pass.d_in->col(from) += pass.d_out.col(at);
@@ -66,7 +66,7 @@ class ResidualBlock final : public Layer<Scalar> {
     void finish(Scalar* g) override { branch_.finish(g); }
 
   private:
-    // Calls visit(channel, pixel of the output, the pixel that the shortcut takes there).
+    // Calls visit(channel, pixel of the output, pixel of the input that the shortcut adds there).
     template <class Visit>
     void for_each_pixel(Visit visit) const {
         for (Index c = 0; c < out_.channels; ++c)

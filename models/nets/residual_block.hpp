@@ -4,7 +4,7 @@
 //   S(in)(c, y, x) = in(c, s y, s x) for c < in.channels, 0 for the other channels   ("option A")
 //
 // Source: He, Zhang, Ren, Sun, Deep Residual Learning, CVPR 2016, section 3.2 and 3.3 (A), with
-// group_norm.hpp in the place of batch normalization. Tensors <name>.conv1.weight,
+// group_norm.hpp instead of batch normalization. Tensors are <name>.conv1.weight,
 // <name>.norm1.scale, <name>.norm1.shift, <name>.conv2.weight, ...
 #pragma once
 

@@ -17,7 +17,7 @@ void check_labels(std::span<const int> labels, Index classes) {
         PACELINE_CHECK(label >= 0 && label < classes, "a label is one of the classes");
 }
 
-// The logits of the right classes.
+// Returns the logits of the right classes.
 template <class Scalar>
 Lanes<Scalar> of_labels(const Scalar* logits, Index row, std::span<const int> labels) {
     Lanes<Scalar> right = Lanes<Scalar>::Zero();

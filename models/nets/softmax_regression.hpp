@@ -1,6 +1,6 @@
 // Softmax regression: logits = W input + b, the multinomial form of logistic regression. Convex.
 //
-// Tensors weight {classes, features}, bias {classes}. Starts at zero, where the loss is
+// Tensors are weight {classes, features} and bias {classes}. Starts at zero, where the loss is
 // ln(classes).
 #pragma once
 

@@ -17,7 +17,7 @@ void transpose_entries(Index rows, Index columns, const From* from, Index from_r
             to[j * to_row + i] = static_cast<To>(from[i * from_row + j]);
 }
 
-// A square of registers, turned there.
+// Transposes a square in registers.
 template <class Scalar>
 void transpose_square(const Scalar* from, Index from_row, Scalar* to, Index to_row) {
     using Packet = typename packet::packet_traits<Scalar>::type;
