@@ -8,7 +8,6 @@
 //   1. sample every s-th |v| from a random start in [0, s), at least
 //      w = max(ceil(n/100), ceil(2/d)) of them: s begins at ceil(n/w/32) 32 + 1 and falls by 8
 //      until floor(n/s) >= w. If n <= ceil(2/d), or s reaches 1, all entries are the sample.
-//   2. threshold = the smallest of the top ceil(d floor(n/s)) of the sample; selected: |v| >= it.
 //   2. threshold = the smallest of the top ceil(d floor(n/s)) of the sample; select |v| >= it.
 //   3. If more than 1.3 k are selected: keep the exact k largest among those and stop (hierarchical
 //      selection). If fewer than 0.8 k: multiply the threshold by 0.8 and select again. Otherwise
