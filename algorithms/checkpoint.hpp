@@ -23,7 +23,7 @@ struct Checkpoint {
     std::int64_t updates = 0;  // updates done before the step
     std::map<std::string, Vector, std::less<>> replicated;
     std::vector<Vector> models;           // by rank
-    std::vector<std::int64_t> gradients;  // computed so far, by rank
+    std::vector<std::int64_t> gradients;  // computed before the step, by rank
 };
 
 /// A checkpoint that is being written.

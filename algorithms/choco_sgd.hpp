@@ -1,4 +1,5 @@
-// CHOCO-SGD: decentralized SGD with compressed differences to the copy that all neighbors hold.
+// CHOCO-SGD: decentralized SGD in which each worker sends the compressed difference between its
+// model and the copy of it that its neighbors hold.
 //
 //   x_i      <-  x_i - gamma g_i + gamma_c sum over j of w_ij (xhat_j - xhat_i)
 //   q_i      <-  C(x_i - xhat_i)

@@ -7,7 +7,7 @@
 //   symbol   here             meaning
 //   x_i      self.model()     model of worker i
 //   s_i      start            its model at the start of the block
-//   m_i      m                its momentum, 0 at first; goes on across blocks
+//   m_i      m                its momentum, 0 at first; continues across blocks
 //   tau      options.period   steps per block
 //
 // The mean of the models moves as if nothing had been exchanged: by the mean of the workers'

@@ -19,8 +19,7 @@
 // plain SGD only if the compressor is lossless.
 //
 // Sources: those of the compressors; the order of steps follows released code (sands-lab/grace).
-// Limits: one compressor for all tensors; every tensor is compressed, including one-dimensional
-// ones.
+// Limits: one compressor for all tensors; one-dimensional tensors are compressed too.
 #pragma once
 
 #include "algorithms/compression/compressor.hpp"

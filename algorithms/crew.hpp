@@ -57,7 +57,7 @@ class Crew {
   private:
     struct Node {
         std::unique_ptr<Processes> process;  // null while it is away or waits to join
-        std::optional<Absence> absence;      // the next one, or the one under way
+        std::optional<Absence> absence;      // the next one, or the one in progress
         bool away = false;                   // from its death until it has come back with a model
         Time left{};                         // when it last left, if it ever has
         Time idle_since{};                   // since when its time without a process is unbooked

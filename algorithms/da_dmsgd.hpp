@@ -1,5 +1,4 @@
-// DA-DmSGD: doubly averaged decentralized momentum SGD; neighbors average momenta as well as
-// models.
+// DA-DmSGD: doubly averaged decentralized momentum SGD. Neighbors average models and momenta.
 //
 //   h_i  <-  beta m_i + g_i
 //   m_i  <-  sum over j of w_ij h_j

@@ -13,8 +13,7 @@
 //
 // With momentum in the optimizer this is EAMSGD (the paper uses Nesterov's form: "nesterov": true).
 // A pull conserves z + sum over j of x_j. With alpha = 1/n the center becomes the mean of the
-// models; with alpha = 0 workers are independent. With n = 1 it is SGD with a center that trails
-// it.
+// models; with alpha = 0 workers are independent. With n = 1 it is SGD with a trailing center.
 //
 // The exchange is an all-reduce of the models, which blocks; nothing overlaps. A run that ends
 // within a block ends without a final pull. Measurements use the mean of the x_i, not z.

@@ -43,8 +43,8 @@ double dropping_threshold(const GradientDroppingOptions& options, std::span<cons
     const auto n = static_cast<std::int64_t>(residual.size());
     const std::int64_t samples =
         options.selection.method == Selection::exact ? n : std::min(n, most_samples);
-    // Marian counts the dropped entries, R samples of them, and rounds down. The tolerance restores
-    // integers R samples that the double 1 - density misses.
+    // Marian counts the dropped entries, R samples of them, and rounds down. The tolerance keeps an
+    // integer count from falling below itself when 1 - density is rounded.
     const auto dropped = static_cast<std::int64_t>(
         std::floor((1 - options.density) * static_cast<double>(samples) * (1 + 1e-12)));
     return sampled_magnitude(residual, n / samples, samples, std::max<std::int64_t>(0, dropped - 1),

@@ -1,8 +1,9 @@
 // Gradient dropping: one global threshold over the whole gradient; entries below it wait.
 //
 // Source: Aji, Heafield. "Sparse Communication for Distributed Gradient Descent." EMNLP 2017. Where
-// the paper leaves choices open, this follows Marian (marian-nmt/marian-dev). One step, on worker
-// i:
+// the paper leaves choices open, this follows Marian (marian-nmt/marian-dev).
+//
+// One step, on worker i:
 //
 //   r   <-  r + g                          the residual of the worker
 //   t   <-  threshold: sample |r| at a regular stride, at most 100,000 of them, ascending; t is

@@ -3,7 +3,7 @@
 // A plain value, made by the functions of its own header (sparsifiers.hpp, qsgd.hpp, terngrad.hpp,
 // signs.hpp, natural.hpp, half.hpp). Values are never actually packed: `apply` replaces a tensor by
 // what receivers decode, and `bits` returns the size of the packed form. The bits of a vector are
-// the sum over its tensors, and a message is ceil(bits / 8) bytes. They depend only on the layout.
+// the sum over its tensors, and a message is ceil(bits / 8) bytes. Sizes depend only on the layout.
 //
 //   aggregation  summable   the sum of messages is a message of the same size: an all-reduce
 //                gathered   it is not: every worker receives all messages and decodes each
@@ -49,7 +49,7 @@ Bytes message_bytes(const Compressor& compressor, const Layout& layout);
 /// Replaces x by what receivers decode. Does nothing to a vector without values.
 void compress(const Compressor& compressor, Vector& x, RandomStream& random);
 
-/// `extra` passes are added to those of the compressor.
+/// Returns the time of the compressor's passes plus `extra` passes.
 Duration encoding_time(const Compressor& compressor, const CodingCost& cost, const Layout& layout,
                        std::int64_t extra = 0);
 Duration decoding_time(const Compressor& compressor, const CodingCost& cost, const Layout& layout,

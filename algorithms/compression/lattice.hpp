@@ -9,9 +9,10 @@
 //   y        reference  the receiver's value; the nearer to x, the better
 //
 // It sends no norm and no scale: the error depends on the distance between x and y, not on their
-// size. Decoding yields the lattice point nearest to x, at most eps/2 away, if |x - y| < (q - 1)
-// eps / 2. Otherwise it fails silently, off by a multiple of q eps. Rounding is to nearest, as in
-// the released code, hence biased within eps/2; the paper's random shift is left out.
+// size. Decoding yields the lattice point nearest to x, at most eps/2 away, if
+// |x - y| < (q - 1) eps / 2. Otherwise it fails silently, off by a multiple of q eps. Rounding is
+// to nearest, as in the released code, hence biased within eps/2. The paper's random shift is left
+// out.
 //
 // Source: Davies, Gurunathan, Moshrefi, Ashkboos, Alistarh, ICLR 2021 (the idea, from its
 // abstract); released code of SwarmSGD ("SimpleLatticeEncoder": q = 65536, eps = 0.0035 / n).

@@ -53,9 +53,9 @@ struct OneBitBuffers {
     LayoutPtr padded;  // of all buffers, in sequence
 };
 
-/// One buffer for all tensors.
+/// Returns one buffer for all tensors.
 OneBitBuffers fused_buffer(LayoutPtr layout, int workers);
-/// One for each tensor.
+/// Returns one buffer for each tensor.
 OneBitBuffers buffer_per_tensor(LayoutPtr layout, int workers);
 
 /// Returns s sgn(x + error), padded, for each buffer, and leaves the rest in `error`. Requires that
