@@ -16,7 +16,7 @@ enum Box : int { requests, answers };
 
 struct StepBegun {};
 
-// What a node's steps and its gossip share.
+// State that a node's training steps and its gossip share.
 struct Node {
     Channel<StepBegun> begun{};
     std::int64_t averagings = 0;

@@ -1,4 +1,4 @@
-// AWC-DmSGD: decentralized momentum SGD whose average with the neighbors runs beside the gradient.
+// AWC-DmSGD: decentralized momentum SGD that averages with the neighbors during the gradient.
 //
 //   m_i  <-  beta m_i + g_i
 //   x_i  <-  sum over j of w_ij x_j - gamma m_i
@@ -12,7 +12,7 @@
 //   m_i      m           momentum, 0 at first
 //
 // A step takes the longer of computation and exchange. Form: released code of SCSLabISU/CDSGD,
-// Polyak variant; that the tables of DecentLaM call it "Balu et al. 2020" is from memory,
+// Polyak variant. That the tables of DecentLaM call it "Balu et al. 2020" is from memory,
 // unverified.
 #pragma once
 

@@ -10,14 +10,14 @@ namespace paceline {
 
 namespace {
 
-// The tensors of a bucket as a layout of their own.
+// Returns the tensors of a bucket as a layout of their own.
 LayoutPtr layout_of(const Layout& layout, const Bucket& bucket) {
     const auto first = layout.tensors().begin() + static_cast<std::ptrdiff_t>(bucket.first);
     return std::make_shared<const Layout>(
         std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(bucket.count)));
 }
 
-// Of `entries`, how many lie below the same share of them as `offset` is of a layout.
+// Scales `offset` from the layout to a vector of `entries`, keeping its share of the total.
 std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout& of) {
     const double share = static_cast<double>(offset) / static_cast<double>(of.entries());
     return std::llround(share * static_cast<double>(entries));
@@ -25,7 +25,8 @@ std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout&
 
 }  // namespace
 
-// What the steps of a backward pass share; outlives the object that an algorithm moves about.
+// State shared by the steps of a backward pass. It outlives the Backward object, which an algorithm
+// may move.
 struct Backward::Gradient {
     Gradient(Worker& worker, Vector at, std::int64_t k)
         : x(std::move(at)),
@@ -40,7 +41,7 @@ struct Backward::Gradient {
     Vector x;  // snapshot
     Vector whole;
     std::int64_t number;
-    std::optional<LocalWork::Piece> piece;  // while there are values
+    std::optional<LocalWork::Piece> piece;  // only if there are values
     std::optional<Computing> computing;     // until the last bucket is complete
 };
 

@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-// Clipped, and with the decay at x.
+// Returns the clipped gradient plus the weight decay at x.
 Vector decayed(const MomentumRule& rule, Vector g, const Vector& x) {
     clip_norm(g, rule.clip);
     if (rule.weight_decay > 0) g += rule.weight_decay * x;

@@ -1,5 +1,5 @@
-// Steps of the optimizers that methods with an outer loop are built on: SlowMo, BMUF, local SGD and
-// their relatives train with one of these between two averages.
+// One step of the optimizers that methods with an outer loop build on: SlowMo, BMUF, local SGD and
+// related methods train with one of these between two averages.
 //
 //   local        m_i <- beta m_i + g_i;  x_i <- x_i - gamma m_i            no message
 //   sgp          the same on the numerator w_i x_i, with g_i at x_i;  then push-sum of (w_i x_i, w_i)
@@ -10,22 +10,24 @@
 //                                                                        (optimizers/adam.hpp)
 //
 //   symbol       here             meaning
-//   x_i          self.model()     model of worker i; of sgp the de-biased one
+//   x_i          self.model()     model of worker i; for sgp the de-biased one
 //   g_i                           its stochastic gradient at x_i
 //   gamma                         learning rate of the step
 //   beta, b1     rule.momentum    momentum; Nesterov's form as in optimizers/momentum.hpp
 //   b2, eps      beta2, epsilon   of Adam
 //   m_i, v_i     m, v             buffers, 0 at first
 //   w_i          w                weight of push-sum, 1 at first
-//   s            steps            steps since the buffers were zero
+//   s            steps            steps since the buffers were last zero
 //
-// Clipping and weight decay are those of optimizers/momentum.hpp, on each worker's own gradient:
-// clip is a norm of g_i and not of a mean (all-reduce: of the mean). Decay is at x_i.
+// Clipping and weight decay are those of optimizers/momentum.hpp, applied to each worker's own
+// gradient: clip bounds the norm of g_i, not of a mean (all-reduce: of the mean). Decay is taken at
+// x_i.
 //
-// One step takes the time of a gradient and of the job's update, and then, of sgp and dsgd, that of
-// a message to each listener; all-reduce: of an all-reduce between the two. Arithmetic runs on the
-// threads of gradients. Sources: Adam: Kingma, Ba, ICLR 2015, Algorithm 1; sgp: Assran et al., ICML
-// 2019, its order from released code (algorithms/sgp.hpp); dsgd: algorithms/dmsgd.hpp.
+// One step takes the time of a gradient and of the job's update. sgp and dsgd add the time of a
+// message to each listener; all-reduce adds an all-reduce between gradient and update. The
+// arithmetic runs on the gradient threads. Sources: Adam: Kingma, Ba, ICLR 2015, Algorithm 1; sgp:
+// Assran et al., ICML 2019, with the order from released code (algorithms/sgp.hpp); dsgd:
+// algorithms/dmsgd.hpp.
 #pragma once
 
 #include <cstdint>
@@ -39,35 +41,36 @@ enum class Base : std::uint8_t { local, sgp, dsgd, all_reduce, local_adam };
 
 struct BaseOptions {
     Base base = Base::local;
-    MomentumRule rule{};  // Nesterov is not for Adam
+    MomentumRule rule{};  // Nesterov does not apply to Adam
     double beta2 = 0.999;
     double epsilon = 1e-8;
-    AllReducePlan all_reduce{};  // of the base `all_reduce`
+    AllReducePlan all_reduce{};  // used by `all_reduce` only
 };
 
-/// What a worker's optimizer keeps between steps.
+/// The optimizer state that a worker keeps between steps.
 struct BaseState {
     Vector m;
-    Vector v;  // without values but for Adam
+    Vector v;  // has values only for Adam
     std::int64_t steps = 0;
     double w = 1;
 };
 
-/// As it is before the first step.
+/// Returns the state before the first step.
 BaseState base_state(const Worker& self, const BaseOptions& options);
-/// Zero buffers; the weight of push-sum stays.
+/// Sets the buffers to zero and keeps the push-sum weight.
 void reset_buffers(BaseState& state);
-/// w_i x_i: what adds up to the same sum over all workers, whatever push-sum does.
+/// Returns w_i x_i. Push-sum leaves its sum over all workers unchanged.
 Vector numerator(const BaseState& state, const Vector& x);
 
-/// One step of this worker's model by momentum SGD; returns the momentum.
+/// Takes one momentum SGD step on this worker's model and returns the momentum.
 Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m);
-/// The others; sgp has sgp_step of algorithms/sgp.hpp. dsgd_step requires a job with a mixing.
+/// The same for the other bases; sgp uses sgp_step of algorithms/sgp.hpp. dsgd_step requires a job
+/// with a mixing.
 Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m);
 Task<Vector> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, Vector m);
 Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state);
 
-/// The one that is chosen.
+/// Takes one step of the base that `options` chooses.
 Task<BaseState> base_step(Worker& self, BaseOptions options, BaseState state);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// BMUF: blocks of local training, and a momentum over what the average of a block has moved.
+// BMUF: blocks of local training, with momentum over how far the average model moved in each block.
 //
 //   every step of a block       x_i   <-  momentum_step with g_i and m_i      (optimizers/momentum.hpp)
 //   after its last              ybar  <-  (1/n) sum over j of x_j
@@ -9,25 +9,26 @@
 //
 //   symbol   here                           meaning
 //   x_i      self.model()                   model of worker i
-//   y        y                              where the block began: x(0) at first
+//   y        y                              where the block begins: x(0) at first
 //   W        w                              global model of the form `nesterov`, x(0) at first
 //   D        d                              block momentum, 0 at first
 //   eta      options.block_momentum         in [0, 1)
 //   zeta     options.block_learning_rate
-//   tau      options.period                 steps of a block
+//   tau      options.period                 steps per block
 //
-// y, W and D are equal on all workers and exist once. The average blocks; nothing overlaps. A partial
-// last block is not averaged. Alone, and with eta 0 and zeta 1, it is SGD.
+// y, W and D are equal on all workers and stored once. The average blocks; nothing overlaps. A
+// partial last block is not averaged. With n = 1, eta = 0 and zeta = 1 it is SGD.
 //
-// Classical BMUF is SlowMo with beta = eta, alpha = zeta and buffers reset while gamma is constant;
-// when gamma changes, SlowMo multiplies what it remembers by the ratio of the rates, and BMUF does
-// not. The folded form measures the next block from where it looked ahead to: under a constant
-// displacement per block its steady step is (1 + eta) times that of the two others.
+// Classical BMUF is SlowMo with beta = eta, alpha = zeta and buffers reset, as long as gamma is
+// constant. When gamma changes, SlowMo multiplies its slow momentum by the ratio of the rates, and
+// BMUF does not. The folded form measures the next block from its look-ahead point: under a
+// constant displacement per block its steady step is (1 + eta) times that of the two others.
 //
-// Sources: Chen, Huo, "Scalable training of deep learning machines by incremental block training with
-// intra-block parallel optimization and blockwise model-update filtering", ICASSP 2016. The paper was
-// not at hand: classical from the text of SlowMo; nesterov-folded, and that local momentum is reset:
-// released code (CNTK, fairseq); nesterov with two variables: from memory, unverified.
+// Sources: Chen, Huo, "Scalable training of deep learning machines by incremental block training
+// with intra-block parallel optimization and blockwise model-update filtering", ICASSP 2016. The
+// paper was not available: classical follows the text of SlowMo; nesterov-folded and the reset of
+// local momentum follow released code (CNTK, fairseq); nesterov with two variables is from memory,
+// unverified.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,7 @@ struct BmufOptions {
     MomentumRule rule{};
 };
 
-/// Steps y, W and D, given ybar.
+/// Updates y, W and D from ybar (`mean`).
 void block_step(const BmufOptions& options, const Vector& mean, Vector& y, Vector& w, Vector& d);
 
 Task<> bmuf(Worker& self, BmufOptions options);

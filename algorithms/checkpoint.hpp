@@ -1,9 +1,10 @@
-// What workers go back to: models, and what exists once, as they were at the beginning of a step.
+// Checkpoints: the models and the replicated state at the beginning of a step, for restarts.
 //
-// Each worker writes its model when it begins the step; what exists once is taken when the first of
-// them does, before any update of the step. It is a checkpoint when all have written theirs. State
-// that an algorithm keeps in its process (momenta of workers with models of their own, residuals)
-// is not in it, and begins at zero again.
+// Each worker writes its model when it begins the step. The replicated state (stored once for all
+// workers) is copied when the first of them begins, before any update of the step. The checkpoint
+// is complete when all workers have written. State that an algorithm keeps in its own process
+// (residuals, momenta of workers that have their own model) is not saved and starts at zero after a
+// restart.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,16 @@ namespace paceline {
 
 struct Checkpoint {
     std::int64_t step = 0;
-    std::int64_t updates = 0;  // done before it
+    std::int64_t updates = 0;  // updates done before the step
     std::map<std::string, Vector, std::less<>> replicated;
     std::vector<Vector> models;           // by rank
-    std::vector<std::int64_t> gradients;  // computed until then, by rank
+    std::vector<std::int64_t> gradients;  // computed before the step, by rank
 };
 
-/// One that is being written.
+/// A checkpoint that is being written.
 struct CheckpointUnderWay {
     Checkpoint checkpoint;
-    std::set<int> missing;  // who has not written yet
+    std::set<int> missing;  // ranks that have not written yet
 };
 
 }  // namespace paceline

@@ -15,7 +15,7 @@ std::int64_t neighbors_of(const Worker& self) {
                                  [&](const MixingWeight& w) { return w.node != self.rank(); });
 }
 
-// sum over j of w_ij q_j of the step before; the first step has none.
+// Returns sum over j of w_ij q_j of the step before. The first step has none.
 Task<Vector> mixed_news(Worker& self, Vector q, Bytes size) {
     if (self.step() == 0) co_return q;
     co_return co_await self.neighbor_average(std::move(q), size);

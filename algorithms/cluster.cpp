@@ -54,7 +54,7 @@ void Cluster::expect(int from, int to, int box, Letter letter) {
         {from, network_.simulation().start(deliver(to, box, life_of(to), std::move(letter)))});
 }
 
-// A letter to an earlier life of its receiver is lost.
+// A letter to an earlier life of its receiver is dropped.
 Task<> Cluster::deliver(int to, int box, int life, Letter letter) {
     co_await Receive(network_, to, letter.from, lane_of_box(box));
     if (present(to) && life_of(to) == life) worker(to).box(box).put(std::move(letter));

@@ -1,4 +1,4 @@
-// What a cluster does when workers die and return.
+// How a cluster handles workers that die and return.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ Bytes Cluster::weight_of_a_model() const {
     return job_.wire.weigh((job_.charged ? job_.charged : job_.start.layout())->entries());
 }
 
-// Servers wait for a worker even if none is left.
+// Servers wait for one worker even if none is left.
 void Cluster::expect_at_meetings() {
     meeting_.expect(std::max(membership_->number_present(), 1) + job_.servers);
 }
@@ -35,13 +35,13 @@ void Cluster::leave(int rank) {
     Worker& left = worker(rank);
     left.boxes_.clear();
     left.owed_ = {};
-    // A late joiner is no news to anybody.
+    // A late joiner is known to be away from the start, without a detection delay.
     const Time now = network_.simulation().now();
     const Time known = now == Time{} ? now : later(now, job_.failures->detection);
     membership_->leave(rank, known,
                        [&](Stream round, int to) { return network_.has_arrived(to, rank, round); });
     expect_at_meetings();
-    has_written(rank);  // it never will: the others' is what there is
+    has_written(rank);  // it never will, so the checkpoint is complete without it
     begin_again_if_empty();
     if (job_.after_death) job_.after_death();
 }
@@ -51,8 +51,8 @@ void Cluster::return_of(int rank) {
     begin_again_if_empty();
 }
 
-// With nobody there, those who are ready begin the step under way again: it may not have been
-// finished.
+// If no worker is present, the ready workers begin the current step again, because it may be
+// unfinished.
 void Cluster::begin_again_if_empty() {
     const std::vector<int> ready = membership_->all_in(Membership::State::ready);
     if (membership_->number_present() > 0 || ready.empty()) return;
@@ -65,7 +65,8 @@ void Cluster::begin_again_if_empty() {
     let_join(step, first);
 }
 
-// Those who are ready take part from step k, with the rounds that the first in it begins.
+// Ready workers join at step k, in the rounds that `like`, the first worker to begin k, begins
+// next.
 void Cluster::let_join(std::int64_t k, const Worker& like) {
     for (const int rank : membership_->all_in(Membership::State::ready)) {
         Worker& back = worker(rank);
@@ -77,7 +78,7 @@ void Cluster::let_join(std::int64_t k, const Worker& like) {
     }
 }
 
-// A checkpoint that is due begins with the step that somebody begins first.
+// A checkpoint that is due starts when the first worker begins a new step.
 void Cluster::begins_step(Worker& worker) {
     const auto& checkpoints = job_.failures->checkpoints;
     if (!checkpoints || worker.rank_ >= nodes_) return;

@@ -1,4 +1,4 @@
-// CoCoD-SGD: the models of all workers are averaged while each one trains on from its own.
+// CoCoD-SGD: workers average their models while each one continues to train from its own.
 //
 //   as a block begins         s_i  <-  x_i;  begin the average  sbar  <-  (1/n) sum over j of s_j
 //   every step of a block     x_i  <-  momentum_step with g_i and m_i      (optimizers/momentum.hpp)
@@ -6,14 +6,14 @@
 //
 //   symbol   here             meaning
 //   x_i      self.model()     model of worker i
-//   s_i      start            its model as the block began
-//   m_i      m                its momentum, 0 at first; goes on across blocks
-//   tau      options.period   steps of a block
+//   s_i      start            its model at the start of the block
+//   m_i      m                its momentum, 0 at first; continues across blocks
+//   tau      options.period   steps per block
 //
-// The mean of the models moves as if nothing had been exchanged: by the mean of what workers did. The
-// average blocks only where it takes longer than the tau steps beside it. That of the first block, of
-// equal models, is sent too. What is under way when a run ends within a block is dropped, and that
-// block has no correction. Alone it is SGD.
+// The mean of the models moves as if nothing had been exchanged: by the mean of the workers'
+// updates. The average blocks only if it takes longer than the tau steps that run in parallel. The
+// average of the first block is sent too, although its models are equal. If a run ends within a
+// block, the exchange in flight is dropped and that block gets no correction. With n = 1 it is SGD.
 //
 // Source: Shen et al., "Faster Distributed Deep Net Training: Computation and Communication Decoupled
 // Stochastic Gradient Descent", IJCAI 2019; the rule: released code (JYWa/Overlap_Local_SGD).

@@ -1,8 +1,8 @@
-// One collective per step and no training: what a network is worth to it.
+// Runs one collective per step and no training, to measure what a network achieves.
 //
-// As nccl-tests and the OSU benchmarks measure real networks. After the gradient's time (0 s measures
-// the collective alone) every worker takes part in one collective over S bytes, the size of the
-// model on the wire:
+// nccl-tests and the OSU benchmarks measure real networks this way. After the gradient's time (0 s
+// measures the collective alone) every worker takes part in one collective over S bytes, the size
+// of the model on the wire:
 //
 //   all-reduce       of S, by a plan
 //   reduce-scatter   of S, by a ring
@@ -11,8 +11,8 @@
 //   broadcast        of S from the first worker, along a binomial tree
 //   reduce           of S to the first worker, along a binomial tree
 //
-// Steps follow one another without a barrier: a worker that is done begins the next, so several
-// broadcasts run into each other.
+// There is no barrier between steps: a worker that is done begins the next step, so several
+// broadcasts may overlap.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ struct CollectiveOptions {
     AllReducePlan all_reduce;
 };
 
-/// What each worker contributes to an all-gather or sends to each other worker in an all-to-all.
+/// Returns the block that each worker contributes to an all-gather, or sends to each other worker
+/// in an all-to-all.
 Bytes block_of(Bytes size, int workers);
 
 /// Requires a timing-only worker.

@@ -19,7 +19,7 @@ Duration decoding_time(const CompressedSgdOptions& options, const Layout& layout
 
 namespace {
 
-// The mean over the workers of what their messages decode to.
+// Returns the mean over the workers of their decoded messages.
 Task<Vector> mean_of_messages(Worker& self, Vector v, const CompressedSgdOptions& options) {
     const Bytes size = message_bytes(options.compressor, *self.charged_layout());
     if (options.compressor.aggregation == Aggregation::summable)

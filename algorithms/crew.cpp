@@ -13,7 +13,7 @@ namespace paceline {
 
 namespace {
 
-// Streams of the copies that returning nodes take apart from all others.
+// Keeps the streams of returning nodes' model copies apart from all others.
 constexpr Stream copies = Stream{1} << 61U;
 
 Task<> carry(NetworkPart network, int from, int to, Bytes size) {
@@ -69,12 +69,13 @@ std::string Crew::who_is_gone() const {
     return text;
 }
 
-// The time of those that are not there is theirs until the end, or until they begin again.
+// Absent nodes are charged for their time until the end, or until they begin again.
 void Crew::settle() {
     for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) count_absence(rank);
 }
 
-// Who is back and waits to join is still away, unless it is others that it waits for.
+// A node that is back but waits to join still counts as away. Under OnDeath::restart it waits for
+// the other dead nodes instead.
 void Crew::count_absence(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     if (node.process != nullptr) return;
@@ -128,7 +129,7 @@ void Crew::die(std::uint32_t rank) {
 
 void Crew::leave(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
-    count_absence(rank);  // unless it works
+    count_absence(rank);  // no effect while it has a process
     node.away = true;
     node.left = simulation().now();
     plan_return(rank, false);
@@ -153,7 +154,7 @@ void Crew::plan_return(int rank, bool is_waited_for) {
     node.is_waited_for = is_waited_for;
 }
 
-// Makes the returns of all who are away keep the run going, if all of them return.
+// Makes pending returns keep the run alive, provided that all missing nodes return.
 void Crew::wait_for_all() {
     const auto is_lost = [](const Node& node) {
         return node.away && node.absence->returns == never;
@@ -185,7 +186,8 @@ Task<> Crew::recover(int rank) {
     is_back(rank);
 }
 
-// From the next one that is there; another one if that dies on the way; none if nobody is there.
+// Copies the model of the next node that is present. If that node dies during the copy, takes
+// another. Copies nothing if no node is present.
 Task<> Crew::copy_from_a_peer(int rank) {
     Membership& membership = *cluster_.membership();
     while (membership.number_present() > 0) {

@@ -1,15 +1,16 @@
-// The processes of a job whose nodes fail: who dies, who comes back, and with what.
+// The worker processes of a job whose nodes fail: deaths, returns and restarts.
 //
-// When a node leaves, its process is dropped where it stands. It comes back as Failures says, and
-// its algorithm begins anew at the step that it joins in. Under OnDeath::restart the death of one
-// drops all; when none is away, all begin at the step of the last checkpoint.
+// When a node leaves, its process is destroyed at its current suspension point. The node returns as
+// Failures says, and its algorithm starts anew at the step that the node joins in. Under
+// OnDeath::restart one death destroys all processes; once no node is away, all start at the step of
+// the last checkpoint.
 //
-// A death is no reason to go on: it keeps no run from its end. A return is one only if somebody
-// waits for it, and nobody for a node that never returns; so a run whose nodes wait for one that is
-// gone ends, whatever else would go on failing and returning, and `who_is_gone` names it. Servers
-// do not fail.
+// Pending deaths do not keep the simulation alive. A pending return does only if some process waits
+// for that node, and no process waits for a node that never returns. So a run whose nodes wait for
+// a lost node ends, even if other nodes would keep failing and returning, and `who_is_gone` lists
+// the missing nodes. Servers do not fail.
 //
-// A node that has taken all its steps cannot die any more.
+// A node that has taken all its steps can no longer die.
 #pragma once
 
 #include <cstdint>
@@ -29,26 +30,26 @@ namespace paceline {
 
 struct CrewWork {
     std::function<Task<>(Worker&)> run;
-    std::function<Task<>(Worker&)> serve{};  // of each server
+    std::function<Task<>(Worker&)> serve{};  // runs on each server
     int servers = 0;
-    std::string name = "node";  // of a process
+    std::string name = "node";  // prefix of process names
 };
 
 class Crew {
   public:
-    /// Requires that the cluster's job has failures, and that all outlive the crew.
+    /// Requires that the cluster's job has failures, and that all arguments outlive the crew.
     Crew(NetworkPart network, Cluster& cluster, CrewWork work);
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
-    /// Spawns who is there, and sets the clocks. Once.
+    /// Spawns the nodes that are present and schedules failures. Call once.
     void begin();
 
-    /// Whether all who are there have taken their steps.
+    /// Returns whether all nodes that are present have taken their steps.
     [[nodiscard]] bool finished() const;
-    /// Names the nodes that are away; empty if none is.
+    /// Lists the nodes that are away; empty if none is.
     [[nodiscard]] std::string who_is_gone() const;
-    /// Books the time of those who are not there, in the workers' TimeUse. Once, at the end.
+    /// Records the time of absent nodes in the workers' TimeUse. Call once, at the end.
     void settle();
     [[nodiscard]] std::int64_t deaths() const { return deaths_; }
     [[nodiscard]] std::int64_t restarts() const { return restarts_; }
@@ -56,13 +57,13 @@ class Crew {
   private:
     struct Node {
         std::unique_ptr<Processes> process;  // null while it is away or waits to join
-        std::optional<Absence> absence;      // the next one, or the one under way
+        std::optional<Absence> absence;      // the next one, or the one in progress
         bool away = false;                   // from its death until it has come back with a model
-        Time left{};                         // the last time, if it has
-        Time idle_since{};                   // without a process, what is booked already left out
+        Time left{};                         // when it last left, if it ever has
+        Time idle_since{};                   // since when its time without a process is unbooked
         EventId comes_back{};
-        bool back_is_planned = false;  // comes_back is an event to come
-        bool is_waited_for = false;    // that event keeps the run going
+        bool back_is_planned = false;  // comes_back is a scheduled event
+        bool is_waited_for = false;    // that event keeps the run alive
         std::optional<Pending<>> coming_back;
     };
 

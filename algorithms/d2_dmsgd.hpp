@@ -1,5 +1,5 @@
-// D2 with momentum (exact diffusion with momentum): the bias of decentralized SGD is corrected
-// step by step.
+// D2 with momentum (exact diffusion with momentum): each step corrects the bias of decentralized
+// SGD.
 //
 //   m_i  <-  beta m_i + g_i
 //   first step:  x_i  <-  sum over j of w_ij (x_j - gamma m_j)
@@ -14,8 +14,8 @@
 //   beta     options.momentum, in [0, 1)
 //   m_i      m           momentum, 0 at first
 //
-// beta = 0 is D2 (Tang et al., ICML 2018). Requires that the least eigenvalue of W is above -1/3
-// and a constant gamma. Form: exact diffusion of YhHu96's released code; the same as EDM (arXiv
+// beta = 0 is D2 (Tang et al., ICML 2018). Requires a constant gamma, and that the least eigenvalue
+// of W is above -1/3. Form: exact diffusion of YhHu96's released code; the same as EDM (arXiv
 // 2501.19082).
 #pragma once
 

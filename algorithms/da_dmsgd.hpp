@@ -1,4 +1,4 @@
-// DA-DmSGD: doubly averaged decentralized momentum SGD; neighbors average momenta, too.
+// DA-DmSGD: doubly averaged decentralized momentum SGD. Neighbors average models and momenta.
 //
 //   h_i  <-  beta m_i + g_i
 //   m_i  <-  sum over j of w_ij h_j
@@ -13,8 +13,8 @@
 //   m_i      m           momentum, 0 at first
 //   h_i      h           momentum before it is averaged
 //
-// Sends two vectors to each neighbor per step. Source: Yu, Jin, Yang, ICML 2019; the order of
-// its steps is from memory, unverified; its fixed point is derived.
+// Sends two vectors to each neighbor per step. Source: Yu, Jin, Yang, ICML 2019. The order of its
+// steps is from memory, unverified; its fixed point is derived.
 #pragma once
 
 #include "algorithms/worker.hpp"

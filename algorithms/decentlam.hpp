@@ -11,12 +11,12 @@
 //   gamma    gamma       learning rate of the step
 //   beta     options.momentum, in [0, 1)
 //   m_i      m           momentum, 0 at first
-//   g~_i     g_tilde     the gradient that momentum is fed
+//   g~_i     g_tilde     the gradient that enters the momentum
 //
-// Yuan, Chen, Huang, Zhang, Pan, Xu, Yin. "DecentLaM: Decentralized Momentum SGD for Large-batch
-// Deep Training." ICCV 2021; released re-implementation: yukiTakezawa/MomentumTracking. Needs a
-// symmetric, static W: on directed or changing ones it diverges for usual beta (derived).
-// Requires gamma > 0. Sends one vector to each neighbor per step, after the gradient.
+// Source: Yuan, Chen, Huang, Zhang, Pan, Xu, Yin. "DecentLaM: Decentralized Momentum SGD for
+// Large-batch Deep Training." ICCV 2021; released re-implementation: yukiTakezawa/MomentumTracking.
+// Requires a symmetric, static W: on directed or changing ones it diverges for usual beta
+// (derived). Requires gamma > 0. Sends one vector to each neighbor per step, after the gradient.
 #pragma once
 
 #include "algorithms/worker.hpp"

@@ -1,10 +1,11 @@
-// Dense synchronous SGD: gradients are averaged exactly in every step, whole and uncompressed.
+// Dense synchronous SGD: every step averages whole, uncompressed gradients exactly.
 //
 //   g_i  <-  stochastic gradient of worker i at x
 //   x    <-  momentum_step with (1/n) sum over i of g_i          (optimizers/momentum.hpp)
 //
-// The baseline of every comparison. x and m are equal on all workers and exist once. Bytes per step
-// and worker: those of an all-reduce of the model. Computation and communication do not overlap.
+// The baseline of every comparison. x and m are equal on all workers and stored once. Bytes per
+// step and worker: those of an all-reduce of the model. Computation and communication do not
+// overlap.
 #pragma once
 
 #include "algorithms/optimizers/momentum.hpp"

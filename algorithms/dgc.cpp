@@ -45,8 +45,8 @@ Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, doubl
 
 namespace {
 
-// Means over the workers: of what was sent, and of the gradients of tensors that are not compressed
-// where these came by an exchange of their own (empty otherwise).
+// Means over the workers: of the sent entries, and of the gradients of uncompressed tensors if they
+// had an exchange of their own (empty otherwise).
 struct Aggregate {
     Vector sent;
     Vector rest;
@@ -56,7 +56,7 @@ LayoutPtr rest_of(std::int64_t entries) {
     return std::make_shared<const Layout>(std::vector<Tensor>{{"uncompressed", {entries}}});
 }
 
-// The entries of tensors that are not compressible, one behind the other.
+// Returns the entries of the tensors that are not compressible, in sequence.
 Vector rest_of(const Vector& g) {
     const Layout& layout = *g.layout();
     Eigen::VectorXd rest(layout.incompressible_entries());
@@ -71,14 +71,14 @@ Vector rest_of(const Vector& g) {
     return {rest_of(rest.size()), std::move(rest)};
 }
 
-// Clipping and the decay of the compressed path.
+// Applies local clipping, and weight decay if it is in the compressed path.
 void prepare(const DgcOptions& options, int nodes, const Vector& x, Vector& g) {
     if (options.clip > 0) clip_locally(options.clip, nodes, g.writable());
     if (options.weight_decay != 0 && options.decay == DecayPlace::compressed)
         g += options.weight_decay * x;
 }
 
-// Takes the gradient at x, selects and exchanges what this worker has to say of it.
+// Computes the gradient at x, then selects and exchanges this worker's entries.
 Task<Aggregate> exchange_values(Worker& self, const DgcOptions& options, double density,
                                 const Vector& x, DgcMemory& memory) {
     const Layout& charged = *self.charged_layout();
@@ -102,10 +102,10 @@ Task<Aggregate> exchange_values(Worker& self, const DgcOptions& options, double 
     co_return aggregate;
 }
 
-// What is equal on all workers and exists once.
+// State that is equal on all workers and stored once.
 struct Replicas {
     Vector& x;
-    Vector& momentum;        // of what has none when it arrives
+    Vector& momentum;        // for entries that arrive without momentum
     Vector& decay_momentum;  // of weight decay outside the compressed path
 };
 
@@ -122,7 +122,7 @@ void decay_outside(const DgcOptions& options, double gamma, Replicas& at) {
         x -= gamma * d;
 }
 
-// Plain SGD with what brings its momentum along, ordinary momentum with the rest.
+// Plain SGD for entries that already include momentum, ordinary momentum for the rest.
 void descend(const DgcOptions& options, double gamma, const Aggregate& mean, Replicas at) {
     if (options.weight_decay != 0 && options.decay == DecayPlace::outside)
         decay_outside(options, gamma, at);

@@ -14,7 +14,7 @@ namespace paceline {
 
 namespace {
 
-// u and v of one part of a tensor, in one pass.
+// Updates u and v of one part of a tensor in one pass.
 void accumulate(const DgcOptions& options, std::span<const double> g, std::span<double> u,
                 std::span<double> v) {
     const double beta = options.momentum_correction ? options.momentum : 0;
@@ -27,7 +27,7 @@ void accumulate(const DgcOptions& options, std::span<const double> g, std::span<
     }
 }
 
-// Accumulates a tensor and selects of it. The exact selection looks at what is still in the cache.
+// Accumulates a tensor and selects from it. The exact selection works on parts still in the cache.
 bool accumulate_and_select(const DgcOptions& options, double density, double guess,
                            std::span<const double> g, std::span<double> u, std::span<double> v,
                            DgcMemory& memory) {
@@ -47,15 +47,16 @@ bool accumulate_and_select(const DgcOptions& options, double density, double gue
                         memory.scratch);
 }
 
-// Many entries wait just below the threshold: the guess approaches it while it finds far more than
-// are kept, and begins anew a little below when it found too few.
+// Many entries lie just below the threshold, so the guess moves towards it while far more entries
+// than are kept reach it. If too few did, the next guess is slightly below the least magnitude
+// sent.
 double next_guess(double guess, double least, std::size_t found, std::size_t kept) {
     constexpr double begin = 0.97;
     if (found < kept) return begin * least;
     return found > 3 * kept ? (guess + least) / 2 : guess;
 }
 
-// Moves the selected entries of a tensor into what is sent; returns the least magnitude of them.
+// Moves the selected entries of a tensor to `sent` and returns their least magnitude.
 double take(bool masking, std::int64_t offset, std::span<double> u, std::span<double> v,
             std::span<const std::int64_t> selected, SparseVector& sent) {
     double least = std::numeric_limits<double>::infinity();

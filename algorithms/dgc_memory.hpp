@@ -1,4 +1,4 @@
-// What a worker of DGC keeps from step to step, and what becomes of a gradient before it is sent
+// The state that a DGC worker keeps between steps, and how it turns a gradient into a message
 // (dgc.hpp has the rule).
 //
 //   conserved, per entry of a compressible tensor, whatever is selected:
@@ -21,20 +21,21 @@ namespace paceline {
 struct DgcMemory {
     Eigen::VectorXd velocity;     // u
     Eigen::VectorXd accumulated;  // v
-    RandomStream random;          // where samples begin
+    RandomStream random;          // where samples start
     TopKScratch scratch;
-    std::vector<double> guess{};  // of the least magnitude that is sent next, for each tensor
+    std::vector<double> guess{};  // per tensor: guess of the least magnitude sent next
     std::size_t found = 0;        // entries that reached the last guess
 };
 
-/// Zero, for a flat vector of so many entries.
+/// Returns a zero memory for a flat vector with this many entries.
 DgcMemory make_dgc_memory(Eigen::Index entries, RandomStream random);
 
-/// g <- min(1, c sqrt(N) / |g|) g, c = clip; nothing if clip is 0.
+/// g <- min(1, c sqrt(N) / |g|) g, with c = clip. Does nothing if clip is 0.
 void clip_locally(double clip, int nodes, Eigen::VectorXd& g);
 
-/// Accumulates g and takes what is to be sent of the compressible tensors out of the memory;
-/// `whole`: with all of g on the other tensors. Requires that all sizes are those of the layout.
+/// Accumulates g, then removes the entries of the compressible tensors to be sent from the memory
+/// and returns them; with `whole`, also all of g on the other tensors. Requires that all sizes
+/// match the layout.
 SparseVector compress(const DgcOptions& options, const LayoutPtr& layout, double density,
                       bool whole, const Eigen::VectorXd& g, DgcMemory& memory);
 

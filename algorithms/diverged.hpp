@@ -1,4 +1,4 @@
-// Divergence: an outcome of a run, found where a value would be used that is not finite.
+// Divergence: an outcome of a run, detected where a value that is not finite would be used.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace paceline {
 
-/// Ends a run as `diverged`.
+/// Thrown to end a run as `diverged`.
 struct Diverged : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Throws Diverged unless the gradient of worker `rank` in its step k is finite, or has no values.
+/// Throws Diverged if the gradient of worker `rank` in its step k has values that are not finite.
 void check_finite(const Vector& g, int rank, std::int64_t k);
 
 }  // namespace paceline

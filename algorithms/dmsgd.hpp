@@ -11,9 +11,9 @@
 //   beta     options.momentum, in [0, 1)
 //   m_i      m           momentum, 0 at first
 //
-// Its momentum carries the heterogeneous part of the gradients: the squared bias of DSGD grows by up to
-// 1/(1-beta)^2 (Yuan et al., DecentLaM, ICCV 2021, whose foil it is). Form: released code of
-// yukiTakezawa/MomentumTracking.
+// The momentum amplifies the heterogeneous part of the gradients: the squared bias of DSGD grows by
+// up to 1/(1-beta)^2 (Yuan et al., DecentLaM, ICCV 2021, which compares against it). Form: released
+// code of yukiTakezawa/MomentumTracking.
 #pragma once
 
 #include "algorithms/worker.hpp"

@@ -1,4 +1,5 @@
-// Decentralized SGD, adapt then combine: a step of one's own, then an average with the neighbors.
+// Decentralized SGD, adapt then combine: each worker takes a step, then averages with its
+// neighbors.
 //
 //   x_i  <-  sum over j of w_ij (x_j - gamma g_j)
 //

@@ -1,5 +1,5 @@
-// Decentralized SGD, adapt with combine (D-PSGD): the average with the neighbors runs beside
-// the gradient.
+// Decentralized SGD, adapt with combine (D-PSGD): workers average with their neighbors during the
+// gradient.
 //
 //   x_i  <-  sum over j of w_ij x_j - gamma g_i
 //
@@ -9,7 +9,7 @@
 //   w_ij                 mixing weights (topologies/mixing), rows sum to 1
 //   gamma    gamma       learning rate of the step
 //
-// Sends one vector to each neighbor per step, known when the step begins: a step takes the
+// Sends one vector to each neighbor per step. It is known when the step begins, so a step takes the
 // longer of computation and exchange. Source: Lian et al., NeurIPS 2017; form: bluefog-tutorial.
 #pragma once
 

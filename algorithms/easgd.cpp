@@ -17,7 +17,7 @@ Task<> easgd(Worker& self, EasgdOptions options) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
         const Vector old = x;
-        x = (1 - options.alpha) * old + options.alpha * z;  // before anybody moves z
+        x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
         const Vector mean = co_await self.all_reduce(old, options.all_reduce);
         self.once(self.step() / options.period, [&] { z = (1 - all) * z + all * mean; });
     }

@@ -1,25 +1,28 @@
-// What befalls the nodes of a job: when they are away, and what the others do then.
+// Failures of a job's nodes: when nodes are away, and how the others react.
 //
-// A node that leaves loses what it computes and what it has sent and is not delivered; its process
-// ends, and with it the state that an algorithm keeps on the worker beside the model: momenta,
-// residuals, what it remembers of others. A late joiner is away from the start.
+// A node that leaves loses its running computation and the messages it has sent that are not
+// delivered. Its process ends, and with it the state that an algorithm keeps on the worker besides
+// the model: momenta, residuals, copies of other workers' state. A late joiner is away from the
+// start.
 //
 //   on_death   collectives                     neighbors, gossip, servers
-//   go_on      void; run again by those left,  go on without it
-//              `detection` after the death
-//   stall      void; run again when all that   (as go_on)
-//              are missed are back
-//   restart    every node goes back to the last checkpoint when all nodes are there again and have
+//   go_on      void; the survivors run it      go on without it
+//              again, `detection` after the
+//              death
+//   stall      void; run again when all        (as go_on)
+//              missing nodes are back
+//   restart    every node goes back to the last checkpoint once all nodes are present and have
 //              read it (`read`), `detection` after the last death at the earliest
 //
 // A node that returns takes part from the next step that nobody has begun:
 //
-//   own         with the model that it left with
-//   peer        with a copy of the next living node's, which crosses the network first
-//   checkpoint  with the last checkpoint's, which takes `read`
+//   own         with the model that it had when it left
+//   peer        with a copy of the next living node's model, which first crosses the network
+//   checkpoint  with the model of the last checkpoint, which takes `read`
 //
-// What exists once because it is equal on all workers is up to date whatever way a node returns; a
-// copy that took a while to come is, too: its last bytes are those of the step that it joins in.
+// Replicated state (equal on all workers, stored once) is up to date however a node returns. So is
+// a peer's copy that took a while to arrive: its last bytes are those of the step that the node
+// joins in.
 #pragma once
 
 #include <cstdint>
@@ -32,18 +35,18 @@ namespace paceline {
 
 struct Absence {
     Time leaves;
-    Time returns = never;  // never: gone for good
+    Time returns = never;  // never: does not return
 };
 
-/// The next absence of a node that is there since `since`, or would be: what begins before begins
-/// then. None if it stays.
+/// Returns the next absence of a node that is, or would be, present since `since`. An absence that
+/// begins earlier starts at `since`. Returns nothing if the node stays.
 using NextAbsence = std::function<std::optional<Absence>(int node, Time since)>;
 
 enum class OnDeath : std::uint8_t { go_on, stall, restart };
 enum class ReturnFrom : std::uint8_t { own, peer, checkpoint };
 
-/// Written by all workers at the beginning of the first step that begins `every` after the last
-/// one was begun; a step waits for it.
+/// All workers write a checkpoint at the beginning of the first step that begins at least `every`
+/// after the last checkpoint was begun. The step waits for it.
 struct Checkpoints {
     Duration every{};
     Duration write{};

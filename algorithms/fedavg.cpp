@@ -20,13 +20,13 @@ namespace paceline {
 
 namespace {
 
-constexpr int inbox = 0;  // of the server for trained models, of a worker for the model to train
+constexpr int inbox = 0;  // the server's for trained models, a worker's for models to train
 
 std::int64_t round_of(std::int64_t step, const FedavgOptions& options) {
     return step / options.local_steps;
 }
 
-// The workers that the server asks in a round, as everybody draws them.
+// Returns the workers asked in a round. Every caller draws the same ones.
 std::vector<int> draw(const Worker& self, const FedavgOptions& options, std::int64_t round) {
     const std::vector<int> there = self.all_present();
     const int most = static_cast<int>(there.size());
@@ -41,7 +41,7 @@ std::vector<int> draw(const Worker& self, const FedavgOptions& options, std::int
 
 // --- a client ---
 
-// What a client keeps between rounds.
+// State that a client keeps between rounds.
 struct Client {
     Vector error;  // of its compressor
     RandomStream random;
@@ -53,7 +53,7 @@ Task<Letter> letter_of_round(Worker& self, std::int64_t round) {
     co_return letter;
 }
 
-// Sends a trained model, or how it differs from the one it began as, compressed.
+// Sends the trained model or, with a compressor, its compressed difference from the initial one.
 Task<> hand_in(Worker& self, FedavgOptions options, std::int64_t round, Vector x, Vector first,
                Client& client) {
     Bytes weight = self.weigh(x);
@@ -73,7 +73,7 @@ Task<> hand_in(Worker& self, FedavgOptions options, std::int64_t round, Vector x
     co_await self.post(self.nodes(), inbox, {.vector = std::move(x), .number = number}, weight);
 }
 
-// Trains in the steps that are left of a round, the first of which has begun.
+// Trains for the steps left in a round. The first of them has already begun.
 Task<> train(Worker& self, FedavgOptions options, std::int64_t round, Client& client) {
     Letter letter = co_await letter_of_round(self, round);
     const Vector first = *std::move(letter.vector);
@@ -89,7 +89,7 @@ Task<> train(Worker& self, FedavgOptions options, std::int64_t round, Client& cl
     co_await hand_in(self, options, round, std::move(x), first, client);
 }
 
-// Counts the rest of the round's steps.
+// Skips the remaining steps of the round, counting them.
 void pass_steps(Worker& self, const FedavgOptions& options) {
     while (!ends_block(self.step(), options.local_steps) && self.keeps_training()) {
     }
@@ -106,7 +106,7 @@ struct Asked {
     int life;
 };
 
-// Whether one that was asked may still answer.
+// Returns whether a worker that was asked may still answer.
 bool may_come(const Worker& self, const Asked& asked) {
     return self.present(asked.rank) && self.life(asked.rank) == asked.life;
 }
@@ -115,7 +115,7 @@ Task<> until(Worker& self, Time time) {
     co_await self.simulation().sleep(time - self.simulation().now());
 }
 
-// The next letter; nothing if the time is up or a worker comes or goes.
+// Returns the next letter, or nothing if the deadline passes or a worker joins or leaves.
 Task<std::optional<Letter>> next_before(Worker& self, Time deadline) {
     if (deadline == never) co_return co_await self.next_letter_or_change(inbox);
     auto first = co_await first_of(self.next_letter_or_change(inbox), until(self, deadline));
@@ -123,7 +123,8 @@ Task<std::optional<Letter>> next_before(Worker& self, Time deadline) {
     co_return std::nullopt;
 }
 
-// What comes in of a round until there is enough, or no more can come. Summed in the order of ranks.
+// Collects the models of a round until there are enough or no more can come. The map orders them by
+// rank, so they are summed in that order.
 Task<std::map<int, Vector>> collect(Worker& self, FedavgOptions options, std::int64_t round,
                                     std::vector<Asked> asked) {
     const auto enough =
@@ -154,7 +155,7 @@ Vector weighted_mean(const Worker& self, const std::map<int, Vector>& models) {
 }  // namespace
 
 int clients_of_a_round(double fraction, int nodes) {
-    // A product that is whole on paper may lie a rounding below.
+    // A product that is an integer mathematically may be rounded to slightly below it.
     return std::max(static_cast<int>(std::floor(fraction * nodes + 1e-9)), 1);
 }
 
@@ -200,7 +201,7 @@ Task<> fedavg(Worker& self, FedavgOptions options) {
             over = first.index() == 1;  // its model comes too late
         }
         pass_steps(self, options);
-        if (!over) co_await self.meet();  // the server has averaged
+        if (!over) co_await self.meet();  // waits until the server has averaged
     }
 }
 

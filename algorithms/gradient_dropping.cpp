@@ -43,8 +43,8 @@ double dropping_threshold(const GradientDroppingOptions& options, std::span<cons
     const auto n = static_cast<std::int64_t>(residual.size());
     const std::int64_t samples =
         options.selection.method == Selection::exact ? n : std::min(n, most_samples);
-    // Marian counts the dropped ones, R samples of them, and rounds down. R samples is an integer
-    // more often than the double of 1 - density says.
+    // Marian counts the dropped entries, R samples of them, and rounds down. The tolerance keeps an
+    // integer count from falling below itself when 1 - density is rounded.
     const auto dropped = static_cast<std::int64_t>(
         std::floor((1 - options.density) * static_cast<double>(samples) * (1 + 1e-12)));
     return sampled_magnitude(residual, n / samples, samples, std::max<std::int64_t>(0, dropped - 1),
@@ -70,13 +70,13 @@ SparseVector drop(const GradientDroppingOptions& options, const LayoutPtr& layou
 
 namespace {
 
-// What a worker keeps between steps.
+// State that a worker keeps between steps.
 struct DroppingMemory {
     Eigen::VectorXd residual;
     TopKScratch scratch;
 };
 
-// The mean over the workers of what they do not drop.
+// Returns the mean over the workers of the entries that they do not drop.
 Task<Vector> exchange_dropped(Worker& self, const GradientDroppingOptions& options, Vector g,
                               DroppingMemory& memory) {
     const LayoutPtr charged = as_one_tensor(*self.charged_layout());

@@ -1,5 +1,5 @@
-// Gradient tracking: each worker follows the mean gradient of all, so that heterogeneous data
-// leave no bias.
+// Gradient tracking: each worker tracks the mean gradient of all workers, so that heterogeneous
+// data cause no bias.
 //
 //   first step:  y_i  =  g_i
 //   x_i  <-  sum over j of w_ij (x_j - gamma y_j)

@@ -1,7 +1,7 @@
-// A letter: what workers of methods without rounds send one another.
+// A letter: the message of methods without rounds, sent from one worker to another.
 //
-// Letters go to a numbered box of another worker and lie there, in the order of delivery, until
-// they are taken out. What a box is for is the algorithm's own affair.
+// A letter goes to a numbered box of the receiving worker. Letters stay there in the order of
+// delivery until they are taken out. The algorithm decides what each box is for.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 namespace paceline {
 
 struct Letter {
-    std::optional<Vector> vector{};  // a snapshot: what it was when it was sent
+    std::optional<Vector> vector{};  // a snapshot taken when the letter is sent
     double number = 0;
-    int from = 0;  // filled in by the post
+    int from = 0;  // set on delivery
 };
 
 }  // namespace paceline

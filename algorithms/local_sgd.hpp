@@ -6,18 +6,18 @@
 //   symbol   here             meaning
 //   x_i      self.model()     model of worker i
 //   g_i                       its stochastic gradient at x_i
-//   m_i      m                its momentum, 0 at first; stays its own and goes on across averages
+//   m_i      m                its momentum, 0 at first; stays local and continues across averages
 //   tau      options.period   steps between averages
 //
-// The average blocks; nothing overlaps. Bytes per step: those of an all-reduce of the model, over
-// tau. With tau = 1 and no clipping it is dense SGD with the same momentum: the mean of the m_i is the
-// momentum of the mean gradient. Alone it is sequential SGD.
+// The average blocks; nothing overlaps. Bytes per step: those of an all-reduce of the model,
+// divided by tau. With tau = 1 and no clipping it is dense SGD with the same momentum: the mean of
+// the m_i is the momentum of the mean gradient. With n = 1 it is sequential SGD.
 //
-// A run that ends between two averages ends there: the last partial block is not averaged. What is
-// measured is the mean of the models, which is what that average would be.
+// A run may end between two averages: the last partial block is not averaged. Measurements use the
+// mean of the models, which is what that average would be.
 //
-// Sources: McDonald, Hall, Mann, NAACL 2010 (iterative parameter mixing); Stich, ICLR 2019. That the
-// momentum is kept local: released code (epfml/LocalSGD-Code).
+// Sources: McDonald, Hall, Mann, NAACL 2010 (iterative parameter mixing); Stich, ICLR 2019. Local
+// momentum follows released code (epfml/LocalSGD-Code).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct LocalSgdOptions {
     MomentumRule rule{};
 };
 
-/// Whether step k is the last of a block of `period` steps.
+/// Returns whether step k is the last of a block of `period` steps.
 [[nodiscard]] constexpr bool ends_block(std::int64_t k, std::int64_t period) {
     return (k + 1) % period == 0;
 }

@@ -1,13 +1,13 @@
-// Local arithmetic of workers, done beside one another on oneTBB threads.
+// Runs the local arithmetic of workers in parallel on oneTBB threads.
 //
-// A worker's computation takes simulated time and has a value. Its arithmetic is handed in when the
-// simulated computation begins and is joined when it ends: the first worker whose computation ends
-// has everything done that has been handed in by then, in parallel, and the others find theirs
-// done. The event loop never runs on a thread of the pool.
+// A worker's computation takes simulated time and has a value. Its arithmetic is submitted when the
+// simulated computation begins and joined when it ends. The first worker whose computation ends
+// runs everything submitted so far, in parallel; the others then find their results ready. The
+// event loop never runs on a thread of the pool.
 //
-// Results do not depend on the number of threads: a piece reads snapshots and changes only what
-// belongs to its own worker. What a piece throws is thrown where that piece is joined. A piece that
-// is dropped before it was needed is never done.
+// Results do not depend on the number of threads: a piece reads snapshots and changes only its own
+// worker's state. An exception in a piece is rethrown where that piece is joined. A piece that is
+// destroyed before it was needed never runs.
 #pragma once
 
 #include <exception>
@@ -27,18 +27,18 @@ class LocalWork {
   private:
     void do_all();
 
-    std::vector<Piece*> waiting_;  // in the order in which they were handed in
+    std::vector<Piece*> waiting_;  // in the order of submission
 };
 
 class LocalWork::Piece {
   public:
-    /// Hands in. Requires that `all` outlives the piece.
+    /// Submits the work. Requires that `all` outlives the piece.
     Piece(LocalWork& all, std::function<void()> work);
     Piece(const Piece&) = delete;
     Piece& operator=(const Piece&) = delete;
     ~Piece();
 
-    /// Joins: afterwards the work has been done, or this throws what it threw.
+    /// Makes sure that the work has run. Rethrows what it threw.
     void join();
 
   private:

@@ -9,7 +9,7 @@ namespace paceline {
 
 namespace {
 
-// Streams of attempts lie apart from those of rounds.
+// Keeps the streams of attempts apart from those of rounds.
 constexpr Stream attempt_streams = Stream{1} << 62U;
 
 }  // namespace

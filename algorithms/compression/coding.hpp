@@ -1,10 +1,12 @@
-// What compressing and decompressing cost the device: passes over the entries.
+// The time that compression and decompression take on the device, counted in passes over the
+// entries.
 //
 //   time  =  passes x entries x s
 //
-// A pass reads an entry, computes and writes one; compressors say how many they make (to encode, and
-// to decode each message received). Devices do this at the speed of their memory: 8 bytes per entry
-// at the 900 GB/s of a V100 are s = 9 ps (the data sheet's figure, from memory). s = 0: free.
+// A pass reads an entry, computes and writes one. Each compressor declares its number of passes (to
+// encode, and to decode each message received). Devices run passes at the speed of their memory:
+// 8 bytes per entry at the 900 GB/s of a V100 give s = 9 ps (the data sheet's figure, from memory).
+// s = 0: free.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,7 @@
 namespace paceline {
 
 struct CodingCost {
-    Duration per_entry{9};  // s, of one pass
+    Duration per_entry{9};  // s, per pass
 };
 
 [[nodiscard]] inline Duration coding_time(const CodingCost& cost, std::int64_t passes,

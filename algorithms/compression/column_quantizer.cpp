@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-// What two levels say of a column, which keeps the rest.
+// Returns the two-level reconstruction of a column, and subtracts it from the column.
 template <class Column>
 Eigen::VectorXd take_levels(Column column) {
     const auto positive = (column.array() >= 0).eval();

@@ -1,14 +1,14 @@
-// Error feedback: what a compressor leaves out of one message is added to the next vector.
+// Error feedback: the part that a compressor leaves out of one message is added to the next vector.
 //
 //   p  <-  g + e
 //   send C(p)
 //   e  <-  p - decoded(C(p))          e = 0 at first
 //
-// What has been sent in all steps, and e, always add up to all g (the telescoping identity), so that
-// a biased compressor loses nothing, it only delays. e has the units of what is given: of gradients,
-// or of steps gamma g. Mixing the two at a drop of gamma would inject a jump.
+// Everything sent so far plus e always equals the sum of all g (the telescoping identity). So a
+// biased compressor loses nothing; it only delays. e has the units of its input: gradients, or
+// steps gamma g. Mixing the two would cause a jump when gamma drops.
 //
-// Costs two passes over the entries (the sum, the difference). Without values it does nothing.
+// Costs two passes over the entries (the sum, the difference). Does nothing without values.
 // Sources: Seide et al., Interspeech 2014; Karimireddy et al., ICML 2019; form: released code
 // (epfml/error-feedback-SGD).
 #pragma once

@@ -1,14 +1,15 @@
-// Messages that everybody gets from all: an all-gather, and one value formed of what they decode to.
+// Gathered messages: every worker receives all messages and forms one value from the decoded ones.
 //
-// The time is that of an all-gather of the message's bytes; each worker receives and decodes n
-// messages, its own included, and all form the same value of them, which is formed once here.
+// The time is that of an all-gather of the message's bytes. Each worker receives and decodes n
+// messages, including its own. All workers form the same value, so it is formed only once here.
 #pragma once
 
 #include "algorithms/worker.hpp"
 
 namespace paceline {
 
-/// `form` of what all workers decode, v being what they decode of this one's message of `size`.
+/// Returns `form` applied to the decoded messages of all workers. `v` is the decoded form of this
+/// worker's message, which weighs `size`.
 Task<Vector> gather(Worker& self, Vector v, Bytes size, AllGather how, Form form);
 
 }  // namespace paceline

@@ -27,7 +27,7 @@ Eigen::VectorXd encode(const Lattice& lattice, const Eigen::VectorXd& x) {
     return place - q * (place / q).floor();
 }
 
-// Places and periods are whole numbers, so that both ends form the same point to the bit.
+// Places and periods are whole numbers, so both ends compute the same point to the bit.
 Eigen::VectorXd decode(const Lattice& lattice, const Eigen::VectorXd& codes,
                        const Eigen::VectorXd& reference) {
     const double q = points(lattice);

@@ -12,7 +12,7 @@ namespace {
 constexpr int least_exponent = -126;
 constexpr int greatest_exponent = 127;
 
-// |v| between two neighbors of 0, 2^-126, .., 2^127: one of them.
+// Rounds |v| at random to one of its two neighbors among 0, 2^-126, .., 2^127.
 double to_power_of_two(double magnitude, RandomStream& random) {
     boost::random::uniform_01<double> uniform;
     int exponent = 0;

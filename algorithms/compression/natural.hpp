@@ -1,15 +1,16 @@
-// Natural compression: each entry is rounded at random to a power of two.
+// Natural compression: rounds each entry at random to a power of two.
 //
 //   2^a <= |x_i| < 2^(a+1):   2^(a+1) with probability |x_i| / 2^a - 1, else 2^a
 //
-// Unbiased, E |C(x) - x|^2 <= |x|^2 / 8. Below 2^-126, the least power that an fp32 exponent names,
-// 0 and 2^-126 are the neighbors; above 2^127 it stays 2^127 (biased, out there).
+// Unbiased, E |C(x) - x|^2 <= |x|^2 / 8. Below 2^-126, the least power that an fp32 exponent can
+// express, the neighbors are 0 and 2^-126. Above 2^127 the result stays 2^127 (biased there).
 //
-//   bits of a tensor of d entries:   9 d           a sign and 8 of exponent
+//   bits of a tensor of d entries:   9 d           one for the sign, 8 for the exponent
 //
-// GRACE's code ships 8 d. Gathered: sums of powers of two are none. Passes: one to encode, one to
-// decode. Source: Horvath et al., "Natural Compression for Distributed Deep Learning", 2019; form:
-// released code (sands-lab/grace); the variance bound is from memory, unverified, and tested.
+// GRACE's code sends 8 d. Gathered: a sum of powers of two is not a power of two. Passes: one to
+// encode, one to decode. Source: Horvath et al., "Natural Compression for Distributed Deep
+// Learning", 2019; form: released code (sands-lab/grace). The variance bound is from memory,
+// unverified, but tested.
 #pragma once
 
 #include "algorithms/compression/compressor.hpp"

@@ -27,7 +27,7 @@ OneBitBuffers cut_at(LayoutPtr layout, int workers, const std::vector<std::int64
     return cut;
 }
 
-// What a bit and the scale of a part say of it; the part keeps the rest.
+// Returns the signs of a part times its scale, and subtracts them from the part.
 template <class Part>
 Eigen::VectorXd take_signs(Part part) {
     const double scale = norm(part) / std::sqrt(static_cast<double>(part.size()));

@@ -32,7 +32,7 @@ Compressor make_qsgd(QsgdOptions options) {
     compressor.name = "qsgd";
     compressor.unbiased = true;
     compressor.encode = 2;
-    // ceil(log2(2s + 1)), for 2s + 1 is no power of two
+    // ceil(log2(2s + 1)), because 2s + 1 is not a power of two
     const auto entry_bits =
         static_cast<std::int64_t>(std::bit_width(2 * static_cast<std::uint64_t>(options.levels)));
     compressor.bits = [=](std::int64_t d) {

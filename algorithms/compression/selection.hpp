@@ -1,9 +1,9 @@
-// What it costs to find the largest entries of a tensor: simulated time of top-k selection.
+// The simulated time of top-k selection: finding the largest entries of a tensor.
 //
 //   free      nothing: what the scalability figure of the DGC paper assumes
 //   exact     sort-like selection over all n entries:           s n log2 n
-//   sampled   the threshold from a sample of m = max(ceil(n/100), ceil(2/density)) entries, then
-//             an exact selection among the entries above it, taken as 1.3 k:
+//   sampled   find the threshold from a sample of m = max(ceil(n/100), ceil(2/density)) entries,
+//             then select exactly among the entries above it, taken to be 1.3 k:
 //                                                               s (m log2 m + 1.3 k log2 1.3 k)
 //             A tensor of at most 2/density entries is searched whole. The pass that compares all
 //             entries with the threshold is not charged: it is one read of the tensor.
@@ -27,10 +27,10 @@ struct SelectionCost {
     Duration per_comparison{219};  // s
 };
 
-/// For one tensor of n entries of which ceil(density n) are kept.
+/// Returns the time for one tensor of n entries of which ceil(density n) are kept.
 Duration selection_time(const SelectionCost& cost, std::int64_t entries, double density);
 
-/// For all compressible tensors of a layout, one after the other.
+/// Returns the time for all compressible tensors of a layout, one after the other.
 Duration selection_time(const SelectionCost& cost, const Layout& layout, double density);
 
 }  // namespace paceline

@@ -10,7 +10,7 @@ namespace paceline {
 
 std::int64_t kept_entries(std::int64_t entries, double density) {
     PACELINE_CHECK(density > 0 && density <= 1, "a density lies in (0, 1]");
-    // A product such as 0.07 * 100 may come out a hair above the integer it stands for.
+    // A product such as 0.07 * 100 may come out slightly above the integer it stands for.
     const double exact = density * static_cast<double>(entries);
     const double tolerance = 1e-12 * exact;
     return std::min(entries, static_cast<std::int64_t>(std::ceil(exact - tolerance)));

@@ -1,17 +1,17 @@
-// What a sparse gradient weighs on the wire, and how its support grows as contributions merge.
+// The wire size of a sparse gradient, and how its support grows as contributions merge.
 //
-// A worker keeps k_j = ceil(density n_j) entries of each compressible tensor j of n_j entries; an
-// entry is sent as value and position. Other tensors (one-dimensional ones) travel uncompressed.
+// A worker keeps k_j = ceil(density n_j) entries of each compressible tensor j of n_j entries. Each
+// entry is sent as value and position. The other (one-dimensional) tensors travel uncompressed.
 //
 //   law          nonzeros of tensor j after c contributions have merged
 //   worst-case   min(n_j, c k_j)                     disjoint supports (Lin et al., ICLR 2018, Fig. 6)
 //   independent  ceil(n_j (1 - (1 - k_j/n_j)^c))     supports drawn independently
 //
-// Where the sparse form of a tensor would weigh more than the dense one, it is sent dense.
+// A tensor is sent dense if its sparse form would weigh more.
 //
-// Two ways to count one worker's bytes: nominal, as papers do (6 bytes per kept entry: a 32-bit
-// value and a 16-bit run length, fractions of entries included), and those of the message that is
-// really sent.
+// There are two ways to count one worker's bytes: nominal, as papers do (6 bytes per kept entry: a
+// 32-bit value and a 16-bit run length, fractions of entries included), and the bytes of the
+// message that is actually sent.
 #pragma once
 
 #include <cstdint>
@@ -30,25 +30,25 @@ struct SparseFormat {
     std::int64_t bytes_per_dense_entry = 4;
 };
 
-/// ceil(density n). Requires 0 < density <= 1.
+/// Returns ceil(density n). Requires 0 < density <= 1.
 std::int64_t kept_entries(std::int64_t entries, double density);
 
-/// Nonzeros after c contributions of `kept` entries each.
+/// Returns the number of nonzeros after merging c `contributions` of `kept` entries each.
 std::int64_t merged_entries(std::int64_t entries, std::int64_t kept, int contributions,
                             DensityLaw law);
 
-/// The compressible tensors of a message that merges c contributions.
+/// Returns the bytes of the compressible tensors in a message that merges c `contributions`.
 Bytes sparse_bytes(const Layout& layout, double density, int contributions, DensityLaw law,
                    const SparseFormat& format);
 
-/// The other tensors of one contribution.
+/// Returns the bytes of the other tensors in one contribution.
 Bytes uncompressed_bytes(const Layout& layout, const SparseFormat& format);
 
-/// One worker's message before any merging: sparse_bytes + uncompressed_bytes.
+/// Returns the bytes of one worker's message before merging: sparse_bytes + uncompressed_bytes.
 Bytes message_bytes(const Layout& layout, double density, const SparseFormat& format);
 
-/// The published way of counting: 6 density (entries of compressible tensors) + 4 (other entries),
-/// to the nearest byte.
+/// Returns the bytes as papers count them, 6 density (entries of compressible tensors) + 4 (other
+/// entries), rounded to the nearest byte.
 Bytes nominal_bytes(const Layout& layout, double density);
 
 }  // namespace paceline

@@ -20,12 +20,12 @@ std::int64_t kept_of(std::span<const double> v, double density) {
     return sparsified_entries(static_cast<std::int64_t>(v.size()), density);
 }
 
-// Scales the entries at these positions, and makes the others zero.
+// Scales the entries in `kept` and sets the others to zero.
 void keep(std::span<double> v, const std::vector<bool>& kept, double scale) {
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = kept[i] ? scale * v[i] : 0;
 }
 
-// A tensor that is not finite stays as it is, so that training diverges as it would densely.
+// Leaves a tensor that is not finite as it is, so that training diverges as with dense exchange.
 void keep_largest(std::span<double> v, double density) {
     TopKScratch scratch;
     if (!select_exact(v, kept_of(v, density), scratch)) return;
@@ -38,7 +38,7 @@ std::size_t draw_up_to(std::size_t last, RandomStream& random) {
     return boost::random::uniform_int_distribution<std::size_t>(0, last)(random);
 }
 
-// k of n positions, each set of them as likely as every other (Floyd, CACM 30, 1987).
+// Draws k of n positions; every set of k is equally likely (Floyd, CACM 30, 1987).
 std::vector<bool> drawn_positions(std::size_t n, std::size_t k, RandomStream& random) {
     std::vector<bool> drawn(n, false);
     for (std::size_t last = n - k; last < n; ++last) {
@@ -78,7 +78,7 @@ Compressor make_random(double density, bool unbiased, Draw draw) {
 }  // namespace
 
 std::int64_t sparsified_entries(std::int64_t entries, double density) {
-    // The product is an integer more often than its double says.
+    // The tolerance restores products that are integers but come out slightly below in a double.
     const double exact = density * static_cast<double>(entries) * (1 + 1e-12);
     const auto kept = static_cast<std::int64_t>(std::floor(exact));
     return std::clamp<std::int64_t>(kept, std::min<std::int64_t>(1, entries), entries);

@@ -15,14 +15,14 @@ namespace paceline {
 
 namespace {
 
-// The adaptation of the released code.
+// How the released code adjusts its threshold.
 constexpr double too_many = 1.3;
 constexpr double too_few = 0.8;
 constexpr int most_rounds = 10;
 
-// Selects |v| >= threshold among [begin, end), in order, behind what is selected. Blocks without
-// any, nearly all of them, are skipped; in the others the position is always written and counted
-// only if it is selected.
+// Appends the positions in [begin, end) with |v| >= threshold to the selection, in order. Nearly
+// all blocks have none and are skipped. In the others every position is written, but counted only
+// if it is selected, so that the loop has no branch.
 void select_more(std::span<const double> v, std::size_t begin, std::size_t end, double threshold,
                  TopKScratch& scratch) {
     constexpr std::size_t block = 64;
@@ -48,7 +48,7 @@ void select_from(std::span<const double> v, double threshold, TopKScratch& scrat
     select_more(v, 0, v.size(), threshold, scratch);
 }
 
-// Of what is selected, the k largest; among equal ones those that come first.
+// Keeps the k largest of the selected entries; ties go to those that come first.
 void keep_largest(std::span<const double> v, std::size_t k, TopKScratch& scratch) {
     if (scratch.count <= k) return;
     if (k == 0) {
@@ -77,7 +77,7 @@ void keep_largest(std::span<const double> v, std::size_t k, TopKScratch& scratch
     scratch.count = kept;
 }
 
-// The rank-th largest, 1, 2, ..., of `samples` magnitudes from `start` on.
+// Returns the rank-th largest (1, 2, ...) of `samples` magnitudes, sampled from `start` on.
 double sampled_threshold(std::span<const double> v, std::int64_t start, const SamplingPlan& plan,
                          std::int64_t rank, TopKScratch& scratch) {
     const auto samples = static_cast<std::size_t>(plan.samples);
@@ -89,8 +89,9 @@ double sampled_threshold(std::span<const double> v, std::int64_t start, const Sa
     return sample[rank - 1];
 }
 
-// A threshold that probably a little more than k entries reach: of 1/61 of the entries, the one
-// that 1.5 k entries reach, and 8 sampled ones more. 0 where a guess does not pay.
+// Returns a threshold that slightly more than k entries probably reach. It is taken from 1/61 of
+// the entries: the magnitude that 1.5 k entries reach, plus a margin of 8 sampled entries. Returns
+// 0 where a guess does not pay.
 double guess(std::span<const double> v, std::int64_t k, TopKScratch& scratch) {
     constexpr std::int64_t stride = 61;
     const auto n = static_cast<std::int64_t>(v.size());
@@ -114,8 +115,8 @@ SamplingPlan sampling_plan(std::int64_t entries, double density) {
 }
 
 bool all_finite(std::span<const double> v) {
-    // Magnitudes are ordered as their bits are, and all that is not finite comes last. Integers,
-    // because a maximum of doubles forgets a NaN, and is no reduction that vectorizes.
+    // Magnitudes are ordered as their bits are, with all values that are not finite last. This uses
+    // integers because a maximum of doubles drops a NaN, and that reduction does not vectorize.
     constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
     constexpr auto infinity = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
     std::uint64_t largest = 0;
