@@ -13,7 +13,7 @@ werror = $(if $(PACELINE_WERROR),-D PACELINE_WERROR=$(PACELINE_WERROR))
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) $(werror) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
-# clang-tidy reads sources one by one; the builds compile a dozen as one. Nothing is compiled here.
+# clang-tidy reads sources one by one; the builds compile two dozen as one. Nothing is compiled here.
 lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PACELINE_PRECOMPILE=OFF --log-level=NOTICE
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '

@@ -24,7 +24,8 @@ std::string version_text() {
     std::string available;
     for (const Isa isa : available_isas())
         available += (available.empty() ? "" : ", ") + std::string(name_of(isa));
-    return fmt::format("paceline {}\ninstruction set: {} (of {})", version, name_of(chosen_isa()), available);
+    return fmt::format("paceline {}\ninstruction set: {} (of {})", version, name_of(chosen_isa()),
+                       available);
 }
 
 int dispatch(int argc, char** argv) {

@@ -50,7 +50,8 @@ Lanes<Scalar> relu(const Lanes<Scalar>& z) {
 template <class Scalar>
 Lanes<Scalar> larger(const Lanes<Scalar>& a, const Lanes<Scalar>& b) {
     Lanes<Scalar> out;
-    for (Eigen::Index lane = 0; lane < lanes; ++lane) out[lane] = b[lane] > a[lane] ? b[lane] : a[lane];
+    for (Eigen::Index lane = 0; lane < lanes; ++lane)
+        out[lane] = b[lane] > a[lane] ? b[lane] : a[lane];
     return out;
 }
 

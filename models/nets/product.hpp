@@ -20,16 +20,15 @@ namespace paceline {
 /// Computes C = A B for `rows` x `columns` entries of C, each the sum of `depth` products. c_row
 /// and b_row are the distances between rows. C must overlap neither A nor B.
 template <class Scalar>
-void multiply(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b, Index b_row,
-              Scalar* c, Index c_row, ProductEnds<Scalar> ends = {}) {
+void multiply(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b,
+              Index b_row, Scalar* c, Index c_row, ProductEnds<Scalar> ends = {}) {
     kernels<Scalar>().multiply(rows, columns, depth, a, b, b_row, c, c_row, ends);
 }
 
 /// Does the same for the 32 columns of a panel, with row k of B at b[b_rows[k]].
 template <class Scalar>
 void multiply_gathered(Index rows, Index depth, Strided<Scalar> a, const Scalar* b,
-                       const Index* b_rows, Scalar* c, Index c_row,
-                       ProductEnds<Scalar> ends = {}) {
+                       const Index* b_rows, Scalar* c, Index c_row, ProductEnds<Scalar> ends = {}) {
     kernels<Scalar>().multiply_gathered(rows, depth, a, b, b_rows, c, c_row, ends);
 }
 
