@@ -25,11 +25,11 @@ std::span<const double> entries(const ConstVectorRef& x) {
 constexpr Index columns_at_once = 512;  // of a wide matrix: with a few vectors they fit the cache
 
 // Adds q += p_0 m_0 + p_1 m_1 + .. from left to right, for the rows of one strip of M.
-template <std::size_t rows>
-void add_rows(const double* m, Index stride, std::array<double, rows> p, Index count, double* q) {
+template <std::size_t Rows>
+void add_rows(const double* m, Index stride, std::array<double, Rows> p, Index count, double* q) {
     for (Index j = 0; j < count; ++j) {
         double total = q[j];
-        for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t i = 0; i < Rows; ++i)
             total += p[i] * m[static_cast<Index>(i) * stride + j];
         q[j] = total;
     }

@@ -127,11 +127,11 @@ PACELINE_INLINE Vector square_root(const Vector& x) {
 }
 
 /// Lane i takes up lane i + 16, then i + 8, ...: the one order in which lanes are summed.
-template <class Scalar, Index size>
+template <class Scalar, Index Size>
 PACELINE_INLINE Scalar folded(const Scalar* lanes) {
-    Scalar part[size];
+    Scalar part[Size];
     __builtin_memcpy(part, lanes, sizeof part);
-    for (Index half = size / 2; half > 0; half /= 2)
+    for (Index half = Size / 2; half > 0; half /= 2)
         for (Index i = 0; i < half; ++i) part[i] += part[i + half];
     return part[0];
 }
@@ -199,10 +199,10 @@ struct Coefficients<double> {
 };
 
 /// c[0] + c[1] x + c[2] x^2 + ...
-template <class Vector, class Scalar, unsigned long count>
-PACELINE_INLINE Vector polynomial(const Vector& x, const Scalar (&c)[count]) {
-    Vector sum = broadcast<Vector>(c[count - 1]);
-    for (unsigned long i = count - 1; i-- > 0;) sum = fused(sum, x, broadcast<Vector>(c[i]));
+template <class Vector, class Scalar, unsigned long Count>
+PACELINE_INLINE Vector polynomial(const Vector& x, const Scalar (&c)[Count]) {
+    Vector sum = broadcast<Vector>(c[Count - 1]);
+    for (unsigned long i = Count - 1; i-- > 0;) sum = fused(sum, x, broadcast<Vector>(c[i]));
     return sum;
 }
 
@@ -302,14 +302,14 @@ struct GatheredRows {
     PACELINE_INLINE Index operator()(Index k) const { return rows[k]; }
 };
 
-/// A tile of C, `height` rows by two registers.
-template <class Scalar, Index height, class Rows>
+/// A tile of C, `Height` rows by two registers.
+template <class Scalar, Index Height, class Rows>
 void tile(Index depth, const Strided<Scalar>& a, const Scalar* b, Rows b_row, Scalar* c,
           Index c_row, const ProductEnds<Scalar>& ends) {
     using R = Register<Scalar>;
     constexpr Index size = register_size<Scalar>;
-    R sums[height][columns_of_registers];
-    for (Index i = 0; i < height; ++i)
+    R sums[Height][columns_of_registers];
+    for (Index i = 0; i < Height; ++i)
         for (Index v = 0; v < columns_of_registers; ++v) {
             if (ends.start == Start::sum)
                 sums[i][v] = load<R>(c + i * c_row + v * size);
@@ -321,29 +321,29 @@ void tile(Index depth, const Strided<Scalar>& a, const Scalar* b, Rows b_row, Sc
         const Scalar* column = a.data + k * a.column;
         R loaded[columns_of_registers];
         for (Index v = 0; v < columns_of_registers; ++v) loaded[v] = load<R>(row + v * size);
-        for (Index i = 0; i < height; ++i) {
+        for (Index i = 0; i < Height; ++i) {
             const R factor = broadcast<R>(column[i * a.row]);
             for (Index v = 0; v < columns_of_registers; ++v)
                 sums[i][v] = fused(factor, loaded[v], sums[i][v]);
         }
     }
     if (ends.finish == Finish::relu)
-        for (Index i = 0; i < height; ++i)
+        for (Index i = 0; i < Height; ++i)
             for (Index v = 0; v < columns_of_registers; ++v)
                 sums[i][v] = sums[i][v] < R{} ? R{} : sums[i][v];
-    for (Index i = 0; i < height; ++i)
+    for (Index i = 0; i < Height; ++i)
         for (Index v = 0; v < columns_of_registers; ++v)
             store(c + i * c_row + v * size, sums[i][v]);
 }
 
-template <class Scalar, class Rows, Index height = tallest>
+template <class Scalar, class Rows, Index Height = tallest>
 PACELINE_INLINE void tile_of(Index rows, Index depth, const Strided<Scalar>& a, const Scalar* b,
                              Rows b_row, Scalar* c, Index c_row, const ProductEnds<Scalar>& ends) {
-    if constexpr (height > 1) {
-        if (rows < height)
-            return tile_of<Scalar, Rows, height - 1>(rows, depth, a, b, b_row, c, c_row, ends);
+    if constexpr (Height > 1) {
+        if (rows < Height)
+            return tile_of<Scalar, Rows, Height - 1>(rows, depth, a, b, b_row, c, c_row, ends);
     }
-    tile<Scalar, height, Rows>(depth, a, b, b_row, c, c_row, ends);
+    tile<Scalar, Height, Rows>(depth, a, b, b_row, c, c_row, ends);
 }
 
 // Rows are split evenly: 16 are 8 + 8, not 12 + 4.
@@ -436,33 +436,33 @@ constexpr Index correlation_lanes = 16;
 constexpr Index correlated_rows = registers >= 32 && register_bytes >= 64 ? 2 : 1;
 constexpr Index taps = 9;
 
-template <class Scalar, Index height>
+template <class Scalar, Index Height>
 void correlate_rows(const Scalar* d, Index d_row, const ErrorGrid& grid, const Scalar* x,
                     const InputGrid& seen, Scalar* g, Index g_row) {
     using R = Register<Scalar>;
     constexpr Index size = register_size<Scalar>;
     static_assert(correlation_lanes % size == 0);
-    Scalar lanes[height][taps][correlation_lanes];
+    Scalar lanes[Height][taps][correlation_lanes];
     for (Index pass = 0; pass < correlation_lanes; pass += size) {
-        R sums[height][taps] = {};
+        R sums[Height][taps] = {};
         for (Index y = 0; y < grid.height; ++y)
             for (Index pixel = 0; pixel < grid.width; ++pixel)
                 for (Index lane = pass; lane < panel_lanes; lane += correlation_lanes) {
                     const Scalar* here = d + y * grid.row + pixel * panel_lanes + lane;
                     const Scalar* there = x + y * seen.row + pixel * seen.pixel + lane;
-                    R error[height];
-                    for (Index i = 0; i < height; ++i) error[i] = load<R>(here + i * d_row);
+                    R error[Height];
+                    for (Index i = 0; i < Height; ++i) error[i] = load<R>(here + i * d_row);
                     for (Index tap = 0; tap < taps; ++tap) {
                         const R input =
                             load<R>(there + (tap / 3) * seen.tap_row + (tap % 3) * panel_lanes);
-                        for (Index i = 0; i < height; ++i)
+                        for (Index i = 0; i < Height; ++i)
                             sums[i][tap] = fused(error[i], input, sums[i][tap]);
                     }
                 }
-        for (Index i = 0; i < height; ++i)
+        for (Index i = 0; i < Height; ++i)
             for (Index tap = 0; tap < taps; ++tap) store(&lanes[i][tap][pass], sums[i][tap]);
     }
-    for (Index i = 0; i < height; ++i)
+    for (Index i = 0; i < Height; ++i)
         for (Index tap = 0; tap < taps; ++tap)
             g[i * g_row + tap] += folded<Scalar, correlation_lanes>(lanes[i][tap]);
 }
@@ -660,8 +660,9 @@ void norm_forward(const NormChannel<Scalar>& channel, Scalar scale, Scalar shift
     const V factor = broadcast<V>(scale) * load<V>(channel.inverse);
     const V rest = broadcast<V>(shift) - factor * load<V>(channel.mean);
     for_each_pixel(channel.plane, [&](Index at) PACELINE_ALWAYS_INLINE {
-        const V z = fused(factor, load<V>(channel.in + at), rest);
-        store(out + at, relu ? (z < V{} ? V{} : z) : z);
+        V z = fused(factor, load<V>(channel.in + at), rest);
+        if (relu) z = z < V{} ? V{} : z;
+        store(out + at, z);
     });
 }
 
