@@ -336,24 +336,31 @@ void tile(Index depth, const Strided<Scalar>& a, const Scalar* b, Rows b_row, Sc
             store(c + i * c_row + v * size, sums[i][v]);
 }
 
-template <class Scalar, class Rows, Index Height = tallest>
-PACELINE_INLINE void tile_of(Index rows, Index depth, const Strided<Scalar>& a, const Scalar* b,
-                             Rows b_row, Scalar* c, Index c_row, const ProductEnds<Scalar>& ends) {
-    if constexpr (Height > 1) {
-        if (rows < Height)
-            return tile_of<Scalar, Rows, Height - 1>(rows, depth, a, b, b_row, c, c_row, ends);
+/// The tiles of every height: at[h - 1] has h rows.
+template <class Scalar, class Rows>
+struct Tiles {
+    using Tile = void (*)(Index, const Strided<Scalar>&, const Scalar*, Rows, Scalar*, Index,
+                          const ProductEnds<Scalar>&);
+    Tile at[tallest];
+
+    constexpr Tiles() : at{} { fill<tallest>(); }
+
+    template <Index Height>
+    constexpr void fill() {
+        at[Height - 1] = &tile<Scalar, Height, Rows>;
+        if constexpr (Height > 1) fill<Height - 1>();
     }
-    tile<Scalar, Height, Rows>(depth, a, b, b_row, c, c_row, ends);
-}
+};
 
 // Rows are split evenly: 16 are 8 + 8, not 12 + 4.
 template <class Scalar, class Rows>
 void multiply_strip(Index rows, Index depth, Strided<Scalar> a, const Scalar* b, Rows b_row,
                     Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
+    static constexpr Tiles<Scalar, Rows> tiles;
     Index left = (rows + tallest - 1) / tallest;
     for (Index i = 0; i < rows; --left) {
         const Index height = (rows - i + left - 1) / left;
-        tile_of<Scalar, Rows>(height, depth, a, b, b_row, c, c_row, ends);
+        tiles.at[height - 1](depth, a, b, b_row, c, c_row, ends);
         a.data += height * a.row;
         c += height * c_row;
         if (ends.bias != nullptr) ends.bias += height;
