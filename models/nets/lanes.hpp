@@ -5,7 +5,8 @@
 // one sample per lane. Every operation of a net is then the same operation on 32 neighboring
 // numbers. Softmax, normalization and pooling need no sum across a vector. A product W X reads W as
 // it is stored in the parameters, {out, in} row by row, one broadcast number at a time
-// (product.hpp). Nothing is packed, copied to columns (im2col) or allocated.
+// (product.hpp). Nothing is copied to columns (im2col) or allocated; only a dense layer packs its
+// inputs, for the gradient of its weights.
 //
 // A partial panel holds zeros in the unused lanes and costs as much as a full one, so batches that
 // are multiples of 32 are the fastest. The number 32 is a constant of the project and not of the
@@ -29,11 +30,6 @@ using Lanes = Eigen::Array<Scalar, lanes, 1>;
 /// One row of lanes per feature. Its data is aligned for vectors.
 template <class Scalar>
 using Panel = Eigen::Array<Scalar, lanes, Eigen::Dynamic>;
-
-template <class Scalar>
-using LanesMap = Eigen::Map<Lanes<Scalar>>;
-template <class Scalar>
-using ConstLanesMap = Eigen::Map<const Lanes<Scalar>>;
 
 /// Returns z where it is positive or NaN, else 0. (Eigen 3.4 does not vectorize select(); compilers
 /// vectorize this loop.)
