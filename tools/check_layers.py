@@ -7,11 +7,11 @@
 Prints `file:line: what; allowed: what instead` for each fault. Exit code 1 if there is one.
 """
 
-import argparse
 import re
 import sys
-import tempfile
 from pathlib import Path
+
+import line_check
 
 # folder: the folders that it may include
 PRODUCT = ["sim", "topologies", "models", "algorithms", "analysis", "app"]
@@ -128,44 +128,6 @@ BAD = [
 ]
 
 
-def check_lines(cases):
-    """Returns (number of files, faults) of a temporary tree made of (file, its line 2)."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        for file, line in cases:
-            (root / file).parent.mkdir(parents=True, exist_ok=True)
-            (root / file).write_text(f"// line 1\n{line}\n", encoding="utf-8")
-        return check(root)
-
-
-def self_test():
-    _, faults = check_lines(GOOD)
-    wrong = [f"refused, but good: {fault}" for fault in faults]
-    _, faults = check_lines(BAD)
-    for file, line in BAD:
-        count = sum(fault.startswith(f"{file}:2: ") for fault in faults)
-        if count != 1:
-            wrong.append(f"refused {count} times, not once: {file}: {line}")
-    return wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parent.parent)
-    parser.add_argument("--self-test", action="store_true", help="check the checker itself")
-    arguments = parser.parse_args()
-
-    if arguments.self_test:
-        faults = self_test()
-        done = f"check_layers: refuses {len(BAD)} bad includes, accepts {len(GOOD)} good ones"
-    else:
-        count, faults = check(arguments.root)
-        if count == 0:
-            faults = [f"{arguments.root}: no C++ file found: nothing was checked"]
-        done = f"check_layers: {count} files, all includes go the right way"
-    print("\n".join(faults) if faults else done)
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(line_check.main("check_layers", __doc__, check, GOOD, BAD, of_what="includes",
+                             done="all includes go the right way"))

@@ -11,11 +11,11 @@ names and not, for instance, a product of two Eigen matrices written as a * b.
 Prints `file:line: what; allowed: what instead` for each fault. Exit code 1 if there is one.
 """
 
-import argparse
 import re
 import sys
-import tempfile
 from pathlib import Path
+
+import line_check
 
 PRODUCT = ["sim", "topologies", "models", "algorithms", "analysis", "app"]
 SUFFIXES = {".hpp", ".h", ".cpp", ".cc"}
@@ -135,45 +135,11 @@ BAD = [
 ]
 
 
-def check_lines(cases):
-    """Returns the faults of a temporary tree made of (file, its line 2)."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        for file, line in cases:
-            (root / file).parent.mkdir(parents=True, exist_ok=True)
-            (root / file).write_text(f"// line 1\n{line}\n", encoding="utf-8")
-        return check(root)[1]
-
-
-def self_test():
-    wrong = [f"refused, but good: {fault}" for fault in check_lines(GOOD)]
-    faults = check_lines(BAD)
-    for file, line in BAD:
-        count = sum(fault.startswith(f"{file}:2: ") for fault in faults)
-        if count != 1:
-            wrong.append(f"refused {count} times, not once: {file}: {line}")
-    return wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parent.parent)
-    parser.add_argument("--self-test", action="store_true", help="check the checker itself")
-    arguments = parser.parse_args()
-
-    if arguments.self_test:
-        faults = self_test()
-        done = f"check_numerics: refuses {len(BAD)} bad lines, accepts {len(GOOD)} good ones"
-    else:
-        count, faults, used = check(arguments.root)
-        if count == 0:
-            faults = [f"{arguments.root}: no C++ file found: nothing was checked"]
-        faults += [f"{file}: no line needs the exception for {name} ({pattern}); take it out"
-                   for file, name, pattern in sorted(set(EXCEPTIONS) - used)]
-        done = f"check_numerics: {count} files, all numbers are the same on every machine"
-    print("\n".join(faults) if faults else done)
-    return 1 if faults else 0
+def unused_exceptions(used):
+    return [f"{file}: no line needs the exception for {name} ({pattern}); take it out"
+            for file, name, pattern in sorted(set(EXCEPTIONS) - used)]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(line_check.main("check_numerics", __doc__, check, GOOD, BAD, of_what="lines",
+                             done="all numbers are the same on every machine", more=unused_exceptions))
