@@ -92,13 +92,13 @@ check-format: ## is every C++ file laid out as .clang-format says?
 
 check-layers: ## do the includes go the way of the layers?
 	@echo "check-layers: reads the includes of every C++ file"
-	@python3 tools/check_layers.py --self-test
-	@python3 tools/check_layers.py
+	@python3 -B tools/check_layers.py --self-test
+	@python3 -B tools/check_layers.py
 
 check-numerics: ## is every number the same on every machine?
 	@echo "check-numerics: looks for functions and sums that depend on the machine"
-	@python3 tools/check_numerics.py --self-test
-	@python3 tools/check_numerics.py
+	@python3 -B tools/check_numerics.py --self-test
+	@python3 -B tools/check_numerics.py
 
 check-profiles: ## are the profiles what tools/make_profiles.py makes?
 	@echo "check-profiles: makes the profiles again and compares"

@@ -9,7 +9,6 @@ Prints `file:line: what; allowed: what instead` for each fault. Exit code 1 if t
 
 import re
 import sys
-from pathlib import Path
 
 import line_check
 
