@@ -1,4 +1,4 @@
-# paceline_embed_resources(<output.cpp> <file>...): a source file that holds the files' text, for app/resources.hpp.
+# paceline_embed_resources(<output.cpp> <file>...): a source file that holds the files' text, for app/json/resources.hpp.
 # Paths are relative to the root of the project. A changed file reconfigures the build.
 function(paceline_embed_resources output)
     set(entries "")
@@ -10,7 +10,7 @@ function(paceline_embed_resources output)
     list(LENGTH ARGN count)
     file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
 "// Made by cmake/EmbedResources.cmake.
-#include \"app/resources.hpp\"
+#include \"app/json/resources.hpp\"
 
 #include <array>
 

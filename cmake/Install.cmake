@@ -13,7 +13,7 @@ set(PACELINE_SCENARIOS "${CMAKE_INSTALL_DATADIR}/paceline/scenarios")
 set(paceline_package "${CMAKE_INSTALL_LIBDIR}/cmake/paceline")
 
 install(TARGETS paceline)
-foreach(folder IN ITEMS sim topologies models algorithms analysis app)
+foreach(folder IN ITEMS sim topologies models algorithms analysis app_host app_json app_scenario app_run app_study app_questions app)
     install(TARGETS paceline_${folder} EXPORT pacelineTargets
             FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/paceline")
 endforeach()

@@ -1,6 +1,6 @@
 #include "models/least_squares.hpp"
 
-#include "models/algebra.hpp"
+#include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -6,7 +6,7 @@
 //
 // With a bias, a has a last entry 1. If H is singular (fewer samples than parameters, no decay), x*
 // is the shortest of the minima, which is the one that descent from zero reaches. Computed in
-// double by shortest_solution of models/algebra.hpp: O(samples d^2 + d^3).
+// double by shortest_solution of models/tensors/algebra.hpp: O(samples d^2 + d^3).
 #pragma once
 
 #include <vector>

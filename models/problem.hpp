@@ -21,7 +21,7 @@
 #include "models/data/batch_sampler.hpp"
 #include "models/data/dataset.hpp"
 #include "models/nets/net.hpp"
-#include "models/vector.hpp"
+#include "models/tensors/vector.hpp"
 
 namespace paceline {
 

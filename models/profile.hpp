@@ -1,7 +1,7 @@
 // A published network as the timing model sees it: tensors, multiply-accumulates and measured
 // throughputs, each with its source.
 //
-// The figures are in models/profiles/*.json, which app/profiles.hpp reads. `macs` are forward
+// The figures are in models/profiles/*.json, which app/scenario/workload/profiles.hpp reads. `macs` are forward
 // multiply-accumulates per sample. The backward pass costs about twice as much again (measured
 // ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks).
 #pragma once
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "models/layout.hpp"
+#include "models/tensors/layout.hpp"
 
 namespace paceline {
 

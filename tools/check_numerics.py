@@ -30,7 +30,7 @@ LAWS = ("normal|lognormal|exponential|gamma|beta|cauchy|chi_squared|extreme_valu
         "poisson|student_t|triangle|weibull")
 
 ELEMENTARY = "sim/numeric/elementary.hpp"
-SUMS = "sim/numeric/sums.hpp, models/algebra.hpp"
+SUMS = "sim/numeric/sums.hpp, models/tensors/algebra.hpp"
 DRAWS = "sim/numeric/draws.hpp"
 # (name, pattern, what is allowed instead)
 RULES = [
@@ -40,10 +40,10 @@ RULES = [
     ("sum", re.compile(rf"\.({REDUCTIONS})\("), SUMS),
     ("sum", re.compile(r"\bstd::(transform_)?reduce\b"), "std::accumulate"),
     ("product", re.compile(r"\.transpose\(\) \*|\* [\w.()\[\]]+\.transpose\(\)|\.noalias\(\)|\.lazyProduct\("
-                           r"|\.rankUpdate\(|\bselfadjointView\b"), "models/algebra.hpp"),
+                           r"|\.rankUpdate\(|\bselfadjointView\b"), "models/tensors/algebra.hpp"),
     ("solver", re.compile(r"\bEigen::\w*(LLT|LDLT|QR|LU|SVD|Solver|Decomposition)\b|\.(llt|ldlt|\w+Qr|\w+Lu)\("
                           r"|<Eigen/(Cholesky|QR|SVD|LU|Eigenvalues|Dense|Geometry)>|\bSpectra\b"),
-     "models/algebra.hpp"),
+     "models/tensors/algebra.hpp"),
     ("law", re.compile(rf"\b({LAWS})_distribution\b"), DRAWS),
     ("law", re.compile(r"\bstd::\w+_distribution\b|\bstd::generate_canonical\b"), f"Boost.Random's, {DRAWS}"),
 ]
@@ -54,7 +54,7 @@ EXCEPTIONS = {
     ("models/kernels/kernel_bodies.hpp", "fused", r"__builtin_fma"): "kernels may include no header of ours",
     ("sim/numeric/draws.cpp", "law", r"boost"): "Boost's algorithms on a type with functions of our own",
     ("topologies/mixing/spectrum.cpp", "solver", r"Spectra"): "six digits for people; no run reads them",
-    ("algorithms/worker_sparse.cpp", "sum", r"round\.mean\(\)"): "a mean of ours, summed by rank",
+    ("algorithms/runtime/worker_sparse.cpp", "sum", r"round\.mean\(\)"): "a mean of ours, summed by rank",
 }
 
 COMMENT_OR_STRING = re.compile(r"//.*|\"(?:[^\"\\]|\\.)*\"")
@@ -103,7 +103,7 @@ GOOD = [
     ("sim/numeric/draws.cpp", "#include <boost/random/gamma_distribution.hpp>"),
     ("models/a.cpp", "#include <Eigen/Core>"),
     ("models/b.cpp", "const double length = norm(g.values()) + x.cwiseAbs().maxCoeff();"),
-    ("algorithms/worker_sparse.cpp", "Vector mean = round.mean();"),
+    ("algorithms/runtime/worker_sparse.cpp", "Vector mean = round.mean();"),
     ("app/a.cpp", "const double all = std::accumulate(x.begin(), x.end(), 0.0);"),
     ("app/b.cpp", "std::log_of(x); std::exponential(y); x.summary(); x.dots(); x.power(2);"),
 ]

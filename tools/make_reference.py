@@ -29,7 +29,7 @@ How to read the tables:
 - **path**: the position of the object in a scenario; `[]` is an element of a list. `--set` and `"sweep"` take the same path, with dots:
   `--set cluster.fabric.link.bandwidth=25Gbps`.
 - **default**: the value if the key is left out. **required**: it cannot be left out. `-`: without it the feature is off, or another key decides.
-  `tests/app/schema_defaults_test.cpp` checks the defaults against the program.
+  `tests/app/scenario/schema_defaults_test.cpp` checks the defaults against the program.
 - An object rejects unknown keys and suggests the nearest known one.
 
 ## Units

@@ -23,7 +23,7 @@
 #include <string>
 
 #include "algorithms/compression/coding.hpp"
-#include "models/vector.hpp"
+#include "models/tensors/vector.hpp"
 #include "sim/engine/random.hpp"
 
 namespace paceline {

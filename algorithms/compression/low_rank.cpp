@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/algebra.hpp"
+#include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/numeric/draws.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <Eigen/Core>
 
-#include "models/layout.hpp"
+#include "models/tensors/layout.hpp"
 #include "sim/engine/random.hpp"
 
 namespace paceline {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "models/algebra.hpp"
+#include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -29,7 +29,7 @@
 
 #include <Eigen/Core>
 
-#include "models/layout.hpp"
+#include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {

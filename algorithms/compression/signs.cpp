@@ -41,11 +41,4 @@ Compressor make_scaled_sign() {
     return compressor;
 }
 
-Vector majority_vote(const Round<Vector>& signs) {
-    Vector votes = signs.of(0);
-    for (std::size_t i = 1; i < signs.members(); ++i) votes += signs.of(i);
-    for (double& v : votes.writable()) v = sign_of(v);
-    return votes;
-}
-
 }  // namespace paceline

@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-#include "models/layout.hpp"
+#include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {

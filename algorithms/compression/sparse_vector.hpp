@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "models/layout.hpp"
+#include "models/tensors/layout.hpp"
 
 namespace paceline {
 

@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#include "models/vector.hpp"
+#include "models/tensors/vector.hpp"
 
 namespace paceline {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "models/algebra.hpp"
+#include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

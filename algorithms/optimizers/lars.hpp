@@ -21,7 +21,7 @@
 // 1708.03888, 2017, Algorithm 1; clipping and the exception of zeros: NVIDIA Apex LARC.
 #pragma once
 
-#include "models/vector.hpp"
+#include "models/tensors/vector.hpp"
 
 namespace paceline {
 

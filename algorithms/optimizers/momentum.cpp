@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/algebra.hpp"
+#include "models/tensors/algebra.hpp"
 
 namespace paceline {
 

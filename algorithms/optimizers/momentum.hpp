@@ -8,7 +8,7 @@
 // |g| is the norm over all tensors. Vectors without values are left unchanged.
 #pragma once
 
-#include "models/vector.hpp"
+#include "models/tensors/vector.hpp"
 
 namespace paceline {
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
-#include "app/lists.hpp"
-#include "app/run_study.hpp"
+#include "app/questions/lists.hpp"
+#include "app/study/run_study.hpp"
 
 namespace paceline {
 

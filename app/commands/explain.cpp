@@ -1,5 +1,5 @@
 // paceline explain: explains why the steps of one point of a study take as long as they do.
-#include "app/explain.hpp"
+#include "app/questions/explain.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
-#include "app/run_study.hpp"
+#include "app/study/run_study.hpp"
 
 namespace paceline {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
-#include "app/config_error.hpp"
-#include "app/lists.hpp"
-#include "app/names.hpp"
+#include "app/json/config_error.hpp"
+#include "app/json/names.hpp"
+#include "app/questions/lists.hpp"
 
 namespace paceline {
 

@@ -1,5 +1,5 @@
 // paceline plot: draws the results of a study with the scripts of analysis/plots.
-#include "app/plot.hpp"
+#include "app/questions/plot.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
-#include "app/config_error.hpp"
+#include "app/json/config_error.hpp"
 
 namespace paceline {
 

@@ -17,17 +17,17 @@
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
-#include "app/config_error.hpp"
-#include "app/interruption.hpp"
-#include "app/mixing_report.hpp"
-#include "app/output.hpp"
-#include "app/ranks/follower.hpp"
-#include "app/ranks/launch.hpp"
-#include "app/ranks/leader.hpp"
-#include "app/ranks/post.hpp"
-#include "app/run_study.hpp"
-#include "app/terminal.hpp"
-#include "app/tracing.hpp"
+#include "app/host/interruption.hpp"
+#include "app/host/output.hpp"
+#include "app/host/terminal.hpp"
+#include "app/json/config_error.hpp"
+#include "app/questions/mixing_report.hpp"
+#include "app/study/ranks/follower.hpp"
+#include "app/study/ranks/launch.hpp"
+#include "app/study/ranks/leader.hpp"
+#include "app/study/ranks/post.hpp"
+#include "app/study/run_study.hpp"
+#include "app/study/tracing.hpp"
 
 namespace paceline {
 

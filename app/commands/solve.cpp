@@ -1,5 +1,5 @@
 // paceline solve: finds the values of one quantity for which a result is as requested.
-#include "app/solve.hpp"
+#include "app/questions/solve.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
-#include "app/config_error.hpp"
-#include "app/interruption.hpp"
-#include "app/output.hpp"
-#include "app/solve_text.hpp"
-#include "app/terminal.hpp"
+#include "app/host/interruption.hpp"
+#include "app/host/output.hpp"
+#include "app/host/terminal.hpp"
+#include "app/json/config_error.hpp"
+#include "app/questions/solve_text.hpp"
 
 namespace paceline {
 

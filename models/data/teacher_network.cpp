@@ -6,8 +6,8 @@
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
-#include "models/algebra.hpp"
 #include "models/data/normal.hpp"
+#include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/numeric/elementary.hpp"
 

@@ -12,8 +12,8 @@
 
 #include <Eigen/Core>
 
-#include "models/layout.hpp"
 #include "models/nets/lanes.hpp"
+#include "models/tensors/layout.hpp"
 #include "sim/engine/random.hpp"
 
 namespace paceline {

@@ -20,7 +20,7 @@
 #include <Eigen/Core>
 
 #include "models/data/samples.hpp"
-#include "models/layout.hpp"
+#include "models/tensors/layout.hpp"
 #include "sim/engine/random.hpp"
 
 namespace paceline {

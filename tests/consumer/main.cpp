@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "analysis/closed_forms.hpp"
-#include "app/run_point.hpp"
-#include "app/study.hpp"
-#include "models/vector.hpp"
+#include "analysis/forms/closed_forms.hpp"
+#include "app/run/run_point.hpp"
+#include "app/scenario/study.hpp"
+#include "models/tensors/vector.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/engine/processes.hpp"
 #include "topologies/fabrics/star.hpp"

@@ -1,4 +1,4 @@
-// paceline_fuzz: judges thousands of inputs that are wrong in some way (tests/app/mutations.hpp).
+// paceline_fuzz: judges thousands of inputs that are wrong in some way (tests/fuzz/mutations.hpp).
 //
 // Each input has a number, which is its seed and says its kind. Processes take the numbers in turn;
 // when one of them dies, or does not end in time, the input that it had is kept and another process
@@ -29,9 +29,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/app/judge.hpp"
-#include "tests/app/left_files.hpp"
-#include "tests/app/mutations.hpp"
+#include "tests/fuzz/judge.hpp"
+#include "tests/fuzz/left_files.hpp"
+#include "tests/fuzz/mutations.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "sim/engine/check.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/messages/transfer.hpp"
-#include "tests/app/temporary_folder.hpp"
+#include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline {
 

@@ -14,7 +14,7 @@
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/compression/terngrad.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
-#include "tests/algorithms/training_run.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline {
 namespace {
@@ -359,32 +359,6 @@ TEST_CASE("compressors: coding takes passes over all entries, and over those of 
     CHECK(decoding_time(make_top_k(0.1), cost, layout, 3).count() == 3 * 11 * 7);
     CHECK(decoding_time(make_qsgd({}), cost, layout, 3).count() == 3 * 110 * 7);
     CHECK(encoding_time(make_random_block(0.1, false), cost, layout).count() == 0);
-}
-
-TEST_CASE("compressors, property: the vote is what counting by hand says, and a tie is 0") {
-    for (unsigned seed = 0; seed < 50; ++seed) {
-        CAPTURE(seed);
-        const auto n = static_cast<std::size_t>(1 + seed % 6);
-        const LayoutPtr layout = make_layout({{"x", {9}}});
-        Round<Vector> round(n);
-        std::vector<int> positive(9, 0);
-        for (std::size_t i = 0; i < n; ++i) {
-            Vector v(layout, normal_vector(seed * 10 + static_cast<unsigned>(i), 9));
-            RandomStream random = stream(1);
-            for (Eigen::Index j = 0; j < 9; ++j)
-                if (v.values()(j) >= 0) ++positive[static_cast<std::size_t>(j)];
-            compress(make_sign(), v, random);
-            round.enter(i, v);
-        }
-
-        const Vector vote = majority_vote(round);
-
-        for (Eigen::Index j = 0; j < 9; ++j) {
-            const int ayes = positive[static_cast<std::size_t>(j)];
-            const int nays = static_cast<int>(n) - ayes;
-            CHECK(vote.values()(j) == (ayes > nays ? 1 : (ayes < nays ? -1 : 0)));
-        }
-    }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/compression/terngrad.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
-#include "tests/algorithms/training_run.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline {
 namespace {

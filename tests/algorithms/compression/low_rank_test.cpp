@@ -3,7 +3,7 @@
 #include <Eigen/QR>
 #include <doctest/doctest.h>
 
-#include "models/layout.hpp"
+#include "models/tensors/layout.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 
 namespace paceline {

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/algorithms/one_bit_oracle.hpp"
+#include "tests/algorithms/compression/one_bit_oracle.hpp"
 
 namespace paceline {
 namespace {

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "models/data/data_error.hpp"
-#include "tests/app/temporary_folder.hpp"
+#include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline {
 

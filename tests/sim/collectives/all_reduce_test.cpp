@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/closed_forms.hpp"
+#include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 

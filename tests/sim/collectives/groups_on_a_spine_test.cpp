@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/closed_forms.hpp"
+#include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/network/network.hpp"
 #include "tests/sim/collectives/star_run.hpp"

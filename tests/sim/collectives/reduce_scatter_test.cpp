@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/closed_forms.hpp"
+#include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/schedule.hpp"

@@ -1,0 +1,23 @@
+// LAMB over an exact all-reduce: every step averages whole gradients, then applies LAMB's rule.
+//
+//   g_i  <-  stochastic gradient of worker i at x
+//   x    <-  lamb_step with (1/n) sum over i of g_i                  (optimizers/lamb.hpp)
+//
+// The baseline of 1-bit LAMB. x, m and v are equal on all workers and stored once. It costs the
+// same time and bytes as dense SGD: the norms of layers are not charged. Computation and
+// communication do not overlap.
+#pragma once
+
+#include "algorithms/optimizers/lamb.hpp"
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+struct DenseLambOptions {
+    AllReducePlan all_reduce{};
+    LambRule rule{};
+};
+
+Task<> dense_lamb(Worker& self, DenseLambOptions options);
+
+}  // namespace paceline

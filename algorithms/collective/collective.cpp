@@ -1,0 +1,77 @@
+#include "algorithms/collective/collective.hpp"
+
+#include <string_view>
+
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/reduce_scatter.hpp"
+#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/tree.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+Task<> messages_of(const Rank& rank, const CollectiveOptions& options, Bytes size) {
+    const Bytes block = block_of(size, rank.size());
+    switch (options.operation) {
+        case Operation::all_reduce:
+            return all_reduce(options.all_reduce, rank, size);
+        case Operation::reduce_scatter:
+            return ring_reduce_scatter(rank, size);
+        case Operation::all_gather_ring:
+            return ring_all_gather(rank, block);
+        case Operation::all_gather_bruck:
+            return bruck_all_gather(rank, block);
+        case Operation::all_to_all:
+            return all_to_all(rank, block);
+        case Operation::broadcast:
+            return binomial_broadcast(rank, size);
+        case Operation::reduce:
+            return binomial_reduce(rank, size);
+    }
+    PACELINE_CHECK(false, "every operation has its case");
+}
+
+std::string_view name_of_operation(const CollectiveOptions& options, Bytes size) {
+    switch (options.operation) {
+        case Operation::all_reduce:
+            return name_of(options.all_reduce, size);
+        case Operation::reduce_scatter:
+            return "ring reduce-scatter";
+        case Operation::all_gather_ring:
+            return name_of(AllGather::ring);
+        case Operation::all_gather_bruck:
+            return name_of(AllGather::bruck);
+        case Operation::all_to_all:
+            return "all-to-all";
+        case Operation::broadcast:
+            return "broadcast";
+        case Operation::reduce:
+            return "reduce";
+    }
+    return "collective";
+}
+
+}  // namespace
+
+Bytes block_of(Bytes size, int workers) {
+    return chunk(size, workers, workers - 1);
+}
+
+Task<> collective(Worker& self, CollectiveOptions options) {
+    PACELINE_CHECK(self.timing_only(), "a collective alone has no values to learn from");
+    const Vector& x = self.replicated_model();
+    const Bytes size = self.wire().weigh(x.entries());
+
+    while (self.keeps_training()) {
+        const Vector g = co_await self.gradient(x);
+        const Rank rank = self.next_rank(self.everybody());
+        co_await self.take_part(rank, messages_of(rank, options, size),
+                                name_of_operation(options, size));
+        co_await self.update();
+    }
+}
+
+}  // namespace paceline

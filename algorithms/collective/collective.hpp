@@ -1,0 +1,46 @@
+// Runs one collective per step and no training, to measure what a network achieves.
+//
+// nccl-tests and the OSU benchmarks measure real networks this way. After the gradient's time (0 s
+// measures the collective alone) every worker takes part in one collective over S bytes, the size
+// of the model on the wire:
+//
+//   all-reduce       of S, by a plan
+//   reduce-scatter   of S, by a ring
+//   all-gather       of S in all, a block of ceil(S/n) from each worker
+//   all-to-all       of S per worker, a block of ceil(S/n) for each other one
+//   broadcast        of S from the first worker, along a binomial tree
+//   reduce           of S to the first worker, along a binomial tree
+//
+// There is no barrier between steps: a worker that is done begins the next step, so several
+// broadcasts may overlap.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+enum class Operation : std::uint8_t {
+    all_reduce,
+    reduce_scatter,
+    all_gather_ring,
+    all_gather_bruck,
+    all_to_all,
+    broadcast,
+    reduce,
+};
+
+struct CollectiveOptions {
+    Operation operation = Operation::all_reduce;
+    AllReducePlan all_reduce;
+};
+
+/// Returns the block that each worker contributes to an all-gather, or sends to each other worker
+/// in an all-to-all.
+Bytes block_of(Bytes size, int workers);
+
+/// Requires a timing-only worker.
+Task<> collective(Worker& self, CollectiveOptions options);
+
+}  // namespace paceline

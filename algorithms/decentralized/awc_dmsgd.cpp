@@ -1,0 +1,22 @@
+#include "algorithms/decentralized/awc_dmsgd.hpp"
+
+#include <utility>
+
+namespace paceline {
+
+Task<> awc_dmsgd(Worker& self, AwcDmsgdOptions options) {
+    Vector& x = self.model();
+    Vector m = Vector::zero_like(x);
+
+    while (self.keeps_training()) {
+        const double gamma = self.learning_rate();
+        Pending<Vector> averaging = self.start(self.neighbor_average(x));
+        const Vector g = co_await self.gradient(x);
+        m = options.momentum * m + g;
+        const Vector mixed = co_await std::move(averaging);
+        x = mixed - gamma * m;
+        co_await self.update();
+    }
+}
+
+}  // namespace paceline

@@ -1,0 +1,80 @@
+#include "algorithms/exchange/one_bit_all_reduce.hpp"
+
+#include <utility>
+
+#include "sim/collectives/all_to_all.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr Bytes scale_bytes{4};
+
+Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding) {
+    const std::int64_t chunk = buffer.padded / self.nodes();
+    const Bytes signs{chunk / 8};
+    co_await self.compute(coding_time(coding, 2, buffer.padded));
+    const Rank rank = self.next_rank(self.everybody());
+    co_await self.take_part(rank, all_to_all(rank, signs), "all-to-all");
+    co_await self.all_gather(scale_bytes, AllGather::ring);
+    co_await self.compute(coding_time(coding, 1, buffer.padded + 2 * chunk));
+    co_await self.all_gather(signs, AllGather::ring);
+    co_await self.all_gather(scale_bytes, AllGather::ring);
+    co_await self.compute(coding_time(coding, 1, buffer.padded));
+}
+
+Task<> exchange_buffers(Worker& self, OneBitPlanPtr plan) {
+    for (const OneBitBuffer& buffer : plan->charged.buffers)
+        co_await exchange_buffer(self, buffer, plan->coding);
+}
+
+Vector zero_errors(const OneBitPlan& plan) {
+    const LayoutPtr& padded = plan.values.padded;
+    return {padded, Eigen::VectorXd::Zero(padded->entries())};
+}
+
+// Forms the compressed mean. Called once per exchange, when all workers have entered.
+Vector reduce(const OneBitPlan& plan, const Round<Vector>& round, Vector& owner_errors) {
+    const Vector mean = mean_of(round);
+    return {plan.values.layout,
+            one_bit_reduce(plan.values, mean.values(), owner_errors.writable())};
+}
+
+}  // namespace
+
+std::int64_t one_bit_passes(const OneBitBuffer& buffer, int workers) {
+    return 4 * buffer.padded + 2 * (buffer.padded / workers);
+}
+
+OneBitPlanPtr make_one_bit_plan(const Worker& self, bool fused, CodingCost coding,
+                                std::string name) {
+    const auto cut = [&](const LayoutPtr& layout) {
+        return fused ? fused_buffer(layout, self.nodes()) : buffer_per_tensor(layout, self.nodes());
+    };
+    return std::make_shared<const OneBitPlan>(OneBitPlan{
+        cut(self.current_model().layout()), cut(self.charged_layout()), coding, std::move(name)});
+}
+
+OneBitEncoder::OneBitEncoder(OneBitPlanPtr plan, bool has_values) : plan_(std::move(plan)) {
+    if (has_values) error_ = Eigen::VectorXd::Zero(plan_->values.padded->entries());
+}
+
+Vector OneBitEncoder::encode(const Vector& v) {
+    const LayoutPtr& padded = plan_->values.padded;
+    if (!v.has_values()) return Vector(padded);
+    return {padded, one_bit_encode(plan_->values, v.values(), error_)};
+}
+
+Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded) {
+    const CollectiveOfOwn messages = [&](const Rank&) { return exchange_buffers(self, plan); };
+    if (!encoded.has_values()) {
+        co_await exchange_buffers(self, plan);
+        co_return Vector(plan->values.layout);
+    }
+    Vector& owner_errors = self.replicated(plan->name, zero_errors(*plan));
+    co_return co_await self.combine(std::move(encoded), messages, [&](const Round<Vector>& round) {
+        return reduce(*plan, round, owner_errors);
+    });
+}
+
+}  // namespace paceline

@@ -1,0 +1,29 @@
+#include "algorithms/exchange/push_and_read.hpp"
+
+#include <utility>
+
+namespace paceline {
+
+Task<> push_and_read(Worker& self, double momentum) {
+    const int server = self.nodes();
+    Vector read = self.replicated_model();
+    auto version = static_cast<double>(self.updates_done());
+    Vector m = Vector::zero_like(read);
+    Vector push = m;
+
+    while (self.keeps_training()) {
+        const double step = self.learning_rate() / self.nodes();
+        co_await self.gradient(read, [&](const Vector& g) {
+            m = momentum * m + g;
+            push = step * m;
+        });
+        co_await self.post(server, push_inbox, {.vector = push, .number = version},
+                           self.weigh(push));
+        Letter answer = co_await self.next_letter(push_inbox);
+        read = *std::move(answer.vector);
+        version = answer.number;
+        co_await self.update();
+    }
+}
+
+}  // namespace paceline

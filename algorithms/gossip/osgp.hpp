@@ -1,0 +1,35 @@
+// Overlapped Stochastic Gradient Push (OSGP): SGP that uses messages one step late.
+//
+//   g_i         at z_i = x_i / w_i, while the messages of the step before travel
+//   (x, w)_i <- what was kept + what has come
+//   x_i    <-   x_i + momentum_change(g_i)
+//   z_i     =   x_i / w_i
+//   send the shares of (x, w)_i to the listeners of the step; what is kept has the same quotient
+//
+//   symbol   here           meaning
+//   x_i, w_i mine           numerator and weight of push-sum (push_sum.hpp)
+//   z_i      self.model()   the model: what is trained, measured and evaluated
+//   m_i      m              momentum, 0 at first, never sent
+//
+// Messages sent at the end of a step travel during the next gradient, which is computed without
+// them. They are used one step late: each step waits for the messages of the step before. At the
+// end of the run the worker waits for the last messages, because mass would be lost otherwise;
+// until then the models lack them.
+//
+// Source: Assran, Loizou, Ballas, Rabbat, ICML 2019; released code,
+// facebookresearch/stochastic_gradient_push.
+#pragma once
+
+#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+struct OsgpOptions {
+    MomentumRule rule{};
+};
+
+/// Requires a job with a mixing.
+Task<> osgp(Worker& self, OsgpOptions options);
+
+}  // namespace paceline

@@ -1,0 +1,76 @@
+// One step of the optimizers that methods with an outer loop build on: SlowMo, BMUF, local SGD and
+// related methods train with one of these between two averages.
+//
+//   local        m_i <- beta m_i + g_i;  x_i <- x_i - gamma m_i            no message
+//   sgp          the same on the numerator w_i x_i, with g_i at x_i;  then push-sum of (w_i x_i, w_i)
+//   dsgd         the same;  then x_i <- sum over j of w_ij x_j             adapt then combine
+//   all-reduce   the same with (1/n) sum of g_i: x_i stays equal on all workers
+//   local-adam   m_i <- b1 m_i + (1 - b1) g_i;  v_i <- b2 v_i + (1 - b2) g_i^2;
+//                x_i <- x_i - gamma (m_i / (1 - b1^s)) / (sqrt(v_i / (1 - b2^s)) + eps)
+//                                                                        (optimizers/adam.hpp)
+//
+//   symbol       here             meaning
+//   x_i          self.model()     model of worker i; for sgp the de-biased one
+//   g_i                           its stochastic gradient at x_i
+//   gamma                         learning rate of the step
+//   beta, b1     rule.momentum    momentum; Nesterov's form as in optimizers/momentum.hpp
+//   b2, eps      beta2, epsilon   of Adam
+//   m_i, v_i     m, v             buffers, 0 at first
+//   w_i          w                weight of push-sum, 1 at first
+//   s            steps            steps since the buffers were last zero
+//
+// Clipping and weight decay are those of optimizers/momentum.hpp, applied to each worker's own
+// gradient: clip bounds the norm of g_i, not of a mean (all-reduce: of the mean). Decay is taken at
+// x_i.
+//
+// One step takes the time of a gradient and of the job's update. sgp and dsgd add the time of a
+// message to each listener; all-reduce adds an all-reduce between gradient and update. The
+// arithmetic runs on the gradient threads. Sources: Adam: Kingma, Ba, ICLR 2015, Algorithm 1; sgp:
+// Assran et al., ICML 2019, with the order from released code (algorithms/gossip/sgp.hpp); dsgd:
+// algorithms/decentralized/dmsgd.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+enum class Base : std::uint8_t { local, sgp, dsgd, all_reduce, local_adam };
+
+struct BaseOptions {
+    Base base = Base::local;
+    MomentumRule rule{};  // Nesterov does not apply to Adam
+    double beta2 = 0.999;
+    double epsilon = 1e-8;
+    AllReducePlan all_reduce{};  // used by `all_reduce` only
+};
+
+/// The optimizer state that a worker keeps between steps.
+struct BaseState {
+    Vector m;
+    Vector v;  // has values only for Adam
+    std::int64_t steps = 0;
+    double w = 1;
+};
+
+/// Returns the state before the first step.
+BaseState base_state(const Worker& self, const BaseOptions& options);
+/// Sets the buffers to zero and keeps the push-sum weight.
+void reset_buffers(BaseState& state);
+/// Returns w_i x_i. Push-sum leaves its sum over all workers unchanged.
+Vector numerator(const BaseState& state, const Vector& x);
+
+/// Takes one momentum SGD step on this worker's model and returns the momentum.
+Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m);
+/// The same for the other bases; sgp uses sgp_step of algorithms/gossip/sgp.hpp. dsgd_step requires a job
+/// with a mixing.
+Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m);
+Task<Vector> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, Vector m);
+Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state);
+
+/// Takes one step of the base that `options` chooses.
+Task<BaseState> base_step(Worker& self, BaseOptions options, BaseState state);
+
+}  // namespace paceline

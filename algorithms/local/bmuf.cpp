@@ -1,0 +1,44 @@
+#include "algorithms/local/bmuf.hpp"
+
+#include <utility>
+
+#include "algorithms/local/base_steps.hpp"
+#include "algorithms/local/local_sgd.hpp"
+
+namespace paceline {
+
+void block_step(const BmufOptions& options, const Vector& mean, Vector& y, Vector& w, Vector& d) {
+    const double eta = options.block_momentum;
+    d = eta * d + options.block_learning_rate * (mean - y);
+    switch (options.form) {
+        case BlockForm::classical:
+            y += d;
+            break;
+        case BlockForm::nesterov:
+            w += d;
+            y = w + eta * d;
+            break;
+        case BlockForm::nesterov_folded:
+            y += (1 + eta) * d;
+            break;
+    }
+}
+
+Task<> bmuf(Worker& self, BmufOptions options) {
+    Vector& x = self.model();
+    Vector& y = self.replicated("start of block", x);
+    Vector& w = self.replicated("global model", x);
+    Vector& d = self.replicated("block momentum");
+    Vector m = Vector::zero_like(x);
+
+    while (self.keeps_training()) {
+        m = co_await local_step(self, options.rule, std::move(m));
+        if (!ends_block(self.step(), options.period)) continue;
+        const Vector mean = co_await self.all_reduce(x, options.all_reduce);
+        self.once(self.step() / options.period, [&] { block_step(options, mean, y, w, d); });
+        x = y;
+        m = Vector::zero_like(m);
+    }
+}
+
+}  // namespace paceline

@@ -1,0 +1,31 @@
+#include "algorithms/local/cocod_sgd.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "algorithms/local/base_steps.hpp"
+#include "algorithms/local/local_sgd.hpp"
+
+namespace paceline {
+
+Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
+    Vector& x = self.model();
+    Vector m = Vector::zero_like(x);
+    Vector start = x;
+    std::optional<Pending<Vector>> average;
+
+    while (self.keeps_training()) {
+        if (self.step() % options.period == 0) {
+            start = x;
+            average = self.start(self.all_reduce(x, options.all_reduce));
+        }
+        m = co_await local_step(self, options.rule, std::move(m));
+        if (!ends_block(self.step(), options.period)) continue;
+        if (!average) continue;  // joined within the block, so it has no average
+        const Vector mean = co_await *std::exchange(average, std::nullopt);
+        self.count_staleness(static_cast<double>(options.period));
+        x = mean + (x - start);
+    }
+}
+
+}  // namespace paceline

@@ -1,0 +1,26 @@
+#include "algorithms/local/easgd.hpp"
+
+#include <utility>
+
+#include "algorithms/local/base_steps.hpp"
+#include "algorithms/local/local_sgd.hpp"
+
+namespace paceline {
+
+Task<> easgd(Worker& self, EasgdOptions options) {
+    Vector& x = self.model();
+    Vector& z = self.replicated("center", x);
+    Vector m = Vector::zero_like(x);
+    const double all = options.alpha * self.nodes();
+
+    while (self.keeps_training()) {
+        m = co_await local_step(self, options.rule, std::move(m));
+        if (!ends_block(self.step(), options.period)) continue;
+        const Vector old = x;
+        x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
+        const Vector mean = co_await self.all_reduce(old, options.all_reduce);
+        self.once(self.step() / options.period, [&] { z = (1 - all) * z + all * mean; });
+    }
+}
+
+}  // namespace paceline

@@ -1,0 +1,20 @@
+#include "algorithms/local/local_sgd.hpp"
+
+#include <utility>
+
+#include "algorithms/local/base_steps.hpp"
+
+namespace paceline {
+
+Task<> local_sgd(Worker& self, LocalSgdOptions options) {
+    Vector& x = self.model();
+    Vector m = Vector::zero_like(x);
+
+    while (self.keeps_training()) {
+        m = co_await local_step(self, options.rule, std::move(m));
+        if (ends_block(self.step(), options.period))
+            x = co_await self.all_reduce(x, options.all_reduce);
+    }
+}
+
+}  // namespace paceline

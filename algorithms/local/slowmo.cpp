@@ -1,0 +1,53 @@
+#include "algorithms/local/slowmo.hpp"
+
+#include <utility>
+
+#include "algorithms/local/local_sgd.hpp"
+
+namespace paceline {
+
+namespace {
+
+Task<BaseState> renewed(Worker& self, SlowmoOptions options, BaseState state) {
+    if (options.buffers == Buffers::reset) reset_buffers(state);
+    if (options.buffers != Buffers::average) co_return state;
+    state.m = co_await self.all_reduce(state.m, options.all_reduce);
+    if (options.base.base == Base::local_adam)
+        state.v = co_await self.all_reduce(state.v, options.all_reduce);
+    co_return state;
+}
+
+}  // namespace
+
+void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, Vector& anchor,
+               Vector& u) {
+    u = options.beta * u + (anchor - mean) / gamma;
+    anchor -= options.alpha * gamma * u;
+}
+
+Task<> slowmo(Worker& self, SlowmoOptions options) {
+    Vector& x = self.model();
+    Vector own_anchor = x;
+    Vector own_u = options.average ? Vector(x.layout()) : Vector::zero_like(x);
+    Vector& anchor = options.average ? self.replicated("anchor", x) : own_anchor;
+    Vector& u = options.average ? self.replicated("slow momentum") : own_u;
+    BaseState state = base_state(self, options.base);
+
+    while (self.keeps_training()) {
+        state = co_await base_step(self, options.base, std::move(state));
+        if (!ends_block(self.step(), options.period)) continue;
+        const double gamma = self.learning_rate();
+        if (options.average) {
+            const Vector mean = co_await self.all_reduce(numerator(state, x), options.all_reduce);
+            self.once(self.step() / options.period,
+                      [&] { slow_step(options, gamma, mean, anchor, u); });
+            state.w = 1;
+        } else {
+            slow_step(options, gamma, x, anchor, u);
+        }
+        x = anchor;
+        state = co_await renewed(self, options, std::move(state));
+    }
+}
+
+}  // namespace paceline

@@ -1,0 +1,95 @@
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "algorithms/runtime/diverged.hpp"
+#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+// Returns the tensors of a bucket as a layout of their own.
+LayoutPtr layout_of(const Layout& layout, const Bucket& bucket) {
+    const auto first = layout.tensors().begin() + static_cast<std::ptrdiff_t>(bucket.first);
+    return std::make_shared<const Layout>(
+        std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(bucket.count)));
+}
+
+// Scales `offset` from the layout to a vector of `entries`, keeping its share of the total.
+std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout& of) {
+    const double share = static_cast<double>(offset) / static_cast<double>(of.entries());
+    return std::llround(share * static_cast<double>(entries));
+}
+
+}  // namespace
+
+// State shared by the steps of a backward pass. It outlives the Backward object, which an algorithm
+// may move.
+struct Backward::Gradient {
+    Gradient(Worker& worker, Vector at, std::int64_t k)
+        : x(std::move(at)),
+          whole(x.layout()),
+          number(k),
+          computing(std::in_place, worker.time_use_, Work{Work::Kind::gradient, k}) {
+        if (x.has_values())
+            piece.emplace(worker.cluster_.local_work_,
+                          [this, &worker] { whole = worker.evaluate(x, number); });
+    }
+
+    Vector x;  // snapshot
+    Vector whole;
+    std::int64_t number;
+    std::optional<LocalWork::Piece> piece;  // only if there are values
+    std::optional<Computing> computing;     // until the last bucket is complete
+};
+
+Backward::Backward(Worker& worker, Vector x, std::int64_t k, Time begin)
+    : worker_(&worker),
+      buckets_(&worker.cluster_.job_.timing.buckets),
+      charged_(worker.cluster_.job_.charged ? worker.cluster_.job_.charged : x.layout()),
+      begin_(begin),
+      gradient_(std::make_shared<Gradient>(worker, std::move(x), k)) {
+    for (const Bucket& bucket : *buckets_) ready_.push_back(worker.slowed(bucket.ready));
+}
+
+std::int64_t Backward::offset(std::size_t i) const {
+    return same_share(gradient_->x.entries(), charged_->offset((*buckets_)[i].first), *charged_);
+}
+
+Bytes Backward::weight(std::size_t i) const {
+    return worker_->wire().weigh(entries_of((*buckets_)[i], *charged_));
+}
+
+Task<Vector> Backward::bucket(std::size_t i) {
+    PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
+    const Bucket& bucket = (*buckets_)[i];
+    if (worker_->owed_ > Duration::zero()) {
+        begin_ = later(begin_, worker_->owed_);
+        co_await worker_->pay();
+    }
+    const Duration wait = begin_ + ready(i) - worker_->simulation().now();
+    if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
+    if (gradient_->computing)
+        gradient_->computing->tell_of_bucket(i, i == 0 ? begin_ : begin_ + ready(i - 1),
+                                             begin_ + ready(i));
+    if (gradient_->piece) gradient_->piece->join();
+    const Vector& whole = gradient_->whole;
+    if (i == 0) check_finite(whole, worker_->rank(), gradient_->number);
+    if (i + 1 == buckets_->size()) {
+        ++worker_->gradients_;
+        worker_->compute_time_ += ready(i);
+        gradient_->computing.reset();
+    }
+    LayoutPtr part = layout_of(*charged_, bucket);
+    if (!whole.has_values()) co_return Vector(std::move(part));
+    const std::int64_t begin = offset(i);
+    const std::int64_t end =
+        same_share(whole.entries(), charged_->offset(bucket.first + bucket.count), *charged_);
+    if (charged_ != whole.layout())
+        part = std::make_shared<const Layout>(std::vector<Tensor>{{"part", {end - begin}}});
+    co_return Vector(std::move(part), whole.values().segment(begin, end - begin));
+}
+
+}  // namespace paceline

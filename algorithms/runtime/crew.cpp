@@ -1,0 +1,227 @@
+#include "algorithms/runtime/crew.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/neighbor_exchange.hpp"
+#include "sim/engine/concurrency.hpp"
+
+namespace paceline {
+
+namespace {
+
+// Keeps the streams of returning nodes' model copies apart from all others.
+constexpr Stream copies = Stream{1} << 61U;
+
+Task<> carry(NetworkPart network, int from, int to, Bytes size) {
+    const Stream stream = copies | static_cast<Stream>(to);
+    co_await when_all(neighbor_exchange(network, from, {to}, {}, stream, size),
+                      neighbor_exchange(network, to, {}, {from}, stream, size));
+}
+
+Task<> until(std::shared_ptr<Signal> signal) {
+    co_await signal->happened({"the death of a node"});
+}
+
+}  // namespace
+
+Crew::Crew(NetworkPart network, Cluster& cluster, CrewWork work)
+    : network_(network), cluster_(cluster), failures_(*cluster.failures()), work_(std::move(work)) {
+    nodes_.resize(static_cast<std::size_t>(cluster.nodes()));
+    cluster_.on_join = [this](int rank) { spawn(rank); };
+    if (Membership* membership = cluster_.membership())
+        membership->on_stall = [this] { wait_for_all(); };
+}
+
+void Crew::begin() {
+    spawn_servers();
+    for (int rank = 0; rank < cluster_.nodes(); ++rank) plan_next_absence(rank);
+    const bool whole = std::ranges::none_of(nodes_, [](const Node& node) { return node.away; });
+    if (restarts_all() && !whole) return wait_for_all();
+    for (int rank = 0; rank < cluster_.nodes(); ++rank)
+        if (!nodes_[static_cast<std::size_t>(rank)].away) spawn(rank);
+}
+
+bool Crew::has_finished(const Node& node) const {
+    return node.process != nullptr && node.process->finished();
+}
+
+bool Crew::finished() const {
+    return std::ranges::any_of(nodes_, [&](const Node& node) { return has_finished(node); }) &&
+           std::ranges::all_of(nodes_, [&](const Node& node) {
+               return node.process == nullptr || has_finished(node);
+           });
+}
+
+std::string Crew::who_is_gone() const {
+    std::string text;
+    for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
+        const Node& node = nodes_[rank];
+        if (!node.away) continue;
+        const bool for_good = !node.absence || node.absence->returns == never;
+        text += fmt::format("{}{} {} died at {:.6g} s{}", text.empty() ? "" : "; ", work_.name,
+                            rank, to_seconds(node.left.time_since_epoch()),
+                            for_good ? " and never returns" : "");
+    }
+    return text;
+}
+
+// Absent nodes are charged for their time until the end, or until they begin again.
+void Crew::settle() {
+    for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) count_absence(rank);
+}
+
+// A node that is back but waits to join still counts as away. Under OnDeath::restart it waits for
+// the other dead nodes instead.
+void Crew::count_absence(int rank) {
+    Node& node = nodes_[static_cast<std::size_t>(rank)];
+    if (node.process != nullptr) return;
+    TimeUse& use = cluster_.worker(rank).time_use();
+    const Duration span = simulation().now() - node.idle_since;
+    if (node.away || !restarts_all())
+        use.be_away(span);
+    else
+        use.wait_for_dead(span);
+    node.idle_since = simulation().now();
+    use.take_steps_again();
+}
+
+void Crew::end_process(Node& node) {
+    if (node.process == nullptr) return;
+    node.process.reset();
+    node.idle_since = simulation().now();
+    cluster_.worker(static_cast<int>(&node - nodes_.data())).time_use().die();
+}
+
+void Crew::spawn(int rank) {
+    Node& node = nodes_[static_cast<std::size_t>(rank)];
+    count_absence(rank);
+    node.process = std::make_unique<Processes>(simulation());
+    node.process->spawn(fmt::format("{} {}", work_.name, rank), work_.run(cluster_.worker(rank)));
+}
+
+void Crew::spawn_servers() {
+    if (!work_.serve) return;
+    for (int i = 0; i < work_.servers; ++i)
+        cluster_.serve(cluster_.nodes() + i, fmt::format("server {}", i),
+                       work_.serve(cluster_.server(i)));
+}
+
+void Crew::plan_next_absence(int rank) {
+    Node& node = nodes_[static_cast<std::size_t>(rank)];
+    node.absence = failures_.next_absence(rank, simulation().now());
+    if (!node.absence) return;
+    const Time leaves = std::max(node.absence->leaves, simulation().now());
+    if (leaves == never) return;
+    if (leaves == Time{}) return leave(rank);  // a late joiner
+    simulation().at(leaves, action<&Crew::die>(*this, static_cast<std::uint32_t>(rank)),
+                    EventKind::daemon);
+}
+
+void Crew::die(std::uint32_t rank) {
+    if (has_finished(nodes_[rank])) return;
+    ++deaths_;
+    leave(static_cast<int>(rank));
+}
+
+void Crew::leave(int rank) {
+    Node& node = nodes_[static_cast<std::size_t>(rank)];
+    count_absence(rank);  // no effect while it has a process
+    node.away = true;
+    node.left = simulation().now();
+    plan_return(rank, false);
+    if (restarts_all()) {
+        restart_.reset();
+        for (Node& other : nodes_) end_process(other);
+        return wait_for_all();
+    }
+    end_process(node);
+    cluster_.leave(rank);
+    if (cluster_.membership()->number_present() == 0) wait_for_all();
+}
+
+void Crew::plan_return(int rank, bool is_waited_for) {
+    Node& node = nodes_[static_cast<std::size_t>(rank)];
+    if (node.absence->returns == never) return;
+    const Time returns = std::max(node.absence->returns, simulation().now());
+    node.comes_back =
+        simulation().at(returns, action<&Crew::come_back>(*this, static_cast<std::uint32_t>(rank)),
+                        is_waited_for ? EventKind::foreground : EventKind::daemon);
+    node.back_is_planned = true;
+    node.is_waited_for = is_waited_for;
+}
+
+// Makes pending returns keep the run alive, provided that all missing nodes return.
+void Crew::wait_for_all() {
+    const auto is_lost = [](const Node& node) {
+        return node.away && node.absence->returns == never;
+    };
+    if (std::ranges::any_of(nodes_, is_lost)) return;
+    for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) {
+        Node& node = nodes_[static_cast<std::size_t>(rank)];
+        if (!node.back_is_planned || node.is_waited_for) continue;
+        simulation().cancel(node.comes_back);
+        plan_return(rank, true);
+    }
+}
+
+void Crew::come_back(std::uint32_t rank) {
+    Node& node = nodes_[rank];
+    node.back_is_planned = false;
+    if (restarts_all()) return is_back(static_cast<int>(rank));
+    if (cluster_.has_no_more_steps()) return;
+    node.coming_back.emplace(simulation().start(recover(static_cast<int>(rank))));
+}
+
+Task<> Crew::recover(int rank) {
+    Worker& worker = cluster_.worker(rank);
+    if (failures_.return_from == ReturnFrom::checkpoint) {
+        co_await simulation().sleep(failures_.checkpoints->read);
+        worker.model() = cluster_.checkpoint().models[static_cast<std::size_t>(rank)];
+    }
+    if (failures_.return_from == ReturnFrom::peer) co_await copy_from_a_peer(rank);
+    is_back(rank);
+}
+
+// Copies the model of the next node that is present. If that node dies during the copy, takes
+// another. Copies nothing if no node is present.
+Task<> Crew::copy_from_a_peer(int rank) {
+    Membership& membership = *cluster_.membership();
+    while (membership.number_present() > 0) {
+        int peer = (rank + 1) % cluster_.nodes();
+        while (!membership.present(peer)) peer = (peer + 1) % cluster_.nodes();
+        const auto first =
+            co_await first_of(carry(network_, peer, rank, cluster_.weight_of_a_model()),
+                              until(membership.death(peer)));
+        if (first.index() == 1) continue;
+        cluster_.worker(rank).model() = cluster_.worker(peer).model();
+        co_return;
+    }
+}
+
+void Crew::is_back(int rank) {
+    Node& node = nodes_[static_cast<std::size_t>(rank)];
+    count_absence(rank);
+    node.away = false;
+    plan_next_absence(rank);
+    if (!restarts_all()) return cluster_.return_of(rank);
+    if (std::ranges::any_of(nodes_, [](const Node& other) { return other.away; })) return;
+    restart_.emplace(simulation().start(begin_again()));
+}
+
+Task<> Crew::begin_again() {
+    Time last{};
+    for (const Node& node : nodes_) last = std::max(last, node.left);
+    const Time known = later(last, failures_.detection);
+    if (known > simulation().now()) co_await simulation().sleep(known - simulation().now());
+    if (failures_.checkpoints) co_await simulation().sleep(failures_.checkpoints->read);
+    ++restarts_;
+    cluster_.roll_back();
+    spawn_servers();
+    for (int rank = 0; rank < cluster_.nodes(); ++rank) spawn(rank);
+}
+
+}  // namespace paceline

@@ -1,0 +1,19 @@
+// A letter: the message of methods without rounds, sent from one worker to another.
+//
+// A letter goes to a numbered box of the receiving worker. Letters stay there in the order of
+// delivery until they are taken out. The algorithm decides what each box is for.
+#pragma once
+
+#include <optional>
+
+#include "models/tensors/vector.hpp"
+
+namespace paceline {
+
+struct Letter {
+    std::optional<Vector> vector{};  // a snapshot taken when the letter is sent
+    double number = 0;
+    int from = 0;  // set on delivery
+};
+
+}  // namespace paceline

@@ -1,0 +1,99 @@
+// The data plane of a sparse all-reduce: contributions, their sum, and the weights of messages.
+//
+// The sum is formed once, in the order of members, when all have entered, so every member sees the
+// same bits. A message that merges contributions weighs as much as the union U of their supports:
+//
+//   run         bytes of compressible tensor j of n_j entries, u_j of them in U
+//   real        min(e u_j, 4 n_j)
+//   stand-in    min(e ceil(D n'_j), 4 n'_j),    D = sum of u_j / sum of n_j
+//
+// e is the bytes per entry sent, and a dense entry has 4 bytes (SparseFormat). In a stand-in run,
+// messages weigh as another layout, that of a published net. n'_j are the entries of its tensors,
+// and the density D is measured on the compressible tensors of the model that trains. Each union is
+// merged once, by the first member that asks, however many messages carry it. Tensors that are not
+// compressible do not merge: if they travel in the same messages, they add their bytes once per
+// contribution.
+//
+// The support of a contribution is what was sent, including entries that happen to be zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/compression/sparse.hpp"
+#include "algorithms/compression/sparse_vector.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+/// How sparse contributions are combined: by messages that merge, or by an all-gather.
+enum class SparseExchange : std::uint8_t { recursive_doubling, all_gather_ring, all_gather_bruck };
+
+/// The contents of the messages of a sparse exchange; equal on all members.
+struct SparsePacking {
+    SparseFormat format;
+    LayoutPtr charged;          // layout that messages weigh as; null: the vectors' own
+    bool carries_rest = false;  // incompressible tensors travel along, dense
+};
+
+/// Shares of the entries of compressible tensors that were sent, averaged over exchanges: by one
+/// worker (`contribution`), and by all together (`merged`).
+struct MeasuredDensity {
+    double contribution = 0;
+    double merged = 0;
+    std::int64_t steps = 0;
+};
+
+class SparseRound {
+  public:
+    /// Requires that `layout` has compressible entries if messages weigh as another layout.
+    SparseRound(std::size_t members, LayoutPtr layout, SparsePacking packing);
+
+    /// Adds a member's contribution. Requires a vector of the round's layout, with every entry of
+    /// the incompressible tensors if the packing carries them.
+    void enter(std::size_t member, SparseVector v);
+
+    // Each of these requires that the contributions it uses have entered.
+
+    [[nodiscard]] Bytes contribution_bytes(std::size_t member);
+    [[nodiscard]] Bytes union_bytes(const Union& merged);
+    /// Returns the mean over all members; entries that nobody sent are zero.
+    const Vector& mean();
+    /// Returns the densities of this exchange; steps = 0 if there are no compressible entries.
+    [[nodiscard]] MeasuredDensity measure();
+
+    /// Notes that a member has its result; returns whether it was the last.
+    [[nodiscard]] bool leave() { return ++left_ == entered_.size(); }
+
+  private:
+    struct Block {
+        std::optional<Support> support;  // empty once merged into a wider block
+        Bytes bytes;
+    };
+
+    [[nodiscard]] const SparseVector& of(std::size_t member) const;
+    [[nodiscard]] Block& block(int first, int step);
+    [[nodiscard]] Support merge(int first, int step);
+    [[nodiscard]] std::int64_t compressible_count(const Support& support) const;
+    [[nodiscard]] Bytes weigh(const Support& support, std::int64_t contributions) const;
+
+    LayoutPtr layout_;
+    SparsePacking packing_;
+    std::int64_t compressible_entries_;
+    std::vector<std::optional<SparseVector>> entered_;
+    std::vector<std::optional<Bytes>> contribution_bytes_;  // cached
+    std::map<std::pair<int, int>, Block> blocks_;           // by (step, first survivor)
+    std::optional<Vector> mean_;
+    std::size_t left_ = 0;
+};
+
+/// Sends and receives the messages of one member. Requires that the round outlives the task.
+Task<> sparse_messages(SparseRound& round, Rank rank, SparseExchange how);
+
+}  // namespace paceline

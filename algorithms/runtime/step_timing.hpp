@@ -1,0 +1,51 @@
+// How long a worker computes in one step, and when each bucket of the gradient is complete.
+//
+//   step = forward + backward,  backward = 2 forward
+//   (three multiply-accumulates of training per one of inference)
+//
+// Backward runs from the last layer to the first. The time it spends on each layer is proportional
+// to the layer's multiply-accumulates; layers without any take no time. Consecutive tensors, last
+// layer first, form buckets of about a given size. A bucket is complete when backward has left its
+// first layer. The last bucket is complete at the end of the step, so its exchange is a tail that
+// no overlap can hide. Source of the factor 2: measured backward/forward ratios of 1.9 to 2.2
+// (jcjohnson/cnn-benchmarks, README).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "models/tensors/layout.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+/// Tensors first .. first+count-1 of the layout, and the time from the beginning of the step until
+/// their gradient is complete.
+struct Bucket {
+    std::size_t first;
+    std::size_t count;
+    Duration ready;
+};
+
+/// Returns the number of entries of the bucket's tensors.
+std::int64_t entries_of(const Bucket& bucket, const Layout& layout);
+
+struct StepTiming {
+    Duration step{};
+    std::vector<Bucket> buckets;  // in the order in which backward completes them; never empty
+};
+
+/// `tensor_macs[i]` is the part of the layer's multiply-accumulates that is booked on tensor i, in
+/// any unit; if all are zero, entries are used instead. A bucket is closed once it holds
+/// `bucket_entries` or more. Requires bucket_entries >= 1 and at least one tensor.
+StepTiming make_step_timing(Duration step, const Layout& layout,
+                            const std::vector<double>& tensor_macs, std::int64_t bucket_entries);
+
+/// Returns the timing of a step of several gradients that are added up before they are exchanged,
+/// so that only the last one completes buckets. Requires gradients >= 1.
+StepTiming accumulated(StepTiming one, int gradients);
+
+/// Returns a timing with one bucket: the whole gradient is complete at the end of the step.
+StepTiming make_step_timing(Duration step, const Layout& layout);
+
+}  // namespace paceline

@@ -1,0 +1,368 @@
+// A worker: the training process of one node, as an algorithm sees it.
+//
+// An algorithm is a coroutine over a Worker, written once and run on every node:
+//
+//   Task<> decentralized_sgd(Worker& self) {
+//       Vector& x = self.model();
+//       while (self.keeps_training()) {
+//           const double gamma = self.learning_rate();
+//           const Vector g = co_await self.gradient(x);
+//           x = co_await self.neighbor_average(x - gamma * g);
+//       }
+//   }
+//
+// Time and values go together. Each operation takes the simulated time of its computation or its
+// messages, and its value depends only on what the messages it waited for could have brought. In
+// timing-only runs vectors have no values, and the same code takes the same simulated time.
+//
+// The k-th call of a collective on one worker belongs with the k-th call on every other member of
+// its group; together these calls are a round. The group is the whole cluster unless one is named.
+// A blocking call is `co_await self.all_reduce(g)`; a non-blocking one is
+// `self.start(self.all_reduce(g))`, awaited later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "algorithms/runtime/cluster.hpp"
+#include "algorithms/runtime/membership.hpp"
+#include "algorithms/runtime/observer.hpp"
+#include "algorithms/runtime/waiting.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/engine/barrier.hpp"
+#include "sim/engine/channel.hpp"
+#include "sim/engine/random.hpp"
+#include "sim/engine/task.hpp"
+
+namespace paceline {
+
+/// Forms the result of a collective from the contributions of all workers.
+using Form = std::function<Vector(const Round<Vector>&)>;
+
+/// Carries out the messages of one member of a collective, on the stream of `rank` or on others.
+using CollectiveOfOwn = std::function<Task<>(const Rank& rank)>;
+
+/// Returns the lane (stream) of letters to a box.
+[[nodiscard]] constexpr Stream lane_of_box(int box) {
+    return 1 + static_cast<Stream>(box);
+}
+
+/// The backward pass of one step: its buckets become complete one after the other, last layer
+/// first.
+class Backward {
+  public:
+    [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
+    /// Returns where bucket i begins in the whole gradient.
+    [[nodiscard]] std::int64_t offset(std::size_t i) const;
+    /// Returns the weight of bucket i on the wire.
+    [[nodiscard]] Bytes weight(std::size_t i) const;
+
+    /// Waits until bucket i is complete and returns its part of the gradient, with a layout of its
+    /// own. The last bucket ends the step. If messages weigh as another layout than the model's,
+    /// the buckets are those of that layout, and each holds the same share of the gradient's
+    /// entries.
+    Task<Vector> bucket(std::size_t i);
+
+  private:
+    friend class Worker;
+    struct Gradient;
+
+    Backward(Worker& worker, Vector x, std::int64_t k, Time begin);
+
+    Worker* worker_;
+    const std::vector<Bucket>* buckets_;
+    [[nodiscard]] Duration ready(std::size_t i) const { return ready_[i]; }
+
+    LayoutPtr charged_;  // the layout that the buckets are parts of
+    Time begin_;
+    std::vector<Duration> ready_;         // from begin_ until each bucket is complete
+    std::shared_ptr<Gradient> gradient_;  // joined when the first bucket is complete
+};
+
+class Worker {
+  public:
+    Worker(Cluster& cluster, int rank);
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int nodes() const { return cluster_.nodes(); }
+    [[nodiscard]] Simulation& simulation() const { return cluster_.network_.simulation(); }
+    [[nodiscard]] WireFormat wire() const { return cluster_.job_.wire; }
+    [[nodiscard]] bool timing_only() const { return !cluster_.job_.start.has_values(); }
+
+    // --- steps ---
+
+    /// Begins the next step and returns true, or returns false if there is none. Whether step k is
+    /// taken is decided once, for all workers.
+    [[nodiscard]] bool keeps_training();
+    /// Returns the number of the current step: 0, 1, ...
+    [[nodiscard]] std::int64_t step() const { return step_; }
+    /// Returns the number of epochs passed at the beginning of this step; 0 if the size of the data
+    /// set is not known.
+    [[nodiscard]] double epoch() const;
+    [[nodiscard]] double learning_rate() const { return cluster_.job_.learning_rate(step_); }
+
+    // --- state ---
+
+    /// Returns this worker's own model.
+    [[nodiscard]] Vector& model() { return model_; }
+    /// Returns the model of a synchronous method, which is equal on all workers and exists once.
+    [[nodiscard]] Vector& replicated_model() { return replicated("model", cluster_.job_.start); }
+    /// Returns state that is equal on all workers and exists once; it is zero at first.
+    [[nodiscard]] Vector& replicated(std::string_view name);
+    /// The same, but the state is `first` at first.
+    [[nodiscard]] Vector& replicated(std::string_view name, const Vector& first);
+    /// Runs the k-th update of replicated state on the first worker that calls this; does nothing
+    /// on the others. Updates are numbered 0, 1, ... without gaps, except where all workers died
+    /// before an update.
+    template <class Update>
+    void once(std::int64_t k, Update update) {
+        if (begins_update(k)) update();
+    }
+    /// Returns the current model of this worker, its own or the replicated one; for measurement.
+    [[nodiscard]] const Vector& current_model() const;
+    [[nodiscard]] RandomStream stream(std::string_view name) const;
+    /// Returns a random stream that is the same on all workers, such as that of a step. Requires
+    /// that no other stream has this name.
+    [[nodiscard]] RandomStream common_stream(std::string_view name, std::int64_t index) const;
+    /// Returns the number of samples that worker `rank` trains on; 1 if it is not known.
+    [[nodiscard]] double samples(int rank) const;
+
+    // --- computation ---
+
+    /// Returns the stochastic gradient at x as passed; takes the time of a step. Throws Diverged if
+    /// the gradient is not finite.
+    Task<Vector> gradient(Vector x);
+    /// The same for local use: passes the gradient to `use` at once, on the thread that formed it
+    /// and while it is in the cache. Requires that `use` changes only state of this worker.
+    Task<> gradient(Vector x, std::function<void(Vector g)> use);
+    /// Equals gradient(x) followed by its all_reduce, for an x that is equal on all workers. It
+    /// takes the same time, but forms the mean gradient over all batches at once.
+    Task<Vector> mean_gradient(Vector x, AllReducePlan how);
+    /// Begins a backward pass that completes the gradient bucket by bucket. Await the buckets in
+    /// order, and the last one before the next computation.
+    [[nodiscard]] Backward backward(Vector x);
+    /// Takes the time of the optimizer's work at the end of a step.
+    Task<> update();
+    /// Takes the time of any other work of this node's device.
+    Task<> compute(Duration time) { return compute_as({}, time); }
+    /// The same, with the arithmetic `work`, which is done when the time is over (local_work.hpp).
+    /// Requires that `work` changes only state of this worker.
+    Task<> compute(Duration time, std::function<void()> work) {
+        return compute_as({}, time, std::move(work));
+    }
+
+    // --- communication ---
+
+    /// Returns the group of these ranks. All workers that name the same ranks in the same order get
+    /// the same group. Requires that the ranks are distinct and that this worker is one of them.
+    [[nodiscard]] GroupPtr group(std::vector<int> ranks);
+    /// Returns the group of all workers.
+    [[nodiscard]] const GroupPtr& everybody() const { return cluster_.everybody_; }
+
+    /// Returns this worker's place in the next collective of a group; for collectives that only
+    /// take time.
+    [[nodiscard]] Rank next_rank(const GroupPtr& group);
+    /// Carries out the messages of such a collective and accounts for the wait by cause
+    /// (waiting.hpp). `name` is a string literal for the observer (observer.hpp).
+    Task<> take_part(Rank rank, Task<> messages, std::string_view name = "collective");
+    /// Returns the mean of the v of all members.
+    Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
+        return all_reduce(std::move(v), how, everybody());
+    }
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, const GroupPtr& group);
+    /// The same, with messages that weigh `weight` instead of what v weighs.
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight);
+    /// Returns the weight of v on the wire; the whole model weighs as the job's charged layout.
+    [[nodiscard]] Bytes weigh(const Vector& v) const;
+    /// Takes the time of an all-gather: one block of these bytes from every member to every member.
+    Task<> all_gather(Bytes block, AllGather how) { return all_gather(block, how, everybody()); }
+    Task<> all_gather(Bytes block, AllGather how, const GroupPtr& group);
+    /// Takes the time of a sparse all-reduce whose messages weigh as the unions that they carry.
+    Task<> sparse_all_reduce(UnionWeight weight) {
+        return sparse_all_reduce(std::move(weight), everybody());
+    }
+    Task<> sparse_all_reduce(UnionWeight weight, const GroupPtr& group);
+    /// A collective that an algorithm defines itself. v enters, `messages` takes its time, and
+    /// `form` is applied once to what all workers entered; its result is returned. Requires that
+    /// through `messages` each worker receives something from every other, as in an all-gather.
+    /// Returns v if v has no values.
+    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form);
+    /// Returns the sum over j of w_ij v_j over this worker's row of W. If this is the k-th call
+    /// here, v_j is what j passed to its own k-th call. W is that of the step. Requires a mixing,
+    /// and that all workers make the same number of calls in a step.
+    Task<Vector> neighbor_average(Vector v);
+    /// The same, with messages that weigh `size`.
+    Task<Vector> neighbor_average(Vector v, Bytes size);
+    /// Returns the sum of the v of this worker and of those that it listens to, without weights; v
+    /// weighs `size`. Otherwise as neighbor_average.
+    Task<Vector> neighbor_sum(Vector v, Bytes size);
+    /// Returns W of the current step.
+    [[nodiscard]] MixingPtr mixing() const;
+    /// Returns the workers that the next neighbor_sum sends to: those that listen to this one and
+    /// are present.
+    [[nodiscard]] std::vector<int> listeners() const;
+    /// Sends v eagerly: the task is done when the message has drained. Messages between two workers
+    /// are received in the order of sending.
+    Task<> send(int to, Vector v);
+    Task<Vector> receive(int from);
+
+    // --- letters, for methods without rounds (letter.hpp) ---
+
+    /// Sends a letter to a box of another worker or server, eagerly: the task is done when the
+    /// letter has drained.
+    Task<> post(int to, int box, Letter letter, Bytes weight);
+    /// Waits for the next letter in a box of this worker and takes it out.
+    Task<Letter> next_letter(int box);
+    /// The same for a letter that is expected from a node. Returns nullopt once that node is known
+    /// to have died.
+    Task<std::optional<Letter>> next_letter_from(int node, int box);
+    /// Returns the number of letters in a box.
+    [[nodiscard]] std::size_t letters_in(int box) { return this->box(box).size(); }
+    /// Runs a service of this worker (Cluster::serve). What the service refers to must outlive this
+    /// worker's algorithm, because the service continues after the algorithm has ended.
+    void serve(Task<> work);
+
+    /// Waits until all workers and servers have arrived here. It sends no messages and adds no time
+    /// of its own. Use it only to keep counts of the simulation equal, never in place of
+    /// information that a method must exchange.
+    Task<> meet();
+    /// Returns the number of meetings since the beginning, or since the last restart.
+    [[nodiscard]] unsigned meetings() const {
+        return cluster_.meeting_.meetings() - cluster_.meetings_before_;
+    }
+
+    // --- failures (membership.hpp) ---
+
+    /// Returns whether a worker is present. Letters posted to an absent worker are lost.
+    [[nodiscard]] bool present(int rank) const { return cluster_.present(rank); }
+    /// Returns the workers that are present, in order. All that ask at the same instant get the
+    /// same list.
+    [[nodiscard]] std::vector<int> all_present() const { return cluster_.all_present(); }
+    /// Returns whether nodes of this job fail on their own; false if every death restarts all
+    /// nodes.
+    [[nodiscard]] bool others_fail() const { return cluster_.membership_ != nullptr; }
+    /// Returns the number of a worker's life, which grows when the worker returns. Requests made to
+    /// an earlier life are lost.
+    [[nodiscard]] int life(int rank) const { return cluster_.life_of(rank); }
+    /// Returns whether it is known by now that a life of a worker has ended.
+    [[nodiscard]] bool is_known_gone(int rank, int life) const;
+    /// Waits until it is known that the present life of a worker has ended. Requires others_fail().
+    Task<> gone(int rank);
+    /// Takes the next letter out of a box of this worker. Returns nullopt if a worker dies or joins
+    /// first.
+    Task<std::optional<Letter>> next_letter_or_change(int box);
+    /// Returns the number of updates of replicated state so far.
+    [[nodiscard]] std::int64_t updates_done() const { return cluster_.updates_done_; }
+
+    /// Runs a task concurrently. Await the result once, or drop it to cancel the task.
+    template <class T>
+    Pending<T> start(Task<T> task) {
+        return simulation().start(std::move(task));
+    }
+
+    /// Returns the mean of the sparse v of all members. Messages weigh what they contain
+    /// (sparse_round.hpp).
+    Task<Vector> sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing);
+    /// Returns the mean of the v of all members. Messages weigh as a vector of layout `charged`.
+    Task<Vector> all_reduce_as(Vector v, const Layout& charged, AllReducePlan how);
+    /// Returns the layout that messages weigh as: the model's own, or that of the net it stands in
+    /// for.
+    [[nodiscard]] const LayoutPtr& charged_layout() const;
+    [[nodiscard]] bool stands_in() const { return cluster_.job_.charged != nullptr; }
+
+    // --- metrics ---
+
+    /// Adds to the count of coordinates decoded wrongly, and notes that such decoding is in use.
+    void count_decode_failures(std::int64_t failures);
+    /// Notes the age of something when it is used in training, in steps or in updates by others, as
+    /// the method defines.
+    void count_staleness(double age);
+    /// Notes the share of the workers that contributed to a round.
+    void count_participation(double share);
+
+    /// Returns the number of gradients computed, without those that a restart has undone.
+    [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
+    [[nodiscard]] std::int64_t gradients_undone() const { return undone_; }
+    [[nodiscard]] Duration compute_time() const { return compute_time_; }
+    [[nodiscard]] const TimeUse& time_use() const { return time_use_; }
+    [[nodiscard]] TimeUse& time_use() { return time_use_; }
+
+  private:
+    friend class Backward;
+    friend class Cluster;
+
+    [[nodiscard]] Channel<Letter>& box(int number) { return boxes_[number]; }
+    [[nodiscard]] bool begins_update(std::int64_t k);
+    /// Returns how long `time` of the next gradient takes on this worker.
+    [[nodiscard]] Duration slowed(Duration time) const;
+    [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
+    [[nodiscard]] Vector evaluate_mean(const Vector& x, std::int64_t k) const;
+    [[nodiscard]] Stream next_stream(const Group& group);
+    /// Returns the number of collectives of the whole cluster that this worker has begun.
+    [[nodiscard]] Stream rounds_begun() const;
+    /// Returns the stream of the next collective of the whole cluster.
+    [[nodiscard]] Stream next_round() const;
+    /// Returns whether a collective of the group continues without members that die.
+    [[nodiscard]] bool survives(const GroupPtr& group) const;
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
+    [[nodiscard]] InRound enter(const Rank& rank, std::string_view name);
+    Task<> compute_as(Work what, Duration time);
+    Task<> compute_as(Work what, Duration time, std::function<void()> work);
+    Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
+    Task<Vector> mean_gradient_in(Vector x, AllReducePlan how);
+    Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
+    Task<Vector> sparse_all_reduce_in(Rank rank, SparseVector v, SparseExchange how,
+                                      SparsePacking packing);
+    /// How contributions of neighbors are added up: weighted by the row of W, or unweighted.
+    enum class Weights : std::uint8_t { of_row, one };
+    Task<Vector> neighbor_sum(Stream key, Vector v, Bytes size, Weights weights);
+    Task<Vector> neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights);
+    Task<Vector> combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form);
+
+    // --- the same operations in jobs whose nodes fail (worker_surviving.cpp) ---
+
+    using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
+    /// Begins attempts at a round until the members of one agree; returns that one.
+    Task<AttemptPtr> survive(Stream round, std::string_view name, Messages messages);
+    Task<> learn_who_is_there(Stream round);
+    [[nodiscard]] Rank rank_in(const Attempt& attempt) const;
+    Task<Vector> surviving_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
+    Task<Vector> surviving_mean_gradient(Vector x, AllReducePlan how);
+    Task<> surviving_all_gather(Stream round, Bytes block, AllGather how);
+    Task<> surviving_sparse_all_reduce(Stream round, UnionWeight weight);
+    Task<Vector> surviving_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
+                                             SparsePacking packing);
+    Task<Vector> surviving_combine(Stream round, Vector v, CollectiveOfOwn messages, Form form);
+    Task<Vector> surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
+    [[nodiscard]] std::vector<int> listeners_in(Stream round) const;
+    Task<bool> reached(int from, Stream round);
+    Task<bool> reached_unless_gone(int from, Stream round);
+    /// Takes the time of writing the checkpoint that is due on this worker.
+    Task<> pay();
+
+    Cluster& cluster_;
+    int rank_;
+    Vector model_;
+    std::int64_t step_ = -1;
+    std::int64_t gradients_ = 0;
+    Duration compute_time_{};
+    std::int64_t undone_ = 0;
+    Duration owed_{};  // checkpoint time due before the next computation
+    TimeUse time_use_;
+    std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by epoch of the group
+    std::map<int, Channel<Letter>> boxes_;
+};
+
+}  // namespace paceline

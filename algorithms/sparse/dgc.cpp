@@ -1,0 +1,166 @@
+#include "algorithms/sparse/dgc.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "algorithms/sparse/dgc_memory.hpp"
+
+namespace paceline {
+
+Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
+                  int contributions) {
+    const Bytes sparse = sparse_bytes(layout, density, contributions, options.law, options.format);
+    if (options.uncompressed == Uncompressed::all_reduced) return sparse;
+    return sparse + contributions * uncompressed_bytes(layout, options.format);
+}
+
+Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, double density) {
+    if (options.exchange == SparseExchange::recursive_doubling) {
+        const UnionWeight weight = [&](const Union& merged) {
+            return union_bytes(options, *layout, density, merged.count);
+        };
+        co_await self.sparse_all_reduce(weight);
+    } else {
+        const auto how = options.exchange == SparseExchange::all_gather_ring ? AllGather::ring
+                                                                             : AllGather::bruck;
+        co_await self.all_gather(union_bytes(options, *layout, density, 1), how);
+    }
+    if (options.uncompressed == Uncompressed::gathered) co_return;
+    if (layout->incompressible_entries() == 0) co_return;
+    const auto rest = std::make_shared<const Layout>(
+        std::vector<Tensor>{{"uncompressed", {layout->incompressible_entries()}}});
+    co_await self.all_reduce(Vector(rest), options.all_reduce);
+}
+
+namespace {
+
+// Means over the workers: of the sent entries, and of the gradients of uncompressed tensors if they
+// had an exchange of their own (empty otherwise).
+struct Aggregate {
+    Vector sent;
+    Vector rest;
+};
+
+LayoutPtr rest_of(std::int64_t entries) {
+    return std::make_shared<const Layout>(std::vector<Tensor>{{"uncompressed", {entries}}});
+}
+
+// Returns the entries of the tensors that are not compressible, in sequence.
+Vector rest_of(const Vector& g) {
+    const Layout& layout = *g.layout();
+    Eigen::VectorXd rest(layout.incompressible_entries());
+    Eigen::Index end = 0;
+    for (std::size_t j = 0; j < layout.tensors().size(); ++j) {
+        const Tensor& tensor = layout.tensors()[j];
+        if (tensor.compressible()) continue;
+        rest.segment(end, tensor.entries()) =
+            g.values().segment(layout.offset(j), tensor.entries());
+        end += tensor.entries();
+    }
+    return {rest_of(rest.size()), std::move(rest)};
+}
+
+// Applies local clipping, and weight decay if it is in the compressed path.
+void prepare(const DgcOptions& options, int nodes, const Vector& x, Vector& g) {
+    if (options.clip > 0) clip_locally(options.clip, nodes, g.writable());
+    if (options.weight_decay != 0 && options.decay == DecayPlace::compressed)
+        g += options.weight_decay * x;
+}
+
+// Computes the gradient at x, then selects and exchanges this worker's entries.
+Task<Aggregate> exchange_values(Worker& self, const DgcOptions& options, double density,
+                                const Vector& x, DgcMemory& memory) {
+    const Layout& charged = *self.charged_layout();
+    const std::int64_t rest = charged.incompressible_entries();
+    const bool whole = options.uncompressed == Uncompressed::gathered || rest == 0;
+    SparseVector sent;
+    Vector own_rest(rest_of(0));
+    co_await self.gradient(x, [&](Vector g) {
+        prepare(options, self.nodes(), x, g);
+        sent = compress(options, g.layout(), density, whole, g.values(), memory);
+        if (!whole) own_rest = rest_of(g);
+    });
+    co_await self.compute(selection_time(options.selection, charged, density));
+    Aggregate aggregate{Vector(x.layout()), Vector(rest_of(0))};
+    aggregate.sent = co_await self.sparse_all_reduce(
+        std::move(sent), options.exchange,
+        {options.format, self.stands_in() ? self.charged_layout() : nullptr, whole});
+    if (!whole)
+        aggregate.rest =
+            co_await self.all_reduce_as(std::move(own_rest), *rest_of(rest), options.all_reduce);
+    co_return aggregate;
+}
+
+// State that is equal on all workers and stored once.
+struct Replicas {
+    Vector& x;
+    Vector& momentum;        // for entries that arrive without momentum
+    Vector& decay_momentum;  // of weight decay outside the compressed path
+};
+
+// x <- x - gamma d, d the momentum of weight decay.
+void decay_outside(const DgcOptions& options, double gamma, Replicas& at) {
+    const double lambda = options.weight_decay;
+    const double beta = options.momentum;
+    Eigen::VectorXd& x = at.x.writable();
+    Eigen::VectorXd& d = at.decay_momentum.writable();
+    d = beta * d + lambda * x;
+    if (options.nesterov)
+        x -= gamma * (lambda * x + beta * d);
+    else
+        x -= gamma * d;
+}
+
+// Plain SGD for entries that already include momentum, ordinary momentum for the rest.
+void descend(const DgcOptions& options, double gamma, const Aggregate& mean, Replicas at) {
+    if (options.weight_decay != 0 && options.decay == DecayPlace::outside)
+        decay_outside(options, gamma, at);
+    const double beta = options.momentum;
+    const Layout& layout = *at.x.layout();
+    Eigen::VectorXd& x = at.x.writable();
+    Eigen::VectorXd& momentum = at.momentum.writable();
+    Eigen::Index rest = 0;
+    for (std::size_t j = 0; j < layout.tensors().size(); ++j) {
+        const Eigen::Index n = layout.tensors()[j].entries();
+        const bool compressed = layout.tensors()[j].compressible();
+        const bool apart = !compressed && mean.rest.entries() > 0;
+        const auto g = apart ? mean.rest.values().segment(std::exchange(rest, rest + n), n)
+                             : mean.sent.values().segment(layout.offset(j), n);
+        auto own = x.segment(layout.offset(j), n);
+        if (compressed && options.momentum_correction) {
+            own -= gamma * g;
+            continue;
+        }
+        auto m = momentum.segment(layout.offset(j), n);
+        m = beta * m + g;
+        if (options.nesterov)
+            own -= gamma * (beta * m + g);
+        else
+            own -= gamma * m;
+    }
+}
+
+}  // namespace
+
+Task<> dgc(Worker& self, DgcOptions options) {
+    Vector& x = self.replicated_model();
+    Replicas replicas{x, self.replicated("momentum"), self.replicated("decay momentum")};
+    const LayoutPtr charged = self.charged_layout();
+    const Eigen::Index kept = self.timing_only() ? 0 : x.entries();
+    DgcMemory memory = make_dgc_memory(kept, self.stream("selection"));
+
+    while (self.keeps_training()) {
+        const double density = density_at(options, self.step(), self.epoch());
+        if (self.timing_only()) {
+            co_await self.gradient(x);
+            co_await self.compute(selection_time(options.selection, *charged, density));
+            co_await exchange_sparse(self, options, charged, density);
+        } else {
+            const Aggregate mean = co_await exchange_values(self, options, density, x, memory);
+            self.once(self.step(), [&] { descend(options, self.learning_rate(), mean, replicas); });
+        }
+        co_await self.update();
+    }
+}
+
+}  // namespace paceline

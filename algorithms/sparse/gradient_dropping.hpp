@@ -1,0 +1,65 @@
+// Gradient dropping: one global threshold over the whole gradient; entries below it wait.
+//
+// Source: Aji, Heafield. "Sparse Communication for Distributed Gradient Descent." EMNLP 2017. Where
+// the paper leaves choices open, this follows Marian (marian-nmt/marian-dev).
+//
+// One step, on worker i:
+//
+//   r   <-  r + g                          the residual of the worker
+//   t   <-  threshold: sample |r| at a regular stride, at most 100,000 of them, ascending; t is
+//           the one with floor(R samples) - 1 before it, R = 1 - density the drop rate
+//   send r where |r| > t;  r <- 0 there    (how many entries that are follows from t)
+//   m   <-  beta m + mean_i sparse(r_i)    ordinary momentum SGD on the mean
+//   x   <-  x - gamma m
+//
+// Differences from DGC: one selection over the whole vector, including biases, so nothing travels
+// uncompressed; no momentum correction, clipping or masking.
+//
+// The first `dense_steps` updates are exchanged dense (Marian: 100). `sampled` and `free` take the
+// threshold from a sample, `exact` sorts all entries; the charged time is that of the sort. The
+// original exchanges through a parameter server; here DGC's exchanges form the sum. If a residual
+// is not finite, nothing is selected from it: a NaN is sent, so that the model diverges, as it
+// would with dense exchange.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <Eigen/Core>
+
+#include "algorithms/compression/sparse_vector.hpp"
+#include "algorithms/compression/top_k.hpp"
+#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/sparse/dgc.hpp"
+
+namespace paceline {
+
+struct GradientDroppingOptions {
+    double density = 0.01;  // share of entries sent: 1 - drop rate
+    DensityLaw law = DensityLaw::independent;
+    SparseFormat format{8, 4};  // fp32 value and int32 position
+    SparseExchange exchange = SparseExchange::recursive_doubling;
+    AllReducePlan all_reduce;  // for the dense steps
+    SelectionCost selection;
+    std::int64_t dense_steps = 100;
+    MomentumRule rule{};  // after aggregation; DGC's comparisons use momentum 0.9
+};
+
+/// Returns the simulated time to find the threshold among `entries`: the sort of all, or a sample.
+Duration dropping_time(const SelectionCost& cost, std::int64_t entries);
+
+/// Returns t. Requires a residual with at least one entry, all finite.
+double dropping_threshold(const GradientDroppingOptions& options, std::span<const double> residual,
+                          TopKScratch& scratch);
+/// Removes the entries to be sent from the residual and returns them. Requires a layout with as
+/// many entries as the residual.
+SparseVector drop(const GradientDroppingOptions& options, const LayoutPtr& layout,
+                  Eigen::VectorXd& residual, TopKScratch& scratch);
+
+Task<> gradient_dropping(Worker& self, GradientDroppingOptions options);
+
+/// Returns DGC's exchange as gradient dropping uses it: one compressible tensor holds everything.
+DgcOptions exchange_of(const GradientDroppingOptions& options);
+LayoutPtr as_one_tensor(const Layout& layout);
+
+}  // namespace paceline

@@ -1,0 +1,135 @@
+#include "analysis/forms/closed_forms.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/collectives/schedule.hpp"
+
+namespace paceline {
+
+namespace {
+
+/// Returns the time of one message from host to host.
+Duration message_time(Bytes size, const IdleStar& star) {
+    return sum(star.latency, size / star.bandwidth);
+}
+
+}  // namespace
+
+Duration ring_all_reduce_time(int n, Bytes size, const IdleStar& star) {
+    return multiple(std::int64_t{2} * (n - 1), message_time(chunk(size, n, n - 1), star));
+}
+
+Duration recursive_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star) {
+    const Fold fold(n);
+    const int messages = fold.steps + (fold.extra > 0 ? 2 : 0);
+    return multiple(messages, message_time(size, star));
+}
+
+Duration halving_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star) {
+    const Fold fold(n);
+    Duration total{};
+    for (int width = fold.survivors / 2; width >= 1; width /= 2) {
+        const Bytes half = chunks(size, fold.survivors, fold.survivors - width, width);
+        total = sum(total, multiple(2, message_time(half, star)));
+    }
+    if (fold.extra > 0) total = sum(total, multiple(2, message_time(size, star)));
+    return total;
+}
+
+Duration ring_all_gather_time(int n, Bytes block, const IdleStar& star) {
+    return multiple(n - 1, message_time(block, star));
+}
+
+Duration bruck_all_gather_time(int n, Bytes block, const IdleStar& star) {
+    Duration total{};
+    for (int held = 1; held < n; held *= 2)
+        total = sum(total, message_time(std::min(held, n - held) * block, star));
+    return total;
+}
+
+Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
+                                const IdleStar& star) {
+    const Fold fold(n);
+    const auto survivors = static_cast<std::size_t>(fold.survivors);
+    const auto wire = [&](std::size_t x, int step) {
+        return weight(fold.contributions(static_cast<int>(x), step)) / star.bandwidth;
+    };
+    std::vector<Duration> ready(survivors);
+    for (std::size_t x = 0; x < static_cast<std::size_t>(fold.extra); ++x)
+        ready[x] = message_time(weight(1), star);
+    for (int step = 0; step < fold.steps; ++step) {
+        const std::vector<Duration> before = ready;
+        for (std::size_t x = 0; x < survivors; ++x) {
+            const std::size_t other = x ^ (std::size_t{1} << static_cast<unsigned>(step));
+            ready[x] = sum(std::max(before[x], before[other]),
+                           std::max(wire(x, step), sum(wire(other, step), star.latency)));
+        }
+    }
+    for (std::size_t x = 0; x < static_cast<std::size_t>(fold.extra); ++x)
+        ready[x] = sum(ready[x], message_time(weight(n), star));
+    return *std::ranges::max_element(ready);
+}
+
+Duration ring_reduce_scatter_time(int n, Bytes size, const IdleStar& star) {
+    return multiple(n - 1, message_time(chunk(size, n, n - 1), star));
+}
+
+Duration all_to_all_time(int n, Bytes block, const IdleStar& star) {
+    return multiple(n - 1, message_time(block, star));
+}
+
+Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star) {
+    if (n == 1) return Duration::zero();
+    const auto last = static_cast<unsigned>(n - 1);
+    const auto m = static_cast<int>(std::bit_width(last));
+    // The place below n with the most ones is n-1, or n-1 with one bit cleared and all lower bits
+    // set.
+    int most = std::popcount(last);
+    for (unsigned bit = 0; bit + 1 < static_cast<unsigned>(m); ++bit)
+        if ((last >> bit & 1U) != 0)
+            most = std::max(most, std::popcount(last >> (bit + 1)) + static_cast<int>(bit));
+    const Duration wire = size / star.bandwidth;
+    return std::max(multiple(m - 1, sum(star.latency, wire)),
+                    sum(multiple(m, wire), multiple(most, star.latency)));
+}
+
+Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star) {
+    return multiple(std::bit_width(static_cast<unsigned>(n - 1)), message_time(size, star));
+}
+
+Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star) {
+    return sum(binomial_reduce_time(n, size, star), binomial_broadcast_time(n, size, star));
+}
+
+Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool on_workers,
+                                          const IdleStar& star) {
+    const int senders = on_workers ? n - 1 : n;
+    if (senders == 0) return Duration::zero();
+    return multiple(2, message_time(senders * chunk(size, servers, servers - 1), star));
+}
+
+Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
+                                      const IdleStar& network) {
+    const Bytes part = chunk(size, devices, devices - 1);
+    const Bytes piece = chunk(part, machines, machines - 1);
+    const Duration drain = std::max(devices * piece / network.bandwidth, piece / bus.bandwidth);
+    return sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
+               multiple(std::int64_t{2} * (machines - 1), sum(network.latency, drain)));
+}
+
+Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network) {
+    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency};
+    return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));
+}
+
+Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
+                                            const IdleStar& network) {
+    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency};
+    return std::max(ring_all_gather_time(n, block, bus), ring_all_gather_time(n, block, across));
+}
+
+}  // namespace paceline

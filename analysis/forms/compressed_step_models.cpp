@@ -1,0 +1,85 @@
+#include "analysis/forms/compressed_step_models.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "algorithms/compression/signs.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Known = std::optional<Duration>;  // empty if no closed form is known
+
+Known plus(Known a, Known b) {
+    if (!a || !b) return std::nullopt;
+    return sum(*a, *b);
+}
+
+// Returns the time of gradient, update and coding.
+Duration work_of(const StepModelInput& in, Duration coding) {
+    return sum(sum(in.timing.step, in.update), coding);
+}
+
+}  // namespace
+
+std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
+                                        const IdleNetwork& network) {
+    const bool spans_machines = network.bus && n > network.devices;
+    if (spans_machines) {
+        if (how != AllGather::ring) return std::nullopt;
+        return ring_all_gather_over_machines_time(n, block, *network.bus, network.star);
+    }
+    const IdleStar& star = network.bus ? *network.bus : network.star;
+    if (how == AllGather::ring) return ring_all_gather_time(n, block, star);
+    return bruck_all_gather_time(n, block, star);
+}
+
+std::optional<Duration> compressed_sgd_step_time(const CompressedSgdOptions& options,
+                                                 const StepModelInput& in) {
+    const Bytes size = message_bytes(options.compressor, *in.layout);
+    const Duration coding =
+        sum(encoding_time(options, *in.layout), decoding_time(options, *in.layout, in.workers));
+    const bool summable = options.compressor.aggregation == Aggregation::summable;
+    return plus(work_of(in, coding),
+                summable ? all_reduce_time(options.all_reduce, in.workers, size, in.network)
+                         : all_gather_time(options.all_gather, in.workers, size, in.network));
+}
+
+std::optional<Duration> sign_sgd_step_time(const SignSgdOptions& options,
+                                           const StepModelInput& in) {
+    const Bytes size = message_bytes(make_sign(), *in.layout);
+    return plus(work_of(in, sign_coding_time(options, *in.layout, in.workers)),
+                all_gather_time(options.all_gather, in.workers, size, in.network));
+}
+
+std::optional<Duration> ef_sign_sgd_step_time(const EfSignSgdOptions& options,
+                                              const StepModelInput& in) {
+    const Bytes size = message_bytes(make_scaled_sign(), *in.layout);
+    return plus(work_of(in, ef_sign_coding_time(options, *in.layout, in.workers)),
+                all_gather_time(options.all_gather, in.workers, size, in.network));
+}
+
+std::optional<Duration> power_sgd_step_time(const PowerSgdOptions& options,
+                                            const StepModelInput& in) {
+    const PowerSgdMessages size = power_sgd_messages(options, *in.layout);
+    return plus(work_of(in, power_sgd_coding_time(options, *in.layout)),
+                plus(all_reduce_time(options.all_reduce, in.workers, size.left, in.network),
+                     all_reduce_time(options.all_reduce, in.workers, size.right, in.network)));
+}
+
+std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, const Mixing& mixing,
+                                            std::int64_t step, const StepModelInput& in) {
+    const auto degree = static_cast<std::int64_t>(mixing.listeners(0).size());
+    const Duration coding = choco_coding_time(options, *in.layout, degree);
+    // The exchange is modeled as a vector with one entry of one byte per byte of the message.
+    StepModelInput exchange = in;
+    exchange.layout = std::make_shared<const Layout>(
+        std::vector<Tensor>{{"message", {message_bytes(options.compressor, *in.layout).count}}});
+    exchange.wire = {1};
+    const Known beside = neighbor_step_time(mixing, 1, true, exchange);
+    if (!beside) return std::nullopt;
+    return step == 0 ? work_of(in, coding) : sum(*beside, coding);
+}
+
+}  // namespace paceline

@@ -1,0 +1,42 @@
+// Closed forms for one step of the compressing methods, on an idle network.
+//
+//   E, D: time to encode and to decode (algorithms/compression/coding.hpp); V: bytes of a message
+//
+//   compressed SGD      T1 + E + X + D + update   X: all-reduce of V, or all-gather of blocks of V;
+//   signSGD                                       D: of one message, or of n
+//   EF-signSGD
+//   PowerSGD            T1 + E + all-reduce of 4 (sum r a + 1-D) + all-reduce of 4 sum r c
+//                       + update,  E: of all five passes
+//   CHOCO-SGD           max(T1, L + d t(V)), then E + D of d messages, + update, where all workers
+//                       have degree d; its first step is T1 + E + D + update
+//
+// Known where the exchange is known (step_models.hpp). As there, workers begin the step together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "algorithms/compressed/choco_sgd.hpp"
+#include "algorithms/compressed/compressed_sgd.hpp"
+#include "algorithms/compressed/ef_sign_sgd.hpp"
+#include "algorithms/compressed/power_sgd.hpp"
+#include "algorithms/compressed/sign_sgd.hpp"
+#include "analysis/forms/step_models.hpp"
+#include "topologies/mixing/mixing.hpp"
+
+namespace paceline {
+
+std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
+                                        const IdleNetwork& network);
+
+std::optional<Duration> compressed_sgd_step_time(const CompressedSgdOptions& options,
+                                                 const StepModelInput& in);
+std::optional<Duration> sign_sgd_step_time(const SignSgdOptions& options, const StepModelInput& in);
+std::optional<Duration> ef_sign_sgd_step_time(const EfSignSgdOptions& options,
+                                              const StepModelInput& in);
+std::optional<Duration> power_sgd_step_time(const PowerSgdOptions& options,
+                                            const StepModelInput& in);
+std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, const Mixing& mixing,
+                                            std::int64_t step, const StepModelInput& in);
+
+}  // namespace paceline

@@ -1,0 +1,87 @@
+#include "analysis/forms/local_step_models.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "algorithms/local/local_sgd.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::optional<Duration> average_time(const AllReducePlan& plan, const StepModelInput& in) {
+    return all_reduce_time(plan, in.workers, in.wire.weigh(in.layout->entries()), in.network);
+}
+
+// Returns t plus the time of `vectors` averages.
+std::optional<Duration> with_averages(std::optional<Duration> t, int vectors,
+                                      const AllReducePlan& plan, const StepModelInput& in) {
+    if (!t || vectors == 0) return t;
+    const std::optional<Duration> average = average_time(plan, in);
+    if (!average) return std::nullopt;
+    return sum(*t, multiple(vectors, *average));
+}
+
+StepModelInput with_one_more_number(StepModelInput in) {
+    in.layout = std::make_shared<const Layout>(
+        std::vector<Tensor>{{"x and w", {in.layout->entries() + 1}}});
+    return in;
+}
+
+std::optional<Duration> base_step_time(const BaseOptions& options, const Mixing* mixing,
+                                       const StepModelInput& in) {
+    switch (options.base) {
+        case Base::sgp:
+            return neighbor_step_time(*mixing, 1, false, with_one_more_number(in));
+        case Base::dsgd:
+            return neighbor_step_time(*mixing, 1, false, in);
+        case Base::all_reduce:
+            return dense_sgd_step_time({options.all_reduce, options.rule}, in);
+        case Base::local:
+        case Base::local_adam:
+            break;
+    }
+    return lone_step_time(in);
+}
+
+}  // namespace
+
+Duration lone_step_time(const StepModelInput& in) {
+    return sum(in.timing.step, in.update);
+}
+
+std::optional<Duration> averaged_step_time(const AllReducePlan& plan, std::int64_t period,
+                                           std::int64_t k, const StepModelInput& in) {
+    return with_averages(lone_step_time(in), ends_block(k, period) ? 1 : 0, plan, in);
+}
+
+std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& options, std::int64_t k,
+                                                 const StepModelInput& in) {
+    return with_averages(lone_step_time(in), options.averages_after(k) ? 1 : 0, options.all_reduce,
+                         in);
+}
+
+std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mixing* mixing,
+                                         std::int64_t k, const StepModelInput& in) {
+    return with_averages(base_step_time(options.base, mixing, in),
+                         ends_block(k, options.period) ? averaged_vectors(options) : 0,
+                         options.all_reduce, in);
+}
+
+std::optional<Duration> overlapped_average_step_time(const AllReducePlan& plan, std::int64_t period,
+                                                     std::int64_t k, const StepModelInput& in) {
+    const Duration lone = lone_step_time(in);
+    if (!ends_block(k, period)) return lone;
+    const std::optional<Duration> average = average_time(plan, in);
+    if (!average) return std::nullopt;
+    const Duration hidden = multiple(period, lone);
+    return sum(lone, std::max(Duration::zero(), *average - hidden));
+}
+
+int averaged_vectors(const SlowmoOptions& options) {
+    const int buffers = options.base.base == Base::local_adam ? 2 : 1;
+    return (options.average ? 1 : 0) + (options.buffers == Buffers::average ? buffers : 0);
+}
+
+}  // namespace paceline

@@ -1,0 +1,88 @@
+#include "analysis/forms/message_counts.hpp"
+
+#include <bit>
+
+#include "sim/collectives/schedule.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::int64_t folded(int n, std::int64_t messages_of_a_survivor) {
+    const Fold fold(n);
+    return fold.survivors * messages_of_a_survivor + std::int64_t{2} * fold.extra;
+}
+
+}  // namespace
+
+std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size) {
+    plan = plan_for(plan, size);
+    const std::int64_t all = n;
+    switch (plan.method) {
+        case AllReduce::ring:
+            return 2 * all * (all - 1);
+        case AllReduce::recursive_doubling:
+            return folded(n, Fold(n).steps);
+        case AllReduce::halving_doubling:
+            return folded(n, std::int64_t{2} * Fold(n).steps);
+        case AllReduce::tree:
+            return 2 * (all - 1);
+        case AllReduce::parameter_server:
+            return 2 * std::int64_t{plan.servers} * (plan.first_server_node ? all : all - 1);
+        case AllReduce::hierarchical:
+            return 2 * all * (plan.devices - 1) + 2 * all * (all / plan.devices - 1);
+        case AllReduce::automatic:
+            break;
+    }
+    PACELINE_CHECK(false, "every all-reduce has its number of messages");
+}
+
+std::int64_t all_gather_messages(AllGather how, int n) {
+    const std::int64_t all = n;
+    if (how == AllGather::ring) return all * (all - 1);
+    return all * std::bit_width(static_cast<unsigned>(n - 1));
+}
+
+std::int64_t sparse_all_reduce_messages(int n) {
+    return folded(n, Fold(n).steps);
+}
+
+std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes size) {
+    const std::int64_t all = n;
+    switch (options.operation) {
+        case Operation::all_reduce:
+            return all_reduce_messages(options.all_reduce, n, size);
+        case Operation::all_gather_bruck:
+            return all_gather_messages(AllGather::bruck, n);
+        case Operation::reduce_scatter:
+        case Operation::all_gather_ring:
+        case Operation::all_to_all:
+            return all * (all - 1);
+        case Operation::broadcast:
+        case Operation::reduce:
+            return all - 1;
+    }
+    PACELINE_CHECK(false, "every operation has its number of messages");
+}
+
+std::int64_t sparse_exchange_messages(const DgcOptions& options, const Layout& layout,
+                                      WireFormat wire, int n) {
+    std::int64_t messages = 0;
+    switch (options.exchange) {
+        case SparseExchange::recursive_doubling:
+            messages = sparse_all_reduce_messages(n);
+            break;
+        case SparseExchange::all_gather_ring:
+            messages = all_gather_messages(AllGather::ring, n);
+            break;
+        case SparseExchange::all_gather_bruck:
+            messages = all_gather_messages(AllGather::bruck, n);
+            break;
+    }
+    const std::int64_t rest = layout.incompressible_entries();
+    if (options.uncompressed == Uncompressed::gathered || rest == 0) return messages;
+    return messages + all_reduce_messages(options.all_reduce, n, wire.weigh(rest));
+}
+
+}  // namespace paceline

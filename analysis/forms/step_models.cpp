@@ -1,0 +1,180 @@
+#include "analysis/forms/step_models.hpp"
+
+#include <algorithm>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Known = std::optional<Duration>;  // empty if no closed form is known
+
+Known operator+(Known a, Known b) {
+    if (!a || !b) return std::nullopt;
+    return sum(*a, *b);
+}
+
+bool spans_machines(int n, const IdleNetwork& network) {
+    return network.bus && n > network.devices;
+}
+
+// Returns what joins all n workers uniformly, if anything does: their bus or the star.
+std::optional<IdleStar> as_one_star(int n, const IdleNetwork& network) {
+    if (spans_machines(n, network)) return std::nullopt;
+    return network.bus ? *network.bus : network.star;
+}
+
+Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
+                               const IdleNetwork& network) {
+    if (plan.method == AllReduce::ring)
+        return ring_over_machines_time(n, size, *network.bus, network.star);
+    if (plan.method == AllReduce::hierarchical)
+        return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *network.bus,
+                                            network.star);
+    return std::nullopt;
+}
+
+// Returns the time of any operation except the all-reduce.
+Known collective_time(Operation operation, int n, Bytes size, const IdleStar& star) {
+    const Bytes block = block_of(size, n);
+    switch (operation) {
+        case Operation::reduce_scatter:
+            return ring_reduce_scatter_time(n, size, star);
+        case Operation::all_gather_ring:
+            return ring_all_gather_time(n, block, star);
+        case Operation::all_gather_bruck:
+            return bruck_all_gather_time(n, block, star);
+        case Operation::all_to_all:
+            return all_to_all_time(n, block, star);
+        case Operation::broadcast:
+            return binomial_broadcast_time(n, size, star);
+        case Operation::reduce:
+            return binomial_reduce_time(n, size, star);
+        case Operation::all_reduce:
+            break;
+    }
+    return std::nullopt;
+}
+
+Known sparse_exchange_time(const DgcOptions& options, double density, const Layout& layout,
+                           const StepModelInput& in) {
+    const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
+    const Bytes one = union_bytes(options, layout, density, 1);
+    Known time;
+    if (!star && options.exchange != SparseExchange::all_gather_ring) return std::nullopt;
+    switch (options.exchange) {
+        case SparseExchange::recursive_doubling:
+            time = sparse_all_reduce_time(
+                in.workers, [&](int c) { return union_bytes(options, layout, density, c); }, *star);
+            break;
+        case SparseExchange::all_gather_ring:
+            time = star ? ring_all_gather_time(in.workers, one, *star)
+                        : ring_all_gather_over_machines_time(in.workers, one, *in.network.bus,
+                                                             in.network.star);
+            break;
+        case SparseExchange::all_gather_bruck:
+            time = bruck_all_gather_time(in.workers, one, *star);
+            break;
+    }
+    const std::int64_t rest = layout.incompressible_entries();
+    if (options.uncompressed == Uncompressed::gathered || rest == 0) return time;
+    return time + all_reduce_time(options.all_reduce, in.workers, in.wire.weigh(rest), in.network);
+}
+
+}  // namespace
+
+std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
+                                        const IdleNetwork& network) {
+    plan = plan_for(plan, size);
+    const std::optional<IdleStar> star = as_one_star(n, network);
+    if (!star) return all_reduce_over_machines(plan, n, size, network);
+    switch (plan.method) {
+        case AllReduce::ring:
+            return ring_all_reduce_time(n, size, *star);
+        case AllReduce::recursive_doubling:
+            return recursive_doubling_all_reduce_time(n, size, *star);
+        case AllReduce::halving_doubling:
+            return halving_doubling_all_reduce_time(n, size, *star);
+        case AllReduce::tree:
+            return tree_all_reduce_time(n, size, *star);
+        case AllReduce::parameter_server:
+            return parameter_server_all_reduce_time(n, size, plan.servers,
+                                                    !plan.first_server_node.has_value(), *star);
+        case AllReduce::hierarchical:
+            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star);
+        case AllReduce::automatic:
+            break;
+    }
+    PACELINE_CHECK(false, "every all-reduce has its closed form");
+}
+
+std::optional<Duration> collective_step_time(const CollectiveOptions& options,
+                                             const StepModelInput& in) {
+    const Bytes size = in.wire.weigh(in.layout->entries());
+    const Known work = sum(in.timing.step, in.update);
+    if (options.operation == Operation::all_reduce)
+        return work + all_reduce_time(options.all_reduce, in.workers, size, in.network);
+    const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
+    if (!star) return std::nullopt;
+    return work + collective_time(options.operation, in.workers, size, *star);
+}
+
+std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
+                                            const StepModelInput& in) {
+    const Bytes size = in.wire.weigh(in.layout->entries());
+    return Known{sum(in.timing.step, in.update)} +
+           all_reduce_time(options.all_reduce, in.workers, size, in.network);
+}
+
+std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
+                                                 const StepModelInput& in) {
+    Duration end{};  // of the exchanges so far
+    for (const Bucket& bucket : in.timing.buckets) {
+        const Bytes size = in.wire.weigh(entries_of(bucket, *in.layout));
+        const Known reduced = all_reduce_time(options.all_reduce, in.workers, size, in.network);
+        if (!reduced) return std::nullopt;
+        end = sum(std::max(end, bucket.ready), *reduced);
+    }
+    return sum(end, in.update);
+}
+
+std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
+                                           const StepModelInput& in) {
+    const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
+    const std::size_t degree = mixing.listeners(0).size();
+    for (int i = 0; i < mixing.nodes(); ++i) {
+        const std::vector<MixingWeight>& row = mixing.row(i);
+        const auto others =
+            std::ranges::count_if(row, [i](const MixingWeight& w) { return w.node != i; });
+        if (mixing.listeners(i).size() != degree || !std::cmp_equal(others, degree))
+            return std::nullopt;
+    }
+    if (!star) return std::nullopt;
+    Duration exchange{};
+    if (degree > 0)
+        exchange = sum(star->latency, (static_cast<std::int64_t>(degree) * vectors *
+                                       in.wire.weigh(in.layout->entries())) /
+                                          star->bandwidth);
+    const Duration step =
+        beside ? std::max(in.timing.step, exchange) : sum(in.timing.step, exchange);
+    return sum(step, in.update);
+}
+
+std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
+                                      const StepModelInput& in) {
+    const Duration selection = selection_time(options.selection, *in.layout, density);
+    return Known{sum(sum(in.timing.step, in.update), selection)} +
+           sparse_exchange_time(options, density, *in.layout, in);
+}
+
+std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
+                                                    std::int64_t step, const StepModelInput& in) {
+    if (step < options.dense_steps) return dense_sgd_step_time({options.all_reduce}, in);
+    const LayoutPtr everything = as_one_tensor(*in.layout);
+    const Duration selection = dropping_time(options.selection, in.layout->entries());
+    return Known{sum(sum(in.timing.step, in.update), selection)} +
+           sparse_exchange_time(exchange_of(options), options.density, *everything, in);
+}
+
+}  // namespace paceline

@@ -1,0 +1,63 @@
+// Closed forms for one training step on an idle network: computation, then the algorithm's
+// exchange, then the optimizer's update.
+//
+// These are predictions to compare with simulated step times. They assume that all workers begin
+// the step together. If workers leave a collective at different times (groups that are not a power
+// of two), consecutive steps overlap a little, and the simulated step can be shorter. Known for
+// workers on a star, and for the ring and the hierarchical all-reduce over machines with several
+// devices on a star. Empty otherwise, and for several broadcasts in a row, which run into each
+// other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "algorithms/collective/collective.hpp"
+#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/overlapped_sgd.hpp"
+#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/sparse/dgc.hpp"
+#include "algorithms/sparse/gradient_dropping.hpp"
+#include "analysis/forms/closed_forms.hpp"
+#include "topologies/mixing/mixing.hpp"
+
+namespace paceline {
+
+/// Workers as closed forms see them: one per machine on a star, or several per machine on a bus.
+struct IdleNetwork {
+    IdleStar star;                // bandwidth of a machine, latency from worker to worker
+    std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
+    int devices = 1;              // workers per machine
+};
+
+/// What the step models need to know about a run.
+struct StepModelInput {
+    int workers;
+    IdleNetwork network;
+    StepTiming timing;  // of one gradient
+    Duration update;    // of the optimizer
+    LayoutPtr layout;
+    WireFormat wire;
+};
+
+std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
+                                        const IdleNetwork& network);
+
+std::optional<Duration> collective_step_time(const CollectiveOptions& options,
+                                             const StepModelInput& in);
+std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
+                                            const StepModelInput& in);
+std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
+                                                 const StepModelInput& in);
+/// Returns the step time of a decentralized algorithm that sends `vectors` vectors to each
+/// neighbor, after the gradient or (`beside`) concurrently with it: T1 + L + d v t(S), or the
+/// longer of T1 and the rest, where d is the degree. Known if all workers have the same degree,
+/// both ways, in this step and in those before it.
+std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
+                                           const StepModelInput& in);
+std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
+                                      const StepModelInput& in);
+std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
+                                                    std::int64_t step, const StepModelInput& in);
+
+}  // namespace paceline

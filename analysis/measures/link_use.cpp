@@ -1,0 +1,37 @@
+#include "analysis/measures/link_use.hpp"
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+void LinkUse::begins(std::uint32_t id, const Route& route, Time now) {
+    if (id >= routes_.size()) routes_.resize(id + 1);
+    routes_[id] = route;
+    for (const LinkId link : route) {
+        if (link >= links_.size()) links_.resize(link + 1);
+        State& state = links_[link];
+        if (state.messages++ == 0) state.since = now;
+    }
+}
+
+void LinkUse::drains(std::uint32_t id, Bytes moved, Time now) {
+    PACELINE_CHECK(id < routes_.size(), "a message drains that has set out");
+    for (const LinkId link : routes_[id]) {
+        State& state = links_[link];
+        if (--state.messages == 0) state.busy = sum(state.busy, now - state.since);
+        state.bytes += moved;
+    }
+    routes_[id].clear();
+}
+
+Duration LinkUse::busy(LinkId link, Time end) const {
+    if (link >= links_.size()) return {};
+    const State& state = links_[link];
+    return state.messages == 0 ? state.busy : sum(state.busy, end - state.since);
+}
+
+Bytes LinkUse::bytes(LinkId link) const {
+    return link < links_.size() ? links_[link].bytes : Bytes{};
+}
+
+}  // namespace paceline

@@ -1,0 +1,168 @@
+#include "analysis/measures/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::string outcome_name(RunEnd end, bool all_finished) {
+    switch (end) {
+        case RunEnd::idle:
+            return all_finished ? "finished" : "deadlock";
+        case RunEnd::stopped:
+            return "stopped";
+        case RunEnd::time_limit:
+            return "time-limit";
+        case RunEnd::out_of_range:
+            return "out-of-range";
+        case RunEnd::spinning:
+            return "spinning";
+    }
+    return "?";
+}
+
+std::string describe(const Simulation& simulation, const std::string& outcome) {
+    if (outcome == "spinning")
+        return fmt::format("{} does not let time pass", simulation.spinner());
+    if (outcome == "out-of-range") return "an event lies beyond the 106 days that a clock can tell";
+    if (outcome != "deadlock") return {};
+    std::string text;
+    const std::vector<Waiting> all = simulation.waiting();
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < all.size() && i < most; ++i)
+        text += fmt::format("{}{} waits for {}", i == 0 ? "" : "; ", all[i].process, all[i].what);
+    if (all.size() > most) text += fmt::format("; and {} more", all.size() - most);
+    return text;
+}
+
+}  // namespace
+
+namespace {
+
+void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluster) {
+    const Time end = simulation.now();
+    if (end == Time{}) return;
+    double stragglers = 0;
+    double network = 0;
+    double dead = 0;
+    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+        const TimeUse& use = cluster.worker(rank).time_use();
+        stragglers += to_seconds(use.waited_for_stragglers(end));
+        network += to_seconds(use.waited_for_network(end));
+        dead += to_seconds(use.waited_for_dead());
+    }
+    const double all_s = cluster.nodes() * to_seconds(end.time_since_epoch());
+    m.waiting_stragglers_share = stragglers / all_s;
+    m.waiting_network_share = network / all_s;
+    m.waiting_dead_share = dead / all_s;
+}
+
+}  // namespace
+
+Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
+                RunEnd end, bool all_finished, const RunFacts& facts) {
+    Metrics m;
+    m.devices = cluster.nodes();
+    m.nodes = facts.nodes > 0 ? facts.nodes : m.devices;
+    m.outcome = outcome_name(end, all_finished);
+    m.outcome_details = describe(simulation, m.outcome);
+    m.events = simulation.events_fired();
+    m.sim_time_s = to_seconds(simulation.now().time_since_epoch());
+
+    const double n = m.devices;
+    double gradients = 0;
+    double compute_s = 0;
+    double sent = 0;
+    double received = 0;
+    for (int rank = 0; rank < m.devices; ++rank) {
+        gradients += static_cast<double>(cluster.worker(rank).gradients_computed());
+        compute_s += to_seconds(cluster.worker(rank).compute_time());
+        sent += static_cast<double>(network.traffic(rank).sent.count);
+        received += static_cast<double>(network.traffic(rank).received.count);
+    }
+    m.iterations = gradients / n;
+    m.total_sent_gb = sent * 1e-9;
+    m.total_received_gb = received * 1e-9;
+    if (gradients == 0) return m;
+    if (const MeasuredDensity measured = cluster.measured_density(); measured.steps > 0) {
+        m.density = measured.contribution;
+        m.union_density = measured.merged;
+    }
+    if (const auto failures = cluster.decode_failures())
+        m.decode_failures = static_cast<double>(*failures);
+
+    add_waiting(m, simulation, cluster);
+    m.staleness = cluster.staleness();
+    m.participation = cluster.participation();
+
+    m.step_time_s = m.sim_time_s / m.iterations;
+    m.compute_s = compute_s / gradients;
+    m.exposed_comm_s = *m.step_time_s - *m.compute_s;
+    m.bytes_sent_per_node_per_step = sent / m.nodes / m.iterations;
+    m.bytes_received_per_node_per_step = received / m.nodes / m.iterations;
+    if (facts.batch && facts.dataset)
+        m.epochs =
+            gradients * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
+    if (m.sim_time_s > 0) {
+        if (const auto batch = facts.charged_batch ? facts.charged_batch : facts.batch)
+            m.samples_per_s = gradients * static_cast<double>(*batch) / m.sim_time_s;
+        if (facts.worker_step > Duration::zero()) {
+            m.speedup = n * to_seconds(facts.worker_step) / *m.step_time_s;
+            m.efficiency = *m.speedup / n;
+        }
+    }
+    return m;
+}
+
+void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew) {
+    double computed = 0;
+    double undone = 0;
+    double away_s = 0;
+    double writing_s = 0;
+    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+        const Worker& worker = cluster.worker(rank);
+        computed += static_cast<double>(worker.gradients_computed() + worker.gradients_undone());
+        undone += static_cast<double>(worker.gradients_undone());
+        away_s += to_seconds(worker.time_use().away());
+        writing_s += to_seconds(worker.time_use().writing());
+    }
+    const double nodes_s = cluster.nodes() * metrics.sim_time_s;
+    metrics.deaths = static_cast<double>(crew.deaths());
+    if (computed > 0) metrics.undone_share = undone / computed;
+    if (nodes_s > 0) {
+        metrics.away_share = away_s / nodes_s;
+        metrics.checkpoint_share = writing_s / nodes_s;
+    }
+    if (metrics.outcome != "deadlock") return;
+    const std::string gone = crew.who_is_gone();
+    if (gone.empty()) return;
+    metrics.outcome_details =
+        metrics.outcome_details.empty() ? gone : gone + "; " + metrics.outcome_details;
+}
+
+void add_learning(Metrics& metrics, TrainingLog& log) {
+    metrics.timeline = log.evaluations();
+    metrics.time_to_target_s = log.time_to_target_s();
+    for (const Evaluation& evaluation : metrics.timeline)
+        if (evaluation.sim_time_s == metrics.time_to_target_s)
+            metrics.sent_gb_to_target = evaluation.bytes_sent_per_node * metrics.nodes * 1e-9;
+    if (log.stopped_at_target()) metrics.outcome = "target";
+    if (log.diverged()) metrics.outcome = "diverged";
+    if (metrics.timeline.empty()) return;
+    const Evaluation& last = metrics.timeline.back();
+    metrics.train_loss = last.train_loss;
+    metrics.test_loss = last.test_loss;
+    metrics.test_accuracy = last.test_accuracy;
+    metrics.consensus_distance = last.consensus_distance;
+    metrics.relative_error = last.relative_error;
+    if (metrics.outcome == "diverged") return;
+    if (const auto local = log.local_accuracy()) {
+        metrics.test_accuracy_local_mean = local->mean;
+        metrics.test_accuracy_local_min = local->least;
+    }
+}
+
+}  // namespace paceline

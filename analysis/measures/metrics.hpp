@@ -1,0 +1,117 @@
+// The metrics of a finished run: the columns of results.csv.
+//
+//   speedup      samples per simulated second / those of plain sequential SGD on one such worker
+//                (same batch, no network, no compression); with equal batches:
+//                workers x a worker's compute time of a step / simulated step time
+//   efficiency   speedup / workers
+//   exposed      step time minus the time the compute device was busy, mean over workers
+//   waiting      shares of the simulated time, mean over workers: for stragglers (workers that had
+//                not arrived), for dead nodes (while a worker was away), for the network (the rest
+//                of the time without computing); algorithms/runtime/waiting.hpp defines which is which.
+//                Together with the share of computing they sum to 1.
+//   staleness    mean age of what is used in training, for methods that have it. Parameter servers:
+//                pushes of others that were applied to the model between the time it was read and
+//                the time the gradient is applied. Gossip concurrent with computing (AD-PSGD,
+//                SwarmSGD): averagings of a worker's model between the two. Delayed averages
+//                (Overlap-Local-SGD, CoCoD-SGD): steps since the average was begun.
+//   participation  mean share of the workers whose models are in a round, for methods that draw
+//                  them
+// Bytes are those that leave or reach a node, mean over nodes. A worker is a device; a node has one
+// unless the scenario says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/runtime/cluster.hpp"
+#include "algorithms/runtime/crew.hpp"
+#include "analysis/measures/training_log.hpp"
+#include "sim/engine/simulation.hpp"
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+struct Metrics {
+    int nodes = 0;
+    int devices = 0;
+    std::string outcome;          // finished, target, time-limit, diverged, deadlock, out-of-range,
+                                  // spinning, stopped; of another job: finished, main-ended
+    std::string outcome_details;  // who waits for what; not a column
+    double iterations =
+        0;  // gradients computed, mean over workers; a step cut short by a limit counts
+    std::optional<double> epochs;
+    double sim_time_s = 0;
+    std::optional<double>
+        step_time_s;  // this and the following are empty if no gradient was computed
+    std::optional<double> compute_s;
+    std::optional<double> exposed_comm_s;
+    std::optional<double> model_step_time_s;
+    std::optional<double> bytes_sent_per_node_per_step;
+    std::optional<double> bytes_received_per_node_per_step;
+    std::optional<double> compression_ratio;
+    std::optional<double> samples_per_s;
+    std::optional<double> speedup;
+    std::optional<double> efficiency;
+    std::optional<double> train_loss;  // this and the following only of runs that train
+    std::optional<double> test_loss;
+    std::optional<double> test_accuracy;
+    std::optional<double> test_accuracy_local_mean;
+    std::optional<double> test_accuracy_local_min;
+    std::optional<double> consensus_distance;
+    std::optional<double> relative_error;
+    std::optional<double> density;        // of one worker's sparse contribution, as measured
+    std::optional<double> union_density;  // of all of them together
+    std::optional<double> time_to_target_s;
+    std::optional<double> speedup_to_target;
+    std::optional<double> decode_failures;  // coordinates decoded wrongly, in the whole run
+    std::optional<double> waiting_stragglers_share;
+    std::optional<double> waiting_network_share;
+    std::optional<double> waiting_dead_share;
+    std::optional<double> staleness;
+    std::optional<double> participation;
+    std::optional<double> deaths;            // this and the following if nodes fail
+    std::optional<double> away_share;        // share of the nodes' time that they were away
+    std::optional<double> checkpoint_share;  // share of the nodes' time spent writing checkpoints
+    std::optional<double> undone_share;      // share of the computed gradients undone by a restart
+    std::optional<double> total_sent_gb;     // by all workers, in the whole run; 1e9 bytes
+    std::optional<double> total_received_gb;
+    std::optional<double> cost;               // of these bytes, if a price is known
+    std::optional<double> sent_gb_to_target;  // by all workers, when the target was reached
+    std::vector<Evaluation> timeline;
+    std::string job;                  // the job's name if there are several
+    std::vector<Metrics> other_jobs;  // other jobs on the same network
+    std::uint64_t events = 0;         // of the engine; not a column
+
+    /// Returns whether the run failed. A run that diverged has an outcome and has not failed.
+    [[nodiscard]] bool failed() const {
+        return outcome != "finished" && outcome != "target" && outcome != "time-limit" &&
+               outcome != "diverged" && outcome != "main-ended";
+    }
+};
+
+/// Returns the bytes in units of 1e9 bytes.
+[[nodiscard]] constexpr double gigabytes(Bytes bytes) {
+    return static_cast<double>(bytes.count) * 1e-9;
+}
+
+/// What metrics need in addition to the run itself.
+struct RunFacts {
+    Duration worker_step;                         // what a worker computes in one step
+    std::optional<std::int64_t> batch;            // samples per worker and step
+    std::optional<std::int64_t> dataset;          // samples per epoch
+    int nodes = 0;                                // machines; 0: one per worker
+    std::optional<std::int64_t> charged_batch{};  // samples of `batch` charged to the clock
+};
+
+Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
+                RunEnd end, bool all_finished, const RunFacts& facts);
+
+/// Adds the cost of failures. If failures ended the run, names the missing nodes.
+void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew);
+
+/// Adds what a training run has learned. Requires that the log is finished.
+void add_learning(Metrics& metrics, TrainingLog& log);
+
+}  // namespace paceline

@@ -1,0 +1,129 @@
+// The course of learning: evaluates the models of a run at a cadence.
+//
+// An evaluation scores the averaged model xbar = (1/n) sum of x_i:
+//
+//   losses             mean over predictions, without weight decay, of the samples that are scored
+//   accuracy           share of the test predictions that are right
+//   consensus distance sqrt((1/n) sum of |x_i - xbar|^2)
+//   relative error     (1/n) sum of |x_i - x*|^2 / |x*|^2, if the minimum x* is known
+//
+// By iterations, it scores the models that each worker has after exactly k steps, at the time when
+// the last present worker has taken them (workers that were away then have none). By time, it
+// scores the models as they are then. The first evaluation is at the start, the last at the end.
+// Evaluating takes no simulated time.
+//
+// A run diverges, and is ended, if its loss is not finite or exceeds a million times (1 + the loss
+// at the start). A run that reaches its stop target also ends.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "algorithms/runtime/cluster.hpp"
+#include "models/problem.hpp"
+#include "sim/engine/simulation.hpp"
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+struct Evaluation {
+    double sim_time_s = 0;
+    double iteration = 0;  // steps taken, mean over workers
+    double train_loss = 0;
+    double test_loss = 0;
+    std::optional<double> test_accuracy;  // empty for regression
+    double consensus_distance = 0;
+    std::optional<double> relative_error;  // for linear regression
+    double bytes_sent_per_node = 0;        // since the start
+};
+
+/// When to evaluate between the start and the end; both 0: never.
+struct Cadence {
+    std::int64_t iterations = 0;
+    Duration time{};
+};
+
+/// All given conditions must hold.
+struct Target {
+    std::optional<double> train_loss;     // at most
+    std::optional<double> test_loss;      // at most
+    std::optional<double> test_accuracy;  // at least
+
+    [[nodiscard]] bool given() const { return train_loss || test_loss || test_accuracy; }
+    [[nodiscard]] bool holds(const Evaluation& evaluation) const;
+};
+
+/// Accuracies of the workers' own models.
+struct LocalAccuracy {
+    double mean = 0;
+    double least = 0;
+};
+
+struct TrainingLogOptions {
+    Cadence cadence;
+    Target measured;                           // the time when it is first reached is recorded
+    Target stop;                               // ends the run
+    std::optional<std::int64_t> steps;         // of the run, if known beforehand
+    int nodes = 1;                             // machines
+    std::optional<Eigen::VectorXd> minimum{};  // x*
+};
+
+class TrainingLog {
+  public:
+    /// A run has diverged if a loss exceeds this many times (1 + the loss at the start).
+    static constexpr double most_growth = 1e6;
+
+    /// Requires that all arguments outlive the log.
+    TrainingLog(Simulation& simulation, const Network& network, Problem& problem,
+                TrainingLogOptions options);
+    TrainingLog(const TrainingLog&) = delete;
+    TrainingLog& operator=(const TrainingLog&) = delete;
+
+    /// Starts the log; call once, before the run.
+    void watch(const Cluster& cluster);
+    /// Callback for Job::after_steps.
+    void after_steps(int rank, std::int64_t k);
+    /// Callback for Job::after_death: evaluations no longer wait for a worker that has left.
+    void after_death();
+    /// Evaluates the final models of a run that was cut, unless that has been done. Call once,
+    /// after the run.
+    void finish();
+
+    [[nodiscard]] const std::vector<Evaluation>& evaluations() const { return evaluations_; }
+    [[nodiscard]] bool stopped_at_target() const { return stopped_at_target_; }
+    [[nodiscard]] bool diverged() const { return diverged_; }
+    /// Returns when the measured target first held.
+    [[nodiscard]] std::optional<double> time_to_target_s() const { return time_to_target_s_; }
+    /// Returns the accuracies of the current models; empty for regression.
+    [[nodiscard]] std::optional<LocalAccuracy> local_accuracy();
+
+  private:
+    // The models after k steps, from the workers that have taken them.
+    struct Snapshot {
+        std::vector<std::optional<Vector>> models;
+        int there = 0;
+    };
+
+    [[nodiscard]] bool is_due(std::int64_t k) const;
+    [[nodiscard]] bool awaits(int rank, std::int64_t k) const;
+    void evaluate_if_whole(std::int64_t k);
+    [[nodiscard]] std::vector<Vector> models_now() const;
+    void evaluate_by_time(std::uint32_t unused);
+    void evaluate(const std::vector<Vector>& models, double iteration);
+    void judge(const Evaluation& evaluation);
+
+    Simulation& simulation_;
+    const Network& network_;
+    Problem& problem_;
+    TrainingLogOptions options_;
+    const Cluster* cluster_ = nullptr;
+    std::map<std::int64_t, Snapshot> snapshots_;  // incomplete, by k
+    std::vector<Evaluation> evaluations_;
+    std::optional<double> time_to_target_s_;
+    bool stopped_at_target_ = false;
+    bool diverged_ = false;
+};
+
+}  // namespace paceline

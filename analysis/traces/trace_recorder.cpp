@@ -1,0 +1,443 @@
+#include "analysis/traces/trace_recorder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paceline {
+
+namespace {
+
+constexpr std::uint64_t events_of_a_slice = 2;         // begin, end
+constexpr std::uint64_t events_of_half_a_message = 2;  // begin, end
+constexpr std::uint64_t events_of_an_arrow = 2;
+
+std::string_view name_of(WaitFor what) {
+    switch (what) {
+        case WaitFor::stragglers:
+            return "waiting for stragglers";
+        case WaitFor::the_dead:
+            return "waiting for the dead";
+        case WaitFor::own_return:
+            return "away";
+        case WaitFor::checkpoint:
+            return "writing a checkpoint";
+    }
+    return "waiting";
+}
+
+std::string_view name_of(Work::Kind kind) {
+    switch (kind) {
+        case Work::Kind::gradient:
+            return "gradient";
+        case Work::Kind::update:
+            return "update";
+        case Work::Kind::coding:
+            return "coding";
+    }
+    return "computing";
+}
+
+std::int32_t millionths_of(double rate, Bandwidth capacity) {
+    if (capacity.bits_per_second == 0) return 0;
+    const double bytes_per_ps = static_cast<double>(capacity.bits_per_second) / 8e12;
+    return static_cast<std::int32_t>(std::lround(std::clamp(rate / bytes_per_ps, 0.0, 1.0) * 1e6));
+}
+
+}  // namespace
+
+TraceRecorder::TraceRecorder(TraceMachine machine, const TraceFilter& filter)
+    : machine_(std::move(machine)),
+      filter_(filter),
+      step_slices_(machine_.hosts.size()),
+      in_steps_(machine_.hosts.size()),
+      links_(machine_.network->links()) {
+    for (std::size_t link = 0; link < links_.size(); ++link)
+        links_[link].capacity = machine_.network->capacity(static_cast<LinkId>(link));
+    find_access_links();
+    count_uses();
+}
+
+NetworkObserver TraceRecorder::network_observer() {
+    NetworkObserver observer;
+    observer.begins = [this](std::uint32_t id, const NetworkObserver::Message& message) {
+        if (listens()) message_begins(id, message);
+    };
+    observer.rate = [this](std::uint32_t id, double rate) {
+        if (listens()) set_rate(id, rate);
+    };
+    observer.restarts = [this](std::uint32_t id) {
+        if (!listens() || id >= flows_.size()) return;
+        set_rate(id, 0);
+        if (!flows_[id].message) return;
+        flows_[id].message->first_byte = never;
+        ++flows_[id].message->restarts;
+    };
+    observer.drains = [this](std::uint32_t id, Bytes sent) {
+        if (listens()) message_drains(id, sent);
+    };
+    observer.arrives = [this](std::uint32_t id, bool lost) {
+        if (listens()) message_arrives(id, lost);
+    };
+    observer.capacity = [this](LinkId link, Bandwidth capacity) {
+        if (!listens()) return;
+        links_[link].capacity = capacity;
+        change(link);
+    };
+    return observer;
+}
+
+WorkerObserver TraceRecorder::worker_observer() {
+    WorkerObserver observer;
+    observer.step_begins = [this](int host, std::int64_t step) {
+        if (listens()) step_begins(host, step);
+    };
+    observer.steps_end = [this](int host) {
+        if (listens()) step_is_over(host, true);
+    };
+    observer.dies = [this](int host) {
+        if (listens()) step_is_over(host, false);
+    };
+    observer.computing_begins = [this](int host, Work work) {
+        return listens() ? computing_begins(host, work) : 0;
+    };
+    observer.bucket = [this](Token computing, std::size_t number, Time from, Time until) {
+        if (listens()) bucket(computing, number, from, until);
+    };
+    observer.computing_ends = [this](Token token) { close(token); };
+    observer.round_begins = [this](int host, std::string_view name, Stream stream) {
+        if (!listens()) return Token{0};
+        return open({.begin = now(),
+                     .host = host,
+                     .track = TraceTrack::rounds,
+                     .name = name,
+                     .stream = stream});
+    };
+    observer.round_ends = [this](Token token) { close(token); };
+    observer.waited = [this](int host, WaitFor what, Time from, Time until) {
+        if (listens()) waited(host, what, from, until);
+    };
+    return observer;
+}
+
+// Returns whether recording is still on. Before the first report of a new instant, it records the
+// uses of links as the previous instant left them.
+bool TraceRecorder::listens() {
+    if (finished_ || cut_) return false;
+    if (now() == heard_) return true;
+    note_uses(heard_);
+    heard_ = now();
+    if (heard_ >= filter_.from && pending_ > 0 && !has_room(std::exchange(pending_, 0)))
+        return false;
+    count_uses();
+    return !cut_;
+}
+
+// Reserves room for events, or cuts the trace at this instant.
+bool TraceRecorder::has_room(std::uint64_t events) {
+    if (events_ + events > filter_.limit) {
+        cut_ = now();
+        return false;
+    }
+    events_ += events;
+    return true;
+}
+
+bool TraceRecorder::begins_something(std::uint64_t events) {
+    if (now() > filter_.until) return false;
+    if (now() >= filter_.from) return has_room(events);
+    pending_ += events;
+    return true;
+}
+
+// Forgets pending events of something that ended before the span began.
+void TraceRecorder::forget(std::uint64_t events) {
+    pending_ -= std::min(pending_, events);
+}
+
+bool TraceRecorder::shows(int number) const {
+    const TraceHost& at = host(number);
+    if (at.process < 0) return false;
+    const TraceProcess& process = machine_.processes[static_cast<std::size_t>(at.process)];
+    if (!process.chosen) return false;
+    if (!filter_.by_step()) return true;
+    return process.of_main_job && at.takes_steps ? in_steps_[static_cast<std::size_t>(number)]
+                                                 : hosts_in_steps_ > 0;
+}
+
+// --- slices ---
+
+TraceRecorder::Token TraceRecorder::open(TraceSlice slice) {
+    if (!shows(slice.host) || !begins_something(events_of_a_slice)) return 0;
+    open_.emplace(++last_token_, slice);
+    return last_token_;
+}
+
+void TraceRecorder::close(Token token) {
+    if (token == 0 || !listens()) return;
+    const auto found = open_.find(token);
+    if (found == open_.end()) return;
+    TraceSlice slice = found->second;
+    open_.erase(found);
+    slice.end = now();
+    if (in_span(slice.begin, slice.end))
+        slices_.push_back(slice);
+    else
+        forget(events_of_a_slice);
+}
+
+// Adds a slice that has ended.
+void TraceRecorder::add(const TraceSlice& slice) {
+    if (shows(slice.host) && in_span(slice.begin, slice.end) && has_room(events_of_a_slice))
+        slices_.push_back(slice);
+}
+
+void TraceRecorder::step_begins(int number, std::int64_t step) {
+    step_is_over(number, false);
+    const auto at = static_cast<std::size_t>(number);
+    const TraceHost& worker = host(number);
+    if (worker.process >= 0 &&
+        machine_.processes[static_cast<std::size_t>(worker.process)].of_main_job) {
+        in_steps_[at] = step >= filter_.first_step && step <= filter_.last_step;
+        if (in_steps_[at]) ++hosts_in_steps_;
+    }
+    count_uses();
+    step_slices_[at] = open({.begin = now(),
+                             .host = number,
+                             .track = TraceTrack::steps,
+                             .name = "step",
+                             .number = step});
+}
+
+void TraceRecorder::step_is_over(int number, bool for_good) {
+    const auto at = static_cast<std::size_t>(number);
+    close(std::exchange(step_slices_[at], 0));
+    if (in_steps_[at]) --hosts_in_steps_;
+    in_steps_[at] = false;
+    if (for_good) count_uses();
+}
+
+TraceRecorder::Token TraceRecorder::computing_begins(int number, Work work) {
+    TraceSlice slice{
+        .begin = now(), .host = number, .track = TraceTrack::compute, .name = name_of(work.kind)};
+    if (work.kind != Work::Kind::coding) slice.number = work.number;
+    return open(slice);
+}
+
+void TraceRecorder::bucket(Token computing, std::size_t number, Time from, Time until) {
+    const auto found = open_.find(computing);
+    if (found == open_.end()) return;
+    add({.begin = from,
+         .end = until,
+         .host = found->second.host,
+         .track = TraceTrack::compute,
+         .name = "bucket",
+         .number = static_cast<std::int64_t>(number)});
+}
+
+void TraceRecorder::waited(int number, WaitFor what, Time from, Time until) {
+    add({.begin = from,
+         .end = until,
+         .host = number,
+         .track = TraceTrack::waiting,
+         .name = name_of(what)});
+}
+
+// --- messages ---
+
+std::uint64_t TraceRecorder::events_of(const TraceMessage& message) {
+    const bool both = message.shows_sender && message.shows_receiver;
+    return both ? 2 * events_of_half_a_message + events_of_an_arrow : events_of_half_a_message;
+}
+
+void TraceRecorder::message_begins(std::uint32_t id, const NetworkObserver::Message& message) {
+    if (id >= flows_.size()) flows_.resize(id + 1);
+    Flow& flow = flows_[id];
+    flow.route = message.route;
+    flow.rate = 0;
+    flow.begin = now();
+    flow.on_links = true;
+    flow.message.reset();
+    const bool from = shows(message.from);
+    const bool to = shows(message.to);
+    if (from || to) {
+        const TraceMessage shown{.begin = now(),
+                                 .first_byte = never,
+                                 .from = message.from,
+                                 .to = message.to,
+                                 .stream = message.stream,
+                                 .size = message.size,
+                                 .sent = message.size,
+                                 .latency = message.latency,
+                                 .shows_sender = from,
+                                 .shows_receiver = to};
+        if (begins_something(events_of(shown))) flow.message = shown;
+        if (cut_) return;
+        if (flow.message)
+            for (const LinkId link : flow.route)
+                if (!links_[link].followed) follow(link, {-1, fmt::format("link {}", link)});
+    }
+    for (const LinkId link : flow.route) {
+        ++links_[link].flows;
+        change(link);
+    }
+}
+
+void TraceRecorder::set_rate(std::uint32_t id, double rate) {
+    if (id >= flows_.size() || !flows_[id].on_links) return;
+    Flow& flow = flows_[id];
+    for (const LinkId link : flow.route) {
+        links_[link].rate += rate - flow.rate;
+        change(link);
+    }
+    flow.rate = rate;
+    if (rate > 0 && flow.message && flow.message->first_byte == never)
+        flow.message->first_byte = now();
+}
+
+void TraceRecorder::message_drains(std::uint32_t id, Bytes sent) {
+    if (id >= flows_.size() || !flows_[id].on_links) return;
+    set_rate(id, 0);
+    Flow& flow = flows_[id];
+    flow.on_links = false;
+    for (const LinkId link : flow.route)
+        if (--links_[link].flows == 0) links_[link].rate = 0;  // removes rounding errors
+    if (!flow.message) return;
+    flow.message->drained = now();
+    flow.message->first_byte = std::min(flow.message->first_byte, now());  // a message of 0 bytes
+    flow.message->sent = sent;
+}
+
+void TraceRecorder::message_arrives(std::uint32_t id, bool lost) {
+    if (id >= flows_.size() || !flows_[id].message) return;
+    TraceMessage message = *std::exchange(flows_[id].message, std::nullopt);
+    message.arrived = now();
+    message.lost = lost;
+    const bool never_left = lost && message.size == Bytes{0};
+    if (!never_left && in_span(message.begin, message.arrived)) return messages_.push_back(message);
+    if (message.arrived < filter_.from)
+        forget(events_of(message));
+    else
+        events_ -= events_of(message);
+}
+
+// --- uses of links ---
+
+// Finds machines with one cable: all their routes to others begin, and end, with one link that is
+// not part of their bus.
+void TraceRecorder::find_access_links() {
+    std::map<int, std::vector<int>> hosts_of;  // by process
+    for (int number = 0; std::cmp_less(number, machine_.hosts.size()); ++number)
+        if (host(number).process >= 0) hosts_of[host(number).process].push_back(number);
+    for (const auto& [process, hosts] : hosts_of)
+        if (machine_.processes[static_cast<std::size_t>(process)].chosen)
+            find_access_links(process, hosts);
+}
+
+void TraceRecorder::find_access_links(int process, const std::vector<int>& hosts) {
+    const bool has_bus = machine_.network->hosts_per_node() > 1;
+    if (has_bus && hosts.size() < 2) return;  // its lane cannot be told apart from its cable
+    Route bus;
+    if (has_bus) {
+        bus = machine_.network->route(hosts[0], hosts[1]);
+        const Route back = machine_.network->route(hosts[1], hosts[0]);
+        bus.insert(bus.end(), back.begin(), back.end());
+    }
+    const auto outside = [&bus](LinkId link) { return std::ranges::find(bus, link) == bus.end(); };
+    const int job = machine_.processes[static_cast<std::size_t>(process)].job;
+    constexpr int enough = 64;  // number of others whose routes are examined
+    int asked = 0;
+    std::optional<LinkId> up;
+    std::optional<LinkId> down;
+    for (int other = 0; std::cmp_less(other, machine_.hosts.size()) && asked < enough; ++other) {
+        const int there = host(other).process;
+        if (there < 0 || there == process ||
+            machine_.processes[static_cast<std::size_t>(there)].job != job)
+            continue;
+        ++asked;
+        const Route out = machine_.network->route(hosts[0], other);
+        const Route in = machine_.network->route(other, hosts[0]);
+        const auto first = std::ranges::find_if(out, outside);
+        const auto from_the_end = std::views::reverse(in);
+        const auto last = std::ranges::find_if(from_the_end, outside);
+        if (first == out.end() || last == from_the_end.end()) return;
+        if ((up && *up != *first) || (down && *down != *last)) return;
+        up = *first;
+        down = *last;
+    }
+    if (!up) return;
+    follow(*up, {process, "up"});
+    follow(*down, {process, "down"});
+}
+
+void TraceRecorder::follow(LinkId link, TraceCounter counter) {
+    counters_[link].push_back(std::move(counter));
+    links_[link].followed = true;
+    change(link);
+}
+
+void TraceRecorder::change(LinkId link) {
+    LinkUse& use = links_[link];
+    if (!use.followed || std::exchange(use.changed, true)) return;
+    changed_.push_back(link);
+}
+
+// Updates whether uses are recorded from this instant on. When recording starts, it records every
+// link as it was at the beginning of the span, if nothing has happened at that instant.
+void TraceRecorder::count_uses() {
+    const bool counts = now() >= filter_.from && now() <= filter_.until &&
+                        (!filter_.by_step() || hosts_in_steps_ > 0);
+    if (counts == std::exchange(counts_, counts) || !counts) return;
+    for (const auto& [link, names] : counters_) {
+        links_[link].noted = -1;
+        change(link);
+    }
+    if (!filter_.by_step() && now() > filter_.from) note_uses(filter_.from);
+}
+
+void TraceRecorder::note_uses(Time at) {
+    if (counts_ && !cut_)
+        for (const LinkId link : changed_) {
+            LinkUse& use = links_[link];
+            const std::int32_t millionths = millionths_of(use.rate, use.capacity);
+            if (millionths == use.noted) continue;
+            if (events_ + counters_[link].size() > filter_.limit) {
+                cut_ = at;
+                break;
+            }
+            events_ += counters_[link].size();
+            use.noted = millionths;
+            uses_.push_back({at, link, millionths});
+        }
+    for (const LinkId link : changed_) links_[link].changed = false;
+    changed_.clear();
+}
+
+// --- the end ---
+
+void TraceRecorder::finish() {
+    if (finished_) return;
+    if (listens()) note_uses(heard_);
+    finished_ = true;
+    const Time end = end_ = cut_.value_or(now());
+    for (auto& [token, slice] : open_) {
+        slice.end = end;
+        slice.cut = true;
+        if (in_span(slice.begin, end)) slices_.push_back(slice);
+    }
+    for (Flow& flow : flows_) {
+        if (!flow.message || !in_span(flow.message->begin, end)) continue;
+        flow.message->cut = true;
+        messages_.push_back(*flow.message);
+    }
+    const auto is_cut = [this](Time begin) { return cut_ && begin >= *cut_; };
+    std::erase_if(slices_, [&](const TraceSlice& slice) { return is_cut(slice.begin); });
+    std::erase_if(messages_, [&](const TraceMessage& message) { return is_cut(message.begin); });
+    std::erase_if(uses_, [&](const TraceUse& use) { return is_cut(use.at); });
+    for (TraceSlice& slice : slices_) slice.end = std::min(slice.end, end);
+}
+
+}  // namespace paceline

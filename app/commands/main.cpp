@@ -1,0 +1,77 @@
+// The program: its commands (app/commands), and how errors are reported. Exit codes: 0 done, 1 a
+// point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/commands/command.hpp"
+#include "app/host/output.hpp"
+#include "app/host/terminal.hpp"
+#include "app/host/version.hpp"
+#include "app/json/config_error.hpp"
+#include "models/kernels/isa.hpp"
+
+namespace {
+
+using namespace paceline;
+
+std::string version_text() {
+    std::string available;
+    for (const Isa isa : available_isas())
+        available += (available.empty() ? "" : ", ") + std::string(name_of(isa));
+    return fmt::format("paceline {}\ninstruction set: {} (of {})", version, name_of(chosen_isa()),
+                       available);
+}
+
+int dispatch(int argc, char** argv) {
+    CLI::App program{"paceline: how fast would this training algorithm train on that network?",
+                     "paceline"};
+    program.set_version_flag("--version", version_text());
+    program.require_subcommand(1);
+    const std::vector<Command> commands{
+        run_command(program),     check_command(program), list_command(program),
+        explain_command(program), plot_command(program),  solve_command(program),
+    };
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const int code = program.exit(error);
+        return code == 0 ? done : wrong_input;
+    }
+    for (const Command& command : commands)
+        if (command.parser->parsed()) return command.run();
+    return wrong_input;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        chosen_isa();
+        return dispatch(argc, argv);
+    } catch (const paceline::IsaError& error) {
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
+        return wrong_input;
+    } catch (const paceline::ConfigError& error) {
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
+        return wrong_input;
+    } catch (const paceline::OutputError& error) {
+        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
+        return point_failed;
+    } catch (const std::bad_alloc&) {
+        fmt::print(
+            stderr,
+            "paceline: there is not enough memory; use fewer nodes, a smaller model or batch, "
+            "or a smaller --jobs\n");
+        return point_failed;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "{} a fault of the program itself, please report it: {}\n",
+                   red(stderr, "paceline:"), error.what());
+        return point_failed;
+    }
+}

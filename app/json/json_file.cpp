@@ -1,0 +1,104 @@
+#include "app/json/json_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/config_error.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::string line_and_column(std::string_view text, std::size_t byte) {
+    const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const std::size_t start = before.rfind('\n');
+    const std::size_t column =
+        before.size() - (start == std::string_view::npos ? 0 : start + 1) + 1;
+    return fmt::format("line {}, column {}", line, column);
+}
+
+// Returns the parser's own message without its number and position.
+std::string reason(const nlohmann::json::exception& error) {
+    std::string_view what = error.what();
+    if (const std::size_t number = what.find("] "); what.starts_with('['))
+        what.remove_prefix(number + 2);
+    if (what.starts_with("parse error at ")) what.remove_prefix(what.find(": ") + 2);
+    return std::string(what.substr(0, 200));
+}
+
+// Checks depth and repeated keys during parsing.
+class Guard {
+  public:
+    explicit Guard(std::string file) : file_(std::move(file)) {}
+
+    bool operator()(int /*depth*/, Json::parse_event_t event, Json& value) {
+        using Event = Json::parse_event_t;
+        if (event == Event::object_start || event == Event::array_start) {
+            keys_.emplace_back();
+            if (keys_.size() > max_depth)
+                throw ConfigError(file_, "",
+                                  fmt::format("nested deeper than {} levels", max_depth));
+        } else if (event == Event::object_end || event == Event::array_end) {
+            keys_.pop_back();
+        } else if (event == Event::key) {
+            const auto& key = value.get_ref<const std::string&>();
+            if (!keys_.back().insert(key).second)
+                throw ConfigError(file_, "",
+                                  fmt::format("the key \"{}\" occurs twice in one object; keep one",
+                                              key.substr(0, 100)));
+        }
+        return true;
+    }
+
+  private:
+    std::string file_;
+    std::vector<std::set<std::string>> keys_;
+};
+
+}  // namespace
+
+std::string read_text(const std::string& file) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (fs::is_directory(file, error)) throw ConfigError(file, "", "is a directory; name a file");
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw ConfigError(file, "", fmt::format("cannot be read: {}", std::strerror(errno)));
+    std::string text;
+    for (std::array<char, 16384> piece{}; in && text.size() <= max_file_size;) {
+        in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    }
+    if (in.bad()) throw ConfigError(file, "", "cannot be read to its end");
+    if (text.size() > max_file_size)
+        throw ConfigError(file, "", fmt::format("is larger than {} MiB", max_file_size >> 20U));
+    return text;
+}
+
+Json parse_json(std::string_view text, const std::string& file) {
+    Guard guard(file);
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+        throw ConfigError(
+            file, "", fmt::format("is not JSON at {}: a NUL byte", line_and_column(text, nul + 1)));
+    try {
+        return Json::parse(text.begin(), text.end(), std::ref(guard));
+    } catch (const nlohmann::json::parse_error& error) {
+        throw ConfigError(
+            file, "",
+            fmt::format("is not JSON at {}: {}", line_and_column(text, error.byte), reason(error)));
+    } catch (const nlohmann::json::exception& error) {
+        throw ConfigError(file, "", fmt::format("is not JSON: {}", reason(error)));
+    }
+}
+
+}  // namespace paceline

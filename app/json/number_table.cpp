@@ -1,0 +1,118 @@
+#include "app/json/number_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/json/config_error.hpp"
+#include "models/data/data_error.hpp"
+#include "models/data/file_content.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+    try {
+        const FileContent content = read_content(path);
+        return {content.bytes.begin(), content.bytes.end()};
+    } catch (const DataError& error) {
+        throw ConfigError(error.file(), "", error.problem());
+    }
+}
+
+std::string_view stripped(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+// Iterates over the nonempty lines of a text, with their numbers.
+class Lines {
+  public:
+    Lines(std::string file, std::string_view text) : file_(std::move(file)), text_(text) {
+        if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+    }
+
+    /// Moves on to the next line. Returns false at the end.
+    bool next(std::string_view& line) {
+        while (!text_.empty()) {
+            const std::size_t end = std::min(text_.find('\n'), text_.size());
+            line = stripped(text_.substr(0, end));
+            text_.remove_prefix(std::min(end + 1, text_.size()));
+            ++number_;
+            if (!line.empty()) return true;
+        }
+        return false;
+    }
+
+    [[nodiscard]] std::size_t number() const { return number_; }
+    [[noreturn]] void refuse(std::string_view problem) const {
+        throw ConfigError(file_, fmt::format("line {}", number_), problem);
+    }
+
+  private:
+    std::string file_;
+    std::string_view text_;
+    std::size_t number_ = 0;
+};
+
+std::vector<std::string_view> fields_of(std::string_view line) {
+    std::vector<std::string_view> fields;
+    for (;;) {
+        const std::size_t comma = line.find(',');
+        fields.push_back(stripped(line.substr(0, comma)));
+        if (comma == std::string_view::npos) return fields;
+        line.remove_prefix(comma + 1);
+    }
+}
+
+double number_in(const Lines& lines, std::string_view text, const NumberColumn& column) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() ||
+        !(number >= 0 && number <= column.most))
+        lines.refuse(fmt::format("\"{}\" is not {}: a number from 0 to {}", one_line(text, 40),
+                                 column.what, column.most));
+    return number;
+}
+
+std::string header_of(std::span<const NumberColumn> columns) {
+    std::vector<std::string_view> names;
+    for (const NumberColumn& column : columns) names.push_back(column.name);
+    return fmt::format("{}", fmt::join(names, ","));
+}
+
+}  // namespace
+
+void NumberTable::refuse(const Row& row, std::string_view problem) const {
+    throw ConfigError(file, fmt::format("line {}", row.line), problem);
+}
+
+NumberTable read_number_table(const std::filesystem::path& path,
+                              std::span<const NumberColumn> columns) {
+    const std::string text = text_of(path);
+    const std::string header = header_of(columns);
+    Lines lines(path.string(), text);
+    std::string_view line;
+    if (!lines.next(line) || line != header)
+        lines.refuse(fmt::format("the first line is the header: {}", header));
+    NumberTable table{path.string(), {}};
+    while (lines.next(line)) {
+        const std::vector<std::string_view> fields = fields_of(line);
+        if (fields.size() != columns.size())
+            lines.refuse(fmt::format("has {} fields; a row has {}: {}", fields.size(),
+                                     columns.size(), header));
+        NumberTable::Row row{{}, lines.number()};
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            row.numbers.push_back(number_in(lines, fields[i], columns[i]));
+        table.rows.push_back(std::move(row));
+    }
+    if (table.rows.empty()) lines.refuse("there is no row below the header");
+    return table;
+}
+
+}  // namespace paceline

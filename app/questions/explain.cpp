@@ -1,0 +1,515 @@
+#include "app/questions/explain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/measures/link_use.hpp"
+#include "app/json/config_error.hpp"
+#include "app/questions/what_if.hpp"
+#include "app/run/run_point.hpp"
+
+namespace paceline {
+
+namespace {
+
+// --- how much is run ---
+
+// The limits of each run.
+struct Extent {
+    std::int64_t steps;
+    std::optional<Duration> time;
+};
+
+// Returns the messages per step, averaged over a period.
+double messages_per_step(const Scenario& scenario) {
+    constexpr std::int64_t most = 1000;
+    Scenario probe = scenario;
+    probe.stop = {};
+    probe.stop.iterations = std::min(scenario.algorithm.period, most);
+    double messages = messages_of_run(probe).value_or(0);
+    for (const Scenario& job : scenario.other_jobs) messages += messages_per_step(job);
+    return messages / static_cast<double>(*probe.stop.iterations);
+}
+
+// Returns as many steps as the message budget allows, in whole periods. A computation counts as one
+// message.
+std::int64_t affordable_steps(const Scenario& scenario, std::int64_t most_messages) {
+    const std::int64_t period = scenario.algorithm.period;
+    constexpr double most_explained_steps = 2000;
+    const double of_a_step = messages_per_step(scenario) + scenario.cluster.workers;
+    const double cost = has_core(scenario) ? 10 : 1;  // of a message, higher under contention
+    const double exact =
+        std::min(most_explained_steps, static_cast<double>(most_messages) / (cost * of_a_step));
+    const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(exact));
+    return std::max(period, steps / period * period);
+}
+
+Scenario cut(Scenario scenario, const Extent& extent) {
+    scenario.stop = {};
+    scenario.stop.iterations = extent.steps;
+    scenario.stop.time = extent.time;
+    return scenario;
+}
+
+// If only a time limit ends a point with uneven workers, its runs are limited in time, too, so that
+// fast workers take more steps than slow ones. The steps are then only a bound for counterfactuals
+// that would never end.
+Extent extent_of(const Scenario& scenario, std::int64_t most_messages) {
+    const std::int64_t affordable = affordable_steps(scenario, most_messages);
+    if (const auto steps = scenario.steps())
+        return {std::min(*steps, affordable), scenario.stop.time};
+    if (!has_unlike_nodes(scenario) && !has_unsteady_links(scenario)) return {affordable, {}};
+    constexpr std::int64_t most_uneven = 8;
+    const std::int64_t few = std::min(scenario.algorithm.period, affordable);
+    const Metrics probe = run_point(cut(scenario, {few, scenario.stop.time}), nullptr);
+    const double wanted_s = probe.step_time_s.value_or(0) * static_cast<double>(affordable);
+    const double limit_s = to_seconds(*scenario.stop.time);
+    return {most_uneven * affordable,
+            wanted_s > 0 && wanted_s < limit_s ? from_seconds(wanted_s) : *scenario.stop.time};
+}
+
+// --- many runs ---
+
+// Runs all scenarios on several threads. Results are in the order of the scenarios.
+std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios, int threads) {
+    std::vector<Metrics> results(scenarios.size());
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < scenarios.size(); i = next++) {
+            try {
+                results[i] = run_point(scenarios[i], nullptr);
+            } catch (...) {
+                const std::scoped_lock lock(mutex);
+                failure = std::current_exception();
+                next = scenarios.size();
+            }
+        }
+    };
+    {
+        std::vector<std::jthread> workers;
+        for (int i = 1; i < threads; ++i) workers.emplace_back(work);
+        work();
+    }
+    if (failure) std::rethrow_exception(failure);
+    return results;
+}
+
+Metrics run_watched(const Scenario& scenario, LinkUse& use) {
+    const Simulation* simulation = nullptr;
+    Observer observer;
+    observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
+    observer.network.begins = [&](std::uint32_t id, const NetworkObserver::Message& message) {
+        use.begins(id, message.route, simulation->now());
+    };
+    observer.network.drains = [&](std::uint32_t id, Bytes sent) {
+        use.drains(id, sent, simulation->now());
+    };
+    return run_point(scenario, nullptr, Simulation::default_resumption_limit, &observer);
+}
+
+double step_of(const Metrics& metrics) {
+    return metrics.step_time_s.value_or(0);
+}
+
+// --- the ladder ---
+
+struct Removal {
+    Obstacle what;
+    bool (*is_there)(const Scenario& scenario);
+    Scenario (*remove)(Scenario scenario);
+};
+
+bool has_network(const Scenario& scenario) {
+    return scenario.cluster.workers > 1 || scenario.algorithm.server_nodes > 0;
+}
+
+const std::array<Removal, 10> removals{{
+    {Obstacle::other_traffic, &has_other_traffic, &without_other_traffic},
+    {Obstacle::failures, [](const Scenario& s) { return s.cluster.failures.has_value(); },
+     &without_failures},
+    {Obstacle::unlike_nodes, &has_unlike_nodes, &with_nodes_alike},
+    {Obstacle::unsteady_links,
+     [](const Scenario& s) { return has_network(s) && has_unsteady_links(s); }, &with_steady_links},
+    {Obstacle::protocol, [](const Scenario& s) { return has_network(s) && has_protocol_costs(s); },
+     &without_protocol_costs},
+    {Obstacle::latency, &has_network, &without_latency},
+    {Obstacle::core, [](const Scenario& s) { return has_network(s) && has_core(s); },
+     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::core); }},
+    {Obstacle::serialization, &has_network,
+     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::all_but_servers); }},
+    {Obstacle::servers, [](const Scenario& s) { return s.algorithm.server_nodes > 0; },
+     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::network); }},
+    {Obstacle::buses, [](const Scenario& s) { return s.cluster.bus.has_value(); },
+     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::buses); }},
+}};
+
+struct LadderStep {
+    std::optional<Obstacle> without;
+    Scenario scenario;
+};
+
+std::vector<LadderStep> ladder_of(const Scenario& as_it_is) {
+    std::vector<LadderStep> ladder{{std::nullopt, as_it_is}};
+    for (const Removal& removal : removals)
+        if (removal.is_there(ladder.back().scenario))
+            ladder.push_back({removal.what, removal.remove(ladder.back().scenario)});
+    return ladder;
+}
+
+bool comes_before_steady_steps(const std::optional<Obstacle>& without) {
+    return !without || *without <= Obstacle::unlike_nodes;
+}
+
+// Returns the last rung up to the one that makes nodes alike.
+std::size_t rung_of_alike_nodes(const std::vector<LadderStep>& ladder) {
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < ladder.size(); ++i)
+        if (comes_before_steady_steps(ladder[i].without)) last = i;
+    return last;
+}
+
+// Returns the closed form of a mean step over this many gradients, counted as in run_point.
+std::optional<double> model_of(const Scenario& scenario, double iterations) {
+    const double computing = scenario.algorithm.computing;
+    const auto steps = static_cast<std::int64_t>(iterations / computing + 1e-6);
+    const auto model = model_step_time(scenario, steps);
+    if (!model) return std::nullopt;
+    return to_seconds(*model) / computing;
+}
+
+// Rungs whose run failed are left out; their part goes to the next rung.
+void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
+                const std::vector<Metrics>& runs) {
+    for (std::size_t i = 0; i < ladder.size(); ++i) {
+        if (runs[i].failed()) {
+            e.notes.push_back(fmt::format("without {} the run ends as \"{}\"; this is left out",
+                                          name_of(*ladder[i].without), runs[i].outcome));
+            continue;
+        }
+        Rung rung{ladder[i].without, step_of(runs[i])};
+        if (const auto star = with_star_forms(ladder[i].scenario))
+            rung.model_s = model_of(*star, runs[i].iterations);
+        if (!e.ladder.empty())
+            e.parts.push_back({*rung.without, e.ladder.back().step_s - rung.step_s});
+        e.ladder.push_back(rung);
+    }
+}
+
+// Adds the parts that are left when all obstacles have been removed.
+void add_what_is_left(Explanation& e, const Scenario& scenario, double coding_alone_s) {
+    const double left = e.ladder.back().step_s;
+    const double coding = std::min(coding_alone_s, left);
+    const double compute = std::min(left - coding, to_seconds(scenario.workload.step()));
+    double idle = left - coding - compute;
+    if (idle < 1e-9 * left) idle = 0;
+    if (idle > 0) e.parts.push_back({Obstacle::idle, idle});
+    if (coding > 0) e.parts.push_back({Obstacle::coding, coding});
+    e.parts.push_back({Obstacle::compute, left - idle - coding});
+}
+
+// --- links ---
+
+std::string name_of_link(const LinkLabel& label, int nodes) {
+    if (label.role != LinkRole::node || label.host < nodes) return label.name;
+    std::string name = label.name;  // "node 64 up", which is a server's
+    const std::string host = fmt::format("node {}", label.host);
+    if (const auto at = name.find(host); at != std::string::npos)
+        name.replace(at, host.size(), fmt::format("server {}", label.host - nodes));
+    return name;
+}
+
+std::string kind_of_link(const LinkLabel& label, int nodes) {
+    std::string kind = label.kind;
+    if (label.role == LinkRole::node && label.host >= nodes)
+        if (const auto at = kind.find("node"); at != std::string::npos)
+            kind.replace(at, 4, "server");
+    return kind;
+}
+
+void add_link(Explanation& e, const std::string& kind, const LinkLoad& load) {
+    auto found = std::ranges::find(e.kinds, kind, &LinkKind::kind);
+    if (found == e.kinds.end()) found = e.kinds.insert(found, {kind, 0, 0, 0, load});
+    ++found->links;
+    found->mean_busy += load.busy;
+    found->mean_used += load.used;
+    if (load.used > found->busiest.used) found->busiest = load;
+    if (load.busy > 0) e.most_loaded.push_back(load);
+}
+
+LinkLoad load_of(const Metrics& run, const Link& link, Bytes bytes, Duration busy) {
+    const auto carried = static_cast<double>(bytes.count);
+    const double bytes_per_s = static_cast<double>(link.capacity().bits_per_second) / 8;
+    LinkLoad load;
+    load.busy = to_seconds(busy) / run.sim_time_s;
+    if (bytes_per_s > 0) load.used = carried / bytes_per_s / run.sim_time_s;
+    if (run.iterations > 0) load.bytes_per_step = carried / run.iterations;
+    return load;
+}
+
+void add_links(Explanation& e, const Scenario& scenario, const LinkUse& use) {
+    if (e.as_is.sim_time_s == 0) return;
+    const Fabric fabric = fabric_of(scenario);
+    const Time end{from_seconds(e.as_is.sim_time_s)};
+    const int nodes = scenario.cluster.fabric_nodes;
+    for (LinkId link = 0; link < fabric.links.size(); ++link) {
+        const LinkLabel label = fabric.label(link);
+        LinkLoad load = load_of(e.as_is, fabric.links[link], use.bytes(link), use.busy(link, end));
+        load.number = link;
+        load.name = name_of_link(label, nodes);
+        add_link(e, kind_of_link(label, nodes), load);
+    }
+    for (LinkKind& kind : e.kinds) {
+        kind.mean_busy /= static_cast<double>(kind.links);
+        kind.mean_used /= static_cast<double>(kind.links);
+    }
+    std::erase_if(e.kinds, [](const LinkKind& kind) { return kind.mean_busy == 0; });
+    std::ranges::sort(e.most_loaded, [](const LinkLoad& a, const LinkLoad& b) {
+        return std::pair(b.used, a.number) < std::pair(a.used, b.number);
+    });
+    constexpr std::size_t most = 20;
+    if (e.most_loaded.size() > most) e.most_loaded.resize(most);
+}
+
+// --- the closed form ---
+
+// Returns whether closed forms leave this obstacle out.
+bool is_beyond_closed_forms(Obstacle what) {
+    return what < Obstacle::latency || what == Obstacle::core;
+}
+
+std::vector<std::string> reasons_for_rest(const Explanation& e, const Scenario& scenario) {
+    std::vector<std::string> reasons;
+    if (e.check.of_a_star)
+        reasons.emplace_back(
+            "the closed form is that of a star, whose ways are all as long as the "
+            "longest here");
+    const int n = scenario.cluster.workers;
+    if ((n & (n - 1)) != 0)
+        reasons.emplace_back(
+            "workers leave an exchange at different times where their number is "
+            "not a power of two, so that steps overlap");
+    if (scenario.algorithm.serve || scenario.algorithm.mixing.make)
+        reasons.emplace_back(
+            "workers do not begin their steps together, as the closed form has it");
+    if (e.steps && *e.steps < 10)
+        reasons.emplace_back("the first and the last of few steps weigh much");
+    return reasons;
+}
+
+void add_check(Explanation& e, const Scenario& scenario) {
+    const auto known = std::ranges::find_if(e.ladder, [](const Rung& rung) {
+        return rung.model_s && (!rung.without || *rung.without < Obstacle::latency);
+    });
+    if (known == e.ladder.end()) return;
+    ClosedFormCheck& check = e.check;
+    check.model_s = known->model_s;
+    check.of_a_star = e.fabric != "star";
+    check.rest_s = e.ladder.front().step_s - *check.model_s;
+    for (const Part& part : e.parts) {
+        if (!is_beyond_closed_forms(part.what)) continue;
+        check.causes.push_back(part);
+        check.rest_s -= part.seconds;
+    }
+    if (std::abs(check.rest_s) > equal_to_closed_form * e.ladder.front().step_s)
+        check.about_rest = reasons_for_rest(e, scenario);
+}
+
+// --- what next ---
+
+struct Improvement {
+    WhatNext what;
+    std::optional<Scenario> scenario;
+};
+
+// Doubles the number of nodes, if the rest of the scenario permits that.
+Improvement with_nodes_doubled(const Study& study, const Point& point,
+                               const ExplainOptions& options) {
+    Improvement candidate{{"nodes_doubled", "nodes doubled", {}, {}}, {}};
+    const auto give_up = [&candidate](std::string why) {
+        candidate.what.why_not = std::move(why);
+        return candidate;
+    };
+    Json json = Json::parse(point.resolved);
+    Json& cluster = json["cluster"];
+    if (cluster.contains("placement"))
+        return give_up("\"cluster.placement\" names the nodes of the job");
+    const char* const key = cluster.contains("devices") ? "devices" : "nodes";
+    cluster[key] = 2 * cluster[key].get<std::int64_t>();
+    try {
+        DataCache own;
+        DataCache& data = options.data != nullptr ? *options.data : own;
+        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, data));
+        if (messages_per_step(doubled) > 100.0 * static_cast<double>(options.most_messages))
+            return give_up("a step of so many would take minutes to simulate");
+        candidate.scenario = std::move(doubled);
+    } catch (const ConfigError& error) {
+        return give_up(fmt::format("{}: {}", error.path(), error.problem()));
+    }
+    return candidate;
+}
+
+std::vector<Improvement> candidates(const Study& study, const Point& point, const Scenario& base,
+                                    const ExplainOptions& options) {
+    std::vector<Improvement> all;
+    Improvement bandwidth{{"bandwidth_doubled", "bandwidth doubled", {}, {}}, {}};
+    Improvement latency{{"latency_halved", "latency halved", {}, {}}, {}};
+    if (has_network(base)) {
+        bandwidth.scenario = with_bandwidth_times(base, 2);
+        latency.scenario = with_latency_times(base, 0.5);
+    } else {
+        bandwidth.what.why_not = latency.what.why_not = "one worker sends nothing";
+    }
+    all.push_back(std::move(bandwidth));
+    all.push_back(std::move(latency));
+    all.push_back(
+        {{"compute_halved", "compute twice as fast", {}, {}}, with_compute_times(base, 0.5)});
+    all.push_back(with_nodes_doubled(study, point, options));
+    return all;
+}
+
+// --- the page's other lines ---
+
+void add_description(Explanation& e, const Study& study, std::size_t number) {
+    const Point& point = study.points[number];
+    const Scenario& scenario = point.scenario;
+    e.file = study.file;
+    e.title = scenario.title;
+    e.point = number;
+    e.points = study.points.size();
+    for (std::size_t a = 0; a < study.axes.size(); ++a)
+        e.choice.emplace_back(study.axes[a].path, study.axes[a].names[point.choice[a]]);
+    e.algorithm = scenario.algorithm.label;
+    e.workload = scenario.workload.name;
+    e.fabric = Json::parse(point.resolved)["cluster"]["fabric"]["kind"].get<std::string>();
+    e.nodes = scenario.cluster.nodes;
+    e.workers = scenario.cluster.workers;
+    e.on_the_clock = scenario.training.has_value();
+    e.of_steps = scenario.steps();
+}
+
+double stage_at(const Scenario& scenario, std::int64_t step) {
+    const double per_epoch = scenario.steps_per_epoch();
+    return scenario.algorithm.stage(step,
+                                    per_epoch > 0 ? static_cast<double>(step) / per_epoch : 0);
+}
+
+void add_notes(Explanation& e, const Scenario& scenario, const Extent& extent) {
+    if (e.on_the_clock)
+        e.notes.emplace_back(
+            "it trains, and is explained on the clock alone: without values, and without its "
+            "target; densities go by their declared laws");
+    if (e.of_steps && extent.steps < *e.of_steps && !extent.time)
+        e.notes.push_back(
+            fmt::format("the first {} of {} steps are explained", extent.steps, *e.of_steps));
+    if (e.of_steps && stage_at(scenario, extent.steps - 1) != stage_at(scenario, *e.of_steps - 1))
+        e.notes.emplace_back(
+            "later steps are of another stage (after a warm-up, say), and cost "
+            "otherwise");
+    else if (e.of_steps && stage_at(scenario, 0) != stage_at(scenario, extent.steps - 1))
+        e.notes.emplace_back("these steps are of several stages, and a step is their mean");
+    const bool random = has_unlike_nodes(scenario) || has_unsteady_links(scenario) ||
+                        scenario.cluster.failures || !scenario.cluster.background.empty();
+    if (random)
+        e.notes.emplace_back(
+            "all runs draw the same random numbers; what they draw with is noise "
+            "of the parts");
+    if (e.as_is.deaths)
+        e.notes.push_back(
+            fmt::format("{:.0f} deaths of nodes fall into the steps explained", *e.as_is.deaths));
+}
+
+// --- all of it ---
+
+// All runs besides the unmodified point.
+struct Runs {
+    std::vector<LadderStep> ladder;
+    std::vector<Metrics> of_ladder;  // the first is the unmodified point
+    std::size_t alike = 0;           // the rung with nodes alike
+    Metrics communication_alone;
+    Metrics coding_alone;
+    std::vector<WhatNext> next;
+};
+
+Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Improvement> next,
+                    int threads) {
+    Runs runs;
+    runs.ladder = ladder_of(base);
+    runs.alike = rung_of_alike_nodes(runs.ladder);
+    std::vector<Scenario> scenarios;
+    for (const LadderStep& step : runs.ladder) scenarios.push_back(step.scenario);
+    // The unmodified point has already been run. Its slot runs communication alone instead.
+    scenarios.front() = with_compute_times(runs.ladder[runs.alike].scenario, 0);
+    scenarios.push_back(with_compute_times(runs.ladder.back().scenario, 0));
+    for (const Improvement& one : next)
+        if (one.scenario) scenarios.push_back(*one.scenario);
+    std::vector<Metrics> results = run_all(scenarios, threads);
+
+    const auto behind = results.begin() + static_cast<std::ptrdiff_t>(runs.ladder.size());
+    runs.communication_alone = std::exchange(results.front(), as_is);
+    runs.of_ladder.assign(results.begin(), behind);
+    runs.coding_alone = *behind;
+    auto result = behind + 1;
+    for (Improvement& one : next) {
+        if (one.scenario) one.what.run = *result++;
+        runs.next.push_back(std::move(one.what));
+    }
+    return runs;
+}
+
+void add_overlap(Explanation& e, const Runs& runs) {
+    const double coding = step_of(runs.coding_alone);
+    e.overlap.compute_s = e.ladder.back().step_s - coding;
+    e.overlap.communication_s = step_of(runs.communication_alone);
+    e.overlap.won_s =
+        e.overlap.compute_s + e.overlap.communication_s - step_of(runs.of_ladder[runs.alike]);
+    constexpr double much = -0.005;  // of a step
+    const double least = much * e.ladder.front().step_s;
+    if (std::ranges::any_of(e.parts, [&](const Part& part) { return part.seconds < least; }))
+        e.notes.emplace_back(
+            "a part is below 0: steps were longer without that obstacle, by chance");
+}
+
+}  // namespace
+
+Explanation explain_point(const Study& study, std::size_t number, const ExplainOptions& options) {
+    const Point& point = study.points[number];
+    Explanation e;
+    add_description(e, study, number);
+    const Scenario whole = on_the_clock_alone(point.scenario);
+    const Extent extent = extent_of(whole, options.most_messages);
+    const Scenario base = cut(whole, extent);
+    e.steps = extent.steps;
+    if (extent.time) e.time_limit_s = to_seconds(*extent.time);
+
+    LinkUse use;
+    e.as_is = run_watched(base, use);
+    add_notes(e, whole, extent);
+    if (e.as_is.failed() || e.as_is.iterations == 0) return e;
+
+    std::vector<Improvement> next = candidates(study, point, base, options);
+    for (Improvement& one : next)
+        if (one.scenario) one.scenario = cut(std::move(*one.scenario), extent);
+    const Runs runs = run_everything(base, e.as_is, std::move(next), options.threads);
+    add_ladder(e, runs.ladder, runs.of_ladder);
+    add_what_is_left(e, base, step_of(runs.coding_alone));
+    add_overlap(e, runs);
+    add_links(e, base, use);
+    add_check(e, base);
+    e.next = runs.next;
+    e.verdict = verdict_of(e);
+    return e;
+}
+
+}  // namespace paceline

@@ -1,0 +1,135 @@
+#include "app/questions/free_quantity.hpp"
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/config_error.hpp"
+#include "app/json/json_file.hpp"
+#include "sim/engine/units.hpp"
+#include "sim/numeric/elementary.hpp"
+
+namespace paceline {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& problem) {
+    throw ConfigError("command line", path.empty() ? "--vary" : "--vary " + path, problem);
+}
+
+using Ends = std::pair<std::string, std::string>;
+
+std::optional<double> as_number(const std::string& text) {
+    const Json json = Json::parse(text, nullptr, false);
+    return json.is_number() ? std::optional(json.get<double>()) : std::nullopt;
+}
+
+// Reads both ends as numbers of one kind. Returns false if they are not of that kind.
+template <class Parse>
+bool read_ends(const Ends& ends, Parse parse, FreeQuantity& free) {
+    try {
+        free.from = static_cast<double>(parse(ends.first));
+        free.to = static_cast<double>(parse(ends.second));
+        return true;
+    } catch (const UnitError&) {
+        return false;
+    }
+}
+
+bool read_numbers(const Ends& ends, FreeQuantity& free) {
+    const std::optional<double> from = as_number(ends.first);
+    const std::optional<double> to = as_number(ends.second);
+    if (!from || !to) return false;
+    free.from = *from;
+    free.to = *to;
+    return true;
+}
+
+void read_kind(const Ends& ends, FreeQuantity& free) {
+    if (read_numbers(ends, free)) {
+        free.kind = QuantityKind::number;
+    } else if (read_ends(
+                   ends, [](const auto& t) { return parse_bandwidth(t).bits_per_second; }, free)) {
+        free.kind = QuantityKind::bandwidth;
+    } else if (read_ends(ends, [](const auto& t) { return parse_duration(t).count(); }, free)) {
+        free.kind = QuantityKind::duration;
+    } else if (read_ends(ends, [](const auto& t) { return parse_bytes(t).count; }, free)) {
+        free.kind = QuantityKind::size;
+    } else {
+        refuse(free.path,
+               fmt::format("\"{}\" and \"{}\" are not two numbers, bandwidths, durations or sizes; "
+                           "write both alike, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
+                           ends.first, ends.second));
+    }
+}
+
+double to_digits(double value, int digits) {
+    if (value == 0) return value;
+    const double power =
+        elementary::pow(10.0, digits - 1 - std::floor(elementary::log10(std::abs(value))));
+    return std::round(value * power) / power;
+}
+
+}  // namespace
+
+double FreeQuantity::step() const {
+    return kind == QuantityKind::number ? 0 : 1;
+}
+
+std::string FreeQuantity::spelled(double value) const {
+    const auto whole = [value] { return static_cast<std::int64_t>(std::llround(value)); };
+    switch (kind) {
+        case QuantityKind::bandwidth:
+            return to_string(Bandwidth{whole()});
+        case QuantityKind::duration:
+            return to_string(Duration{whole()});
+        case QuantityKind::size:
+            return to_string(Bytes{whole()});
+        case QuantityKind::whole_number:
+            return fmt::format("{}", whole());
+        case QuantityKind::number:
+            break;
+    }
+    return fmt::format("{}", value);
+}
+
+std::string FreeQuantity::shown(double value, int digits) const {
+    return kind == QuantityKind::whole_number ? spelled(value) : spelled(to_digits(value, digits));
+}
+
+std::string FreeQuantity::setting(double value) const {
+    return fmt::format("{}={}", path, spelled(value));
+}
+
+double FreeQuantity::in_base_unit(double value) const {
+    return kind == QuantityKind::duration ? value * 1e-12 : value;
+}
+
+std::string FreeQuantity::base_unit() const {
+    constexpr std::array<const char*, 5> units{"bit/s", "s", "B", "", ""};
+    return units.at(static_cast<std::size_t>(kind));
+}
+
+FreeQuantity read_free_quantity(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::size_t dots = text.find("..", equals == std::string::npos ? 0 : equals);
+    if (equals == 0 || equals == std::string::npos || dots == std::string::npos)
+        refuse("", fmt::format("\"{}\" is not path=from..to, such as cluster.nodes=2..64", text));
+    FreeQuantity free;
+    free.path = text.substr(0, equals);
+    const Ends ends{text.substr(equals + 1, dots - equals - 1), text.substr(dots + 2)};
+    read_kind(ends, free);
+    if (free.from == free.to)
+        refuse(free.path,
+               fmt::format("{} to {} is one value; give a range", ends.first, ends.second));
+    if (free.from > free.to)
+        refuse(free.path,
+               fmt::format("the range runs backwards; write {}..{}", ends.second, ends.first));
+    return free;
+}
+
+}  // namespace paceline

@@ -1,0 +1,264 @@
+#include "app/questions/lists.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/compression/sparse.hpp"
+#include "app/json/resources.hpp"
+#include "app/questions/mixing_report.hpp"
+#include "app/run/run_point.hpp"
+#include "app/run/running_time.hpp"
+#include "app/scenario/algorithms/mixings.hpp"
+#include "app/scenario/cluster/links.hpp"
+#include "app/scenario/workload/devices.hpp"
+#include "app/scenario/workload/profiles.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::size_t list_width = 120;
+
+Profile built_in(std::string_view name) {
+    const std::string file = fmt::format("models/profiles/{}.json", name);
+    return read_profile(parse_json(resource(file), file), file);
+}
+
+// Returns one line per entry, followed by its keys.
+template <class Table>
+std::string entries_with_keys(const Table& table) {
+    std::string text;
+    for (const auto& entry : table)
+        text += fmt::format("  {:<20} {}\n  {:<20} keys: {}\n", entry.name, entry.summary, "",
+                            fmt::join(entry.keys, ", "));
+    return text;
+}
+
+std::string list_algorithms() {
+    return entries_with_keys(algorithm_table());
+}
+
+std::string list_fabrics() {
+    return entries_with_keys(fabric_table());
+}
+
+std::string list_models() {
+    return entries_with_keys(model_table());
+}
+
+std::string list_data() {
+    return entries_with_keys(data_table()) +
+           "  \"partition\": {\"kind\": iid, contiguous, label-sorted, partly-shuffled or "
+           "dirichlet}\n";
+}
+
+std::string list_mixings() {
+    std::string text;
+    for (const MixingEntry& entry : mixing_table())
+        text += fmt::format("  {:<22} {}\n", entry.name, entry.summary);
+    return text +
+           "  \"lazy\": true halves the way: (I + W) / 2; \"weights\": \"metropolis\" (default) or "
+           "\"uniform\", 1 / (d+1)\n";
+}
+
+// Returns `head` followed by the text, in lines of at most `list_width` that all begin where `head`
+// ends.
+std::string wrapped(std::string head, std::string_view text) {
+    const std::size_t indent = head.size();
+    std::string lines;
+    bool at_start = true;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        if (!at_start && head.size() + 1 + word.size() > list_width) {
+            lines += head + '\n';
+            head.assign(indent, ' ');
+            at_start = true;
+        }
+        if (!at_start) head += ' ';
+        head += word;
+        at_start = false;
+        text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+    return lines + head + '\n';
+}
+
+std::string list_profiles() {
+    std::string text =
+        fmt::format("  {:<12} {:>11} {:>9} {:>10} {:>11}   {:<15} {}\n", "name", "parameters",
+                    "fp32 MiB", "MACs", "DGC bytes", "of a sample", "title");
+    for (const std::string_view name : profile_names()) {
+        const Profile profile = built_in(name);
+        const LayoutPtr layout = profile.layout();
+        text += wrapped(
+            fmt::format("  {:<12} {:>11} {:>9.2f} {:>10.4g} {:>11}   {:<15} ", name,
+                        layout->entries(), static_cast<double>(layout->entries()) * 4 / (1 << 20),
+                        profile.macs(), nominal_bytes(*layout, 0.001).count, profile.sample),
+            profile.title);
+    }
+    return text +
+           "  MACs: forward multiply-accumulates of a sample; DGC bytes: nominal, at density "
+           "0.001\n";
+}
+
+std::string measured_on(std::string_view device, const std::vector<Profile>& profiles) {
+    std::string text;
+    for (const Profile& profile : profiles)
+        for (const MeasuredThroughput& row : profile.throughput)
+            if (row.device == device)
+                text += wrapped(
+                    fmt::format("    {:<13} {:<10} {:>9.6g} /s       ", profile.name,
+                                row.batch ? fmt::format("batch {}", *row.batch) : "any batch",
+                                row.samples_per_s),
+                    row.source);
+    return text;
+}
+
+std::string list_devices() {
+    std::vector<Profile> profiles;
+    for (const std::string_view name : profile_names()) profiles.push_back(built_in(name));
+    std::string text =
+        "  peak fp32 operations per second (a multiply-accumulate is two), then the measured "
+        "throughput in samples\n  per second, one device; \"any batch\": the source names none\n";
+    for (const Device& device : device_table()) {
+        text += fmt::format("\n  {:<15} {}\n", device.name, device.title);
+        text += wrapped(fmt::format("    {:<13} {:<10} {:>9.4g} TFLOP/s  ", "peak", "",
+                                    device.peak_flops * 1e-12),
+                        device.source);
+        text += measured_on(device.name, profiles);
+    }
+    return text;
+}
+
+std::string list_links() {
+    std::string text =
+        fmt::format("  {:<14} {:>11} {:>11} {:>8} {:>8} {:>11}   {}\n", "preset", "to the node",
+                    "from it", "payload", "one way", "round trip", "source");
+    for (const LinkPreset& preset : link_presets()) {
+        const Bandwidth up = preset.bandwidth_up.value_or(preset.bandwidth);
+        text += wrapped(
+            fmt::format("  {:<14} {:>11} {:>11} {:>7.1f}% {:>8} {:>11}   ", preset.name,
+                        to_string(preset.bandwidth), to_string(up), 100 * preset.efficiency,
+                        to_string(preset.one_way_latency), to_string(2 * preset.one_way_latency)),
+            preset.source);
+    }
+    return text;
+}
+
+std::string list_collectives() {
+    return "  n workers, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n"
+           "  all_reduce  ring                2(n-1) (L + ceil(S/n)/B)\n"
+           "  all_reduce  recursive-doubling  log2 p (L + S/B), and 2 (L + S/B) if n > p\n"
+           "  all_reduce  halving-doubling    2 log2 p L + 2 (p-1)/p S/B, and 2 (L + S/B) if n > "
+           "p\n"
+           "  all_reduce  tree                2 ceil(log2 n) (L + S/B): reduce, then broadcast\n"
+           "  all_reduce  parameter-server    2 (L + n S/q/B), q servers; on the workers n-1 for "
+           "n\n"
+           "  all_reduce  hierarchical        2(g-1) (L + S/g/B) on the bus of g devices, then\n"
+           "                                  2(n/g-1) (L + S g/n/B) between machines\n"
+           "  all_reduce  automatic           recursive-doubling up to 2048 bytes, else\n"
+           "                                  halving-doubling (MPICH's defaults)\n"
+           "  operation   reduce-scatter      (n-1) (L + S/n/B): the kind \"collective\"\n"
+           "  operation   all-gather-ring     (n-1) (L + S/n/B)\n"
+           "  operation   all-gather-bruck    ceil(log2 n) L + (n-1) S/n/B\n"
+           "  operation   all-to-all          (n-1) (L + S/n/B)\n"
+           "  operation   broadcast, reduce   ceil(log2 n) (L + S/B)\n"
+           "  exchange    recursive-doubling  sparse: sum over steps of (L + merged bytes/B)\n"
+           "  exchange    all-gather-ring     (n-1) (L + bytes/B)\n"
+           "  exchange    all-gather-bruck    ceil(log2 n) L + (n-1) bytes/B\n"
+           "  exact forms, with chunk sizes and groups that are no power of two: docs/models.md\n";
+}
+
+struct List {
+    std::string_view name;
+    std::string (*text)();
+};
+
+constexpr std::array<List, 9> lists{{{"algorithms", &list_algorithms},
+                                     {"fabrics", &list_fabrics},
+                                     {"mixings", &list_mixings},
+                                     {"models", &list_models},
+                                     {"data", &list_data},
+                                     {"profiles", &list_profiles},
+                                     {"devices", &list_devices},
+                                     {"links", &list_links},
+                                     {"collectives", &list_collectives}}};
+
+constexpr auto names = [] {
+    std::array<std::string_view, lists.size()> all{};
+    std::ranges::transform(lists, all.begin(), &List::name);
+    return all;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> list_names() {
+    return names;
+}
+
+std::string list_text(std::string_view name) {
+    std::string text;
+    for (const List& list : lists)
+        if (name.empty() || list.name == name)
+            text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", list.name, list.text());
+    return text;
+}
+
+namespace {
+
+std::string running_time(const Study& study) {
+    double messages = 0;
+    double seconds = 0;
+    for (const Point& point : study.points) {
+        const auto of_point = expected_seconds(point.scenario);
+        if (!of_point)
+            return "\nrunning it: as long as its points take to reach their time limits\n";
+        messages += messages_of_run(point.scenario).value_or(0);
+        seconds += *of_point;
+    }
+    return fmt::format(
+        "\nrunning it: {:.3g} messages, about {:.2g} s on one core; several times that where "
+        "messages share links\n",
+        messages, seconds);
+}
+
+}  // namespace
+
+std::string check_text(const Study& study) {
+    std::string text = fmt::format("{}: well-formed\n", study.file);
+    if (!study.title.empty()) text += fmt::format("title   {}\n", study.title);
+    text += fmt::format("points  {}\n", study.points.size());
+    for (const Axis& axis : study.axes)
+        text += fmt::format("axis    {}: {}\n", axis.path, fmt::join(axis.names, ", "));
+    text +=
+        fmt::format("\nclosed form of a step on an idle network, and the messages of the run:\n");
+    constexpr std::size_t most = 40;
+    for (std::size_t i = 0; i < study.points.size() && i < most; ++i) {
+        const Point& point = study.points[i];
+        const std::int64_t steps = point.scenario.steps().value_or(1);
+        const auto model = model_step_time(point.scenario, steps);
+        const auto messages = messages_of_run(point.scenario);
+        text += fmt::format("  point {:>3}: {:<18} {:>6} workers  {:<12} {:<13} {}\n", i,
+                            point.scenario.algorithm.label, point.scenario.cluster.workers,
+                            point.scenario.workload.name,
+                            model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known",
+                            messages ? fmt::format("{:.3g}", *messages) : "not known");
+        for (const Scenario& job : point.scenario.other_jobs)
+            text +=
+                fmt::format("      beside it: {:<18} {:>6} workers  {:<12} {}\n",
+                            job.algorithm.label, job.cluster.workers, job.workload.name, job.job);
+        if (const std::size_t sources = point.scenario.cluster.background.size(); sources > 0)
+            text += fmt::format("      beside it: {} of background traffic\n",
+                                sources == 1 ? "a source" : fmt::format("{} sources", sources));
+    }
+    if (study.points.size() > most)
+        text += fmt::format("  ... and {} points more\n", study.points.size() - most);
+    return text + mixing_text(study) + running_time(study);
+}
+
+}  // namespace paceline

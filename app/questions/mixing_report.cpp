@@ -1,0 +1,159 @@
+#include "app/questions/mixing_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "topologies/mixing/graphs.hpp"
+#include "topologies/mixing/spectrum.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Identity = std::pair<std::string, int>;  // JSON and number of workers
+
+Identity identity(const Scenario& scenario) {
+    return {scenario.algorithm.mixing.json, scenario.cluster.workers};
+}
+
+MixingSchedule schedule_of(const Scenario& scenario) {
+    return scenario.algorithm.mixing.make(scenario.seed);
+}
+
+std::string degree_text(const Mixing& mixing) {
+    std::size_t least = mixing.listeners(0).size();
+    std::size_t most = least;
+    for (int i = 1; i < mixing.nodes(); ++i) {
+        least = std::min(least, mixing.listeners(i).size());
+        most = std::max(most, mixing.listeners(i).size());
+    }
+    return least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+}
+
+std::string six_digits(const std::optional<double>& value) {
+    if (!value) return "not known";
+    return fmt::format("{:.6f}", std::abs(*value) < 5e-7 ? 0 : *value);
+}
+
+// Formats significant digits, because the gaps of large graphs are small.
+std::string significant(const std::optional<double>& value) {
+    if (!value) return "not known";
+    return *value < 1e-12 ? "none: parts never meet" : fmt::format("{:.6g}", *value);
+}
+
+std::string kind_of_change(const MixingSchedule& schedule) {
+    if (schedule.is_drawn()) return "  drawn in every step; rho of the mean square";
+    if (schedule.is_static()) return "";
+    return fmt::format("  {} in turn; rho of their product", schedule.period());
+}
+
+std::string line(const Scenario& scenario) {
+    const MixingSchedule schedule = schedule_of(scenario);
+    const Spectrum found = spectrum(schedule);
+    return fmt::format("  {:<28} {:>6} {:>10} {:>10} {:>11} {:<10} {:>10}{}\n",
+                       scenario.algorithm.mixing.name, schedule.nodes(),
+                       degree_text(*schedule.at(0)), six_digits(found.rho),
+                       significant(found.gap()), found.symmetric ? "symmetric" : "directed",
+                       found.least ? six_digits(found.least) : "-", kind_of_change(schedule));
+}
+
+// Returns whether the mixing changes over time. Two nodes have only one matching.
+bool changes(const MixingSchedule& schedule) {
+    return !schedule.is_static() && schedule.nodes() > 2;
+}
+
+std::string of_decentlam(const MixingSchedule& schedule) {
+    if (changes(schedule))
+        return "DecentLaM needs a W that stays the same: momentum of one step's W does not fit the "
+               "next one's, and drives workers apart (random matchings: beyond a momentum of "
+               "0.707)";
+    if (!is_symmetric(*schedule.at(0)))
+        return "DecentLaM needs a symmetric W: a directed one has complex eigenvalues, and with "
+               "them a usual momentum drives workers apart";
+    return "";
+}
+
+std::string of_d2(const MixingSchedule& schedule) {
+    if (changes(schedule) || !is_symmetric(*schedule.at(0)))
+        return "D2 is proved for a symmetric W that stays the same; on others its corrections can "
+               "drive workers apart";
+    const std::optional<double> least = spectrum(schedule).least;
+    if (!least || *least > -1.0 / 3 + 1e-9) return "";
+    return fmt::format(
+        "D2 needs a least eigenvalue of W above -1/3, and this is {}: it does not "
+        "converge; \"lazy\": true lifts it",
+        six_digits(least));
+}
+
+std::string problem(MixingNeed need, const MixingSchedule& schedule) {
+    switch (need) {
+        case MixingNeed::symmetric_and_static:
+            return of_decentlam(schedule);
+        case MixingNeed::least_eigenvalue_above_minus_third:
+            return of_d2(schedule);
+        case MixingNeed::none:
+            break;
+    }
+    return "";
+}
+
+}  // namespace
+
+std::vector<std::string> mixing_warnings(const Study& study) {
+    struct Warning {
+        std::string algorithm, mixing, problem;
+        std::vector<int> workers;
+    };
+    std::vector<Warning> warnings;
+    std::set<std::tuple<Identity, MixingNeed, std::string>> seen;
+    for (const Point& point : study.points) {
+        const AlgorithmChoice& algorithm = point.scenario.algorithm;
+        if (algorithm.mixing_need == MixingNeed::none) continue;
+        const Identity mixing = identity(point.scenario);
+        if (!seen.emplace(mixing, algorithm.mixing_need, algorithm.label).second) continue;
+        std::string text = problem(algorithm.mixing_need, schedule_of(point.scenario));
+        if (text.empty()) continue;
+        const auto alike = std::ranges::find_if(warnings, [&](const Warning& warning) {
+            return warning.algorithm == algorithm.label &&
+                   warning.mixing == algorithm.mixing.name && warning.problem == text;
+        });
+        if (alike == warnings.end())
+            warnings.push_back(
+                {algorithm.label, algorithm.mixing.name, std::move(text), {mixing.second}});
+        else
+            alike->workers.push_back(mixing.second);
+    }
+    std::vector<std::string> texts;
+    for (const Warning& warning : warnings)
+        texts.push_back(fmt::format("{} on \"{}\" of {} workers: {}", warning.algorithm,
+                                    warning.mixing, fmt::join(warning.workers, ", "),
+                                    warning.problem));
+    return texts;
+}
+
+std::string mixing_text(const Study& study) {
+    std::string text;
+    std::set<Identity> seen;
+    for (const Point& point : study.points) {
+        if (!point.scenario.algorithm.mixing.make) continue;
+        if (seen.insert(identity(point.scenario)).second) text += line(point.scenario);
+    }
+    if (text.empty()) return text;
+    text = fmt::format(
+        "\nmixings: rho is what averaging leaves of a disagreement\n"
+        "  {:<28} {:>6} {:>10} {:>10} {:>11} {:<10} {:>10}\n{}",
+        "kind", "nodes", "degree", "rho", "gap", "W is", "lambda_n", text);
+    for (const std::string& warning : mixing_warnings(study))
+        text += fmt::format("warning: {}\n", warning);
+    return text;
+}
+
+}  // namespace paceline

@@ -1,0 +1,254 @@
+#include "app/questions/solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/json/config_error.hpp"
+#include "app/json/names.hpp"
+#include "app/run/results.hpp"
+#include "app/run/run_point.hpp"
+
+namespace paceline {
+
+namespace {
+
+[[noreturn]] void refuse_search(const std::string& path, const std::string& problem) {
+    throw ConfigError("command line", path, problem);
+}
+
+std::string path_of(const std::string& setting) {
+    return setting.substr(0, setting.find('='));
+}
+
+bool at_or_below(const std::string& path, const std::string& above) {
+    return path == above || path.starts_with(above + ".");
+}
+
+void check_column(const std::string& column) {
+    const std::vector<std::string_view> known = column_names();
+    if (std::ranges::find(known, column) == known.end())
+        refuse_search("--find", unknown_name(column, "a column of numbers in results.csv", known));
+}
+
+void check_target(const SolveQuestion& question) {
+    if (question.equals && !question.against.empty())
+        refuse_search("--equals",
+                      "excludes --against: compare with a number or with another scenario");
+    if (!question.equals && question.against.empty())
+        refuse_search("--find",
+                      "says what to look at, and not what it should be; give --equals a number, or "
+                      "--against a setting of the scenario to compare with");
+    if (question.times != 1 && question.against.empty())
+        refuse_search("--times",
+                      "is of the other scenario's column, and there is none; give --against");
+}
+
+void check_settings(const SolveQuestion& question, const FreeQuantity& free) {
+    for (const std::string& setting : question.settings)
+        if (at_or_below(path_of(setting), free.path))
+            refuse_search("--set " + path_of(setting),
+                          "is also what --vary moves; remove one of the two");
+}
+
+Subject other_subject(const SolveQuestion& question, const FreeQuantity& free) {
+    Subject other{question.settings, true};
+    for (const std::string& setting : question.against) {
+        other.settings.push_back(setting);
+        const std::string path = path_of(setting);
+        if (at_or_below(free.path, path) || at_or_below(path, free.path)) other.varies = false;
+    }
+    return other;
+}
+
+// Reports an error of a setting under the name of the option that set it.
+template <class Read>
+auto blaming(const std::string& option, const std::vector<std::string>& paths, Read read) {
+    try {
+        return read();
+    } catch (const ConfigError& error) {
+        constexpr std::string_view set = "--set";
+        if (error.file() != "command line" || !error.path().starts_with(set)) throw;
+        const std::string rest = error.path().substr(set.size());
+        const std::string path = rest.empty() ? rest : rest.substr(1);
+        const auto leads_there = [&](const std::string& above) {
+            return path.empty() ? option == "--against"
+                                : at_or_below(path, above) || path.starts_with(above + "[");
+        };
+        if (std::ranges::none_of(paths, leads_there)) throw;
+        refuse_search(option + rest, error.problem());
+    }
+}
+
+std::vector<std::string> paths_of(const std::vector<std::string>& settings) {
+    std::vector<std::string> paths;
+    for (const std::string& setting : settings) paths.push_back(path_of(setting));
+    return paths;
+}
+
+bool takes(SolvePoints& points, const Subject& subject, double value) {
+    return points.candidate(subject, value).point.has_value();
+}
+
+// The two scenarios, and the points of each.
+class Comparison {
+  public:
+    Comparison(const SolveQuestion& question, const FreeQuantity& free, SolveOptions options)
+        : question_(question),
+          points_(question.file, free, std::move(options)),
+          main_{question.settings, true},
+          other_(other_subject(question, free)) {}
+
+    // Returns whether the scenario takes only whole numbers at this path. Throws ConfigError if it
+    // refuses an end of the range.
+    bool check_ends(const FreeQuantity& free) {
+        const bool whole = free.kind == QuantityKind::number &&
+                           free.from == std::floor(free.from) && free.to == std::floor(free.to) &&
+                           std::abs(free.to) < 1e15 && std::abs(free.from) < 1e15 &&
+                           !takes(points_, main_, free.from + 0.5) &&
+                           (takes(points_, main_, free.from) || takes(points_, main_, free.to));
+        const auto read_ends = [&](const Subject& subject) {
+            if (whole && takes(points_, subject, free.to)) return;
+            points_.read(subject, free.from);
+            if (!whole && subject.varies) points_.read(subject, free.to);
+        };
+        blaming("--vary", {free.path}, [&] { read_ends(main_); });
+        if (has_other())
+            blaming("--against", paths_of(question_.against),
+                    [&] { blaming("--vary", {free.path}, [&] { read_ends(other_); }); });
+        return whole;
+    }
+
+    [[nodiscard]] bool has_other() const { return !question_.equals; }
+    [[nodiscard]] bool other_varies() const { return has_other() && other_.varies; }
+    [[nodiscard]] const SolvePoints& points() const { return points_; }
+
+    std::vector<Sides> sides(const std::vector<double>& values,
+                             std::map<double, std::string>& why_gap) {
+        const std::vector<Candidate> mine = candidates(main_, values);
+        const std::vector<Candidate> theirs =
+            has_other() ? candidates(other_, values) : std::vector<Candidate>{};
+        std::vector<Candidate> all = mine;
+        all.insert(all.end(), theirs.begin(), theirs.end());
+        const std::vector<std::optional<double>> columns = points_.column(all, question_.column);
+        std::vector<Sides> sides;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            sides.push_back(
+                {columns[i], has_other() ? columns[values.size() + i] : question_.equals});
+            if (sides.back().right) *sides.back().right *= question_.times;
+            std::string why = points_.why_empty(mine[i], question_.column);
+            if (why.empty() && has_other()) {
+                why = points_.why_empty(theirs[i], question_.column);
+                if (!why.empty()) why.insert(0, "the other: ");
+            }
+            if (!why.empty()) why_gap[values[i]] = why;
+        }
+        return sides;
+    }
+
+    /// Returns the sides from closed forms, where both have one.
+    std::vector<Sides> predicted_sides(const std::vector<double>& values) {
+        std::vector<Sides> sides;
+        for (const double value : values) {
+            Sides& at = sides.emplace_back();
+            at.left = predicted(main_, value);
+            at.right = has_other() ? predicted(other_, value) : question_.equals;
+            if (at.right) *at.right *= question_.times;
+        }
+        return sides;
+    }
+
+  private:
+    std::vector<Candidate> candidates(const Subject& subject, const std::vector<double>& values) {
+        std::vector<Candidate> all;
+        for (const double value : values) all.push_back(points_.candidate(subject, value));
+        return all;
+    }
+
+    std::optional<double> predicted(const Subject& subject, double value) {
+        const Candidate candidate = points_.candidate(subject, value);
+        if (!candidate.point) return std::nullopt;
+        const Scenario& scenario = candidate.point->scenario;
+        const auto steps = scenario.steps();
+        const auto model = steps ? model_step_time(scenario, *steps) : std::nullopt;
+        if (!model || scenario.training) return std::nullopt;
+        const double step_s = to_seconds(*model) / scenario.algorithm.computing;
+        const double work_s = to_seconds(scenario.workload.step());
+        const double workers = scenario.cluster.workers;
+        const std::string& column = question_.column;
+        if (column == "step_time_s" || column == "model_step_time_s") return step_s;
+        if (!(step_s > 0)) return std::nullopt;
+        if (column == "speedup" && work_s > 0) return workers * work_s / step_s;
+        if (column == "efficiency" && work_s > 0) return work_s / step_s;
+        if (const auto batch = scenario.workload.charged_step_batch();
+            column == "samples_per_s" && batch)
+            return workers * static_cast<double>(*batch) / step_s;
+        return std::nullopt;
+    }
+
+    const SolveQuestion& question_;
+    SolvePoints points_;
+    Subject main_;
+    Subject other_;
+};
+
+Search search_of(const SolveQuestion& question, const FreeQuantity& free) {
+    const bool wide = free.from > 0 && free.to / free.from > 10;
+    if (question.scale == Scale::logarithmic && free.from <= 0)
+        refuse_search("--scale", "a logarithmic scale needs a range above 0; use --scale linear");
+    const bool whole = free.kind == QuantityKind::whole_number;
+    return {question.scale.value_or(wide ? Scale::logarithmic : Scale::linear),
+            whole ? 0 : question.tolerance, free.step()};
+}
+
+std::vector<double> grid_of(const SolveQuestion& question, const FreeQuantity& free,
+                            const Search& search) {
+    const bool whole = free.kind == QuantityKind::whole_number;
+    const double there_are = free.to - free.from + 1;
+    const std::size_t usual = whole && there_are <= static_cast<double>(most_whole_numbers)
+                                  ? most_whole_numbers
+                                  : usual_grid;
+    std::vector<double> grid =
+        search_grid(free.from, free.to, question.grid.value_or(usual), search);
+    return whole ? with_powers_of_two(std::move(grid)) : grid;
+}
+
+bool nothing_but_gaps(const Changes& found) {
+    return !found.closest.has_value();
+}
+
+}  // namespace
+
+Solution solve(const SolveQuestion& question, const SolveOptions& options) {
+    check_column(question.column);
+    check_target(question);
+    Solution solution;
+    FreeQuantity& free = solution.free;
+    free = read_free_quantity(question.vary);
+    check_settings(question, free);
+    Comparison comparison(question, free, options);
+    if (comparison.check_ends(free)) free.kind = QuantityKind::whole_number;
+    solution.search = search_of(question, free);
+    solution.grid = grid_of(question, free, solution.search);
+    solution.other_varies = comparison.other_varies();
+
+    solution.found = find_changes(
+        solution.grid,
+        [&](const std::vector<double>& values) {
+            return comparison.sides(values, solution.why_gap);
+        },
+        solution.search);
+    Changes predicted = find_changes(
+        solution.grid,
+        [&](const std::vector<double>& values) { return comparison.predicted_sides(values); },
+        solution.search);
+    if (!nothing_but_gaps(predicted)) solution.closed_form = std::move(predicted);
+    solution.points = comparison.points().points();
+    solution.kept = comparison.points().kept();
+    return solution;
+}
+
+}  // namespace paceline

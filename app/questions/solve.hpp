@@ -1,0 +1,59 @@
+// `paceline solve` answers: for which values of one free quantity does a column of the scenario's
+// result equal a number, or the same column of the scenario with other settings?
+//
+//   left(x)    the column with the free quantity at x
+//   right(x)   a number, or `times` the column of the other scenario. The other's free quantity
+//              varies too, unless one of its own settings fixes the free path or one above it
+//
+// analysis/measures/crossings.hpp says how the range is searched, and what is found and missed. Where closed
+// forms of the step exist, the same search runs on them alone and needs no simulation.
+//
+// A value is a gap if the scenario refuses it, or if its run fails, diverges or leaves the column
+// empty. For bandwidths, durations, sizes and numbers, the scenario must accept both ends of the
+// range. For whole numbers, such as nodes, it must accept one of the two.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/measures/crossings.hpp"
+#include "app/questions/solve_points.hpp"
+
+namespace paceline {
+
+inline constexpr std::size_t usual_grid = 25;
+inline constexpr std::size_t most_whole_numbers = 200;  // up to here, all are tried
+
+struct SolveQuestion {
+    std::string file;
+    std::vector<std::string> settings;  // "path=value", for the scenario
+    std::string vary;                   // "path=from..to"
+    std::string column;
+    std::optional<double> equals{};      // either this,
+    std::vector<std::string> against{};  // or settings of the other scenario
+    double times = 1;                    // factor of the other's column
+    std::optional<std::size_t> grid{};
+    std::optional<Scale> scale{};  // logarithmic where a positive range spans more than a factor 10
+    double tolerance = 1e-4;
+};
+
+struct Solution {
+    FreeQuantity free;
+    Search search;
+    bool other_varies = false;
+    std::vector<double> grid;
+    Changes found;
+    std::map<double, std::string> why_gap;
+    std::optional<Changes> closed_form;
+    std::size_t points = 0;  // that were evaluated
+    std::size_t kept = 0;    // number of them from an earlier run
+};
+
+/// Throws ConfigError before anything runs, SearchStopped, and OutputError if a point cannot be
+/// stored.
+Solution solve(const SolveQuestion& question, const SolveOptions& options);
+
+}  // namespace paceline

@@ -1,0 +1,81 @@
+#include "app/questions/solve_points.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "app/run/results.hpp"
+#include "app/study/run_study.hpp"
+
+namespace paceline {
+
+namespace {
+
+bool has_values(const Metrics& metrics) {
+    return !metrics.failed() && metrics.outcome != "diverged";
+}
+
+}  // namespace
+
+Point SolvePoints::read(const Subject& subject, double value) {
+    std::vector<std::string> settings = subject.settings;
+    if (subject.varies) settings.push_back(free_.setting(value));
+    return read_single_point(file_, settings, cache_);
+}
+
+Candidate SolvePoints::candidate(const Subject& subject, double value) {
+    try {
+        return {read(subject, value), {}};
+    } catch (const ConfigError& error) {
+        return {std::nullopt, error.problem()};
+    }
+}
+
+void SolvePoints::run(Study study) {
+    if (study.points.empty()) return;
+    check_memory(study, static_cast<int>(options_.pool.loops));
+    StudyOptions options;
+    options.pool = options_.pool;
+    options.telling = options_.telling;
+    options.keep_in = options_.keep_in;
+    options.resume = true;
+    options.stop = options_.stop;
+    const StudyOutcome outcome = run_study(study, options);
+    if (!outcome.complete) throw SearchStopped{};
+    kept_ += outcome.kept;
+    for (std::size_t i = 0; i < study.points.size(); ++i)
+        results_.emplace(study.points[i].resolved, outcome.results[i].metrics);
+}
+
+std::vector<std::optional<double>> SolvePoints::column(const std::vector<Candidate>& candidates,
+                                                       std::string_view name) {
+    Study study{file_, {}, {}, {}};
+    std::set<std::string> asked;
+    for (const Candidate& candidate : candidates) {
+        if (!candidate.point || results_.contains(candidate.point->resolved)) continue;
+        if (!asked.insert(candidate.point->resolved).second) continue;
+        study.points.push_back(*candidate.point);
+        study.points.back().number = study.points.size() - 1;
+    }
+    run(std::move(study));
+    std::vector<std::optional<double>> values;
+    for (const Candidate& candidate : candidates) {
+        std::optional<double>& value = values.emplace_back();
+        if (!candidate.point) continue;
+        const Metrics& metrics = results_.at(candidate.point->resolved);
+        if (has_values(metrics)) value = column_value(name, metrics);
+    }
+    return values;
+}
+
+std::string SolvePoints::why_empty(const Candidate& candidate, std::string_view name) const {
+    if (!candidate.point) return "refused: " + candidate.refusal;
+    const Metrics& metrics = results_.at(candidate.point->resolved);
+    if (!has_values(metrics))
+        return metrics.outcome +
+               (metrics.outcome_details.empty() ? "" : ": " + metrics.outcome_details);
+    return column_value(name, metrics) ? "" : fmt::format("{} is empty", name);
+}
+
+}  // namespace paceline

@@ -1,0 +1,341 @@
+#include "app/questions/solve_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/numeric/elementary.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::size_t all_rows = 40;
+
+int digits_of(const Search& search) {
+    const double tolerance = search.tolerance > 0 ? search.tolerance : 1e-4;
+    return std::clamp(static_cast<int>(std::ceil(-elementary::log10(tolerance))) + 2, 4, 15);
+}
+
+std::string number(const std::optional<double>& value, int digits) {
+    return value ? fmt::format("{:.{}g}", *value, digits) : "-";
+}
+
+// Formats values of the free quantity and of the column.
+class Pen {
+  public:
+    Pen(const SolveQuestion& question, const Solution& solution)
+        : question_(question), solution_(solution), digits_(digits_of(solution.search)) {}
+
+    [[nodiscard]] std::string value(double x) const { return solution_.free.shown(x, digits_); }
+    [[nodiscard]] std::string on_grid(double x) const { return solution_.free.spelled(x); }
+    [[nodiscard]] std::string both(const Sample& sample) const {
+        return fmt::format("{} against {}", number(sample.at.left, digits_ + 2),
+                           number(sample.at.right, digits_ + 2));
+    }
+    [[nodiscard]] bool whole() const { return solution_.free.kind == QuantityKind::whole_number; }
+    [[nodiscard]] std::string target() const {
+        if (question_.equals) return fmt::format("{}", *question_.equals);
+        return question_.times == 1 ? "the other"
+                                    : fmt::format("{} times the other", question_.times);
+    }
+    [[nodiscard]] std::string relation(Side side) const {
+        switch (side) {
+            case Side::above:
+                return fmt::format("above {}", target());
+            case Side::below:
+                return fmt::format("below {}", target());
+            case Side::equal:
+                return fmt::format("equal to {}", target());
+            case Side::gap:
+                break;
+        }
+        return "not known";
+    }
+
+  private:
+    const SolveQuestion& question_;
+    const Solution& solution_;
+    int digits_;
+};
+
+void add_lines(std::string& text, std::string_view title, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+        text += fmt::format("{:<9}  {}\n", &line == &lines.front() ? title : "", line);
+}
+
+std::string question_text(const SolveQuestion& question, const Solution& solution, const Pen& pen) {
+    const FreeQuantity& free = solution.free;
+    std::string text =
+        fmt::format("For which {} from {} to {} is {} {}?\n\n", free.path, pen.on_grid(free.from),
+                    pen.on_grid(free.to), question.column, pen.relation(Side::equal));
+    std::vector<std::string> lines{question.file};
+    lines.insert(lines.end(), question.settings.begin(), question.settings.end());
+    add_lines(text, "scenario", lines);
+    if (question.equals) return text;
+    lines = question.against;
+    lines.insert(lines.begin(),
+                 fmt::format("the same, {}, but", solution.other_varies
+                                                      ? "at the same value"
+                                                      : "with a value of its own that stands"));
+    add_lines(text, "the other", lines);
+    return text;
+}
+
+// "falls below 0.5"
+std::string turn(const Pen& pen, const Change& change) {
+    return fmt::format("{} {} {}", change.after == Side::above ? "rises" : "falls",
+                       change.after == Side::above ? "above" : "below", pen.target());
+}
+
+std::string answer(const SolveQuestion& question, const Pen& pen, const Change& change) {
+    const std::string first = pen.value(change.first.x);
+    const std::string last = pen.value(change.last.x);
+    const std::string& column = question.column;
+    const std::string beside = fmt::format("{} before it, {} after it", pen.relation(change.before),
+                                           pen.relation(change.after));
+    std::string line;
+    switch (change.kind) {
+        case ChangeKind::crossing:
+            line = pen.whole() ? fmt::format("from {} on: {} {}", last, column, turn(pen, change))
+                               : fmt::format("at {}: {} {}", pen.value(change.at), column,
+                                             turn(pen, change));
+            break;
+        case ChangeKind::jump:
+            line = fmt::format("between {} and {}: {} {} in a jump", first, last, column,
+                               turn(pen, change));
+            break;
+        case ChangeKind::hidden:
+            line = fmt::format("somewhere between {} and {}, hidden by a gap: {} {}", first, last,
+                               column, turn(pen, change));
+            break;
+        case ChangeKind::equal:
+            line = change.first.x == change.last.x
+                       ? fmt::format("at {} exactly: {}", first, beside)
+                       : fmt::format("from {} to {}: equal; {}", first, last, beside);
+            break;
+    }
+    line += fmt::format("\n  {}: {}\n", first, pen.both(change.first));
+    if (change.first.x == change.last.x) return line;
+    return line + fmt::format("  {}: {}\n", last, pen.both(change.last));
+}
+
+std::string no_answer(const Pen& pen, const Solution& solution) {
+    const Changes& found = solution.found;
+    if (!found.closest) return "no value is known anywhere in the range; the gaps below say why\n";
+    const auto known = [](const Sample& s) { return s.side() != Side::gap; };
+    const Sample& first = *std::ranges::find_if(found.samples, known);
+    const auto reversed = std::views::reverse(found.samples);
+    const Sample& last = *std::ranges::find_if(reversed, known);
+    return fmt::format("nowhere{}: {} from {} to {}\n  {}: {}\n  {}: {}\n  closest at {}: {}\n",
+                       found.gaps.empty() ? "" : " where it is known", pen.relation(first.side()),
+                       pen.value(first.x), pen.value(last.x), pen.value(first.x), pen.both(first),
+                       pen.value(last.x), pen.both(last), pen.value(found.closest->x),
+                       pen.both(*found.closest));
+}
+
+std::string closed_form_text(const Pen& pen, const Solution& solution) {
+    if (!solution.closed_form) return "";
+    std::vector<std::string> places;
+    for (const Change& change : solution.closed_form->changes) {
+        if (pen.whole() || change.kind != ChangeKind::crossing)
+            places.push_back(fmt::format("between {} and {}", pen.value(change.first.x),
+                                         pen.value(change.last.x)));
+        else
+            places.push_back(fmt::format("at {}", pen.value(change.at)));
+    }
+    return fmt::format("by the closed forms: {}\n",
+                       places.empty() ? "nowhere" : fmt::format("{}", fmt::join(places, ", ")));
+}
+
+std::string gaps_text(const Pen& pen, const Solution& solution) {
+    std::string text;
+    for (const Gap& gap : solution.found.gaps)
+        text += fmt::format(
+            "no value {}: {}\n",
+            gap.first == gap.last
+                ? fmt::format("at {}", pen.value(gap.first))
+                : fmt::format("from {} to {}", pen.value(gap.first), pen.value(gap.last)),
+            solution.why_gap.at(gap.first));
+    return text;
+}
+
+// Returns whether a row of a long grid is shown: ends, changes of side and their neighbors, and
+// every n-th row.
+bool is_told(const std::vector<Sample>& rows, std::size_t i) {
+    if (rows.size() <= all_rows || i == 0 || i + 1 == rows.size()) return true;
+    const std::size_t every = (rows.size() + all_rows / 2 - 1) / (all_rows / 2);
+    return i % every == 0 || rows[i].side() != rows[i - 1].side() ||
+           rows[i].side() != rows[i + 1].side();
+}
+
+std::string_view sign(Side side) {
+    switch (side) {
+        case Side::above:
+            return ">";
+        case Side::below:
+            return "<";
+        case Side::equal:
+            return "=";
+        case Side::gap:
+            break;
+    }
+    return "?";
+}
+
+std::string table_text(const SolveQuestion& question, const Solution& solution, const Pen& pen) {
+    const std::set<double> on_grid(solution.grid.begin(), solution.grid.end());
+    std::vector<Sample> rows;
+    for (const Sample& sample : solution.found.samples)
+        if (on_grid.contains(sample.x)) rows.push_back(sample);
+    std::size_t width = solution.free.path.size();
+    for (const Sample& row : rows) width = std::max(width, pen.on_grid(row.x).size());
+    std::string text =
+        fmt::format("{:>{}}  {:>{}}     {}\n", solution.free.path, width, question.column,
+                    std::max<std::size_t>(12, question.column.size()), pen.target());
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!is_told(rows, i)) {
+            ++left_out;
+            continue;
+        }
+        text += fmt::format("{:>{}}  {:>{}}  {}  {}\n", pen.on_grid(rows[i].x), width,
+                            number(rows[i].at.left, 6),
+                            std::max<std::size_t>(12, question.column.size()), sign(rows[i].side()),
+                            number(rows[i].at.right, 6));
+    }
+    if (left_out > 0) text += fmt::format("({} more rows with --json)\n", left_out);
+    return text;
+}
+
+Json value_json(const FreeQuantity& free, double x) {
+    const bool plain = free.step() == 0 || free.kind == QuantityKind::whole_number;
+    return {{"value", plain ? Json::parse(free.spelled(x)) : Json(free.spelled(x))},
+            {"number", free.in_base_unit(x)}};
+}
+
+Json optional_json(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? Json(*value) : Json();
+}
+
+Json side_json(Side side) {
+    switch (side) {
+        case Side::above:
+            return "above";
+        case Side::below:
+            return "below";
+        case Side::equal:
+            return "equal";
+        case Side::gap:
+            break;
+    }
+    return nullptr;
+}
+
+std::string_view name_of(ChangeKind kind) {
+    switch (kind) {
+        case ChangeKind::crossing:
+            return "crossing";
+        case ChangeKind::jump:
+            return "jump";
+        case ChangeKind::equal:
+            return "equal";
+        case ChangeKind::hidden:
+            break;
+    }
+    return "hidden";
+}
+
+Json pair_json(const Sides& at) {
+    return Json::array({optional_json(at.left), optional_json(at.right)});
+}
+
+Json answers_json(const FreeQuantity& free, const Changes& found) {
+    Json answers = Json::array();
+    for (const Change& change : found.changes)
+        answers.push_back(
+            {{"kind", name_of(change.kind)},
+             {"at", value_json(free, change.at)},
+             {"from", value_json(free, change.first.x)},
+             {"to", value_json(free, change.last.x)},
+             {"before", side_json(change.before)},
+             {"after", side_json(change.after)},
+             {"values",
+              {{"from", pair_json(change.first.at)}, {"to", pair_json(change.last.at)}}}});
+    return answers;
+}
+
+Json sample_json(const FreeQuantity& free, const Sample& sample) {
+    Json json = value_json(free, sample.x);
+    json["left"] = optional_json(sample.at.left);
+    json["right"] = optional_json(sample.at.right);
+    return json;
+}
+
+Json question_json(const SolveQuestion& question, const Solution& solution) {
+    const FreeQuantity& free = solution.free;
+    const bool logarithmic = solution.search.scale == Scale::logarithmic;
+    Json json{{"scenario", question.file},
+              {"settings", question.settings},
+              {"vary",
+               {{"path", free.path},
+                {"from", value_json(free, free.from)},
+                {"to", value_json(free, free.to)},
+                {"scale", logarithmic ? "logarithmic" : "linear"},
+                {"unit", free.base_unit()}}},
+              {"column", question.column}};
+    if (question.equals)
+        json["equals"] = *question.equals;
+    else
+        json.update({{"against", question.against},
+                     {"times", question.times},
+                     {"other_varies", solution.other_varies}});
+    json["tolerance"] = solution.search.tolerance;
+    return json;
+}
+
+}  // namespace
+
+std::string solution_text(const SolveQuestion& question, const Solution& solution) {
+    const Pen pen(question, solution);
+    std::string text = question_text(question, solution, pen) + "\n";
+    if (solution.found.changes.empty()) text += no_answer(pen, solution);
+    for (const Change& change : solution.found.changes) text += answer(question, pen, change);
+    text += closed_form_text(pen, solution) + gaps_text(pen, solution) + "\n";
+    text += table_text(question, solution, pen);
+    return text + fmt::format("\n{} points looked at, {} of them kept from before\n",
+                              solution.points, solution.kept);
+}
+
+std::string solution_json(const SolveQuestion& question, const Solution& solution) {
+    const FreeQuantity& free = solution.free;
+    const std::set<double> on_grid(solution.grid.begin(), solution.grid.end());
+    Json json{
+        {"question", question_json(question, solution)},
+        {"answers", answers_json(free, solution.found)},
+        {"closed_form", solution.closed_form ? answers_json(free, *solution.closed_form) : Json()},
+        {"closest", solution.found.closest ? sample_json(free, *solution.found.closest) : Json()},
+        {"gaps", Json::array()},
+        {"samples", Json::array()},
+        {"points", solution.points},
+        {"kept", solution.kept}};
+    for (const Gap& gap : solution.found.gaps)
+        json["gaps"].push_back({{"from", value_json(free, gap.first)},
+                                {"to", value_json(free, gap.last)},
+                                {"why", solution.why_gap.at(gap.first)}});
+    for (const Sample& sample : solution.found.samples) {
+        Json one = sample_json(free, sample);
+        one["on_grid"] = on_grid.contains(sample.x);
+        json["samples"].push_back(std::move(one));
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace paceline

@@ -1,0 +1,45 @@
+// Observes a run of one point. run_point reports which process runs on which host, and forwards
+// what network and workers report (sim/network/observer.hpp, algorithms/runtime/observer.hpp).
+//
+// An observer changes nothing: results are identical to the last byte with and without one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "algorithms/runtime/observer.hpp"
+#include "sim/engine/simulation.hpp"
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+/// The process that runs on a host of the network.
+struct HostRole {
+    enum class Kind : std::uint8_t { worker, server, background, nobody };
+    Kind kind = Kind::nobody;
+    int job = 0;             // 0: the main job, then the others; for background: its number
+    std::string job_name{};  // empty: the main job, or background
+    int rank = 0;    // in its job, servers after workers; for background: 0 sends, 1 receives
+    int node = 0;    // machine within its job, the same for all hosts of the machine
+    int device = 0;  // device within its machine
+};
+
+/// The simulated machine, before anything happens on it.
+struct Machine {
+    const Simulation& simulation;
+    const Network& network;
+    std::vector<HostRole> hosts;  // [host]
+};
+
+struct Observer {
+    /// Called once, at time 0.
+    std::function<void(const Machine& machine)> begins{};
+    NetworkObserver network{};
+    WorkerObserver workers{};  // of all jobs
+    /// Called once, when the run is over.
+    std::function<void()> ends{};
+};
+
+}  // namespace paceline

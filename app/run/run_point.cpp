@@ -1,0 +1,451 @@
+#include "app/run/run_point.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "algorithms/runtime/crew.hpp"
+#include "algorithms/runtime/diverged.hpp"
+#include "analysis/traces/job_marks.hpp"
+#include "sim/engine/processes.hpp"
+#include "sim/network/link_processes.hpp"
+
+namespace paceline {
+
+namespace {
+
+StepTiming step_timing(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    if (!algorithm.bucket)
+        return accumulated(make_step_timing(workload.gradient, *workload.layout),
+                           workload.accumulation);
+    const std::int64_t entries = algorithm.bucket->count / algorithm.wire.weigh(1).count;
+    return accumulated(make_step_timing(workload.gradient, *workload.layout, workload.tensor_macs,
+                                        std::max<std::int64_t>(entries, 1)),
+                       workload.accumulation);
+}
+
+StepModelInput model_input(const Scenario& scenario, const IdleNetwork& network) {
+    return {scenario.cluster.workers, network,
+            step_timing(scenario),    scenario.workload.update,
+            scenario.workload.layout, scenario.algorithm.wire};
+}
+
+Job make_job(const Scenario& scenario) {
+    Job job{Vector(scenario.workload.layout)};
+    job.timing = step_timing(scenario);
+    job.update = scenario.workload.update;
+    job.workers = scenario.cluster.workers;
+    if (scenario.algorithm.serve) job.servers = scenario.algorithm.server_nodes;
+    job.wire = scenario.algorithm.wire;
+    job.seed = scenario.seed;
+    job.compute_time = scenario.cluster.compute_time(scenario.seed);
+    job.steps_per_epoch = scenario.steps_per_epoch();
+    const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
+    if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
+    if (const auto& failures = scenario.cluster.failures)
+        job.failures =
+            make_failures(*failures, scenario.algorithm, scenario.cluster.workers, scenario.seed);
+    job.takes_step = [steps](std::int64_t k) { return k < steps; };
+    return job;
+}
+
+Shards shards_of(const Scenario& scenario) {
+    return scenario.training->data.deal(scenario.cluster.workers, RandomStreams(scenario.seed));
+}
+
+std::unique_ptr<Problem> make_problem(const Scenario& scenario) {
+    const Training& training = *scenario.training;
+    ProblemOptions options;
+    options.shards = shards_of(scenario);
+    options.batch = static_cast<int>(*scenario.workload.step_batch());
+    options.sampling = training.sampling;
+    options.weight_decay =
+        scenario.algorithm.decays_by_itself ? 0 : training.optimizer.weight_decay;
+    options.most_scored = training.measurement.samples;
+    options.seed = scenario.seed;
+    return training.model.problem(training.data.set, std::move(options));
+}
+
+std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simulation,
+                                      const Network& network, Problem& problem) {
+    TrainingLogOptions options;
+    const Training& training = *scenario.training;
+    options.cadence = training.measurement.cadence(scenario.steps_per_epoch());
+    options.measured = training.measurement.target;
+    options.stop = training.stop;
+    options.steps = scenario.steps();
+    options.nodes = scenario.cluster.nodes;
+    if (training.model.minimum)
+        options.minimum = training.model.minimum(*training.data.set, shards_of(scenario),
+                                                 training.optimizer.weight_decay);
+    return std::make_unique<TrainingLog>(simulation, network, problem, options);
+}
+
+// Adds values to the job. Requires that problem and log outlive it.
+void make_it_train(Job& job, const Scenario& scenario, Problem& problem, TrainingLog& log) {
+    if (scenario.training->stand_in) job.charged = scenario.workload.layout;
+    job.start = Vector(problem.layout(), problem.start());
+    job.objective = [&problem](const Vector& x, int rank, std::int64_t) {
+        return problem.gradient(x, rank);
+    };
+    job.mean_objective = [&problem](const Vector& x, std::int64_t) {
+        return problem.mean_gradient(x);
+    };
+    for (const auto& shard : shards_of(scenario))
+        job.samples.push_back(static_cast<double>(shard.size()));
+    const std::int64_t batch = *scenario.workload.step_batch() * scenario.cluster.workers;
+    job.learning_rate = [schedule = scenario.training->optimizer.schedule, batch,
+                         steps = scenario.steps().value_or(1)](std::int64_t k) {
+        return learning_rate_at(schedule, k, steps, batch);
+    };
+    job.after_steps = [&log](int rank, std::int64_t k) { log.after_steps(rank, k); };
+    job.after_death = [&log] { log.after_death(); };
+}
+
+}  // namespace
+
+namespace {
+
+constexpr std::int64_t most_kinds_of_steps = 1'000'000;  // they take a second or so to count
+
+// A stage is a run of consecutive steps; its end is found by bisection. Within a stage all steps
+// cost the same, or their cost repeats with the period. Calls visit(first step, its epoch, number
+// of such steps) for each kind of step until it returns false. Returns whether it was called for
+// all kinds. It gives up if a very long period makes too many kinds of steps.
+template <class Visit>
+bool for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
+    const double per_epoch = scenario.steps_per_epoch();
+    const auto epoch = [per_epoch](std::int64_t k) {
+        return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
+    };
+    const auto stage = [&](std::int64_t k) { return scenario.algorithm.stage(k, epoch(k)); };
+    for (std::int64_t begin = 0; begin < steps;) {
+        const double here = stage(begin);
+        std::int64_t last = begin;  // known to belong to this stage
+        std::int64_t beyond = steps;
+        while (last + 1 < beyond) {
+            const std::int64_t middle = last + (beyond - last) / 2;
+            (stage(middle) == here ? last : beyond) = middle;
+        }
+        const std::int64_t period = scenario.algorithm.period;
+        if (std::min(period, last - begin + 1) > most_kinds_of_steps) return false;
+        for (std::int64_t k = begin; k <= last && k < begin + period; ++k) {
+            const std::int64_t alike = (last - k) / period + 1;
+            if (!visit(k, epoch(k), static_cast<double>(alike))) return false;
+        }
+        begin = last + 1;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
+    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    if (!network || steps < 1 || !scenario.other_jobs.empty()) return std::nullopt;
+    const StepModelInput in = model_input(scenario, *network);
+    double total_s = 0;
+    const bool known =
+        for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
+            const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
+            if (!step || *step == Duration::max()) return false;
+            total_s += count * to_seconds(*step);
+            return true;
+        });
+    if (!known) return std::nullopt;
+    return from_seconds(total_s / static_cast<double>(steps));
+}
+
+std::optional<double> messages_of_run(const Scenario& scenario) {
+    std::optional<std::int64_t> steps = scenario.steps();
+    if (scenario.stop.time) {
+        const auto step = model_step_time(scenario, 1);
+        if (step && *step > Duration::zero())
+            steps = std::min(steps.value_or(std::numeric_limits<std::int64_t>::max()),
+                             *scenario.stop.time / *step + 1);
+    }
+    if (!steps) return std::nullopt;
+    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
+    double messages = 0;
+    const bool known =
+        for_each_stage(scenario, *steps, [&](std::int64_t first, double /*epoch*/, double count) {
+            messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
+            return true;
+        });
+    if (!known) return std::nullopt;
+    return messages;
+}
+
+namespace {
+
+// Which process runs on which host: the machines of the main job, then those of each other job,
+// each job followed by its servers, then two for each source of background traffic.
+struct Seats {
+    Seating seating;
+    std::vector<int> first_host;  // of each job
+};
+
+Seats take_seats(const Scenario& scenario) {
+    Seats seats;
+    std::vector<int>& nodes = seats.seating.nodes;
+    const auto begin = [&] {
+        seats.first_host.push_back(static_cast<int>(nodes.size()) *
+                                   scenario.cluster.devices_per_node);
+    };
+    const auto seat = [&](const Scenario& job) {
+        begin();
+        const std::vector<int>& placement = job.cluster.placement;
+        for (int i = 0; i < job.cluster.nodes; ++i)
+            nodes.push_back(placement.empty() ? i : placement[static_cast<std::size_t>(i)]);
+        for (int i = 0; i < job.algorithm.server_nodes; ++i)
+            nodes.push_back(scenario.cluster.fabric_nodes + seats.seating.servers++);
+    };
+    seat(scenario);
+    for (const Scenario& job : scenario.other_jobs) seat(job);
+    for (const Background& background : scenario.cluster.background) {
+        begin();
+        nodes.insert(nodes.end(), {background.from, background.to});
+    }
+    return seats;
+}
+
+// Adds the workers and servers of a job, starting at its first host.
+void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenario& job) {
+    const int devices = job.cluster.devices_per_node;
+    const int workers = job.cluster.workers;
+    for (int rank = 0; rank < workers + job.algorithm.server_nodes; ++rank) {
+        const bool works = rank < workers;
+        hosts[static_cast<std::size_t>(first + rank)] = {
+            .kind = works ? HostRole::Kind::worker : HostRole::Kind::server,
+            .job = number,
+            .job_name = number == 0 ? "" : job.job,
+            .rank = rank,
+            .node = works ? rank / devices : job.cluster.nodes + rank - workers,
+            .device = works ? rank % devices : 0};
+    }
+}
+
+Machine machine_of(const Scenario& scenario, const Network& network, const Seats& seats) {
+    std::vector<HostRole> hosts(static_cast<std::size_t>(network.hosts()));
+    std::size_t seat = 0;
+    int number = 0;
+    add_roles(hosts, seats.first_host[seat++], number++, scenario);
+    for (const Scenario& job : scenario.other_jobs)
+        add_roles(hosts, seats.first_host[seat++], number++, job);
+    for (int i = 0; std::cmp_less(i, scenario.cluster.background.size()); ++i) {
+        const int first = seats.first_host[seat++];
+        for (const int end : {0, 1})
+            hosts[static_cast<std::size_t>(first + end * scenario.cluster.devices_per_node)] = {
+                .kind = HostRole::Kind::background, .job = i, .rank = end, .node = end};
+    }
+    return {network.simulation(), network, std::move(hosts)};
+}
+
+const WorkerObserver* workers_of(const Observer* observer) {
+    return observer == nullptr ? nullptr : &observer->workers;
+}
+
+Fabric make_fabric(const Scenario& scenario, const Seats& seats) {
+    if (scenario.shares_network())
+        return scenario.cluster.make_fabric(seats.seating, scenario.seed);
+    return scenario.cluster.make_fabric(scenario.algorithm.server_nodes, scenario.seed);
+}
+
+RunFacts facts_of(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    return {workload.step(), workload.step_batch(), workload.dataset, scenario.cluster.nodes,
+            workload.charged_step_batch()};
+}
+
+// Adds the metrics that do not depend on how the run went.
+void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
+    const Layout& layout = *scenario.workload.layout;
+    const Bytes sent = scenario.algorithm.contribution(layout);
+    metrics.compression_ratio =
+        static_cast<double>(fp32.weigh(layout.entries()).count) / static_cast<double>(sent.count);
+    if (scenario.price && metrics.total_sent_gb && metrics.total_received_gb)
+        metrics.cost = scenario.price->up_per_gb * *metrics.total_sent_gb +
+                       scenario.price->down_per_gb * *metrics.total_received_gb;
+}
+
+void start_services(const Scenario& scenario, Cluster& cluster) {
+    if (!scenario.algorithm.serve) return;
+    for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
+        cluster.serve(cluster.nodes() + i, fmt::format("server {}", i),
+                      scenario.algorithm.serve(cluster.server(i)));
+}
+
+// A job besides the main one. It has no values, and it is cut off when the main job ends.
+class OtherJob {
+  public:
+    OtherJob(const Scenario& scenario, NetworkPart network, const Observer* observer)
+        : scenario_(scenario),
+          marks_(network),
+          cluster_(network, daemon_job(network.simulation(), workers_of(observer))),
+          processes_(network.simulation(), EventKind::daemon) {
+        marks_.watch(cluster_);
+        start_services(scenario, cluster_);
+        for (int rank = 0; rank < cluster_.nodes(); ++rank)
+            processes_.spawn(fmt::format("{} {}", scenario.job, rank),
+                             scenario.algorithm.run(cluster_.worker(rank)));
+    }
+
+    [[nodiscard]] Metrics measured() const {
+        Metrics metrics = marks_.measured(processes_.finished(), facts_of(scenario_));
+        metrics.job = scenario_.job;
+        add_ratio_and_cost(metrics, scenario_);
+        return metrics;
+    }
+
+  private:
+    Job daemon_job(const Simulation& simulation, const WorkerObserver* observer) {
+        Job job = make_job(scenario_);
+        job.observer = observer;
+        job.kind = EventKind::daemon;
+        job.after_steps = [this](int rank, std::int64_t k) { marks_.after_steps(rank, k); };
+        if (const auto time = scenario_.stop.time)
+            job.takes_step = [&simulation, end = Time{*time}, in_number = job.takes_step](
+                                 std::int64_t k) { return in_number(k) && simulation.now() < end; };
+        return job;
+    }
+
+    const Scenario& scenario_;
+    JobMarks marks_;
+    Cluster cluster_;
+    Processes processes_;
+};
+
+// Everything on the network except the main job.
+class Others {
+  public:
+    Others(const Scenario& scenario, Network& network, const Seats& seats, const Observer* observer)
+        : sources_(network.simulation(), EventKind::daemon) {
+        const std::vector<Background>& background = scenario.cluster.background;
+        std::size_t seat = 1;
+        for (const Scenario& job : scenario.other_jobs)
+            jobs_.emplace_back(job, NetworkPart(network, seats.first_host[seat++]), observer);
+        const int per_machine = scenario.cluster.devices_per_node;
+        const RandomStreams streams(scenario.seed);
+        for (std::size_t i = 0; i < background.size(); ++i)
+            sources_.spawn(
+                fmt::format("background {}", i),
+                background_traffic({network, seats.first_host[seat++]}, 0, per_machine,
+                                   background[i].source, streams.stream("background", i)));
+    }
+
+    [[nodiscard]] std::vector<Metrics> measured() const {
+        std::vector<Metrics> all;
+        for (const OtherJob& job : jobs_) all.push_back(job.measured());
+        return all;
+    }
+
+  private:
+    std::deque<OtherJob> jobs_;
+    Processes sources_;
+};
+
+// How a run ended: the engine's reason, or a gradient that is not finite.
+struct Ended {
+    RunEnd end = RunEnd::stopped;
+    std::string divergence;
+};
+
+Ended run_to_its_end(Simulation& simulation, Time limit) {
+    try {
+        return {simulation.run(limit), {}};
+    } catch (const Diverged& divergence) {
+        return {RunEnd::stopped, divergence.what()};
+    }
+}
+
+CrewWork work_of(const Scenario& scenario) {
+    return {scenario.algorithm.run, scenario.algorithm.serve, scenario.algorithm.server_nodes};
+}
+
+void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes) {
+    start_services(scenario, cluster);
+    const char* const name = scenario.cluster.bus ? "device" : "node";
+    for (int rank = 0; rank < scenario.cluster.workers; ++rank)
+        processes.spawn(fmt::format("{} {}", name, rank),
+                        scenario.algorithm.run(cluster.worker(rank)));
+}
+
+}  // namespace
+
+Fabric fabric_of(const Scenario& scenario) {
+    return make_fabric(scenario, take_seats(scenario));
+}
+
+Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most,
+                  const Observer* observer) {
+    Simulation simulation;
+    simulation.limit_resumptions(most);
+    simulation.report_to(progress);
+    const ClusterChoice& choice = scenario.cluster;
+    const Seats seats = take_seats(scenario);
+    Fabric fabric = make_fabric(scenario, seats);
+    std::vector<Access> accesses;
+    if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
+    const RandomStreams random(scenario.seed);
+    Network network(simulation, std::move(fabric), choice.transport(), random);
+    if (observer != nullptr) {
+        tell(observer->begins, machine_of(scenario, network, seats));
+        network.observe(&observer->network);
+    }
+    LinkProcesses link_processes(network, random);
+    begin_access(link_processes, choice.access, accesses);
+    Job job = make_job(scenario);
+    job.observer = workers_of(observer);
+    std::unique_ptr<Problem> problem;
+    std::unique_ptr<TrainingLog> log;
+    if (scenario.training) {
+        problem = make_problem(scenario);
+        log = make_log(scenario, simulation, network, *problem);
+        make_it_train(job, scenario, *problem, *log);
+    }
+    Cluster cluster(network, std::move(job));
+    if (log) log->watch(cluster);
+    const Others others(scenario, network, seats, observer);
+    Processes processes(simulation);
+    std::optional<Crew> crew;
+    if (choice.failures)
+        crew.emplace(network, cluster, work_of(scenario)).begin();
+    else
+        spawn_all(scenario, cluster, processes);
+
+    const Ended ended =
+        run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
+
+    if (crew) crew->settle();
+    if (observer != nullptr) tell(observer->ends);
+    const bool finished = crew ? crew->finished() : processes.finished();
+    Metrics metrics =
+        measure(simulation, network, cluster, ended.end, finished, facts_of(scenario));
+    metrics.other_jobs = others.measured();
+    if (!ended.divergence.empty()) {
+        metrics.outcome = "diverged";
+        metrics.outcome_details = ended.divergence;
+    }
+    if (crew) add_failures(metrics, cluster, *crew);
+    if (log) {
+        if (ended.divergence.empty()) log->finish();
+        add_learning(metrics, *log);
+    }
+    // Metrics count gradients: n of them are an iteration, whatever steps computed them.
+    const double computing = scenario.algorithm.computing;
+    const auto steps = static_cast<std::int64_t>(metrics.iterations / computing + 1e-6);
+    if (const auto model = model_step_time(scenario, steps))
+        metrics.model_step_time_s = to_seconds(*model) / computing;
+    add_ratio_and_cost(metrics, scenario);
+    return metrics;
+}
+
+}  // namespace paceline

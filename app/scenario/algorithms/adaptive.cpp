@@ -1,0 +1,267 @@
+// Adam, LAMB and the 1-bit methods.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/adaptive/dense_adam.hpp"
+#include "algorithms/adaptive/dense_lamb.hpp"
+#include "algorithms/adaptive/one_bit_adam.hpp"
+#include "algorithms/adaptive/one_bit_lamb.hpp"
+#include "algorithms/adaptive/one_bit_sgd.hpp"
+#include "algorithms/adaptive/zero_one_adam.hpp"
+#include "analysis/forms/adaptive_step_models.hpp"
+#include "analysis/forms/message_counts.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/families.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> adam_keys{
+    "kind", "label", "all_reduce", "wire", "beta1", "beta2", "epsilon", "bias_correction"};
+constexpr std::array<std::string_view, 10> lamb_keys{
+    "kind",  "label",   "all_reduce",      "wire",      "beta1",
+    "beta2", "epsilon", "bias_correction", "min_trust", "max_trust"};
+constexpr std::array<std::string_view, 11> one_bit_adam_keys{
+    "kind",    "label",       "all_reduce", "wire", "beta1",      "beta2",
+    "epsilon", "freeze_step", "fused",      "mask", "coding_step"};
+constexpr std::array<std::string_view, 16> one_bit_lamb_keys{
+    "kind",       "label",      "all_reduce", "wire",
+    "beta1",      "beta2",      "epsilon",    "freeze_step",
+    "min_trust",  "max_trust",  "mask",       "coding_step",
+    "coeff_beta", "factor_min", "factor_max", "factor_threshold"};
+constexpr std::array<std::string_view, 14> zero_one_adam_keys{"kind",
+                                                              "label",
+                                                              "all_reduce",
+                                                              "wire",
+                                                              "beta1",
+                                                              "beta2",
+                                                              "epsilon",
+                                                              "var_freeze_step",
+                                                              "var_update_scaler",
+                                                              "local_step_scaler",
+                                                              "local_step_clipper",
+                                                              "fused",
+                                                              "mask",
+                                                              "coding_step"};
+constexpr std::array<std::string_view, 3> one_bit_sgd_keys{"kind", "label", "coding_step"};
+
+constexpr std::int64_t longest_local_interval = std::int64_t{1} << 20;
+
+AdamRule read_rule(const ObjectReader& read, const AlgorithmInput& in, AdamRule rule) {
+    rule.weight_decay = in.optimizer.weight_decay;
+    if (const auto p = read.optional("beta1")) rule.beta1 = as_share(*p);
+    if (const auto p = read.optional("beta2")) rule.beta2 = as_share(*p);
+    if (const auto p = read.optional("epsilon")) rule.epsilon = as_number_above(*p, 0, 1);
+    return rule;
+}
+
+void read_trust(const ObjectReader& read, LambRule& rule) {
+    if (const auto p = read.optional("min_trust")) rule.min_trust = as_number_up_to(*p, 1e9);
+    if (const auto p = read.optional("max_trust")) rule.max_trust = as_number_above(*p, 0, 1e9);
+    if (rule.min_trust > rule.max_trust)
+        read.place().refuse(fmt::format("its \"min_trust\" is {}, above its \"max_trust\", {}",
+                                        rule.min_trust, rule.max_trust));
+}
+
+// Sets what the methods with an exact all-reduce, in all steps or some, have in common.
+AlgorithmChoice with_all_reduce(const ObjectReader& read, const AlgorithmInput& in,
+                                AllReducePlan& plan) {
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    use_servers(choice, plan);
+    choice.decays_by_itself = true;
+    return choice;
+}
+
+void cost_as_dense(AlgorithmChoice& choice, const AllReducePlan& plan) {
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
+    choice.model_step = [plan](const StepModelInput& in, std::int64_t, double) {
+        return dense_sgd_step_time({plan}, in);
+    };
+    choice.messages = [plan](const StepModelInput& in, std::int64_t) {
+        return all_reduce_messages(plan, in.workers, in.wire.weigh(in.layout->entries()));
+    };
+}
+
+Bytes final_bytes(const Layout& layout, int workers, bool fused) {
+    const auto copy = std::make_shared<const Layout>(layout);
+    return one_bit_bytes(fused ? fused_buffer(copy, workers) : buffer_per_tensor(copy, workers));
+}
+
+// Sets the cost of a dense warm-up of this many steps, then of a compressed all-reduce in every
+// step.
+void cost_in_two_stages(AlgorithmChoice& choice, const AlgorithmInput& in,
+                        const AllReducePlan& plan, std::int64_t freeze_step, bool fused,
+                        CodingCost coding) {
+    choice.meets_everybody = true;
+    choice.contribution = [fused, workers = in.workers](const Layout& layout) {
+        return final_bytes(layout, workers, fused);
+    };
+    choice.stage = [freeze_step](std::int64_t k, double) { return k < freeze_step ? 0.0 : 1.0; };
+    choice.model_step = [=](const StepModelInput& at, std::int64_t k, double) {
+        return k < freeze_step ? dense_sgd_step_time({plan}, at)
+                               : one_bit_step_time(fused, coding, at);
+    };
+    choice.messages = [=](const StepModelInput& at, std::int64_t k) {
+        return k < freeze_step
+                   ? all_reduce_messages(plan, at.workers, at.wire.weigh(at.layout->entries()))
+                   : one_bit_messages(fused, at);
+    };
+}
+
+AlgorithmChoice read_adam(const ObjectReader& read, const AlgorithmInput& in) {
+    DenseAdamOptions options;
+    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    options.rule = read_rule(read, in, options.rule);
+    if (const auto p = read.optional("bias_correction")) options.rule.bias_correction = as_bool(*p);
+    choice.run = [options](Worker& worker) { return dense_adam(worker, options); };
+    cost_as_dense(choice, options.all_reduce);
+    return choice;
+}
+
+AlgorithmChoice read_lamb(const ObjectReader& read, const AlgorithmInput& in) {
+    DenseLambOptions options;
+    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    options.rule.adam = read_rule(read, in, options.rule.adam);
+    if (const auto p = read.optional("bias_correction"))
+        options.rule.adam.bias_correction = as_bool(*p);
+    read_trust(read, options.rule);
+    choice.run = [options](Worker& worker) { return dense_lamb(worker, options); };
+    cost_as_dense(choice, options.all_reduce);
+    return choice;
+}
+
+AlgorithmChoice read_one_bit_adam(const ObjectReader& read, const AlgorithmInput& in) {
+    OneBitAdamOptions options;
+    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    options.rule = read_rule(read, in, options.rule);
+    if (const auto p = read.optional("freeze_step"))
+        options.freeze_step = as_integer(*p, 1, most_steps_of_an_option);
+    if (const auto p = read.optional("fused")) options.fused = as_bool(*p);
+    if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
+    options.coding = read_coding(read);
+    choice.run = [options](Worker& worker) { return one_bit_adam(worker, options); };
+    cost_in_two_stages(choice, in, options.all_reduce, options.freeze_step, options.fused,
+                       options.coding);
+    return choice;
+}
+
+void read_factor(const ObjectReader& read, OneBitLambOptions& options) {
+    if (const auto p = read.optional("coeff_beta")) options.coeff_beta = as_share(*p);
+    if (const auto p = read.optional("factor_min")) options.factor_min = as_number_up_to(*p, 1e9);
+    if (const auto p = read.optional("factor_max"))
+        options.factor_max = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("factor_threshold")) options.factor_threshold = as_share(*p);
+    if (options.factor_min > options.factor_max)
+        read.place().refuse(fmt::format("its \"factor_min\" is {}, above its \"factor_max\", {}",
+                                        options.factor_min, options.factor_max));
+}
+
+AlgorithmChoice read_one_bit_lamb(const ObjectReader& read, const AlgorithmInput& in) {
+    OneBitLambOptions options;
+    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    options.rule.adam = read_rule(read, in, options.rule.adam);
+    read_trust(read, options.rule);
+    read_factor(read, options);
+    if (const auto p = read.optional("freeze_step"))
+        options.freeze_step = as_integer(*p, 1, most_steps_of_an_option);
+    if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
+    options.coding = read_coding(read);
+    choice.run = [options](Worker& worker) { return one_bit_lamb(worker, options); };
+    cost_in_two_stages(choice, in, options.all_reduce, options.freeze_step, /*fused=*/true,
+                       options.coding);
+    return choice;
+}
+
+void read_intervals(const ObjectReader& read, ZeroOneAdamOptions& options) {
+    if (const auto p = read.optional("var_freeze_step"))
+        options.var_freeze_step = as_integer(*p, 0, most_steps_of_an_option);
+    if (const auto p = read.optional("var_update_scaler"))
+        options.var_update_scaler = as_integer(*p, 1, most_steps_of_an_option);
+    if (const auto p = read.optional("local_step_scaler"))
+        options.local_step_scaler = as_integer(*p, 1, most_steps_of_an_option);
+    if (const auto p = read.optional("local_step_clipper")) {
+        options.local_step_clipper = as_integer(*p, 1, longest_local_interval);
+        if (!std::has_single_bit(static_cast<std::uint64_t>(options.local_step_clipper)))
+            p->refuse("is not a power of two, such as 16: intervals double until they reach it");
+    }
+}
+
+AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInput& in) {
+    ZeroOneAdamOptions options;
+    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    options.rule = read_rule(read, in, options.rule);
+    read_intervals(read, options);
+    if (const auto p = read.optional("fused")) options.fused = as_bool(*p);
+    if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
+    options.coding = read_coding(read);
+
+    choice.meets_everybody = true;
+    choice.run = [options](Worker& worker) { return zero_one_adam(worker, options); };
+    choice.contribution = [options, workers = in.workers](const Layout& layout) {
+        const Bytes exchange = final_bytes(layout, workers, options.fused);
+        return Bytes{std::max<std::int64_t>(exchange.count / options.local_step_clipper, 1)};
+    };
+    choice.stage = [options](std::int64_t k, double) {
+        return static_cast<double>(zero_one_stretch(options, k));
+    };
+    choice.period = options.local_step_clipper;
+    choice.model_step = [options](const StepModelInput& at, std::int64_t k, double) {
+        return zero_one_step_time(options, k, at);
+    };
+    choice.messages = [options](const StepModelInput& at, std::int64_t k) {
+        return zero_one_messages(options, k, at);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    OneBitSgdOptions options;
+    AlgorithmChoice choice;
+    options.rule = rule_of(in.optimizer);
+    options.coding = read_coding(read);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+    choice.meets_everybody = true;
+    choice.run = [options](Worker& worker) { return one_bit_sgd(worker, options); };
+    choice.contribution = [](const Layout& layout) { return stripe_bytes(layout, 0, 1); };
+    choice.model_step = [options](const StepModelInput& at, std::int64_t, double) {
+        return one_bit_sgd_step_time(options, at);
+    };
+    choice.messages = [](const StepModelInput& at, std::int64_t) {
+        return std::int64_t{2} * at.workers * (at.workers - 1);
+    };
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 6> adaptive_algorithms{{
+    {"adam", "Adam on the mean gradient (ICLR 2015), from memory", adam_keys, &read_adam},
+    {"lamb", "layer-wise Adam (You et al., ICLR 2020), from memory", lamb_keys, &read_lamb},
+    {"one-bit-adam", "1-bit Adam: frozen variance, momentum by signs (2102.02888)",
+     one_bit_adam_keys, &read_one_bit_adam},
+    {"one-bit-lamb", "1-bit LAMB: the same, layer-wise (2104.06069)", one_bit_lamb_keys,
+     &read_one_bit_lamb},
+    {"zero-one-adam", "0/1 Adam: the same with local steps (2202.06009)", zero_one_adam_keys,
+     &read_zero_one_adam},
+    {"one-bit-sgd", "1-bit SGD, two levels per column (Seide et al., 2014)", one_bit_sgd_keys,
+     &read_one_bit_sgd},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> adaptive_family() {
+    return adaptive_algorithms;
+}
+
+}  // namespace paceline

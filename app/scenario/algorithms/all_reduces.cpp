@@ -1,0 +1,76 @@
+#include "app/scenario/algorithms/all_reduces.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace paceline {
+
+namespace {
+
+constexpr auto methods = std::to_array<Spelling<AllReduce>>({
+    {"ring", AllReduce::ring},
+    {"recursive-doubling", AllReduce::recursive_doubling},
+    {"halving-doubling", AllReduce::halving_doubling},
+    {"tree", AllReduce::tree},
+    {"parameter-server", AllReduce::parameter_server},
+    {"hierarchical", AllReduce::hierarchical},
+    {"automatic", AllReduce::automatic},
+});
+
+enum class Placement : std::uint8_t { own_nodes, workers };
+constexpr auto placements = std::to_array<Spelling<Placement>>(
+    {{"own-nodes", Placement::own_nodes}, {"workers", Placement::workers}});
+
+constexpr std::array<std::string_view, 3> server_keys{"kind", "servers", "placement"};
+
+// Servers on separate nodes are numbered after the workers.
+AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
+    AllReducePlan plan = AllReduce::parameter_server;
+    Placement placement = Placement::own_nodes;
+    if (const auto p = read.optional("placement"))
+        placement = as_choice(*p, "a place for servers", placements);
+    if (placement == Placement::own_nodes) plan.first_server_node = shape.workers;
+    plan.servers = placement == Placement::workers ? shape.workers : 1;
+    if (const auto p = read.optional("servers")) {
+        plan.servers = static_cast<int>(as_integer(*p, 1, 1'000'000));
+        if (plan.servers > shape.workers)
+            p->refuse(fmt::format("{} workers have at most as many servers", shape.workers));
+    }
+    return plan;
+}
+
+}  // namespace
+
+Keys parameter_server_keys() {
+    return server_keys;
+}
+
+AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
+    AllReducePlan plan;
+    if (place.json->is_object()) {
+        const std::array<std::string_view, 1> known{"parameter-server"};
+        kind_of(place, "an all-reduce with options", known);
+        const ObjectReader read(place, server_keys);
+        as_name(read.required("kind", "\"parameter-server\""), "an all-reduce with options", known);
+        plan = read_servers(read, shape);
+    } else {
+        plan.method = as_choice(place, "an all-reduce", methods);
+        if (plan.method == AllReduce::parameter_server) plan.first_server_node = shape.workers;
+    }
+    if (plan.method == AllReduce::parameter_server && plan.first_server_node &&
+        shape.devices_per_node > 1)
+        place.refuse(
+            "servers on nodes of their own need \"cluster.devices_per_node\" of 1; or set "
+            "\"placement\": \"workers\"");
+    if (plan.method != AllReduce::hierarchical) return plan;
+    plan.devices = std::min(shape.devices_per_node, shape.workers);
+    if (shape.workers % plan.devices != 0)
+        place.refuse(fmt::format("a hierarchy needs full nodes: {} devices do not fill nodes of {}",
+                                 shape.workers, shape.devices_per_node));
+    return plan;
+}
+
+}  // namespace paceline

@@ -1,0 +1,20 @@
+// Reads the "all_reduce" of an algorithm: a name, or an object where a name is not enough.
+#pragma once
+
+#include "app/json/object_reader.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+
+namespace paceline {
+
+/// The workers that an algorithm runs on, reduced to what its options depend on.
+struct WorkerShape {
+    int workers = 1;
+    int devices_per_node = 1;
+};
+
+Keys parameter_server_keys();
+
+/// Throws ConfigError.
+AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape);
+
+}  // namespace paceline

@@ -1,0 +1,74 @@
+// One collective per step, without training.
+#include "algorithms/collective/collective.hpp"
+
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/forms/message_counts.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/families.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr auto operations = std::to_array<Spelling<Operation>>({
+    {"all-reduce", Operation::all_reduce},
+    {"reduce-scatter", Operation::reduce_scatter},
+    {"all-gather-ring", Operation::all_gather_ring},
+    {"all-gather-bruck", Operation::all_gather_bruck},
+    {"all-to-all", Operation::all_to_all},
+    {"broadcast", Operation::broadcast},
+    {"reduce", Operation::reduce},
+});
+
+constexpr std::array<std::string_view, 5> collective_keys{"kind", "label", "operation",
+                                                          "all_reduce", "wire"};
+
+AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
+    choice.trains = false;
+    CollectiveOptions options;
+    const Place operation = read.required("operation", "such as \"all-to-all\"");
+    options.operation = as_choice(operation, "a collective operation", operations);
+    if (const auto p = read.optional("all_reduce")) {
+        if (options.operation != Operation::all_reduce)
+            p->refuse("is for the operation \"all-reduce\" alone");
+        options.all_reduce = read_all_reduce(*p, in);
+    }
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+
+    use_servers(choice, options.all_reduce);
+    if (options.operation == Operation::all_to_all) choice.meets_everybody = true;
+    choice.run = [options](Worker& worker) { return collective(worker, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    // Consecutive broadcasts overlap, so only the first has a closed form.
+    const bool pipelined = options.operation == Operation::broadcast;
+    choice.stage = [pipelined](std::int64_t k, double) { return pipelined && k > 0 ? 1.0 : 0.0; };
+    choice.model_step = [options, pipelined](const StepModelInput& in, std::int64_t k, double) {
+        return pipelined && k > 0 ? std::nullopt : collective_step_time(options, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return collective_messages(options, in.workers, in.wire.weigh(in.layout->entries()));
+    };
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 1> collective_algorithms{{
+    {"collective", "one collective per step and no training: measures a network", collective_keys,
+     &read_collective},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> collective_family() {
+    return collective_algorithms;
+}
+
+}  // namespace paceline

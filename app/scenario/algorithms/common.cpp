@@ -1,0 +1,95 @@
+#include "app/scenario/algorithms/common.hpp"
+
+#include <array>
+
+#include "algorithms/dense/dense_sgd.hpp"
+#include "analysis/forms/message_counts.hpp"
+#include "analysis/forms/step_models.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr auto wires = std::to_array<Spelling<WireFormat>>({{"fp32", fp32}, {"fp16", fp16}});
+
+}  // namespace
+
+WireFormat as_wire(const Place& place) {
+    return as_choice(place, "a wire format", wires);
+}
+
+CodingCost read_coding(const ObjectReader& read) {
+    CodingCost cost;
+    if (const auto p = read.optional("coding_step")) cost.per_entry = as_duration(*p);
+    return cost;
+}
+
+MomentumRule rule_of(const Optimizer& optimizer) {
+    return {optimizer.momentum, optimizer.nesterov, optimizer.weight_decay, optimizer.clip};
+}
+
+void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
+    if (plan.method != AllReduce::parameter_server) return;
+    choice.sends_at_once = plan.servers;
+    choice.meets_everybody = true;
+    if (plan.first_server_node) choice.server_nodes = plan.servers;
+}
+
+AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
+                      const AllReducePlan& otherwise) {
+    AlgorithmChoice choice;
+    DenseSgdOptions options{.all_reduce = otherwise};
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+
+    use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+    options.rule = rule_of(in.optimizer);
+    choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
+        return dense_sgd_step_time(options, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return all_reduce_messages(options.all_reduce, in.workers,
+                                   in.wire.weigh(in.layout->entries()));
+    };
+    return choice;
+}
+
+AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,
+                              bool beside) {
+    AlgorithmChoice choice;
+    choice.mixing =
+        read_mixing(read.required("mixing", "such as {\"kind\": \"ring\"}"), in.workers);
+    choice.when_nodes_die = WhenNodesDie::renormalizes;
+    choice.sends_at_once = choice.mixing.degree * vectors;
+    choice.meets_everybody = choice.mixing.meets_everybody;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    choice.contribution = [wire = choice.wire, vectors](const Layout& layout) {
+        return vectors * wire.weigh(layout.entries());
+    };
+    // Time and messages of a step do not depend on what the seed draws.
+    const auto mixing_of = [make = choice.mixing.make](std::int64_t k) {
+        constexpr std::uint64_t any_seed = 1;
+        return make(any_seed).at(k);
+    };
+    choice.model_step = [mixing_of, vectors, beside](const StepModelInput& in, std::int64_t k,
+                                                     double) {
+        return neighbor_step_time(*mixing_of(k), vectors, beside, in);
+    };
+    choice.messages = [mixing_of, vectors](const StepModelInput&, std::int64_t k) {
+        const MixingPtr mixing = mixing_of(k);
+        std::int64_t messages = 0;
+        for (int i = 0; i < mixing->nodes(); ++i)
+            messages += static_cast<std::int64_t>(mixing->listeners(i).size()) * vectors;
+        return messages;
+    };
+    return choice;
+}
+
+}  // namespace paceline

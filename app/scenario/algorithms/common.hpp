@@ -1,0 +1,37 @@
+// Helpers that readers of several families share.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/compression/coding.hpp"
+#include "algorithms/optimizers/momentum.hpp"
+#include "app/scenario/algorithms/algorithms.hpp"
+
+namespace paceline {
+
+/// A number of steps that no study reaches.
+inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
+
+/// Reads "fp32" or "fp16".
+WireFormat as_wire(const Place& place);
+
+/// Reads the "coding_step" of an algorithm that compresses: the time of one pass over an entry.
+CodingCost read_coding(const ObjectReader& read);
+
+/// Returns momentum, Nesterov's form, decay and clipping of the scenario's optimizer.
+MomentumRule rule_of(const Optimizer& optimizer);
+
+/// Records what an all-reduce by servers needs.
+void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan);
+
+/// Reads dense SGD with its "all_reduce" and "wire". The default all-reduce is `otherwise`.
+AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
+                      const AllReducePlan& otherwise);
+
+/// Reads what all methods that average with neighbors in every step share: the "mixing" and the
+/// "wire". They send `vectors` vectors to each neighbor, after the gradient or (`beside`)
+/// concurrently with it.
+AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,
+                              bool beside);
+
+}  // namespace paceline

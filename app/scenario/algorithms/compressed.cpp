@@ -1,0 +1,205 @@
+// Methods that compress what they send.
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/compressed/choco_sgd.hpp"
+#include "algorithms/compressed/compressed_sgd.hpp"
+#include "algorithms/compressed/ef_sign_sgd.hpp"
+#include "algorithms/compressed/power_sgd.hpp"
+#include "algorithms/compressed/sign_sgd.hpp"
+#include "algorithms/compression/signs.hpp"
+#include "analysis/forms/compressed_step_models.hpp"
+#include "analysis/forms/message_counts.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/families.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr auto gathers = std::to_array<Spelling<AllGather>>(
+    {{"all-gather-ring", AllGather::ring}, {"all-gather-bruck", AllGather::bruck}});
+
+constexpr std::array<std::string_view, 6> compressed_keys{
+    "kind", "label", "compressor", "error_feedback", "exchange", "coding_step"};
+constexpr std::array<std::string_view, 4> sign_keys{"kind", "label", "exchange", "coding_step"};
+constexpr std::array<std::string_view, 5> power_keys{"kind", "label", "rank", "all_reduce",
+                                                     "coding_step"};
+constexpr std::array<std::string_view, 6> choco_keys{"kind",       "label",          "mixing",
+                                                     "compressor", "consensus_step", "coding_step"};
+
+AllGather read_gather(const ObjectReader& read) {
+    const auto p = read.optional("exchange");
+    return p ? as_choice(*p, "a way to gather", gathers) : AllGather::ring;
+}
+
+bool names_a_gather(const Place& exchange) {
+    if (!exchange.json->is_string()) return false;
+    const std::string name = as_string(exchange);
+    return name == gathers[0].name || name == gathers[1].name;
+}
+
+// Messages that can be added are exchanged with an all-reduce, others with an all-gather.
+void read_exchange(const ObjectReader& read, const AlgorithmInput& in,
+                   CompressedSgdOptions& options) {
+    const auto exchange = read.optional("exchange");
+    if (!exchange) return;
+    const Compressor& compressor = options.compressor;
+    const bool gathered = compressor.aggregation == Aggregation::gathered;
+    if (names_a_gather(*exchange) && !gathered)
+        exchange->refuse(fmt::format(
+            "messages of \"{}\" add up: name an all-reduce, such as \"ring\"", compressor.name));
+    if (!gathered) {
+        options.all_reduce = read_all_reduce(*exchange, in);
+        return;
+    }
+    if (!names_a_gather(*exchange))
+        exchange->refuse(
+            fmt::format("messages of \"{}\" do not add up: \"all-gather-ring\" or "
+                        "\"all-gather-bruck\"",
+                        compressor.name));
+    options.all_gather = read_gather(read);
+}
+
+// Sets what the methods that all-gather a message of `compressor` have in common.
+template <class Options>
+AlgorithmChoice gathering(const Compressor& compressor, const Options& options,
+                          Task<> (*algorithm)(Worker&, Options),
+                          std::optional<Duration> (*step)(const Options&, const StepModelInput&)) {
+    AlgorithmChoice choice;
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
+    choice.run = [=](Worker& worker) { return algorithm(worker, options); };
+    choice.contribution = [=](const Layout& layout) { return message_bytes(compressor, layout); };
+    choice.model_step = [=](const StepModelInput& in, std::int64_t, double) {
+        return step(options, in);
+    };
+    choice.messages = [how = options.all_gather](const StepModelInput& in, std::int64_t) {
+        return all_gather_messages(how, in.workers);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_compressed(const ObjectReader& read, const AlgorithmInput& in) {
+    CompressedSgdOptions options;
+    options.compressor =
+        read_compressor(read.required("compressor", "such as {\"kind\": \"qsgd\"}"));
+    options.error_feedback = !options.compressor.unbiased;
+    if (const auto p = read.optional("error_feedback")) options.error_feedback = as_bool(*p);
+    read_exchange(read, in, options);
+    options.coding = read_coding(read);
+    options.rule = rule_of(in.optimizer);
+
+    AlgorithmChoice choice =
+        gathering(options.compressor, options, &compressed_sgd, &compressed_sgd_step_time);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+    if (options.compressor.aggregation == Aggregation::gathered) return choice;
+    use_servers(choice, options.all_reduce);
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return all_reduce_messages(options.all_reduce, in.workers,
+                                   message_bytes(options.compressor, *in.layout));
+    };
+    return choice;
+}
+
+AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
+    const SignSgdOptions options{in.optimizer.momentum, read_gather(read), read_coding(read)};
+    return gathering(make_sign(), options, &sign_sgd, &sign_sgd_step_time);
+}
+
+AlgorithmChoice read_ef_sign(const ObjectReader& read, const AlgorithmInput& /*in*/) {
+    const EfSignSgdOptions options{read_gather(read), read_coding(read)};
+    return gathering(make_scaled_sign(), options, &ef_sign_sgd, &ef_sign_sgd_step_time);
+}
+
+AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
+    PowerSgdOptions options;
+    if (const auto p = read.optional("rank")) options.rank = as_integer(*p, 1, 1'000'000);
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
+    options.coding = read_coding(read);
+    options.rule = rule_of(in.optimizer);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+
+    use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
+    choice.run = [options](Worker& worker) { return power_sgd(worker, options); };
+    choice.contribution = [options](const Layout& layout) {
+        const PowerSgdMessages messages = power_sgd_messages(options, layout);
+        return messages.left + messages.right;
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
+        return power_sgd_step_time(options, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        const PowerSgdMessages messages = power_sgd_messages(options, *in.layout);
+        return all_reduce_messages(options.all_reduce, in.workers, messages.left) +
+               all_reduce_messages(options.all_reduce, in.workers, messages.right);
+    };
+    return choice;
+}
+
+std::int64_t neighbor_messages(const Mixing& mixing) {
+    std::int64_t messages = 0;
+    for (int i = 0; i < mixing.nodes(); ++i)
+        messages += static_cast<std::int64_t>(mixing.listeners(i).size());
+    return messages;
+}
+
+AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
+    const Place mixing = read.required("mixing", "such as {\"kind\": \"ring\"}");
+    choice.mixing = read_mixing(mixing, in.workers);
+    const MixingSchedule schedule = choice.mixing.make(1);
+    if (!schedule.is_static())
+        mixing.refuse(
+            "choco-sgd keeps one sum over its neighbors, which needs a mixing that does not "
+            "change, such as \"ring\" or \"torus\"");
+    choice.sends_at_once = choice.mixing.degree;
+    choice.meets_everybody = choice.mixing.meets_everybody;
+    ChocoSgdOptions options;
+    options.compressor =
+        read_compressor(read.required("compressor", "such as {\"kind\": \"top-k\"}"));
+    if (const auto p = read.optional("consensus_step"))
+        options.consensus_step = as_number_above(*p, 0, 1);
+    options.coding = read_coding(read);
+
+    const MixingPtr w = schedule.at(0);
+    choice.run = [options](Worker& worker) { return choco_sgd(worker, options); };
+    choice.contribution = [options](const Layout& layout) {
+        return message_bytes(options.compressor, layout);
+    };
+    choice.stage = [](std::int64_t k, double) { return k == 0 ? 0.0 : 1.0; };
+    choice.model_step = [options, w](const StepModelInput& in, std::int64_t k, double) {
+        return choco_sgd_step_time(options, *w, k, in);
+    };
+    choice.messages = [w](const StepModelInput&, std::int64_t k) {
+        return k == 0 ? 0 : neighbor_messages(*w);
+    };
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 5> compressed_algorithms{{
+    {"compressed-sgd", "dense SGD through a compressor, with or without error feedback",
+     compressed_keys, &read_compressed},
+    {"sign-sgd", "majority vote of signs, Signum (Bernstein et al., ICML 2018)", sign_keys,
+     &read_sign},
+    {"ef-sign-sgd", "scaled signs with error feedback (Karimireddy et al., ICML 2019)", sign_keys,
+     &read_ef_sign},
+    {"power-sgd", "gradients of low rank (Vogels et al., NeurIPS 2019)", power_keys, &read_power},
+    {"choco-sgd", "decentralized, compressed differences (Koloskova et al., ICML 2019)", choco_keys,
+     &read_choco},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> compressed_family() {
+    return compressed_algorithms;
+}
+
+}  // namespace paceline

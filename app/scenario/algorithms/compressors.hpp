@@ -1,0 +1,26 @@
+// The table of compressors by name: the values that the "compressor" of an algorithm can take.
+//
+//   {"kind": "qsgd", "levels": 127, "bucket": 512}
+//   {"kind": "top-k", "density": 0.01}
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "algorithms/compression/compressor.hpp"
+#include "app/json/object_reader.hpp"
+
+namespace paceline {
+
+struct CompressorEntry {
+    std::string_view name;
+    Keys keys;
+    Compressor (*read)(const ObjectReader& read);
+};
+
+std::span<const CompressorEntry> compressor_table();
+
+/// Throws ConfigError.
+Compressor read_compressor(const Place& place);
+
+}  // namespace paceline

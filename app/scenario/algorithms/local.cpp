@@ -1,0 +1,289 @@
+// Methods that train locally and average periodically.
+#include <algorithm>
+#include <array>
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/local/bmuf.hpp"
+#include "algorithms/local/cocod_sgd.hpp"
+#include "algorithms/local/easgd.hpp"
+#include "algorithms/local/local_sgd.hpp"
+#include "algorithms/local/overlap_local_sgd.hpp"
+#include "algorithms/local/post_local_sgd.hpp"
+#include "algorithms/local/slowmo.hpp"
+#include "analysis/forms/local_step_models.hpp"
+#include "analysis/forms/message_counts.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/families.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> local_keys{"kind", "label", "period", "all_reduce",
+                                                     "wire"};
+constexpr std::array<std::string_view, 6> post_local_keys{"kind",       "label", "period",
+                                                          "all_reduce", "wire",  "switch_step"};
+constexpr std::array<std::string_view, 13> slowmo_keys{
+    "kind", "label",   "period",  "all_reduce", "wire",  "alpha",  "beta",
+    "base", "buffers", "average", "mixing",     "beta2", "epsilon"};
+constexpr std::array<std::string_view, 8> bmuf_keys{
+    "kind", "label", "period", "all_reduce", "wire", "block_momentum", "block_learning_rate",
+    "form"};
+constexpr std::array<std::string_view, 7> overlap_keys{
+    "kind", "label", "period", "all_reduce", "wire", "alpha", "anchor_momentum"};
+constexpr std::array<std::string_view, 6> easgd_keys{"kind",       "label", "period",
+                                                     "all_reduce", "wire",  "alpha"};
+
+constexpr auto bases = std::to_array<Spelling<Base>>({{"local", Base::local},
+                                                      {"sgp", Base::sgp},
+                                                      {"dsgd", Base::dsgd},
+                                                      {"all-reduce", Base::all_reduce},
+                                                      {"local-adam", Base::local_adam}});
+constexpr auto buffer_strategies = std::to_array<Spelling<Buffers>>(
+    {{"reset", Buffers::reset}, {"maintain", Buffers::maintain}, {"average", Buffers::average}});
+constexpr auto block_forms =
+    std::to_array<Spelling<BlockForm>>({{"classical", BlockForm::classical},
+                                        {"nesterov", BlockForm::nesterov},
+                                        {"nesterov-folded", BlockForm::nesterov_folded}});
+
+Bytes share_of(Bytes size, std::int64_t steps) {
+    return {size.count / steps + (size.count % steps > 0 ? 1 : 0)};
+}
+
+std::int64_t messages_of_average(const AllReducePlan& plan, const StepModelInput& in) {
+    return all_reduce_messages(plan, in.workers, in.wire.weigh(in.layout->entries()));
+}
+
+// Reads what all have in common: the "period", the all-reduce of whole models, and a separate
+// optimizer for each worker. An average of `vectors` vectors ends each block.
+template <class Options>
+void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmChoice& choice,
+                 Options& options) {
+    if (const auto p = read.optional("period"))
+        options.period = as_integer(*p, 1, most_steps_of_an_option);
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    use_servers(choice, options.all_reduce);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+    choice.when_nodes_die = WhenNodesDie::reruns_models;
+    choice.period = options.period;
+}
+
+// Does the same for methods that wait for the average at the end of each block.
+template <class Options>
+AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
+    AlgorithmChoice choice;
+    read_blocks(read, in, choice, options);
+    options.rule = rule_of(in.optimizer);
+    const AllReducePlan plan = options.all_reduce;
+    const std::int64_t period = options.period;
+    choice.contribution = [wire = choice.wire, period](const Layout& layout) {
+        return share_of(wire.weigh(layout.entries()), period);
+    };
+    choice.model_step = [plan, period](const StepModelInput& in, std::int64_t k, double) {
+        return averaged_step_time(plan, period, k, in);
+    };
+    choice.messages = [plan, period](const StepModelInput& in, std::int64_t k) {
+        return ends_block(k, period) ? messages_of_average(plan, in) : 0;
+    };
+    return choice;
+}
+
+// Does the same for methods whose average overlaps with the next block. They begin with a block.
+template <class Options>
+AlgorithmChoice overlapping(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
+    AlgorithmChoice choice = blocking(read, in, options);
+    const AllReducePlan plan = options.all_reduce;
+    const std::int64_t period = options.period;
+    choice.model_step = [plan, period](const StepModelInput& in, std::int64_t k, double) {
+        return overlapped_average_step_time(plan, period, k, in);
+    };
+    choice.messages = [plan, period](const StepModelInput& in, std::int64_t k) {
+        return k % period == 0 ? messages_of_average(plan, in) : 0;
+    };
+    return choice;
+}
+
+AlgorithmChoice read_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    LocalSgdOptions options;
+    AlgorithmChoice choice = blocking(read, in, options);
+    choice.run = [options](Worker& worker) { return local_sgd(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_post_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    PostLocalSgdOptions options;
+    AlgorithmChoice choice = blocking(read, in, options);
+    options.switch_step =
+        as_integer(read.required("switch_step", "such as 1000"), 0, most_steps_of_an_option);
+    choice.run = [options](Worker& worker) { return post_local_sgd(worker, options); };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return post_local_sgd_step_time(options, k, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
+        return options.averages_after(k) ? messages_of_average(options.all_reduce, in) : 0;
+    };
+    choice.stage = [begin = options.switch_step](std::int64_t k, double) {
+        return k < begin ? 0.0 : 1.0;
+    };
+    return choice;
+}
+
+AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
+    BmufOptions options;
+    options.block_momentum = 1 - 1.0 / in.workers;
+    if (const auto p = read.optional("block_momentum")) options.block_momentum = as_share(*p);
+    if (const auto p = read.optional("block_learning_rate"))
+        options.block_learning_rate = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("form"))
+        options.form = as_choice(*p, "a form of block momentum", block_forms);
+    AlgorithmChoice choice = blocking(read, in, options);
+    choice.run = [options](Worker& worker) { return bmuf(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_easgd(const ObjectReader& read, const AlgorithmInput& in) {
+    EasgdOptions options;
+    options.alpha = 0.9 / in.workers;
+    if (const auto p = read.optional("alpha"))
+        options.alpha = as_number_up_to(*p, 1.0 / in.workers);
+    AlgorithmChoice choice = blocking(read, in, options);
+    choice.run = [options](Worker& worker) { return easgd(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_cocod_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    CocodSgdOptions options;
+    AlgorithmChoice choice = overlapping(read, in, options);
+    choice.run = [options](Worker& worker) { return cocod_sgd(worker, options); };
+    return choice;
+}
+
+// No average runs during the first block.
+AlgorithmChoice read_overlap_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    OverlapLocalSgdOptions options;
+    if (const auto p = read.optional("alpha")) options.alpha = as_number_up_to(*p, 1);
+    if (const auto p = read.optional("anchor_momentum")) options.anchor_momentum = as_share(*p);
+    AlgorithmChoice choice = overlapping(read, in, options);
+    choice.run = [options](Worker& worker) { return overlap_local_sgd(worker, options); };
+    const std::int64_t period = options.period;
+    choice.model_step = [later = choice.model_step, period](const StepModelInput& in,
+                                                            std::int64_t k, double epoch) {
+        return k < period ? lone_step_time(in) : later(in, k, epoch);
+    };
+    choice.messages = [later = choice.messages, period](const StepModelInput& in, std::int64_t k) {
+        return k < period ? 0 : later(in, k);
+    };
+    choice.stage = [period](std::int64_t k, double) { return k < period ? 0.0 : 1.0; };
+    return choice;
+}
+
+bool is_decentralized(Base base) {
+    return base == Base::sgp || base == Base::dsgd;
+}
+
+void read_base(const ObjectReader& read, const AlgorithmInput& in, BaseOptions& base) {
+    base.rule = rule_of(in.optimizer);
+    if (const auto p = read.optional("base")) {
+        base.base = as_choice(*p, "a base optimizer", bases);
+        if (base.base == Base::local_adam && base.rule.nesterov)
+            p->refuse("Adam has no Nesterov form here; leave out the optimizer's \"nesterov\"");
+    }
+    if (const auto p = read.optional("mixing"); p && !is_decentralized(base.base))
+        p->refuse("is for the bases \"sgp\" and \"dsgd\"; the others have no neighbors");
+    for (const char* key : {"beta2", "epsilon"})
+        if (const auto p = read.optional(key); p && base.base != Base::local_adam)
+            p->refuse("is for the base \"local-adam\"");
+    if (const auto p = read.optional("beta2")) base.beta2 = as_share(*p);
+    if (const auto p = read.optional("epsilon")) base.epsilon = as_number_above(*p, 0, 1);
+}
+
+void read_average_and_buffers(const ObjectReader& read, SlowmoOptions& options) {
+    const Base base = options.base.base;
+    options.average = base != Base::all_reduce;
+    if (const auto p = read.optional("average")) {
+        options.average = as_bool(*p);
+        if (!options.average && (base == Base::local || base == Base::local_adam))
+            p->refuse("nothing would be exchanged; false is for \"sgp\", \"dsgd\", \"all-reduce\"");
+    }
+    if (base == Base::local_adam) options.buffers = Buffers::maintain;
+    if (const auto p = read.optional("buffers")) {
+        options.buffers = as_choice(*p, "what happens to buffers", buffer_strategies);
+        if (options.buffers == Buffers::average && !options.average)
+            p->refuse("buffers are averaged where models are; \"average\" is false");
+    }
+}
+
+// Returns the entries that the base sends in each step.
+std::int64_t entries_of_base(Base base, std::int64_t model) {
+    if (base == Base::sgp) return model + 1;
+    return base == Base::dsgd || base == Base::all_reduce ? model : 0;
+}
+
+void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options) {
+    const auto make = choice.mixing.make;
+    const auto base_messages = choice.messages;  // set if the base is decentralized
+    choice.contribution = [options, wire = choice.wire](const Layout& layout) {
+        const std::int64_t model = layout.entries();
+        const std::int64_t base = entries_of_base(options.base.base, model);
+        return wire.weigh(base) +
+               share_of(averaged_vectors(options) * wire.weigh(model), options.period);
+    };
+    choice.model_step = [options, make](const StepModelInput& in, std::int64_t k, double) {
+        constexpr std::uint64_t any_seed = 1;  // times do not depend on it
+        const MixingPtr mixing = make ? make(any_seed).at(k) : nullptr;
+        return slowmo_step_time(options, mixing.get(), k, in);
+    };
+    choice.messages = [options, base_messages](const StepModelInput& in, std::int64_t k) {
+        const std::int64_t of_average = messages_of_average(options.all_reduce, in);
+        std::int64_t messages = base_messages ? base_messages(in, k) : 0;
+        if (options.base.base == Base::all_reduce) messages += of_average;
+        if (ends_block(k, options.period)) messages += averaged_vectors(options) * of_average;
+        return messages;
+    };
+}
+
+AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) {
+    SlowmoOptions options;
+    read_base(read, in, options.base);
+    read_average_and_buffers(read, options);
+    if (const auto p = read.optional("alpha")) options.alpha = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("beta")) options.beta = as_share(*p);
+    AlgorithmChoice choice;
+    if (is_decentralized(options.base.base)) choice = decentralized(read, in, 1, false);
+    const int to_neighbors = choice.sends_at_once;
+    read_blocks(read, in, choice, options);
+    choice.sends_at_once = std::max(choice.sends_at_once, to_neighbors);
+    options.base.all_reduce = options.all_reduce;
+    choice.run = [options](Worker& worker) { return slowmo(worker, options); };
+    cost_slowmo(choice, options);
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 7> local_algorithms{{
+    {"local-sgd", "workers train alone, models are averaged every few steps", local_keys,
+     &read_local_sgd},
+    {"post-local-sgd", "averages after every step at first, then now and then (ICLR 2020)",
+     post_local_keys, &read_post_local_sgd},
+    {"slowmo", "SlowMo: a slow momentum over blocks of a base optimizer (ICLR 2020)", slowmo_keys,
+     &read_slowmo},
+    {"bmuf", "block momentum (ICASSP 2016); its form \"nesterov\" from memory", bmuf_keys,
+     &read_bmuf},
+    {"overlap-local-sgd", "an anchor model, averaged beside the next steps (ICASSP 2020)",
+     overlap_keys, &read_overlap_local_sgd},
+    {"cocod-sgd", "CoCoD: models averaged beside the steps that they begin (IJCAI 2019)",
+     local_keys, &read_cocod_sgd},
+    {"easgd", "elastic averaging, synchronous (NeurIPS 2015); with momentum EAMSGD", easgd_keys,
+     &read_easgd},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> local_family() {
+    return local_algorithms;
+}
+
+}  // namespace paceline

@@ -1,0 +1,159 @@
+#include "app/scenario/algorithms/mixings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "app/scenario/algorithms/explicit_mixing.hpp"
+#include "topologies/mixing/graphs.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> all_mixing_keys{"kind",  "rows",     "lazy",
+                                                          "edges", "directed", "weights"};
+
+constexpr std::array<MixingEntry, 12> mixing_kinds{{
+    {"ring", "a node and its two neighbors, 1/3 each"},
+    {"complete", "everybody with everybody, 1/n"},
+    {"star", "everybody with the first node"},
+    {"grid", "a rectangle of \"rows\" (default: closest to a square)"},
+    {"torus", "the same with its sides joined"},
+    {"hypercube", "2^m nodes; numbers that differ in one bit"},
+    {"exponential", "directed: node i listens to i - 1, i - 2, i - 4, ..."},
+    {"symmetric-exponential", "i +- 1, i +- 4, i +- 16, ..."},
+    {"explicit", "the \"edges\" [i, j] or [i, j, w]; \"directed\": i listens to j"},
+    {"one-peer-exponential", "directed, in turn: i - 1, then i - 2, then i - 4, ..., 1/2 each"},
+    {"one-peer-hypercube", "2^m nodes in pairs, in turn by bit 0, bit 1, ..., 1/2 each"},
+    {"random-matching", "random pairs, drawn anew in every step, 1/2 each"},
+}};
+
+constexpr int most_of_complete = 10'000;  // the number of its weights is the square
+
+Mixing make_graph(std::string_view name, int workers, int rows) {
+    if (name == "ring") return make_ring_mixing(workers);
+    if (name == "complete") return make_complete_mixing(workers);
+    if (name == "star") return make_star_mixing(workers);
+    if (name == "grid") return make_grid_mixing(rows, workers / rows);
+    if (name == "torus") return make_torus_mixing(rows, workers / rows);
+    if (name == "hypercube") return make_hypercube_mixing(workers);
+    if (name == "exponential") return make_exponential_mixing(workers);
+    return make_symmetric_exponential_mixing(workers);
+}
+
+bool changes(std::string_view name) {
+    return name.starts_with("one-peer-") || name == "random-matching";
+}
+
+bool is_rectangle(std::string_view name) {
+    return name == "grid" || name == "torus";
+}
+
+// Returns the listeners per node, on average. Only the complete graph and explicit ones have many.
+int most_listeners(std::string_view name, int workers) {
+    if (changes(name)) return 1;
+    if (name == "complete") return workers - 1;
+    return std::max(4, static_cast<int>(std::bit_width(static_cast<unsigned>(workers))));
+}
+
+void check_nodes(const Place& kind, std::string_view name, int workers) {
+    if (name == "complete" && workers > most_of_complete)
+        kind.refuse(fmt::format("complete mixings have at most {} workers", most_of_complete));
+    if (name.ends_with("hypercube") && !std::has_single_bit(static_cast<unsigned>(workers)))
+        kind.refuse(fmt::format("a hypercube has a power of two of workers, not {}", workers));
+}
+
+// Refuses keys that belong to other kinds.
+void check_keys(const ObjectReader& read, std::string_view name) {
+    const auto p = read.optional("rows");
+    if (p && !is_rectangle(name)) p->refuse("is for \"grid\" and \"torus\" alone");
+    for (const char* key : {"edges", "directed"})
+        if (const auto q = read.optional(key); q && name != "explicit")
+            q->refuse("is for \"explicit\" alone");
+    const auto weights = read.optional("weights");
+    if (weights && changes(name)) weights->refuse("is for mixings that stay the same");
+}
+
+MixingSchedule make_changing(std::string_view name, int workers, bool is_lazy, std::uint64_t seed) {
+    if (name == "random-matching") return make_random_matching(workers, seed, is_lazy ? 0.25 : 0.5);
+    MixingSchedule schedule = name == "one-peer-hypercube" ? make_one_peer_hypercube(workers)
+                                                           : make_one_peer_exponential(workers);
+    return is_lazy ? lazy(schedule) : schedule;
+}
+
+int rows_of(const ObjectReader& read, int workers) {
+    const auto p = read.optional("rows");
+    if (!p) return rows_for(workers);
+    const int rows = static_cast<int>(as_integer(*p, 1, workers));
+    if (workers % rows != 0)
+        p->refuse(fmt::format("{} workers do not fill {} equal rows", workers, rows));
+    return rows;
+}
+
+// Reads a graph by name. Its weights are those of its maker, or uniform on request.
+std::function<Mixing()> read_graph(const ObjectReader& read, std::string_view name, int workers) {
+    const int rows = is_rectangle(name) ? rows_of(read, workers) : 0;
+    const auto p = read.optional("weights");
+    const bool is_uniform = p && as_graph_weights(*p) == GraphWeights::uniform;
+    if (p && !is_uniform && name == "exponential")
+        p->refuse("\"metropolis\" needs mutual neighbors; use \"uniform\"");
+    if (!is_uniform) return [name, workers, rows] { return make_graph(name, workers, rows); };
+    const auto made =
+        std::make_shared<const Mixing>(uniform_weights(make_graph(name, workers, rows)));
+    check_columns(*made, *p);
+    return [made] { return *made; };
+}
+
+}  // namespace
+
+std::span<const MixingEntry> mixing_table() {
+    return mixing_kinds;
+}
+Keys mixing_keys() {
+    return all_mixing_keys;
+}
+
+MixingChoice read_mixing(const Place& place, int workers) {
+    const std::vector<std::string_view> names = names_of(mixing_kinds);
+    const ObjectReader read(place, all_mixing_keys);
+    const Place kind = kind_of(place, "a mixing", names);
+    const std::string_view name = names[as_name(kind, "a mixing", names)];
+    check_nodes(kind, name, workers);
+    check_keys(read, name);
+    const auto p = read.optional("lazy");
+    const bool is_lazy = p && as_bool(*p);
+
+    MixingChoice choice;
+    choice.name = fmt::format("{}{}", name, is_lazy ? ", lazy" : "");
+    choice.json = place.json->dump();
+    choice.degree = most_listeners(name, workers);
+    choice.meets_everybody = choice.degree == workers - 1 || name == "random-matching";
+    if (changes(name)) {
+        choice.make = [name, workers, is_lazy](std::uint64_t seed) {
+            return make_changing(name, workers, is_lazy, seed);
+        };
+        return choice;
+    }
+    std::function<Mixing()> graph;
+    if (name == "explicit") {
+        const auto made = std::make_shared<const Mixing>(read_explicit_mixing(read, workers));
+        for (int i = 0; i < workers; ++i)
+            choice.degree = std::max(choice.degree, static_cast<int>(made->listeners(i).size()));
+        graph = [made] { return *made; };
+    } else {
+        graph = read_graph(read, name, workers);
+    }
+    choice.make = [graph, is_lazy](std::uint64_t /*seed*/) {
+        return MixingSchedule(is_lazy ? lazy(graph()) : graph());
+    };
+    return choice;
+}
+
+}  // namespace paceline

@@ -1,0 +1,44 @@
+// The table of mixings by name: who averages with whom in a decentralized algorithm.
+//
+//   {"kind": "torus", "rows": 4, "lazy": true}
+//   {"kind": "explicit", "edges": [[0, 1], [1, 2]], "weights": "metropolis"}
+//   {"kind": "explicit", "edges": [[0, 1, 0.25], [1, 2, 0.5]]}        w_01 = w_10 = 0.25, ...
+//   {"kind": "explicit", "edges": [[0, 1, 0.5], [1, 0, 0.5]], "directed": true}
+//
+// A directed edge [i, j] says that node i receives from node j. The node itself keeps whatever the
+// weights of its row leave of 1, so that rows always sum to 1. Columns that do not sum to 1 are
+// refused with their number and sum. The "weights" of graphs are "metropolis" (default where
+// neighbors are mutual) or "uniform", 1 / (d+1).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/json/object_reader.hpp"
+#include "topologies/mixing/schedule.hpp"
+
+namespace paceline {
+
+struct MixingEntry {
+    std::string_view name;
+    std::string_view summary;
+};
+
+std::span<const MixingEntry> mixing_table();
+Keys mixing_keys();
+
+struct MixingChoice {
+    std::function<MixingSchedule(std::uint64_t seed)> make;  // empty: the algorithm has none
+    std::string name;                                        // such as "torus, lazy"
+    std::string json;                                        // as it is in the scenario
+    int degree = 0;                // how many others a worker sends to at once, on average, at most
+    bool meets_everybody = false;  // over time, every worker meets every other
+};
+
+/// Reads "mixing" for this number of workers. Throws ConfigError.
+MixingChoice read_mixing(const Place& place, int workers);
+
+}  // namespace paceline

@@ -1,0 +1,159 @@
+// Methods with a server.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "algorithms/servers/async_sgd.hpp"
+#include "algorithms/servers/fedavg.hpp"
+#include "algorithms/servers/stale_synchronous_sgd.hpp"
+#include "analysis/forms/server_step_models.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/families.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> sync_keys{"kind", "label", "all_reduce", "wire"};
+constexpr std::array<std::string_view, 4> async_keys{"kind", "label", "staleness_scaling", "wire"};
+constexpr std::array<std::string_view, 4> stale_keys{"kind", "label", "bound", "wire"};
+constexpr std::array<std::string_view, 10> fedavg_keys{
+    "kind",     "label",      "fraction",       "local_steps", "over_selection",
+    "deadline", "compressor", "error_feedback", "coding_step", "wire"};
+
+// This is dense SGD under another name, with an all-reduce by servers.
+AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
+    const Json by_servers = "parameter-server";
+    const Place here{&by_servers, read.place().file, read.place().path};
+    const AllReducePlan otherwise = read_all_reduce(read.optional("all_reduce").value_or(here), in);
+    if (otherwise.method != AllReduce::parameter_server)
+        read.optional("all_reduce")
+            ->refuse(
+                "is for \"parameter-server\" alone, by name or as an object; for others use the "
+                "kind \"dense\"");
+    return dense(read, in, otherwise);
+}
+
+// Sets what methods with one server on its own node have in common: one model up and one down.
+template <class Options>
+AlgorithmChoice with_server(const ObjectReader& read, const AlgorithmInput& in, Options options,
+                            Task<> (*work)(Worker&, Options), Task<> (*serve)(Worker&, Options)) {
+    if (in.devices_per_node > 1)
+        read.place().refuse(
+            "its server stands on a node of its own, which needs \"cluster.devices_per_node\" of "
+            "1");
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    choice.server_nodes = 1;
+    choice.when_nodes_die = WhenNodesDie::server_goes_on;
+    choice.run = [options, work](Worker& worker) { return work(worker, options); };
+    choice.serve = [options, serve](Worker& server) { return serve(server, options); };
+    choice.contribution = [wire = choice.wire](const Layout& layout) {
+        return wire.weigh(layout.entries());
+    };
+    choice.messages = [](const StepModelInput& in, std::int64_t) {
+        return std::int64_t{2} * in.workers;
+    };
+    return choice;
+}
+
+// The first step differs from the others: all workers push at once.
+double first_or_not(std::int64_t k, double /*epoch*/) {
+    return k == 0 ? 0 : 1;
+}
+
+AlgorithmChoice read_async(const ObjectReader& read, const AlgorithmInput& in) {
+    AsyncSgdOptions options;
+    if (const auto p = read.optional("staleness_scaling")) options.staleness_scaling = as_bool(*p);
+    options.momentum = in.optimizer.momentum;
+    AlgorithmChoice choice = with_server(read, in, options, &async_sgd, &async_sgd_server);
+    choice.stage = first_or_not;
+    choice.model_step = [](const StepModelInput& in, std::int64_t k, double) {
+        return async_sgd_step_time(in, k);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
+    StaleSynchronousSgdOptions options;
+    if (const auto p = read.optional("bound"))
+        options.bound = as_integer(*p, 0, most_steps_of_an_option);
+    options.momentum = in.optimizer.momentum;
+    AlgorithmChoice choice =
+        with_server(read, in, options, &stale_synchronous_sgd, &stale_synchronous_sgd_server);
+    choice.stage = first_or_not;
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return stale_synchronous_sgd_step_time(options, in, k);
+    };
+    return choice;
+}
+
+void read_upload(const ObjectReader& read, FedavgOptions& options) {
+    options.coding = read_coding(read);
+    if (const auto p = read.optional("compressor")) {
+        options.compressor = read_compressor(*p);
+        options.error_feedback = !options.compressor->unbiased;
+        if (options.compressor->draws_alike)
+            p->refuse("draws the same positions on all clients; use one that draws its own");
+    }
+    if (const auto p = read.optional("error_feedback")) {
+        if (!options.compressor) p->refuse("is of a \"compressor\"; name one");
+        options.error_feedback = as_bool(*p);
+    }
+    if (const auto p = read.optional("coding_step"); p && !options.compressor)
+        p->refuse("is of a \"compressor\"; name one");
+}
+
+AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) {
+    FedavgOptions options;
+    if (const auto p = read.optional("fraction")) options.fraction = as_number_above(*p, 0, 1);
+    if (const auto p = read.optional("local_steps"))
+        options.local_steps = as_integer(*p, 1, 1'000'000);
+    if (const auto p = read.optional("over_selection")) {
+        options.over_selection = as_number_above(*p, 0, 1e6);
+        if (options.over_selection < 1) p->refuse("asks fewer than are needed; 1 or more");
+    }
+    if (const auto p = read.optional("deadline")) {
+        options.deadline = as_duration(*p);
+        if (*options.deadline == Duration::zero()) p->refuse("ends a round as it begins");
+    }
+    read_upload(read, options);
+    options.momentum = in.optimizer.momentum;
+    AlgorithmChoice choice = with_server(read, in, options, &fedavg, &fedavg_server);
+    choice.period = options.local_steps;
+    choice.computing =
+        static_cast<double>(clients_of_a_round(options.fraction, in.workers)) / in.workers;
+    choice.contribution = [wire = choice.wire, options](const Layout& layout) {
+        const Bytes model = options.compressor ? message_bytes(*options.compressor, layout)
+                                               : wire.weigh(layout.entries());
+        return Bytes{std::max<std::int64_t>(model.count / options.local_steps, 1)};
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return fedavg_step_time(options, in, k);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t k) -> std::int64_t {
+        if (k % options.local_steps != 0) return 0;
+        return std::int64_t{2} * clients_asked(options, in.workers);
+    };
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 4> servers_algorithms{{
+    {"ps-sync", "dense, summed by parameter servers", sync_keys, &read_sync},
+    {"ps-async", "a parameter server and nobody waits, from memory", async_keys, &read_async},
+    {"ps-stale", "a parameter server and bounded staleness, from memory", stale_keys, &read_stale},
+    {"fedavg", "rounds of local steps on some workers (McMahan et al., 2017)", fedavg_keys,
+     &read_fedavg},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> server_family() {
+    return servers_algorithms;
+}
+
+}  // namespace paceline

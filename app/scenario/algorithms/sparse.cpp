@@ -1,0 +1,183 @@
+// Methods that exchange only the largest entries.
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/sparse/dgc.hpp"
+#include "algorithms/sparse/gradient_dropping.hpp"
+#include "analysis/forms/message_counts.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/families.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr auto density_laws = std::to_array<Spelling<DensityLaw>>(
+    {{"worst-case", DensityLaw::worst_case}, {"independent", DensityLaw::independent}});
+constexpr auto encodings = std::to_array<Spelling<SparseFormat>>({{"run-length-16", {6, 4}},
+                                                                  {"fp16-int32", {6, 4}},
+                                                                  {"fp32-int32", {8, 4}},
+                                                                  {"fp32-int64", {12, 4}}});
+constexpr auto sparse_exchanges = std::to_array<Spelling<SparseExchange>>({
+    {"recursive-doubling", SparseExchange::recursive_doubling},
+    {"all-gather-ring", SparseExchange::all_gather_ring},
+    {"all-gather-bruck", SparseExchange::all_gather_bruck},
+});
+constexpr auto uncompresseds = std::to_array<Spelling<Uncompressed>>(
+    {{"gathered", Uncompressed::gathered}, {"all-reduced", Uncompressed::all_reduced}});
+constexpr auto decay_places = std::to_array<Spelling<DecayPlace>>(
+    {{"compressed", DecayPlace::compressed}, {"outside", DecayPlace::outside}});
+constexpr auto selections = std::to_array<Spelling<Selection>>(
+    {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
+
+constexpr std::array<std::string_view, 15> dgc_keys{
+    "kind",     "label",        "density",      "density_law",         "encoding",
+    "exchange", "uncompressed", "all_reduce",   "selection",           "selection_step",
+    "warm_up",  "decay",        "accumulation", "momentum_correction", "masking"};
+constexpr std::array<std::string_view, 10> dropping_keys{
+    "kind",     "label",      "density",   "density_law",    "encoding",
+    "exchange", "all_reduce", "selection", "selection_step", "dense_steps"};
+constexpr std::array<std::string_view, 3> warm_up_key_table{"densities", "steps_each",
+                                                            "epochs_each"};
+
+double as_density(const Place& place) {
+    return as_number_above(place, 0, 1);
+}
+
+// Reads the options that DGC and gradient dropping share under the same names.
+template <class Options>
+void read_sparse_options(const ObjectReader& read, const WorkerShape& in, Options& options) {
+    if (const auto p = read.optional("density")) options.density = as_density(*p);
+    if (const auto p = read.optional("density_law"))
+        options.law = as_choice(*p, "a density law", density_laws);
+    if (const auto p = read.optional("encoding"))
+        options.format = as_choice(*p, "an encoding", encodings);
+    if (const auto p = read.optional("exchange"))
+        options.exchange = as_choice(*p, "a sparse exchange", sparse_exchanges);
+    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
+    if (const auto p = read.optional("selection"))
+        options.selection.method = as_choice(*p, "a way to select", selections);
+    if (const auto p = read.optional("selection_step"))
+        options.selection.per_comparison = as_duration(*p);
+}
+
+WarmUp read_warm_up(const Place& place) {
+    if (place.json->is_string()) {
+        const std::array<std::string_view, 1> none{"none"};
+        as_name(place, "a warm-up; write \"none\" or an object", none);
+        return {};
+    }
+    const ObjectReader read(place, warm_up_key_table);
+    read.not_both("steps_each", "epochs_each");
+    WarmUp warm_up;
+    const Place densities =
+        read.required("densities", "those of the stages, such as [0.25, 0.0625]");
+    if (!densities.json->is_array() || densities.json->empty())
+        densities.refuse("is not a list with one density or more, such as [0.25, 0.0625]");
+    for (std::size_t i = 0; i < densities.json->size(); ++i)
+        warm_up.densities.push_back(as_density(
+            {&(*densities.json)[i], densities.file, fmt::format("{}[{}]", densities.path, i)}));
+    if (const auto p = read.optional("steps_each"))
+        warm_up.steps_each = as_integer(*p, 1, most_steps_of_an_option);
+    if (const auto p = read.optional("epochs_each"))
+        warm_up.epochs_each = as_number_above(*p, 0, 1e6);
+    return warm_up;
+}
+
+// Reads the features that a run that trains can switch off, and where weight decay is applied.
+void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOptions& options) {
+    options.momentum = optimizer.momentum;
+    options.nesterov = optimizer.nesterov;
+    options.clip = optimizer.clip;
+    options.weight_decay = optimizer.weight_decay;
+    if (const auto p = read.optional("decay"))
+        options.decay = as_choice(*p, "a place of weight decay", decay_places);
+    if (const auto p = read.optional("accumulation")) options.accumulation = as_bool(*p);
+    if (const auto p = read.optional("momentum_correction"))
+        options.momentum_correction = as_bool(*p);
+    if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
+}
+
+AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
+    DgcOptions options;
+    read_sparse_options(read, in, options);
+    if (const auto p = read.optional("uncompressed"))
+        options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
+    if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
+    read_dgc_rule(read, in.optimizer, options);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+
+    choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
+    use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
+    choice.run = [options](Worker& worker) { return dgc(worker, options); };
+    choice.contribution = [options](const Layout& layout) {
+        return message_bytes(layout, options.density, options.format);
+    };
+    choice.stage = [options](std::int64_t k, double epoch) {
+        return density_at(options, k, epoch);
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double epoch) {
+        return dgc_step_time(options, density_at(options, k, epoch), in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return sparse_exchange_messages(options, *in.layout, in.wire, in.workers);
+    };
+    return choice;
+}
+
+AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
+    GradientDroppingOptions options;
+    read_sparse_options(read, in, options);
+    if (const auto p = read.optional("dense_steps"))
+        options.dense_steps = as_integer(*p, 0, most_steps_of_an_option);
+    options.rule = rule_of(in.optimizer);
+    choice.decays_by_itself = true;
+    choice.looks_ahead_and_clips = true;
+
+    use_servers(choice, options.all_reduce);
+    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
+    choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
+    choice.contribution = [options](const Layout& layout) {
+        return message_bytes(*as_one_tensor(layout), options.density, options.format);
+    };
+    choice.stage = [options](std::int64_t k, double) {
+        return k < options.dense_steps ? 1.0 : options.density;
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return gradient_dropping_step_time(options, k, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
+        if (k < options.dense_steps)
+            return all_reduce_messages(options.all_reduce, in.workers,
+                                       in.wire.weigh(in.layout->entries()));
+        return sparse_exchange_messages(exchange_of(options), *as_one_tensor(*in.layout), in.wire,
+                                        in.workers);
+    };
+    return choice;
+}
+
+// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<AlgorithmEntry, 2> sparse_algorithms{{
+    {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
+    {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
+     &read_gradient_dropping},
+}};
+
+}  // namespace
+
+std::span<const AlgorithmEntry> sparse_family() {
+    return sparse_algorithms;
+}
+
+Keys warm_up_keys() {
+    return warm_up_key_table;
+}
+
+}  // namespace paceline

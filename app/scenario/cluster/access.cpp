@@ -1,0 +1,191 @@
+#include "app/scenario/cluster/access.hpp"
+
+#include <array>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "app/scenario/cluster/link_traces.hpp"
+#include "app/scenario/cluster/node_list.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> trace_keys{"kind", "nodes", "file", "period", "phase"};
+constexpr std::array<std::string_view, 7> on_off_access_keys{"kind", "nodes",         "on",   "off",
+                                                             "law",  "bandwidth_off", "phase"};
+constexpr std::array<std::string_view, 6> outages_keys{"kind",         "nodes",       "schedule",
+                                                       "mean_between", "mean_length", "transfers"};
+constexpr std::array<std::string_view, 2> outage_key_table{"at", "for"};
+
+constexpr auto on_off_laws = std::to_array<Spelling<LengthLaw>>(
+    {{"exponential", LengthLaw::exponential}, {"fixed", LengthLaw::fixed}});
+constexpr auto transfer_rules = std::to_array<Spelling<Transfers>>(
+    {{"pause", Transfers::pause}, {"restart", Transfers::restart}});
+
+constexpr auto phases = std::to_array<Spelling<LinkPhase>>(
+    {{"start", LinkPhase::start}, {"random", LinkPhase::random}});
+
+Duration as_length(const Place& place) {
+    const Duration span = as_duration(place);
+    if (span == Duration::zero()) place.refuse("is above 0");
+    return span;
+}
+
+AccessKind read_trace(const ObjectReader& read) {
+    const Place file = read.required("file", "a trace, relative to this file, such as \"lte.csv\"");
+    LinkTrace trace =
+        read_link_trace(std::filesystem::path(*file.file).parent_path() / as_string(file));
+    if (const auto p = read.optional("period")) {
+        trace.period = as_duration(*p);
+        if (trace.period <= trace.rows.back().at)
+            p->refuse(fmt::format("{} is not later than the last row of the trace, {}",
+                                  to_string(trace.period), to_string(trace.rows.back().at)));
+    }
+    if (const auto p = read.optional("phase")) {
+        trace.phase = as_choice(*p, "a phase", phases);
+        if (trace.phase == LinkPhase::random && trace.period == Duration::zero())
+            p->refuse("lies somewhere in the period of a trace; give \"period\"");
+    }
+    return std::make_shared<const LinkTrace>(std::move(trace));
+}
+
+AccessKind read_on_off(const ObjectReader& read) {
+    OnOff process{
+        .on = as_length(read.required("on", "how long it is on, or the mean of that")),
+        .off = as_length(read.required("off", "how long it is off, or the mean of that"))};
+    if (const auto p = read.optional("law"))
+        process.law = as_choice(*p, "a law of lengths", on_off_laws);
+    if (const auto p = read.optional("bandwidth_off"))
+        process.bandwidth_off = as_bandwidth_or_zero(*p);
+    if (const auto p = read.optional("phase")) process.phase = as_choice(*p, "a phase", phases);
+    return process;
+}
+
+std::vector<Outages::Outage> read_schedule(const Place& place) {
+    if (!place.json->is_array() || place.json->empty())
+        place.refuse("is not a list of outages, such as [{\"at\": \"10s\", \"for\": \"5s\"}]");
+    std::vector<Outages::Outage> schedule;
+    for (std::size_t i = 0; i < place.json->size(); ++i) {
+        const ObjectReader read(place.element(i), outage_key_table);
+        const Place at = read.required("at", "when it begins");
+        const Outages::Outage outage{as_duration(at),
+                                     as_length(read.required("for", "how long it lasts"))};
+        if (!schedule.empty())
+            if (const Duration end = sum(schedule.back().at, schedule.back().length);
+                outage.at < end)
+                at.refuse(fmt::format("{} is before the end of the outage before it, {}",
+                                      to_string(outage.at), to_string(end)));
+        schedule.push_back(outage);
+    }
+    return schedule;
+}
+
+AccessKind read_outages(const ObjectReader& read) {
+    read.not_both("schedule", "mean_between");
+    read.not_both("schedule", "mean_length");
+    Outages outages;
+    if (const auto p = read.optional("transfers"))
+        outages.transfers = as_choice(*p, "what transfers do", transfer_rules);
+    if (const auto p = read.optional("schedule")) {
+        outages.schedule = read_schedule(*p);
+    } else {
+        outages.mean_between = as_length(read.required(
+            "mean_between", "from the end of one to the next; or give a \"schedule\""));
+        outages.mean_length = as_length(read.required("mean_length", "of an outage"));
+    }
+    return std::make_shared<const Outages>(std::move(outages));
+}
+
+constexpr std::array<AccessEntry, 3> access_kinds{{
+    {"trace", "bandwidths of a file, once or again and again", trace_keys, &read_trace},
+    {"on-off", "its own bandwidth and another one take turns", on_off_access_keys, &read_on_off},
+    {"outages", "down by schedule or at random, on top of the others", outages_keys, &read_outages},
+}};
+
+AccessChoice read_access_kind(const Place& place, int nodes) {
+    const std::vector<std::string_view> names = names_of(access_kinds);
+    const Place kind = kind_of(place, "a kind of access", names);
+    const AccessEntry& entry = access_kinds[as_name(kind, "a kind of access", names)];
+    const ObjectReader read(place, entry.keys);
+    AccessChoice choice{.kind = entry.read(read)};
+    if (const auto p = read.optional("nodes")) choice.nodes = read_nodes(*p, nodes);
+    return choice;
+}
+
+std::vector<int> nodes_of(const AccessChoice& choice, int all) {
+    if (!choice.nodes.empty()) return choice.nodes;
+    std::vector<int> nodes(static_cast<std::size_t>(all));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    return nodes;
+}
+
+}  // namespace
+
+std::span<const AccessEntry> access_table() {
+    return access_kinds;
+}
+
+Keys outage_keys() {
+    return outage_key_table;
+}
+
+std::vector<AccessChoice> read_access(const Place& place, int nodes) {
+    if (!place.json->is_array())
+        place.refuse("is not a list, such as [{\"kind\": \"on-off\", ...}]");
+    std::vector<AccessChoice> choices;
+    std::vector<bool> has_source(static_cast<std::size_t>(nodes));
+    for (std::size_t i = 0; i < place.json->size(); ++i) {
+        choices.push_back(read_access_kind(place.element(i), nodes));
+        if (std::holds_alternative<std::shared_ptr<const Outages>>(choices.back().kind)) continue;
+        for (const int node : nodes_of(choices.back(), nodes)) {
+            if (has_source[static_cast<std::size_t>(node)])
+                place.element(i).refuse(fmt::format(
+                    "node {} has a trace or on/off process already; only outages come on top",
+                    node));
+            has_source[static_cast<std::size_t>(node)] = true;
+        }
+    }
+    return choices;
+}
+
+std::vector<Access> accesses_of(const Fabric& fabric, int nodes) {
+    std::vector<Access> accesses;
+    if (fabric.hosts == 1) return accesses;
+    Route there;
+    Route back;
+    for (int node = 0; node < nodes; ++node) {
+        const int other = node == 0 ? 1 : 0;
+        fabric.find_route(node, other, there);
+        fabric.find_route(other, node, back);
+        const LinkId up = there.front();
+        const LinkId down = back.back();
+        accesses.push_back({static_cast<std::uint64_t>(node),
+                            up,
+                            down,
+                            {fabric.links[up].bandwidth, fabric.links[down].bandwidth}});
+    }
+    return accesses;
+}
+
+void begin_access(LinkProcesses& processes, std::span<const AccessChoice> choices,
+                  std::span<const Access> accesses) {
+    for (const AccessChoice& choice : choices)
+        for (const int node : nodes_of(choice, static_cast<int>(accesses.size()))) {
+            if (std::cmp_greater_equal(node, accesses.size())) continue;  // a lone node has none
+            const Access& access = accesses[static_cast<std::size_t>(node)];
+            if (const auto* trace = std::get_if<std::shared_ptr<const LinkTrace>>(&choice.kind))
+                processes.follow(access, *trace);
+            else if (const auto* on_off = std::get_if<OnOff>(&choice.kind))
+                processes.alternate(access, *on_off);
+            else
+                processes.interrupt(access, std::get<std::shared_ptr<const Outages>>(choice.kind));
+        }
+}
+
+}  // namespace paceline

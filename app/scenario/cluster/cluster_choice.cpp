@@ -1,0 +1,209 @@
+#include "app/scenario/cluster/cluster_choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/scenario/cluster/links.hpp"
+#include "app/scenario/cluster/node_list.hpp"
+#include "sim/network/loss.hpp"
+#include "topologies/fabrics/placed.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 13> keys{
+    "nodes",      "devices", "devices_per_node", "bus",      "fabric", "transport",
+    "stragglers", "speeds",  "compute_jitter",   "failures", "access", "placement",
+    "background"};
+constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
+                                                              "message_cost", "first_window"};
+constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
+
+constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(
+    {{"switched", BusKind::switched}, {"bridged", BusKind::bridged}, {"direct", BusKind::direct}});
+
+constexpr std::int64_t most_nodes = 100'000'000;
+
+Bus read_bus(const Place& place) {
+    const ObjectReader read(place, bus_key_table);
+    Bus bus;
+    bus.kind = as_choice(read.required("kind", "\"switched\", \"bridged\" or \"direct\""), "a bus",
+                         bus_kinds);
+    bus.lane = read_link(
+        read.required("link", "of a device to its bus, such as {\"preset\": \"pcie-3.0-x16\"}"));
+    return bus;
+}
+
+std::optional<Tcp> read_transport(const Place& place) {
+    const std::array<std::string_view, 2> kinds{"ideal", "tcp"};
+    const ObjectReader read(place, transport_key_table);
+    if (as_name(kind_of(place, "a transport", kinds), "a transport", kinds) == 0) {
+        for (const std::string_view key : transport_key_table)
+            if (const auto p = read.optional(key); p && key != "kind")
+                p->refuse("is an option of \"tcp\"; the transport is \"ideal\"");
+        return std::nullopt;
+    }
+    Tcp tcp;
+    if (const auto p = read.optional("goodput")) tcp.goodput = as_number_above(*p, 0, 1);
+    if (const auto p = read.optional("duplex_share")) tcp.duplex_share = as_number_above(*p, 0, 1);
+    if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
+    if (const auto p = read.optional("first_window")) tcp.first_window = as_bytes(*p);
+    return tcp;
+}
+
+std::vector<AccessChoice> read_own_links(const Place& place, const ClusterChoice& cluster) {
+    if (cluster.devices_per_node > 1)
+        place.refuse(fmt::format(
+            "changes the links of nodes with one device each; \"devices_per_node\" is {}",
+            cluster.devices_per_node));
+    if (!cluster.fabric.one_cable_per_node)
+        place.refuse(
+            "changes the links of nodes with one cable each; those of this fabric have several");
+    return read_access(place, cluster.nodes);
+}
+
+}  // namespace
+
+void place_job(const Place& place, ClusterChoice& cluster) {
+    if (cluster.workers % cluster.devices_per_node != 0)
+        place.refuse(fmt::format("needs full machines; {} devices fill the last of {} in part",
+                                 cluster.workers, cluster.fabric_nodes));
+    cluster.placement = read_nodes(place, cluster.fabric_nodes);
+    cluster.nodes = static_cast<int>(cluster.placement.size());
+    cluster.workers = cluster.nodes * cluster.devices_per_node;
+}
+
+Keys cluster_keys() {
+    return keys;
+}
+Keys bus_keys() {
+    return bus_key_table;
+}
+Keys transport_keys() {
+    return transport_key_table;
+}
+
+ClusterChoice read_cluster(const Place& place) {
+    const ObjectReader read(place, keys);
+    ClusterChoice cluster;
+    read.not_both("nodes", "devices");
+    if (const auto p = read.optional("devices_per_node"))
+        cluster.devices_per_node = static_cast<int>(as_integer(*p, 1, 1024));
+    if (const auto p = read.optional("devices")) {
+        static_cast<void>(read.required("devices_per_node", "how many devices a machine holds"));
+        cluster.workers = static_cast<int>(as_integer(*p, 1, most_nodes));
+        cluster.nodes = machines_for(cluster.workers, cluster.devices_per_node);
+    } else {
+        const Place nodes = read.required("nodes", "how many nodes");
+        cluster.nodes = static_cast<int>(as_integer(nodes, 1, most_nodes));
+        if (cluster.nodes > most_nodes / cluster.devices_per_node)
+            nodes.refuse(fmt::format("a cluster has at most {} devices", most_nodes));
+        cluster.workers = cluster.nodes * cluster.devices_per_node;
+    }
+    if (const auto p = read.optional("bus")) {
+        if (cluster.devices_per_node == 1)
+            p->refuse("joins the devices of a node; give \"devices_per_node\" of 2 or more");
+        cluster.bus = read_bus(*p);
+    } else if (cluster.devices_per_node > 1) {
+        static_cast<void>(read.required(
+            "bus", "what joins a node's devices, such as {\"kind\": \"switched\", ...}"));
+    }
+    cluster.fabric_nodes = cluster.nodes;
+    cluster.fabric = read_fabric(
+        read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"),
+        cluster.nodes);
+    if (const auto p = read.optional("placement")) place_job(*p, cluster);
+    if (const auto p = read.optional("background"))
+        cluster.background = read_background(*p, cluster.fabric_nodes);
+    if (const auto p = read.optional("transport")) {
+        cluster.tcp = read_transport(*p);
+        if (cluster.tcp && cluster.tcp->message_cost > Duration::zero() &&
+            cluster.fabric.overhead > Duration::zero())
+            p->refuse(
+                "\"message_cost\" and the fabric's \"overhead\" are the same; give one of them");
+    }
+    if (const auto p = read.optional("stragglers"))
+        cluster.stragglers = read_stragglers(*p, cluster.nodes);
+    if (const auto p = read.optional("compute_jitter")) cluster.compute_jitter = read_jitter(*p);
+    if (const auto p = read.optional("failures")) {
+        if (cluster.devices_per_node > 1)
+            p->refuse("is for machines of one device; \"devices_per_node\" is more");
+        cluster.failures = read_failures(*p, cluster.nodes);
+    }
+    if (const auto p = read.optional("access")) cluster.access = read_own_links(*p, cluster);
+    return cluster;
+}
+
+Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
+    Fabric between = fabric.make(machines, seed);
+    if (tcp) {
+        for (Link& link : between.links) {
+            if (link.efficiency == 1) link.efficiency = tcp->goodput_of(link.bandwidth);
+            link.duplex_share = tcp->duplex_share;
+        }
+    }
+    return between;
+}
+
+Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
+    Fabric between = wires(nodes + servers, seed);
+    if (!bus) return between;
+    return make_machines(workers, devices_per_node, *bus, std::move(between));
+}
+
+Fabric ClusterChoice::make_fabric(const Seating& seating, std::uint64_t seed) const {
+    const auto machines = static_cast<int>(seating.nodes.size());
+    Fabric between = make_placed(seating.nodes, wires(fabric_nodes + seating.servers, seed));
+    if (!bus) return between;
+    return make_machines(machines * devices_per_node, devices_per_node, *bus, std::move(between));
+}
+
+Transport ClusterChoice::transport() const {
+    if (!tcp) return {.overhead = fabric.overhead};
+    return {.overhead = std::max(fabric.overhead, tcp->message_cost),
+            .first_window = tcp->first_window};
+}
+
+Bytes ClusterChoice::bus_memory() const {
+    if (!bus) return {};
+    constexpr Bytes per_link{128};  // same figure as in fabrics.cpp for the two of a cable
+    const int links_each = bus->kind == BusKind::direct ? devices_per_node : 3;
+    return std::int64_t{workers} * links_each * per_link;
+}
+
+ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
+    const Machines machines{nodes, devices_per_node};
+    ComputeParts parts;
+    add_speeds(speeds, machines, seed, parts);
+    add_stragglers(stragglers, machines, seed, parts);
+    if (compute_jitter) add_jitter(*compute_jitter, seed, parts);
+    return make_compute_time(std::move(parts));
+}
+
+std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
+    if (compute_time(0) || failures || !access.empty() || !background.empty()) return std::nullopt;
+    if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
+    IdleStar star = *fabric.as_idle_star;
+    if (tcp) {
+        if (!fabric.states_efficiency)
+            star.bandwidth = tcp->goodput_of(star.bandwidth) * star.bandwidth;
+        star.bandwidth = std::max(tcp->duplex_share * star.bandwidth, Bandwidth{1});
+    }
+    // If loss limits each flow rather than the link, several flows together exceed one flow's rate.
+    if (loss_bound(fabric.idle_star_loss, multiple(2, star.latency)) < star.bandwidth)
+        return std::nullopt;
+    if (!bus) return IdleNetwork{star, {}, 1};
+    const bool ideal =
+        fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == LinkJitter{};
+    if (bus->kind != BusKind::switched || !ideal) return std::nullopt;
+    const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
+    star.latency = sum(star.latency, inside.latency);
+    return IdleNetwork{star, inside, devices_per_node};
+}
+
+}  // namespace paceline

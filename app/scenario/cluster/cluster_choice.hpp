@@ -1,0 +1,95 @@
+// The "cluster" of a scenario: its machines, the devices in each machine, and the wires.
+//
+// A worker is a training process on one device. Machines have one device unless "devices_per_node"
+// says otherwise. With several, the devices are attached to the machine's "bus". The cluster size
+// is then given either by "nodes" (full machines) or by "devices" (machines are filled one after
+// the other).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/forms/step_models.hpp"
+#include "app/json/object_reader.hpp"
+#include "app/scenario/cluster/access.hpp"
+#include "app/scenario/cluster/background.hpp"
+#include "app/scenario/cluster/fabrics.hpp"
+#include "app/scenario/cluster/failures.hpp"
+#include "app/scenario/cluster/node_speeds.hpp"
+#include "app/scenario/cluster/stragglers.hpp"
+#include "topologies/fabrics/machines.hpp"
+
+namespace paceline {
+
+/// TCP on the wires: the share of the rate that it leaves for payload, and its costs.
+///
+/// The goodput of 1500-byte frames is 1448/1538. One acknowledgement (84 bytes including its frame)
+/// is sent for every two segments: while both directions of a cable are busy, 1 - 84/(2 x 1538) of
+/// it is left for data. Ten segments are sent before the first answer (RFC 6928). These figures are
+/// derived, not fitted.
+struct Tcp {
+    double goodput = 1448.0 / 1538;  // for links that state no efficiency
+    double duplex_share = 1 - 84.0 / (2 * 1538);
+    Duration message_cost{};  // per message, on the sender's processor
+    /// Returns the goodput of a link with this rate. At least 2 bps are left.
+    [[nodiscard]] double goodput_of(Bandwidth rate) const {
+        return std::min(1.0, std::max(goodput, 2.0 / static_cast<double>(rate.bits_per_second)));
+    }
+    Bytes first_window{14'480};  // ten segments
+};
+
+/// Where each machine sits on a network that several jobs use: machine i of the network is at node
+/// nodes[i] of the fabric, or at one of the servers behind its nodes.
+struct Seating {
+    std::vector<int> nodes;
+    int servers = 0;
+};
+
+struct ClusterChoice {
+    int nodes = 1;                 // machines of the job
+    int workers = 1;               // devices in total
+    int devices_per_node = 1;      // devices in a full machine
+    int fabric_nodes = 1;          // machines that the fabric connects
+    std::vector<int> placement{};  // the fabric node of each machine of the job; empty: 0, 1, ..
+    std::vector<Background> background{};
+    std::optional<Bus> bus;
+    FabricChoice fabric;
+    std::optional<Tcp> tcp;  // applies to the network, not to buses
+    std::vector<Stragglers> stragglers;
+    std::vector<NodeSpeeds> speeds;  // read once the workload is known
+    std::optional<Jitter> compute_jitter;
+    std::optional<FailureChoice> failures;
+    std::vector<AccessChoice> access;  // for nodes with one device and one cable
+
+    /// Builds the wires between the workers, and to `servers` parameter servers on machines of
+    /// their own, which are numbered after the workers. If there are servers, requires one device
+    /// per machine and a fabric that takes servers.
+    [[nodiscard]] Fabric make_fabric(int servers, std::uint64_t seed) const;
+    /// Builds the same for all seated machines. Each machine has as many hosts as devices.
+    [[nodiscard]] Fabric make_fabric(const Seating& seating, std::uint64_t seed) const;
+    [[nodiscard]] Transport transport() const;
+    /// Returns the estimated memory of the buses' links.
+    [[nodiscard]] Bytes bus_memory() const;
+    /// Returns how long gradients take; null if no node deviates from the workload's own device.
+    [[nodiscard]] ComputeTime compute_time(std::uint64_t seed) const;
+    /// Returns the network as closed forms see it, where they hold. With TCP, connections are warm
+    /// and both directions are busy.
+    [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;
+
+  private:
+    [[nodiscard]] Fabric wires(int machines, std::uint64_t seed) const;
+};
+
+/// Places the job on some of the fabric's nodes. Throws ConfigError.
+void place_job(const Place& place, ClusterChoice& cluster);
+
+Keys cluster_keys();
+Keys bus_keys();
+Keys transport_keys();
+
+/// Throws ConfigError.
+ClusterChoice read_cluster(const Place& place);
+
+}  // namespace paceline

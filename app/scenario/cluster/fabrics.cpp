@@ -1,0 +1,422 @@
+#include "app/scenario/cluster/fabrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "app/scenario/cluster/links.hpp"
+#include "app/scenario/cluster/node_list.hpp"
+#include "sim/network/loss.hpp"
+#include "topologies/fabrics/cables.hpp"
+#include "topologies/fabrics/cell.hpp"
+#include "topologies/fabrics/dumbbell.hpp"
+#include "topologies/fabrics/fat_tree.hpp"
+#include "topologies/fabrics/graph.hpp"
+#include "topologies/fabrics/leaf_spine.hpp"
+#include "topologies/fabrics/star.hpp"
+#include "topologies/fabrics/torus.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> star_keys{"kind", "link", "other_links", "server_link",
+                                                    "overhead"};
+constexpr std::array<std::string_view, 9> cell_keys{"kind",           "link",        "other_links",
+                                                    "nodes_per_cell", "capacity",    "capacity_up",
+                                                    "backhaul",       "server_link", "overhead"};
+constexpr std::array<std::string_view, 2> other_links_key_table{"nodes", "link"};
+constexpr std::array<std::string_view, 7> leaf_spine_keys{
+    "kind", "link", "hosts_per_leaf", "spines", "uplink", "oversubscription", "overhead"};
+constexpr std::array<std::string_view, 5> fat_tree_keys{"kind", "link", "uplink", "k", "overhead"};
+constexpr std::array<std::string_view, 4> torus_keys{"kind", "link", "dims", "overhead"};
+constexpr std::array<std::string_view, 3> ring_keys{"kind", "link", "overhead"};
+constexpr std::array<std::string_view, 4> dumbbell_keys{"kind", "link", "bottleneck", "overhead"};
+constexpr std::array<std::string_view, 5> graph_keys{"kind", "link", "switches", "cables",
+                                                     "overhead"};
+constexpr std::array<std::string_view, 2> cable_key_table{"between", "link"};
+
+constexpr std::int64_t most_of_a_kind = 100'000'000;  // the largest possible number of nodes
+
+Link required_link(const ObjectReader& read) {
+    return read_link(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
+}
+
+Duration overhead_of(const ObjectReader& read) {
+    const auto overhead = read.optional("overhead");
+    return overhead ? as_duration(*overhead) : Duration::zero();
+}
+
+// An idle cable was measured to take 168 bytes; the flows that it carries add to that.
+Bytes memory_of(std::int64_t cables, int nodes) {
+    return std::max<std::int64_t>(0, cables - nodes) * Bytes{256};
+}
+
+int as_count(const Place& place) {
+    return static_cast<int>(as_integer(place, 1, most_of_a_kind));
+}
+
+// Nodes whose cable differs from the usual one.
+struct OtherLinks {
+    std::vector<int> nodes;
+    Cable cable;
+};
+
+using ReadCable = Cable (*)(const Place&);
+
+std::vector<OtherLinks> read_other_links(const ObjectReader& read, int nodes, ReadCable cable) {
+    std::vector<OtherLinks> others;
+    const auto list = read.optional("other_links");
+    if (!list) return others;
+    if (!list->json->is_array())
+        list->refuse("is not a list, such as [{\"nodes\": [5, 6], \"link\": ...}]");
+    for (std::size_t i = 0; i < list->json->size(); ++i) {
+        const ObjectReader one(list->element(i), other_links_key_table);
+        others.push_back(
+            {read_nodes(one.required("nodes", "such as [5, 6] or {\"from\": 5, \"to\": 9}"), nodes),
+             cable(one.required("link", "of these nodes, such as {\"preset\": \"3g\"}"))});
+    }
+    return others;
+}
+
+// Replaces links; later entries override earlier ones. Links are numbered as on a star.
+void replace_links(Fabric& fabric, const std::vector<OtherLinks>& others) {
+    for (const OtherLinks& other : others)
+        for (const int node : other.nodes) {
+            fabric.links[star_up(node)] = other.cable.up;
+            fabric.links[star_down(node, fabric.hosts)] = other.cable.down;
+        }
+}
+
+FabricChoice read_star(const ObjectReader& read, int nodes) {
+    const Cable cable =
+        read_cable(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
+    const std::vector<OtherLinks> others = read_other_links(read, nodes, &read_cable);
+    std::optional<Cable> of_servers;
+    if (const auto p = read.optional("server_link")) of_servers = read_cable(*p);
+    FabricChoice choice;
+    choice.make = [cable, others, of_servers, nodes](int hosts, std::uint64_t /*seed*/) {
+        Fabric star = make_star(hosts, cable.up, cable.down);
+        replace_links(star, others);
+        for (int server = nodes; of_servers && server < hosts; ++server)
+            replace_links(star, {{{server}, *of_servers}});
+        return star;
+    };
+    choice.takes_servers = true;
+    choice.one_cable_per_node = true;
+    choice.overhead = overhead_of(read);
+    choice.states_efficiency = cable.up.efficiency < 1;
+    const bool symmetric = cable.up.capacity() == cable.down.capacity();
+    const bool alike = others.empty() && !of_servers;
+    const bool steady = cable.up.jitter == LinkJitter{};
+    if (choice.overhead == Duration::zero() && symmetric && alike && steady)
+        choice.as_idle_star =
+            IdleStar{cable.up.capacity(), sum(cable.up.latency, cable.down.latency)};
+    choice.idle_star_loss = combined_loss(cable.up.loss, cable.down.loss);
+    return choice;
+}
+
+// Reads the link of a node in a cell. A preset's latency is that between a device and the network
+// behind its radio. All of it is on this link; the core adds none.
+Cable read_access(const Place& place) {
+    Cable cable = read_cable(place);
+    const ObjectReader read(place, link_keys());
+    if (read.has("preset") && !read.has("latency"))
+        cable.up.latency = cable.down.latency = multiple(2, cable.up.latency);
+    return cable;
+}
+
+UpAndDown ways_of(const Cable& cable) {
+    return {cable.up, cable.down};
+}
+
+FabricChoice read_cell(const ObjectReader& read, int nodes) {
+    CellShape shape;
+    shape.nodes = nodes;
+    shape.own = ways_of(
+        read_access(read.required("link", "of a node to its cell, such as {\"preset\": \"lte\"}")));
+    const std::vector<OtherLinks> others = read_other_links(read, nodes, &read_access);
+    shape.nodes_per_cell =
+        as_count(read.required("nodes_per_cell", "how many nodes share a cell, such as 25"));
+    shape.air.down.bandwidth = as_bandwidth(
+        read.required("capacity", "what the nodes of a cell share, such as \"150Mbps\""));
+    const auto up = read.optional("capacity_up");
+    shape.air.up.bandwidth = up ? as_bandwidth(*up) : shape.air.down.bandwidth;
+    if (const auto p = read.optional("backhaul")) shape.backhaul = ways_of(read_cable(*p));
+    const Json usual_server = {{"preset", "10GbE-tcp"}};
+    const Place usual{&usual_server, read.place().file, read.place().path};
+    shape.server = ways_of(read_cable(read.optional("server_link").value_or(usual)));
+
+    FabricChoice choice;
+    choice.one_cable_per_node = true;
+    choice.make = [shape, others](int hosts, std::uint64_t /*seed*/) {
+        CellShape made = shape;
+        made.servers = hosts - shape.nodes;
+        Fabric fabric = make_cells(made);
+        replace_links(fabric, others);
+        return fabric;
+    };
+    choice.takes_servers = true;
+    choice.overhead = overhead_of(read);
+    choice.memory = memory_of(std::int64_t{nodes} + std::int64_t{2} * shape.cells(), nodes);
+    return choice;
+}
+
+Link read_uplink(const ObjectReader& read, const LeafSpine& shape) {
+    if (const auto uplink = read.optional("uplink")) return read_link(*uplink);
+    const auto ratio = read.optional("oversubscription");
+    const Link uplink = oversubscribed_uplink(shape.link, shape.hosts_per_leaf, shape.spines,
+                                              ratio ? as_number_above(*ratio, 0, 1e9) : 1);
+    if (uplink.capacity().bits_per_second == 0)
+        ratio.value_or(read.place())
+            .refuse("leaves the uplinks no bandwidth; lower it, or give \"uplink\"");
+    return uplink;
+}
+
+FabricChoice read_leaf_spine(const ObjectReader& read, int nodes) {
+    read.not_both("uplink", "oversubscription");
+    LeafSpine shape;
+    shape.hosts = nodes;
+    shape.link = required_link(read);
+    shape.hosts_per_leaf =
+        as_count(read.required("hosts_per_leaf", "how many nodes hang on a leaf switch"));
+    const Place spines = read.required("spines", "how many switches join the leaves");
+    shape.spines = as_count(spines);
+    if (shape.cables() > most_cables)
+        spines.refuse(
+            fmt::format("{} leaves with {} spines are {} cables; at most {} have a number",
+                        shape.leaves(), shape.spines, shape.cables(), most_cables));
+    shape.uplink = read_uplink(read, shape);
+
+    FabricChoice choice;
+    choice.make = [shape](int hosts, std::uint64_t seed) {
+        LeafSpine made = shape;
+        made.hosts = hosts;
+        return make_leaf_spine(made, seed);
+    };
+    choice.one_cable_per_node = true;
+    choice.overhead = overhead_of(read);
+    choice.memory = memory_of(shape.cables(), nodes);
+    return choice;
+}
+
+FabricChoice read_fat_tree(const ObjectReader& read, int nodes) {
+    FatTree shape;
+    shape.hosts = nodes;
+    shape.link = required_link(read);
+    const auto uplink = read.optional("uplink");
+    shape.uplink = uplink ? read_link(*uplink) : shape.link;
+    shape.k = fat_tree_ports_for(nodes);
+    if (const auto p = read.optional("k")) {
+        const int least = shape.k;
+        shape.k = static_cast<int>(as_integer(*p, 2, most_fat_tree_ports));
+        if (shape.k % 2 != 0)
+            p->refuse(
+                fmt::format("{} is odd; half of a switch's ports go up and half go down", shape.k));
+        if (shape.places() < nodes)
+            p->refuse(
+                fmt::format("a fat tree of {} ports has places for {} nodes, not for {}; "
+                            "give {} or more",
+                            shape.k, shape.places(), nodes, least));
+    }
+
+    FabricChoice choice;
+    choice.make = [shape](int hosts, std::uint64_t seed) {
+        FatTree made = shape;
+        made.hosts = hosts;
+        return make_fat_tree(made, seed);
+    };
+    choice.one_cable_per_node = true;
+    choice.overhead = overhead_of(read);
+    choice.memory = memory_of(shape.cables(), nodes);
+    return choice;
+}
+
+FabricChoice torus_of(const ObjectReader& read, const std::vector<int>& dims, int nodes) {
+    const Link link = required_link(read);
+    FabricChoice choice;
+    choice.make = [link, dims](int /*hosts*/, std::uint64_t seed) {
+        return make_torus(dims, link, seed);
+    };
+    choice.overhead = overhead_of(read);
+    choice.memory = memory_of(std::ssize(dims) * nodes, nodes);
+    return choice;
+}
+
+FabricChoice read_torus(const ObjectReader& read, int nodes) {
+    const Place place =
+        read.required("dims", "the extents, such as [4, 4], whose product is the number of nodes");
+    if (!place.json->is_array() || place.json->empty() || place.json->size() > most_torus_dims)
+        place.refuse(
+            fmt::format("is not a list of 1 to {} extents, such as [4, 4]", most_torus_dims));
+    std::vector<int> dims;
+    std::int64_t product = 1;
+    for (std::size_t i = 0; i < place.json->size(); ++i) {
+        dims.push_back(as_count(place.element(i)));
+        product = std::min(product, most_of_a_kind + 1) * dims.back();  // avoids overflow
+    }
+    if (product > most_of_a_kind)
+        place.refuse(
+            fmt::format("{} is above {}; the product of the extents is the number of "
+                        "nodes, {}",
+                        fmt::join(dims, " x "), most_of_a_kind, nodes));
+    if (product != nodes)
+        place.refuse(fmt::format("{} = {}; the product of the extents is the number of nodes, {}",
+                                 fmt::join(dims, " x "), product, nodes));
+    return torus_of(read, dims, nodes);
+}
+
+FabricChoice read_ring(const ObjectReader& read, int nodes) {
+    return torus_of(read, {nodes}, nodes);
+}
+
+FabricChoice read_dumbbell(const ObjectReader& read, int /*nodes*/) {
+    const Link link = required_link(read);
+    const Link bottleneck = read_link(read.required("bottleneck", "the link between the halves"));
+    FabricChoice choice;
+    choice.make = [link, bottleneck](int hosts, std::uint64_t /*seed*/) {
+        return make_dumbbell(hosts, link, bottleneck);
+    };
+    choice.one_cable_per_node = true;
+    choice.overhead = overhead_of(read);
+    return choice;
+}
+
+std::vector<std::string> read_switches(const Place& place) {
+    if (!place.json->is_array() || place.json->size() > std::size_t{most_graph_switches})
+        place.refuse(fmt::format("is not a list of at most {} names, such as [\"s1\", \"s2\"]",
+                                 most_graph_switches));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < place.json->size(); ++i)
+        names.push_back(as_string(place.element(i)));
+    return names;
+}
+
+// The vertices of a graph: hosts by their numbers, switches by their names.
+class Vertices {
+  public:
+    Vertices(int nodes, const std::optional<Place>& switches) : nodes_(nodes) {
+        if (switches) names_ = read_switches(*switches);
+        for (std::size_t i = 0; i < names_.size(); ++i)
+            if (!vertex_of_.emplace(names_[i], nodes + static_cast<int>(i)).second)
+                switches->element(i).refuse(fmt::format(
+                    "\"{}\" stands twice; each switch has a name of its own", names_[i]));
+    }
+
+    [[nodiscard]] int switches() const { return static_cast<int>(names_.size()); }
+    [[nodiscard]] const std::vector<std::string>& switch_names() const { return names_; }
+
+    [[nodiscard]] int at(const Place& place) const {
+        if (place.json->is_number()) return static_cast<int>(as_integer(place, 0, nodes_ - 1));
+        if (!place.json->is_string())
+            place.refuse("is neither a node's number nor a switch's name");
+        const std::string name = as_string(place);
+        if (const auto found = vertex_of_.find(name); found != vertex_of_.end())
+            return found->second;
+        const std::vector<std::string_view> known(names_.begin(), names_.end());
+        place.refuse(unknown_name(name, "a switch of this graph", known));
+    }
+
+  private:
+    int nodes_;
+    std::vector<std::string> names_;
+    std::map<std::string, int, std::less<>> vertex_of_;
+};
+
+Graph::Cable read_cable(const Place& place, const Vertices& vertices,
+                        const std::optional<Link>& usual) {
+    const ObjectReader read(place, cable_key_table);
+    const Place between = read.required("between", "the two ends, such as [0, \"s1\"]");
+    if (!between.json->is_array() || between.json->size() != 2)
+        between.refuse("is not a list of two ends, such as [0, \"s1\"]");
+    const int first = vertices.at(between.element(0));
+    const int second = vertices.at(between.element(1));
+    if (first == second) between.refuse("joins a thing to itself; a cable has two different ends");
+    if (usual && !read.has("link")) return {first, second, *usual};
+    return {first, second,
+            read_link(read.required("link", "give it here, or one for all cables in the fabric"))};
+}
+
+bool one_cable_per_node(const Graph& graph) {
+    std::vector<int> cables(static_cast<std::size_t>(graph.hosts));
+    for (const Graph::Cable& cable : graph.cables)
+        for (const int end : {cable.first, cable.second})
+            if (end < graph.hosts) ++cables[static_cast<std::size_t>(end)];
+    return std::ranges::all_of(cables, [](int count) { return count <= 1; });
+}
+
+FabricChoice read_graph(const ObjectReader& read, int nodes) {
+    std::optional<Link> usual;
+    if (const auto p = read.optional("link")) usual = read_link(*p);
+    const Vertices vertices(nodes, read.optional("switches"));
+    const Place cables =
+        read.required("cables", "a list, such as [{\"between\": [0, \"s1\"], \"link\": ...}]");
+    if (!cables.json->is_array())
+        cables.refuse("is not a list, such as [{\"between\": [0, \"s1\"], \"link\": ...}]");
+    Graph graph;
+    graph.hosts = nodes;
+    graph.switches = vertices.switches();
+    graph.switch_names = vertices.switch_names();
+    for (std::size_t i = 0; i < cables.json->size(); ++i)
+        graph.cables.push_back(read_cable(cables.element(i), vertices, usual));
+    if (const auto pair = unconnected_hosts(graph))
+        cables.refuse(fmt::format(
+            "no way leads from node {} to node {}: switches pass messages on and nodes do not; add "
+            "a cable",
+            pair->first, pair->second));
+
+    FabricChoice choice;
+    choice.make = [graph](int /*hosts*/, std::uint64_t seed) { return make_graph(graph, seed); };
+    choice.one_cable_per_node = one_cable_per_node(graph);
+    choice.overhead = overhead_of(read);
+    choice.memory = memory_of(std::ssize(graph.cables), nodes) +
+                    std::int64_t{graph.switches} * graph.switches * Bytes{2};
+    return choice;
+}
+
+// To add a fabric: topologies/fabrics/<name>.{hpp,cpp}, a reader above, a line here.
+constexpr std::array<FabricEntry, 8> fabric_kinds{{
+    {"star", "every node on one non-blocking switch, full duplex", star_keys, &read_star},
+    {"cell", "radio cells whose nodes share a capacity, and servers behind them", cell_keys,
+     &read_cell},
+    {"leaf-spine", "nodes on leaf switches, every leaf cabled to every spine", leaf_spine_keys,
+     &read_leaf_spine},
+    {"fat-tree", "three levels of switches with k ports, as wide above as below", fat_tree_keys,
+     &read_fat_tree},
+    {"torus", "a grid of nodes that closes on itself in every dimension, no switch", torus_keys,
+     &read_torus},
+    {"ring", "a torus of one dimension", ring_keys, &read_ring},
+    {"dumbbell", "two switches with half of the nodes each and one cable between them",
+     dumbbell_keys, &read_dumbbell},
+    {"graph", "any switches and cables, listed one by one", graph_keys, &read_graph},
+}};
+
+}  // namespace
+
+std::span<const FabricEntry> fabric_table() {
+    return fabric_kinds;
+}
+
+Keys other_links_keys() {
+    return other_links_key_table;
+}
+
+Keys cable_keys() {
+    return cable_key_table;
+}
+
+FabricChoice read_fabric(const Place& place, int nodes) {
+    const std::vector<std::string_view> names = names_of(fabric_kinds);
+    const Place kind = kind_of(place, "a fabric", names);
+    const FabricEntry& entry = fabric_kinds[as_name(kind, "a fabric", names)];
+    return entry.read(ObjectReader(place, entry.keys), nodes);
+}
+
+}  // namespace paceline

@@ -1,0 +1,277 @@
+#include "app/scenario/cluster/failures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/number_table.hpp"
+#include "app/scenario/cluster/node_list.hpp"
+#include "sim/engine/random.hpp"
+#include "sim/numeric/draws.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> all_failure_keys{
+    "schedule", "mean_between", "mean_repair", "nodes",     "trace",
+    "on_death", "detection",    "return_from", "checkpoint"};
+constexpr std::array<std::string_view, 3> absence_key_table{"node", "at", "for"};
+constexpr std::array<std::string_view, 2> trace_key_table{"file", "period"};
+constexpr std::array<std::string_view, 3> checkpoint_key_table{"every", "write", "read"};
+constexpr auto on_death_table = std::to_array<Spelling<OnDeath>>(
+    {{"go-on", OnDeath::go_on}, {"stall", OnDeath::stall}, {"restart", OnDeath::restart}});
+constexpr auto return_table = std::to_array<Spelling<ReturnFrom>>(
+    {{"own", ReturnFrom::own}, {"peer", ReturnFrom::peer}, {"checkpoint", ReturnFrom::checkpoint}});
+
+constexpr Duration usual_detection = std::chrono::seconds(10);
+constexpr double most_failure_seconds = 9e6;  // 104 days, within the clock's range
+
+using AbsencesOfNodes = std::vector<std::vector<Absence>>;
+
+// Sorts the absences. If two overlap, `refuse(a, b)` throws.
+template <class Refuse>
+void put_in_order(std::vector<Absence>& absences, const Refuse& refuse) {
+    std::ranges::sort(absences, {}, &Absence::leaves);
+    for (std::size_t i = 1; i < absences.size(); ++i)
+        if (absences[i].leaves < absences[i - 1].returns) refuse(absences[i - 1], absences[i]);
+}
+
+AbsencesOfNodes read_schedule(const Place& place, int nodes) {
+    if (!place.json->is_array() || place.json->empty())
+        place.refuse("is not a list such as [{\"node\": 3, \"at\": \"10s\", \"for\": \"20s\"}]");
+    AbsencesOfNodes schedule(static_cast<std::size_t>(nodes));
+    for (std::size_t i = 0; i < place.json->size(); ++i) {
+        const ObjectReader read(place.element(i), absence_key_table);
+        const std::int64_t node =
+            as_integer(read.required("node", "which, such as 3"), 0, nodes - 1);
+        Absence absence{Time{as_duration(read.required("at", "when it dies, such as \"10s\""))}};
+        if (const auto p = read.optional("for")) {
+            const Duration length = as_duration(*p);
+            if (length == Duration::zero()) p->refuse("is no time; leave it out for good");
+            absence.returns = later(absence.leaves, length);
+        }
+        schedule[static_cast<std::size_t>(node)].push_back(absence);
+    }
+    for (std::size_t node = 0; node < schedule.size(); ++node)
+        put_in_order(schedule[node], [&](const Absence& a, const Absence& b) {
+            place.refuse(fmt::format(
+                "node {} dies at {} while it is away from {} on; give it one absence at a time",
+                node, to_string(b.leaves.time_since_epoch()),
+                to_string(a.leaves.time_since_epoch())));
+        });
+    return schedule;
+}
+
+struct ListedAbsence {
+    Absence absence;
+    const NumberTable::Row* row;
+};
+
+std::vector<Absence> in_order(const NumberTable& table, std::vector<ListedAbsence>& listed) {
+    std::ranges::sort(listed, {}, [](const ListedAbsence& one) { return one.absence.leaves; });
+    std::vector<Absence> absences;
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+        if (i > 0 && listed[i].absence.leaves < listed[i - 1].absence.returns)
+            table.refuse(*(listed[i].row->line > listed[i - 1].row->line ? listed[i].row
+                                                                         : listed[i - 1].row),
+                         "the node is away already, by another row");
+        absences.push_back(listed[i].absence);
+    }
+    return absences;
+}
+
+AbsenceTrace read_absence_trace(const Place& place, int nodes) {
+    const ObjectReader read(place, trace_key_table);
+    const Place file = read.required("file", "a table of absences, relative to this one");
+    const auto path = std::filesystem::path(*file.file).parent_path() / as_string(file);
+    AbsenceTrace trace;
+    if (const auto p = read.optional("period")) {
+        trace.period = as_duration(*p);
+        if (*trace.period == Duration::zero()) p->refuse("a period is above 0");
+    }
+    const double most = trace.period ? to_seconds(*trace.period) : most_failure_seconds;
+    const std::array<NumberColumn, 3> columns{
+        {{"node", "a node of the cluster", static_cast<double>(nodes - 1)},
+         {"leaves_s", "a time in seconds, within the period", most},
+         {"returns_s", "a time in seconds, within the period", most}}};
+    const NumberTable table = read_number_table(path, columns);
+    std::vector<std::vector<ListedAbsence>> listed(static_cast<std::size_t>(nodes));
+    for (const NumberTable::Row& row : table.rows) {
+        const auto node = static_cast<std::size_t>(row.numbers[0]);
+        if (static_cast<double>(node) != row.numbers[0])
+            table.refuse(row,
+                         fmt::format("{} is no node; nodes are whole numbers", row.numbers[0]));
+        const Absence absence{Time{from_seconds(row.numbers[1])},
+                              Time{from_seconds(row.numbers[2])}};
+        if (absence.returns <= absence.leaves)
+            table.refuse(row, "the node returns no later than it leaves");
+        listed[node].push_back({absence, &row});
+    }
+    for (std::vector<ListedAbsence>& of_node : listed)
+        trace.absences.push_back(in_order(table, of_node));
+    return trace;
+}
+
+Checkpoints read_checkpoints(const Place& place) {
+    const ObjectReader read(place, checkpoint_key_table);
+    Checkpoints checkpoints;
+    const Place every = read.required("every", "the time between two, such as \"20min\"");
+    checkpoints.every = as_duration(every);
+    if (checkpoints.every == Duration::zero()) every.refuse("an interval is above 0");
+    checkpoints.write = as_duration(read.required("write", "what writing costs, such as \"30s\""));
+    checkpoints.read = as_duration(read.required("read", "what reading costs, such as \"30s\""));
+    return checkpoints;
+}
+
+}  // namespace
+
+Keys failure_keys() {
+    return all_failure_keys;
+}
+Keys absence_keys() {
+    return absence_key_table;
+}
+Keys absence_trace_keys() {
+    return trace_key_table;
+}
+Keys checkpoint_keys() {
+    return checkpoint_key_table;
+}
+
+FailureChoice read_failures(const Place& place, int nodes) {
+    const ObjectReader read(place, all_failure_keys);
+    FailureChoice choice;
+    read.not_both("schedule", "mean_between");
+    read.not_both("schedule", "trace");
+    read.not_both("mean_between", "trace");
+    if (const auto p = read.optional("schedule")) choice.schedule = read_schedule(*p, nodes);
+    if (const auto p = read.optional("trace")) choice.trace = read_absence_trace(*p, nodes);
+    if (const auto p = read.optional("mean_between")) {
+        choice.mean_between = as_duration(*p);
+        if (*choice.mean_between == Duration::zero()) p->refuse("a mean time is above 0");
+        choice.mean_repair =
+            as_duration(read.required("mean_repair", "the mean time away, such as \"10min\""));
+    } else if (!read.has("schedule") && !read.has("trace")) {
+        place.refuse("says not who fails; give \"schedule\", \"mean_between\" or \"trace\"");
+    }
+    for (const char* key : {"mean_repair", "nodes"})
+        if (const auto p = read.optional(key); p && !choice.mean_between)
+            p->refuse("goes with \"mean_between\"");
+    if (const auto p = read.optional("nodes")) choice.nodes = read_nodes(*p, nodes);
+    if (const auto p = read.optional("on_death"))
+        choice.on_death = as_choice(*p, "what to do then", on_death_table);
+    choice.detection = usual_detection;
+    if (const auto p = read.optional("detection")) choice.detection = as_duration(*p);
+    if (const auto p = read.optional("checkpoint")) choice.checkpoints = read_checkpoints(*p);
+    if (const auto p = read.optional("return_from")) {
+        choice.return_from = as_choice(*p, "a way to return", return_table);
+        if (choice.on_death == OnDeath::restart)
+            p->refuse("all go back to the checkpoint when \"on_death\" is \"restart\"");
+        if (*choice.return_from == ReturnFrom::checkpoint && !choice.checkpoints)
+            p->refuse("needs a \"checkpoint\", which says what writing and reading cost");
+    }
+    return choice;
+}
+
+void check_failures(const Place& place, const FailureChoice& failures,
+                    const AlgorithmChoice& algorithm) {
+    if (failures.on_death == OnDeath::restart) return;
+    const WhenNodesDie then = algorithm.when_nodes_die;
+    if (then == WhenNodesDie::cannot_go_on)
+        place.refuse(
+            "this algorithm cannot go on without a node, nor take one up again; set \"on_death\" "
+            "to \"restart\"");
+    const bool has_rounds =
+        then == WhenNodesDie::reruns_replicas || then == WhenNodesDie::reruns_models;
+    if (failures.on_death == OnDeath::stall && !has_rounds)
+        place.refuse("nobody stalls in this algorithm; set \"on_death\" to \"go-on\"");
+    const bool from_elsewhere = failures.return_from && *failures.return_from != ReturnFrom::peer;
+    if (then == WhenNodesDie::reruns_replicas && from_elsewhere)
+        place.refuse(
+            "a node of this algorithm has the model that all have; set \"return_from\" to "
+            "\"peer\"");
+}
+
+namespace {
+
+// The absences of a list, one after the other, repeated in each period.
+struct Listed {
+    std::vector<std::vector<Absence>> absences;
+    std::optional<Duration> period;
+    std::vector<std::size_t> given;  // returned for each node so far
+
+    std::optional<Absence> number(std::size_t node, std::size_t i) const {
+        const std::size_t count = absences[node].size();
+        if (count == 0 || (!period && i >= count)) return std::nullopt;
+        const Duration passed =
+            multiple(static_cast<std::int64_t>(i / count), period.value_or(Duration::zero()));
+        Absence absence = absences[node][i % count];
+        absence.leaves = later(absence.leaves, passed);
+        if (absence.returns != never) absence.returns = later(absence.returns, passed);
+        return absence;
+    }
+
+    // Skips absences that would already be over.
+    std::optional<Absence> operator()(int rank, Time since) {
+        const auto node = static_cast<std::size_t>(rank);
+        std::optional<Absence> next = number(node, given[node]++);
+        while (next && next->returns <= since) next = number(node, given[node]++);
+        return next;
+    }
+};
+
+// Absences with exponential times of presence and absence.
+struct Drawn {
+    double mean_between_s;
+    double mean_repair_s;
+    std::vector<RandomStream> streams;  // by node
+    std::vector<bool> fails;
+
+    std::optional<Absence> operator()(int rank, Time since) {
+        const auto node = static_cast<std::size_t>(rank);
+        if (!fails[node]) return std::nullopt;
+        const auto draw = [&](double mean) {
+            if (mean == 0) return Duration::zero();
+            return from_seconds(draw_exponential(streams[node], 1 / mean));
+        };
+        const Time leaves = later(since, draw(mean_between_s));
+        return Absence{leaves, later(leaves, draw(mean_repair_s))};
+    }
+};
+
+NextAbsence absences_of(const FailureChoice& choice, int nodes, std::uint64_t seed) {
+    const auto n = static_cast<std::size_t>(nodes);
+    if (choice.trace)
+        return Listed{choice.trace->absences, choice.trace->period, std::vector<std::size_t>(n)};
+    if (!choice.mean_between)
+        return Listed{choice.schedule, std::nullopt, std::vector<std::size_t>(n)};
+    Drawn drawn{to_seconds(*choice.mean_between), to_seconds(choice.mean_repair), {}, {}};
+    drawn.fails.assign(n, choice.nodes.empty());
+    for (const int node : choice.nodes) drawn.fails[static_cast<std::size_t>(node)] = true;
+    const RandomStreams streams(seed);
+    for (std::size_t node = 0; node < n; ++node)
+        drawn.streams.push_back(streams.stream("failures", node));
+    return drawn;
+}
+
+}  // namespace
+
+Failures make_failures(const FailureChoice& choice, const AlgorithmChoice& algorithm, int nodes,
+                       std::uint64_t seed) {
+    const bool replicas = algorithm.when_nodes_die == WhenNodesDie::reruns_replicas;
+    return {
+        .next_absence = absences_of(choice, nodes, seed),
+        .on_death = choice.on_death,
+        .return_from = choice.return_from.value_or(replicas ? ReturnFrom::peer : ReturnFrom::own),
+        .detection = choice.detection,
+        .checkpoints = choice.checkpoints};
+}
+
+}  // namespace paceline

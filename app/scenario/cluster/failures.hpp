@@ -1,0 +1,61 @@
+// The "failures" of a cluster: when nodes are away, and how the others react.
+//
+//   {"schedule": [{"node": 3, "at": "10s", "for": "20s"}, {"node": 5, "at": "0s", "for": "1min"}],
+//    "on_death": "go-on", "detection": "5s", "return_from": "peer"}
+//   {"mean_between": "4h", "mean_repair": "10min", "on_death": "restart",
+//    "checkpoint": {"every": "20min", "write": "30s", "read": "30s"}}
+//   {"trace": {"file": "phones.csv", "period": "24h"}}
+//
+// An absence in a schedule without "for" is permanent; one that starts at "0s" makes the node a
+// late joiner. "mean_between" is the mean time that a node is present, "mean_repair" the mean time
+// that it is then away. Both times are exponential, independent for each node, and drawn from the
+// stream "failures" of the seed. The header of a trace names node, leaves_s and returns_s; its
+// times repeat with the period, if it has one. algorithms/runtime/failures.hpp defines the semantics.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/runtime/failures.hpp"
+#include "app/json/object_reader.hpp"
+#include "app/scenario/algorithms/algorithms.hpp"
+
+namespace paceline {
+
+/// The absences of one node, in order. With a period, they recur in each period.
+struct AbsenceTrace {
+    std::vector<std::vector<Absence>> absences;  // by node
+    std::optional<Duration> period;
+};
+
+struct FailureChoice {
+    std::vector<std::vector<Absence>> schedule;  // by node; empty: none
+    std::optional<Duration> mean_between;
+    Duration mean_repair{};
+    std::vector<int> nodes;  // that "mean_between" applies to; empty: all
+    std::optional<AbsenceTrace> trace;
+    OnDeath on_death = OnDeath::go_on;
+    std::optional<ReturnFrom> return_from;
+    Duration detection{};
+    std::optional<Checkpoints> checkpoints;
+};
+
+Keys failure_keys();
+Keys absence_keys();
+Keys absence_trace_keys();
+Keys checkpoint_keys();
+
+/// Reads the failures of a cluster with this many nodes. Throws ConfigError.
+FailureChoice read_failures(const Place& place, int nodes);
+
+/// Refuses failures that the algorithm cannot handle.
+void check_failures(const Place& place, const FailureChoice& failures,
+                    const AlgorithmChoice& algorithm);
+
+/// Returns the failures of a run, with absences drawn anew from the seed.
+Failures make_failures(const FailureChoice& choice, const AlgorithmChoice& algorithm, int nodes,
+                       std::uint64_t seed);
+
+}  // namespace paceline

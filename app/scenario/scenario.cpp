@@ -1,0 +1,302 @@
+#include "app/scenario/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/host/available_memory.hpp"
+#include "topologies/fabrics/equal_cost.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> root_keys{
+    "title",   "seed", "cluster", "workload",   "optimizer", "algorithm",
+    "measure", "stop", "price",   "other_jobs", "sweep",     "$schema"};
+constexpr std::array<std::string_view, 2> price_key_table{"up_per_gb", "down_per_gb"};
+constexpr std::array<std::string_view, 5> other_job_key_table{"label", "nodes", "workload",
+                                                              "algorithm", "stop"};
+constexpr std::array<std::string_view, 6> stop_key_table{
+    "iterations", "epochs", "time", "target_loss", "target_test_loss", "target_accuracy"};
+constexpr std::int64_t most_stop_steps = std::int64_t{1} << 40;
+
+StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
+    StopConditions stop;
+    if (const auto p = read.optional("iterations"))
+        stop.iterations = as_integer(*p, 1, most_stop_steps);
+    if (const auto p = read.optional("epochs")) {
+        stop.epochs = as_number_above(*p, 0, 1e9);
+        if (!workload.batch || !workload.dataset)
+            p->refuse(
+                "epochs need \"workload.batch\" and a data set's size "
+                "(\"workload.dataset_samples\", or a profile that states it)");
+    }
+    if (const auto p = read.optional("time")) {
+        stop.time = as_duration(*p);
+        if (*stop.time == Duration::zero()) p->refuse("a time is above 0");
+    }
+    const bool ends = stop.iterations || stop.epochs || stop.time;
+    if (!ends && read_target(read).given())
+        read.place().refuse(
+            "its target may never be reached; give \"iterations\", \"epochs\" or \"time\", too");
+    if (!ends) read.place().refuse("says nothing; give \"iterations\", \"epochs\" or \"time\"");
+    return stop;
+}
+
+// Returns the scenario's optimizer, overridden by the algorithm's own keys.
+Optimizer read_optimizer_of(const ObjectReader& read, const Place& algorithm) {
+    Optimizer optimizer = read_optimizer(
+        read.required("optimizer", "step size and momentum, such as {\"learning_rate\": 0.1}"));
+    const auto own = algorithm_optimizer(algorithm);
+    return own ? read_optimizer(*own, std::move(optimizer)) : optimizer;
+}
+
+void check_accuracy_wanted(const ObjectReader& read, const Dataset& data) {
+    const auto p = read.optional("target_accuracy");
+    if (p && data.predicts == Prediction::number)
+        p->refuse("is for classes and text; a predicted number is neither right nor wrong");
+}
+
+// "optimizer", "measure" and the targets of "stop" apply only to runs that train.
+void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario& scenario) {
+    if (!scenario.training) {
+        const Place algorithm = *read.optional("algorithm");
+        for (const auto& p :
+             {read.optional("optimizer"), read.optional("measure"), algorithm_optimizer(algorithm)})
+            if (p) p->refuse("nothing is trained; give the workload a \"model\" and \"data\"");
+        if (read_target(stop).given())
+            stop.place().refuse(
+                "has a target, and nothing is trained; give the workload a "
+                "\"model\" and \"data\"");
+        return;
+    }
+    Training& training = *scenario.training;
+    const Place optimizer = *read.optional("optimizer");
+    const Schedule& schedule = training.optimizer.schedule;
+    if (!scenario.steps() && (schedule.decay != Decay::constant || schedule.warm_up > 0))
+        optimizer.refuse(
+            "its schedule goes by shares of the run; stop at \"iterations\" or \"epochs\"");
+    const bool wants_the_rule = training.optimizer.nesterov || training.optimizer.clip > 0;
+    if (wants_the_rule && !scenario.algorithm.looks_ahead_and_clips)
+        algorithm_optimizer(*read.optional("algorithm"))
+            .value_or(optimizer)
+            .refuse(
+                "\"nesterov\" and \"clip\" are for algorithms whose step is that of momentum SGD, "
+                "such as \"dense\", \"dgc\" and \"local-sgd\"");
+    if (const auto p = read.optional("measure")) {
+        training.measurement = read_measurement(*p);
+        check_accuracy_wanted({*p, measurement_keys()}, *training.data.set);
+    }
+    training.stop = read_target(stop);
+    check_accuracy_wanted(stop, *training.data.set);
+}
+
+void check_servers(const Scenario& scenario, const Place& algorithm) {
+    if (scenario.cluster.fabric.takes_servers) return;
+    if (scenario.algorithm.serve)
+        algorithm.refuse(
+            "its server stands on a node of its own, which needs a \"star\" or a \"cell\"");
+    if (scenario.algorithm.server_nodes > 0)
+        algorithm.refuse(
+            "servers on nodes of their own need a \"star\" or a \"cell\"; on this fabric set "
+            "\"all_reduce\" to {\"kind\": \"parameter-server\", \"placement\": \"workers\"}");
+}
+
+void check_epochs(const Scenario& scenario, const Place& algorithm) {
+    if (scenario.algorithm.needs_epochs && scenario.steps_per_epoch() == 0)
+        algorithm.refuse(
+            "its warm-up counts epochs, which need \"workload.batch\" and a data set's "
+            "size; or use \"steps_each\"");
+}
+
+Price read_price(const Place& place) {
+    const ObjectReader read(place, price_key_table);
+    constexpr double most = 1e12;
+    Price price;
+    if (const auto p = read.optional("up_per_gb")) price.up_per_gb = as_number_up_to(*p, most);
+    if (const auto p = read.optional("down_per_gb")) price.down_per_gb = as_number_up_to(*p, most);
+    return price;
+}
+
+// The job shares the wires of the main job. Failures and stragglers of the main job's nodes do not
+// affect it.
+ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
+    ClusterChoice cluster;
+    cluster.devices_per_node = main.devices_per_node;
+    cluster.workers = main.fabric_nodes * main.devices_per_node;
+    cluster.fabric_nodes = main.fabric_nodes;
+    cluster.bus = main.bus;
+    cluster.fabric = main.fabric;
+    cluster.tcp = main.tcp;
+    place_job(nodes, cluster);
+    return cluster;
+}
+
+Scenario read_other_job(const Place& place, const Scenario& main, DataCache& cache) {
+    const ObjectReader read(place, other_job_key_table);
+    Scenario job;
+    job.job = as_string(read.required("label", "the job's name in the results"));
+    job.price = main.price;
+    job.seed = mix_bits(main.seed + main.other_jobs.size());
+    job.cluster = cluster_beside(
+        main.cluster, read.required("nodes", "where it runs, such as \"odd\" or [4, 5]"));
+    const Place workload = read.required("workload", "such as {\"profile\": \"alexnet\", ...}");
+    if (read_workload(workload, {job.cluster, job.seed, cache}, job.workload))
+        workload.refuse("has a \"model\"; jobs beside the main one train nothing: give a profile");
+    const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
+    if (const auto p = algorithm_optimizer(algorithm))
+        p->refuse("nothing is trained by a job beside the main one");
+    job.algorithm =
+        read_algorithm(algorithm, {{job.cluster.workers, job.cluster.devices_per_node}, {}});
+    check_servers(job, algorithm);
+    if (const auto p = read.optional("stop")) {
+        const ObjectReader stop(*p, stop_key_table);
+        job.stop = read_stop(stop, job.workload);
+        if (read_target(stop).given()) p->refuse("has a target, and nothing is trained");
+    }
+    check_epochs(job, algorithm);
+    return job;
+}
+
+void read_other_jobs(const Place& place, DataCache& cache, Scenario& scenario) {
+    if (!place.json->is_array()) place.refuse("is not a list of jobs, such as [{\"label\": ...}]");
+    std::set<std::string> names{scenario.job};
+    for (std::size_t i = 0; i < place.json->size(); ++i) {
+        const Place one = place.element(i);
+        Scenario job = read_other_job(one, scenario, cache);
+        if (!names.insert(job.job).second)
+            one.refuse(fmt::format("\"{}\" is another job's label; each has its own", job.job));
+        scenario.other_jobs.push_back(std::move(job));
+    }
+}
+
+constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
+
+// Refuses a cluster that does not fit, before anything is allocated for every worker.
+void check_memory_of_cluster(const ClusterChoice& cluster, const Place& place) {
+    const Bytes need = cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
+    const Bytes free = available_memory();
+    if (free == Bytes{0} || need <= free) return;
+    const ObjectReader read(place, cluster_keys());
+    read.optional(read.has("nodes") ? "nodes" : "devices")
+        ->refuse(fmt::format(
+            "{} workers need about {:.1f} GB of memory and {:.1f} GB are free; use fewer "
+            "nodes or a smaller fabric",
+            cluster.workers, static_cast<double>(need.count) * 1e-9,
+            static_cast<double>(free.count) * 1e-9));
+}
+
+}  // namespace
+
+Keys price_keys() {
+    return price_key_table;
+}
+Keys other_job_keys() {
+    return other_job_key_table;
+}
+Keys scenario_keys() {
+    return root_keys;
+}
+Keys stop_keys() {
+    return stop_key_table;
+}
+
+double Scenario::steps_per_epoch() const {
+    const std::optional<std::int64_t> batch = workload.step_batch();
+    if (!batch || !workload.dataset) return 0;
+    return static_cast<double>(*workload.dataset) / (static_cast<double>(*batch) * cluster.workers);
+}
+
+std::optional<std::int64_t> Scenario::steps() const {
+    std::optional<std::int64_t> least = stop.iterations;
+    if (stop.epochs) {
+        const double exact = std::ceil(*stop.epochs * steps_per_epoch() * (1 - 1e-12));
+        const double capped = std::clamp(exact, 1.0, static_cast<double>(most_stop_steps));
+        const auto steps = static_cast<std::int64_t>(capped);
+        least = least ? std::min(*least, steps) : steps;
+    }
+    return least;
+}
+
+Scenario read_scenario(const Json& resolved, const std::string& file, DataCache& cache) {
+    const ObjectReader read({&resolved, &file, ""}, root_keys);
+    Scenario scenario;
+    if (const auto p = read.optional("$schema")) as_string(*p);
+    if (const auto p = read.optional("title")) scenario.title = as_string(*p);
+    if (const auto p = read.optional("seed"))
+        scenario.seed =
+            static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
+
+    const Place wires = read.required("cluster", "the nodes and the fabric between them");
+    scenario.cluster = read_cluster(wires);
+    check_memory_of_cluster(scenario.cluster, wires);
+    scenario.training = read_workload(
+        read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"),
+        {scenario.cluster, scenario.seed, cache}, scenario.workload);
+    const ObjectReader cluster(*read.optional("cluster"), cluster_keys());
+    if (const auto p = cluster.optional("speeds"))
+        scenario.cluster.speeds = read_speeds(
+            *p, scenario.cluster.nodes, scenario.workload.gradient, scenario.workload.time_on);
+    const Place algorithm =
+        read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
+    if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
+    scenario.algorithm =
+        read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node},
+                                   scenario.training ? scenario.training->optimizer : Optimizer{}});
+    if (scenario.cluster.failures)
+        check_failures(*cluster.optional("failures"), *scenario.cluster.failures,
+                       scenario.algorithm);
+    if (scenario.training && !scenario.algorithm.trains)
+        algorithm.refuse("trains nothing, and the workload has a \"model\"; give it a \"profile\"");
+    check_servers(scenario, algorithm);
+    const ObjectReader stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),
+                            stop_key_table);
+    scenario.stop = read_stop(stop, scenario.workload);
+    read_learning(read, stop, scenario);
+    check_epochs(scenario, algorithm);
+    if (const auto p = read.optional("price")) scenario.price = read_price(*p);
+    if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, cache, scenario);
+    return scenario;
+}
+
+namespace {
+
+// Memory of messages that are sent at the same time, and of connections that slow start remembers.
+Bytes memory_under_way(const Scenario& scenario) {
+    constexpr Bytes per_message{1500};  // measured: a flow, two coroutines and their awaiters
+    constexpr Bytes per_connection{64};
+    const std::int64_t workers = scenario.cluster.workers;
+    Bytes memory = workers * (scenario.algorithm.sends_at_once * per_message);
+    if (scenario.cluster.tcp && scenario.algorithm.meets_everybody)
+        memory += workers * (workers * per_connection);
+    return memory;
+}
+
+// Memory of models, momenta, gradients and messages in flight, in doubles.
+Bytes memory_of_values(const Scenario& scenario) {
+    constexpr std::int64_t vectors_per_worker = 8;
+    if (!scenario.training) return {};
+    return scenario.cluster.workers *
+           (vectors_per_worker * scenario.training->model.layout->entries() * Bytes{8});
+}
+
+}  // namespace
+
+Bytes estimated_memory(const Scenario& scenario) {
+    constexpr Bytes base{16 << 20};
+    const ClusterChoice& cluster = scenario.cluster;
+    Bytes memory = base + cluster.workers * per_node + cluster.fabric.memory +
+                   cluster.bus_memory() + memory_under_way(scenario) + memory_of_values(scenario);
+    for (const Scenario& job : scenario.other_jobs)
+        memory += job.cluster.workers * per_node + job.cluster.bus_memory() + memory_under_way(job);
+    return memory;
+}
+
+}  // namespace paceline

@@ -1,0 +1,65 @@
+// One point of a study, read and checked. It holds everything that a run needs and no JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/json/object_reader.hpp"
+#include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/cluster/cluster_choice.hpp"
+#include "app/scenario/workload/training.hpp"
+#include "app/scenario/workload/workload.hpp"
+
+namespace paceline {
+
+struct StopConditions {
+    std::optional<std::int64_t> iterations;
+    std::optional<double> epochs;
+    std::optional<Duration> time;
+};
+
+/// Price of a gigabyte (1e9 bytes) that a worker sends or receives, in any currency.
+struct Price {
+    double up_per_gb = 0;
+    double down_per_gb = 0;
+};
+
+struct Scenario {
+    std::string title;
+    std::string job = "main";  // its name, if there are several jobs
+    std::uint64_t seed = 1;
+    ClusterChoice cluster;
+    Workload workload;
+    AlgorithmChoice algorithm;
+    StopConditions stop;
+    std::optional<Training> training;  // empty: timing-only
+    std::optional<Price> price;
+    std::vector<Scenario> other_jobs{};  // on the same network, without values; end with this job
+
+    /// Returns whether the network carries anything besides this job, or this job is not on the
+    /// first nodes.
+    [[nodiscard]] bool shares_network() const {
+        return !other_jobs.empty() || !cluster.background.empty() || !cluster.placement.empty();
+    }
+    /// Returns 0 if the data set or the batch is not known.
+    [[nodiscard]] double steps_per_epoch() const;
+    /// Returns the steps until the limit of iterations or epochs; nothing if only a time limit ends
+    /// the run.
+    [[nodiscard]] std::optional<std::int64_t> steps() const;
+};
+
+// The tables of known keys. A test checks scenario.schema.json against them.
+Keys scenario_keys();
+Keys stop_keys();
+Keys price_keys();
+Keys other_job_keys();
+
+/// Reads a resolved scenario, which has no sweep. Throws ConfigError.
+Scenario read_scenario(const Json& resolved, const std::string& file, DataCache& cache);
+
+/// Returns the estimated peak memory of a run of the scenario.
+Bytes estimated_memory(const Scenario& scenario);
+
+}  // namespace paceline

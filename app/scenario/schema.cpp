@@ -1,0 +1,91 @@
+#include "app/scenario/schema.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "app/json/resources.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Nodes = std::vector<const Json*>;
+
+// Adds a schema and everything that it may refer to: references and alternatives.
+void expand(const Json& schema, const Json& node, Nodes& into) {
+    if (const auto ref = node.find("$ref"); ref != node.end()) {
+        const auto pointer = ref->get<std::string>().substr(1);  // "#/..." within this file
+        expand(schema, schema.at(Json::json_pointer(pointer)), into);
+    }
+    for (const char* alternatives : {"oneOf", "anyOf", "allOf"})
+        if (const auto list = node.find(alternatives); list != node.end())
+            for (const Json& one : *list) expand(schema, one, into);
+    into.push_back(&node);
+}
+
+std::vector<std::string_view> properties(const Nodes& nodes) {
+    std::vector<std::string_view> names;
+    for (const Json* node : nodes) {
+        const auto found = node->find("properties");
+        if (found == node->end()) continue;
+        for (const auto& [name, value] : found->items())
+            if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+    }
+    return names;
+}
+
+Nodes descend(const Json& schema, const Nodes& nodes, const std::string& key) {
+    Nodes below;
+    for (const Json* node : nodes) {
+        const auto found = node->find("properties");
+        if (found == node->end() || !found->contains(key)) continue;
+        expand(schema, found->at(key), below);
+    }
+    return below;
+}
+
+}  // namespace
+
+const Json& scenario_schema() {
+    static const Json schema =
+        parse_json(resource("scenarios/scenario.schema.json"), "scenarios/scenario.schema.json");
+    return schema;
+}
+
+std::vector<std::string> split_path(std::string_view path) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    while (true) {
+        const std::size_t dot = path.find('.', begin);
+        parts.emplace_back(path.substr(begin, dot - begin));
+        if (dot == std::string_view::npos) return parts;
+        begin = dot + 1;
+    }
+}
+
+std::string path_problem(const Json& schema, std::string_view path) {
+    Nodes nodes;
+    expand(schema, schema, nodes);
+    for (const std::string& key : split_path(path)) {
+        Nodes below = descend(schema, nodes, key);
+        const std::vector<std::string_view> known = properties(nodes);
+        if (known.empty()) return fmt::format("nothing lies below this path at \"{}\"", key);
+        if (below.empty()) return unknown_name(key, "a key on this path", known);
+        nodes = std::move(below);
+    }
+    return {};
+}
+
+std::vector<std::string> schema_keys(const Json& schema, std::string_view path) {
+    Nodes nodes;
+    expand(schema, schema, nodes);
+    if (!path.empty())
+        for (const std::string& key : split_path(path)) nodes = descend(schema, nodes, key);
+    const std::vector<std::string_view> names = properties(nodes);
+    return {names.begin(), names.end()};
+}
+
+}  // namespace paceline

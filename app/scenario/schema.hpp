@@ -1,0 +1,26 @@
+// scenario.schema.json as a reader of paths sees it: which dotted paths a scenario can have.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/json/json_file.hpp"
+
+namespace paceline {
+
+/// Returns the schema, parsed from the built-in resource.
+const Json& scenario_schema();
+
+/// Returns the parts of a dotted path. Requires a path that is not empty.
+std::vector<std::string> split_path(std::string_view path);
+
+/// Returns an empty string if some scenario can have this path. Otherwise returns what is wrong
+/// with it, with the nearest known key.
+std::string path_problem(const Json& schema, std::string_view path);
+
+/// Returns the names of all properties that objects at this path can have, over all kinds, in the
+/// order of the schema.
+std::vector<std::string> schema_keys(const Json& schema, std::string_view path);
+
+}  // namespace paceline

@@ -1,0 +1,139 @@
+#include "app/scenario/workload/data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "app/scenario/workload/data_files.hpp"
+#include "app/scenario/workload/generated_data.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> partition_key_table{"kind", "alpha", "share"};
+
+enum class PartitionKind : std::uint8_t {
+    iid,
+    contiguous,
+    label_sorted,
+    partly_shuffled,
+    dirichlet,
+};
+constexpr auto partitions = std::to_array<Spelling<PartitionKind>>({
+    {"iid", PartitionKind::iid},
+    {"contiguous", PartitionKind::contiguous},
+    {"label-sorted", PartitionKind::label_sorted},
+    {"partly-shuffled", PartitionKind::partly_shuffled},
+    {"dirichlet", PartitionKind::dirichlet},
+});
+
+// How samples are distributed, with the parameter of the method.
+struct Deal {
+    PartitionKind kind = PartitionKind::iid;
+    double number = 0;  // share or alpha
+};
+
+Deal read_partition(const Place& place, Prediction predicts) {
+    const ObjectReader read(place, partition_key_table);
+    Deal deal;
+    const Place kind = read.required("kind", "such as \"iid\"");
+    deal.kind = as_choice(kind, "a partition", partitions);
+    if (predicts != Prediction::label && deal.kind != PartitionKind::iid &&
+        deal.kind != PartitionKind::contiguous)
+        kind.refuse("goes by labels, which these samples have not; use \"iid\" or \"contiguous\"");
+    if (deal.kind == PartitionKind::partly_shuffled)
+        deal.number = as_number_up_to(read.required("share", "of samples dealt at random"), 1);
+    else if (const auto p = read.optional("share"))
+        p->refuse("is for \"partly-shuffled\" alone");
+    if (deal.kind == PartitionKind::dirichlet)
+        deal.number = as_number_above(read.required("alpha", "such as 0.5; small: skewed"), 0, 1e9);
+    else if (const auto p = read.optional("alpha"))
+        p->refuse("is for \"dirichlet\" alone");
+    return deal;
+}
+
+Shards dealt(const Dataset& data, const Deal& deal, int workers, const RandomStreams& streams) {
+    RandomStream stream = streams.stream("partition");
+    const auto samples = static_cast<int>(data.train.count());
+    switch (deal.kind) {
+        case PartitionKind::iid:
+            return partition_iid(samples, workers, stream);
+        case PartitionKind::contiguous:
+            return partition_contiguous(samples, workers);
+        case PartitionKind::label_sorted:
+            return partition_label_sorted(data.train.labels, workers);
+        case PartitionKind::partly_shuffled:
+            return partition_partly_shuffled(data.train.labels, workers, deal.number, stream);
+        case PartitionKind::dirichlet:
+            break;
+    }
+    return partition_dirichlet(data.train.labels, workers, deal.number, stream);
+}
+
+// Returns the data's own seed if it has one, otherwise the scenario's. Returns 0 if nothing is
+// drawn, so that all seeds share the data.
+std::uint64_t seed_of(const DataEntry& entry, const ObjectReader& read, std::uint64_t scenarios) {
+    if (std::ranges::find(entry.keys, "seed") == entry.keys.end()) return 0;
+    const auto p = read.optional("seed");
+    if (!p) return scenarios;
+    return static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
+}
+
+std::shared_ptr<const Dataset> made(const DataEntry& entry, const ObjectReader& read, int workers,
+                                    std::uint64_t seed, DataCache& cache) {
+    Json identity = *read.place().json;
+    identity.erase("partition");
+    identity["seed"] = seed;
+    identity["workers"] = entry.by_worker ? workers : 0;
+    identity["beside"] = *read.place().file;
+    std::shared_ptr<const Dataset>& data = cache[identity.dump()];
+    if (data == nullptr)
+        data = std::make_shared<const Dataset>(entry.make(read, workers, RandomStreams(seed)));
+    return data;
+}
+
+}  // namespace
+
+std::vector<DataEntry> data_table() {
+    const std::span<const DataEntry> generated = generated_data();
+    const std::span<const DataEntry> files = data_in_files();
+    std::vector<DataEntry> all(generated.begin(), generated.end());
+    all.insert(all.end(), files.begin(), files.end());
+    return all;
+}
+Keys partition_keys() {
+    return partition_key_table;
+}
+
+DataChoice read_data(const Place& place, int workers, std::uint64_t seed, DataCache& cache) {
+    const std::vector<DataEntry> table = data_table();
+    const std::vector<std::string_view> names = names_of(table);
+    const Place kind = kind_of(place, "data", names);
+    const DataEntry& entry = table[as_name(kind, "data", names)];
+    const ObjectReader read(place, entry.keys);
+    seed = seed_of(entry, read, seed);
+
+    DataChoice choice;
+    choice.name = std::string(entry.name);
+    choice.set = made(entry, read, workers, seed, cache);
+    const auto samples = static_cast<std::int64_t>(choice.set->train.count());
+    if (samples < workers)
+        place.refuse(fmt::format("has {} training samples for {} workers; each needs one", samples,
+                                 workers));
+    if (choice.set->test.count() == 0) place.refuse("has no test samples; give one at least");
+    Deal deal;
+    if (entry.by_worker) deal.kind = PartitionKind::contiguous;
+    if (const auto p = read.optional("partition")) deal = read_partition(*p, choice.set->predicts);
+    choice.deal = [data = choice.set, deal](int n, const RandomStreams& streams) {
+        return dealt(*data, deal, n, streams);
+    };
+    return choice;
+}
+
+}  // namespace paceline

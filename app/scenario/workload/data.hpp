@@ -1,0 +1,45 @@
+// The "data" of a workload: a generator or files, and how the training samples are distributed to
+// workers. Data are generated or loaded when the scenario is read, so that errors are reported
+// before anything runs. Points of a study with the same description share the data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/json/object_reader.hpp"
+#include "models/data/dataset.hpp"
+#include "models/data/partition.hpp"
+#include "sim/engine/random.hpp"
+
+namespace paceline {
+
+/// The data sets of a study, keyed by their description.
+using DataCache = std::map<std::string, std::shared_ptr<const Dataset>>;
+
+struct DataChoice {
+    std::shared_ptr<const Dataset> set;
+    std::string name;
+    /// Returns the shards of this many workers.
+    std::function<Shards(int workers, const RandomStreams&)> deal;
+};
+
+struct DataEntry {
+    std::string_view name;
+    std::string_view summary;
+    Keys keys;
+    Dataset (*make)(const ObjectReader& read, int workers, const RandomStreams& streams);
+    bool by_worker;  // made for a number of workers, each with a block of its own
+};
+
+std::vector<DataEntry> data_table();
+Keys partition_keys();
+
+/// Throws ConfigError.
+DataChoice read_data(const Place& place, int workers, std::uint64_t seed, DataCache& cache);
+
+}  // namespace paceline

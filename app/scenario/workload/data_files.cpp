@@ -1,0 +1,117 @@
+#include "app/scenario/workload/data_files.hpp"
+
+#include <array>
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "models/data/cifar.hpp"
+#include "models/data/csv.hpp"
+#include "models/data/data_error.hpp"
+#include "models/data/idx.hpp"
+#include "models/data/standardize.hpp"
+#include "models/data/text.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> idx_keys{"kind",         "partition",   "train_images",
+                                                   "train_labels", "test_images", "test_labels",
+                                                   "standardize"};
+constexpr std::array<std::string_view, 5> cifar_keys{"kind", "partition", "train", "test",
+                                                     "standardize"};
+constexpr std::array<std::string_view, 7> text_keys{"kind",       "partition", "file",      "unit",
+                                                    "vocabulary", "steps",     "test_share"};
+constexpr std::array<std::string_view, 8> csv_keys{"kind",  "seed",   "partition",  "file",
+                                                   "label", "target", "test_share", "standardize"};
+constexpr auto units = std::to_array<Spelling<TextUnit>>(
+    {{"words", TextUnit::words}, {"characters", TextUnit::characters}});
+
+std::filesystem::path as_path(const Place& place) {
+    return std::filesystem::path(*place.file).parent_path() / as_string(place);
+}
+
+std::filesystem::path required_path(const ObjectReader& read, std::string_view key) {
+    return as_path(read.required(key, "a file, relative to this one"));
+}
+
+// Returns what `from_file` reads, and reports its errors as errors of the scenario.
+template <class Read>
+Dataset read_or_refuse(Read from_file) {
+    try {
+        return from_file();
+    } catch (const DataError& error) {
+        throw ConfigError(error.file(), fmt::format("byte {}", error.offset()), error.problem());
+    }
+}
+
+Dataset standardized(const ObjectReader& read, Dataset data) {
+    const auto p = read.optional("standardize");
+    if (!p || as_bool(*p)) standardize(data);
+    return data;
+}
+
+double read_test_share(const ObjectReader& read, double otherwise) {
+    const auto p = read.optional("test_share");
+    return p ? as_number_above(*p, 0, 0.9) : otherwise;
+}
+
+Dataset make_idx(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
+    const IdxFiles files{required_path(read, "train_images"), required_path(read, "train_labels"),
+                         required_path(read, "test_images"), required_path(read, "test_labels")};
+    return standardized(read, read_or_refuse([&] { return read_idx(files); }));
+}
+
+Dataset make_cifar(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
+    const Place train = read.required("train", "a list of batch files");
+    if (!train.json->is_array() || train.json->empty()) train.refuse("is not a list of files");
+    std::vector<std::filesystem::path> files;
+    for (std::size_t i = 0; i < train.json->size(); ++i) files.push_back(as_path(train.element(i)));
+    const std::filesystem::path test = required_path(read, "test");
+    return standardized(read, read_or_refuse([&] { return read_cifar10(files, test); }));
+}
+
+Dataset make_text(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
+    TextOptions options;
+    if (const auto p = read.optional("unit")) options.unit = as_choice(*p, "a unit of text", units);
+    if (const auto p = read.optional("vocabulary"))
+        options.vocabulary = static_cast<int>(as_integer(*p, 2, 1'000'000));
+    if (const auto p = read.optional("steps"))
+        options.steps = static_cast<int>(as_integer(*p, 1, 100'000));
+    options.test_share = read_test_share(read, options.test_share);
+    const std::filesystem::path file = required_path(read, "file");
+    return read_or_refuse([&] { return read_text(file, options).data; });
+}
+
+Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
+    read.not_both("label", "target");
+    CsvOptions options;
+    options.predicts = read.has("target") ? Prediction::number : Prediction::label;
+    options.column =
+        as_string(read.has("target") ? *read.optional("target")
+                                     : read.required("label",
+                                                     "the column of classes 0, 1, ...; or "
+                                                     "\"target\", a column of numbers"));
+    options.test_share = read_test_share(read, options.test_share);
+    const std::filesystem::path file = required_path(read, "file");
+    RandomStream stream = streams.stream("test rows");
+    return standardized(read, read_or_refuse([&] { return read_csv(file, options, stream); }));
+}
+
+constexpr std::array<DataEntry, 4> file_kinds{{
+    {"idx", "MNIST and its family, gzip or not", idx_keys, &make_idx, false},
+    {"cifar-10", "its binary version", cifar_keys, &make_cifar, false},
+    {"text", "words or characters of a plain file", text_keys, &make_text, false},
+    {"csv", "numbers in columns, a header line above", csv_keys, &make_csv, false},
+}};
+
+}  // namespace
+
+std::span<const DataEntry> data_in_files() {
+    return file_kinds;
+}
+
+}  // namespace paceline

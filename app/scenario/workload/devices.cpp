@@ -1,0 +1,32 @@
+#include "app/scenario/workload/devices.hpp"
+
+#include <array>
+
+#include <nlohmann/json.hpp>
+
+#include "app/json/resources.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> all_device_keys{"name", "title", "peak_flops", "source"};
+
+}  // namespace
+
+std::vector<Device> device_table() {
+    const std::string file = "models/devices.json";
+    const Json json = parse_json(resource(file), file);
+    std::vector<Device> devices;
+    for (const Json& entry : json.at("devices")) {
+        const ObjectReader read({&entry, &file, "devices"}, all_device_keys);
+        devices.push_back(
+            {as_string(read.required("name", "the device's name")),
+             as_string(read.required("title", "its full name")),
+             as_number_above(read.required("peak_flops", "fp32 operations per second"), 0, 1e18),
+             as_string(read.required("source", "where the peak comes from"))});
+    }
+    return devices;
+}
+
+}  // namespace paceline

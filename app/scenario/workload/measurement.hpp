@@ -1,0 +1,33 @@
+// The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
+// target. "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5
+// epochs", "10s".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analysis/measures/training_log.hpp"
+#include "app/json/object_reader.hpp"
+
+namespace paceline {
+
+struct Measurement {
+    std::optional<double> every_epochs;
+    Cadence every;                // if not in epochs
+    std::int64_t samples = 8192;  // evaluated of each part of the data set, at most
+    Target target;
+    bool baseline = false;  // also run sequential SGD to the target
+
+    /// Returns the cadence with epochs converted to iterations, at least one.
+    [[nodiscard]] Cadence cadence(double steps_per_epoch) const;
+};
+
+Keys measurement_keys();
+
+/// Throws ConfigError.
+Measurement read_measurement(const Place& place);
+
+/// Reads "target_loss", "target_test_loss" and "target_accuracy".
+Target read_target(const ObjectReader& read);
+
+}  // namespace paceline

@@ -1,0 +1,176 @@
+#include "app/scenario/workload/models.hpp"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "models/least_squares.hpp"
+#include "models/nets/conv_net.hpp"
+#include "models/nets/linear_regression.hpp"
+#include "models/nets/lstm.hpp"
+#include "models/nets/mlp.hpp"
+#include "models/nets/residual_net.hpp"
+#include "models/nets/softmax_regression.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> linear_keys{"kind", "bias"};
+constexpr std::array<std::string_view, 1> softmax_keys{"kind"};
+constexpr std::array<std::string_view, 2> mlp_keys{"kind", "hidden"};
+constexpr std::array<std::string_view, 2> cnn_keys{"kind", "channels"};
+constexpr std::array<std::string_view, 4> resnet_keys{"kind", "width", "blocks", "groups"};
+constexpr std::array<std::string_view, 5> lstm_keys{"kind", "embedding", "hidden", "layers",
+                                                    "tied"};
+
+constexpr std::int64_t most_width = 1'000'000;
+constexpr std::int64_t most_parameters = 100'000'000;
+
+// Convex models compute in double, nets in float.
+template <class Scalar>
+ModelChoice choice_of(const ObjectReader& read, std::unique_ptr<Net<Scalar>> net) {
+    ModelChoice choice;
+    choice.layout = net->layout();
+    if (choice.layout->entries() > most_parameters)
+        read.place().refuse(fmt::format("has {} parameters; a model that trains has at most {}",
+                                        choice.layout->entries(), most_parameters));
+    choice.tensor_macs = net->tensor_macs();
+    choice.problem = [prototype = std::shared_ptr<const Net<Scalar>>(std::move(net))](
+                         std::shared_ptr<const Dataset> data, ProblemOptions options) {
+        return make_problem<Scalar>(prototype->clone(), std::move(data), std::move(options));
+    };
+    return choice;
+}
+
+void require(const ObjectReader& read, const Dataset& data, Prediction predicts,
+             std::string_view what) {
+    if (data.predicts != predicts)
+        read.place().refuse(fmt::format("needs data of {}, and \"data\" has other", what));
+}
+
+Eigen::Index features_of(const Dataset& data) {
+    return data.train.inputs.rows();
+}
+
+void check_image(const ObjectReader& read, const Dataset& data) {
+    require(read, data, Prediction::label, "labelled images");
+    if (data.image.channels == 0)
+        read.place().refuse("needs images, and \"data\" has none; \"digits\" are");
+}
+
+std::vector<Eigen::Index> as_widths(const Place& place) {
+    std::vector<Eigen::Index> widths;
+    if (!place.json->is_array()) place.refuse("is not a list of widths, such as [256]");
+    for (std::size_t i = 0; i < place.json->size(); ++i)
+        widths.push_back(as_integer(place.element(i), 1, most_width));
+    if (widths.size() > 100) place.refuse("has more than 100 widths");
+    return widths;
+}
+
+ModelChoice read_linear(const ObjectReader& read, const Dataset& data) {
+    require(read, data, Prediction::number, "numbers to predict");
+    LinearRegressionShape shape{features_of(data)};
+    if (const auto p = read.optional("bias")) shape.bias = as_bool(*p);
+    ModelChoice choice = choice_of(read, make_linear_regression<double>(shape));
+    choice.minimum = [bias = shape.bias](const Dataset& set, const Shards& shards, double decay) {
+        return least_squares(set.train, shards, bias, decay);
+    };
+    return choice;
+}
+
+ModelChoice read_softmax(const ObjectReader& read, const Dataset& data) {
+    require(read, data, Prediction::label, "labels");
+    return choice_of(read, make_softmax_regression<double>(features_of(data), data.classes));
+}
+
+ModelChoice read_mlp(const ObjectReader& read, const Dataset& data) {
+    require(read, data, Prediction::label, "labels");
+    return choice_of(read,
+                     make_mlp<float>({features_of(data),
+                                      as_widths(read.required("hidden", "widths, such as [256]")),
+                                      data.classes}));
+}
+
+ModelChoice read_cnn(const ObjectReader& read, const Dataset& data) {
+    check_image(read, data);
+    ConvNetShape shape;
+    shape.image = data.image;
+    shape.classes = data.classes;
+    if (const auto p = read.optional("channels")) {
+        shape.channels = as_widths(*p);
+        if (shape.channels.empty()) p->refuse("names no channels; give one stage at least");
+    }
+    int height = data.image.height;
+    int width = data.image.width;
+    for (std::size_t i = 0; i < shape.channels.size(); ++i, height /= 2, width /= 2)
+        if (height % 2 != 0 || width % 2 != 0)
+            read.place().refuse(fmt::format(
+                "each stage halves the image, and {}x{} cannot be halved {} times; give fewer "
+                "\"channels\"",
+                data.image.height, data.image.width, shape.channels.size()));
+    return choice_of(read, make_conv_net<float>(shape));
+}
+
+ModelChoice read_resnet(const ObjectReader& read, const Dataset& data) {
+    check_image(read, data);
+    ResidualNetShape shape;
+    shape.image = data.image;
+    shape.classes = data.classes;
+    if (const auto p = read.optional("width")) shape.width = as_integer(*p, 1, 4096);
+    if (const auto p = read.optional("blocks"))
+        shape.blocks = static_cast<int>(as_integer(*p, 1, 1000));
+    if (const auto p = read.optional("groups")) shape.groups = as_integer(*p, 1, 4096);
+    if (shape.width % shape.groups != 0)
+        read.place().refuse(
+            fmt::format("{} groups do not divide a width of {}", shape.groups, shape.width));
+    return choice_of(read, make_residual_net<float>(shape));
+}
+
+ModelChoice read_lstm(const ObjectReader& read, const Dataset& data) {
+    require(read, data, Prediction::next_token, "text");
+    LstmShape shape{.vocabulary = data.classes, .width = 128, .hidden = 128};
+    shape.steps = data.train.tokens.rows() - 1;
+    if (const auto p = read.optional("hidden")) shape.hidden = as_integer(*p, 1, most_width);
+    shape.width = shape.hidden;
+    if (const auto p = read.optional("embedding")) shape.width = as_integer(*p, 1, most_width);
+    if (const auto p = read.optional("layers"))
+        shape.layers = static_cast<int>(as_integer(*p, 1, 16));
+    if (const auto p = read.optional("tied")) {
+        shape.tied = as_bool(*p);
+        if (shape.tied && shape.width != shape.hidden)
+            p->refuse("tied embeddings are as wide as \"hidden\"");
+    }
+    return choice_of(read, make_lstm<float>(shape));
+}
+
+constexpr std::array<ModelEntry, 6> model_kinds{{
+    {"linear-regression", "a number, in double", linear_keys, &read_linear},
+    {"softmax-regression", "convex classification, in double", softmax_keys, &read_softmax},
+    {"mlp", "fully connected layers with ReLU", mlp_keys, &read_mlp},
+    {"cnn", "3x3 convolutions, ReLU and pooling, a stage per entry of \"channels\"", cnn_keys,
+     &read_cnn},
+    {"resnet", "in the shape of the CIFAR ResNets, with group normalization", resnet_keys,
+     &read_resnet},
+    {"lstm", "a language model", lstm_keys, &read_lstm},
+}};
+
+}  // namespace
+
+std::span<const ModelEntry> model_table() {
+    return model_kinds;
+}
+
+ModelChoice read_model(const Place& place, const Dataset& data) {
+    const std::vector<std::string_view> names = names_of(model_kinds);
+    const Place kind = kind_of(place, "a model", names);
+    const ModelEntry& entry = model_kinds[as_name(kind, "a model", names)];
+    ModelChoice choice = entry.read(ObjectReader(place, entry.keys), data);
+    choice.name = std::string(entry.name);
+    return choice;
+}
+
+}  // namespace paceline

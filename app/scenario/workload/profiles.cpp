@@ -1,0 +1,130 @@
+#include "app/scenario/workload/profiles.hpp"
+
+#include <array>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "app/json/resources.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::string_view folder = "models/profiles/";
+constexpr std::string_view ending = ".json";
+
+constexpr std::array<std::string_view, 8> profile_keys{
+    "name", "title", "source", "sample", "dataset", "layers", "published", "throughput"};
+constexpr std::array<std::string_view, 3> dataset_keys{"name", "samples", "source"};
+constexpr std::array<std::string_view, 4> layer_keys{"name", "macs", "source", "tensors"};
+constexpr std::array<std::string_view, 2> tensor_keys{"name", "shape"};
+constexpr std::array<std::string_view, 5> throughput_keys{"device", "gpus", "batch",
+                                                          "samples_per_s", "source"};
+
+constexpr std::int64_t most_profile_entries = std::int64_t{1} << 50;
+
+std::vector<Place> elements(const Place& place, bool may_be_empty) {
+    if (!place.json->is_array()) place.refuse("is not a list; write [...]");
+    if (place.json->empty() && !may_be_empty) place.refuse("is empty; one element at least");
+    std::vector<Place> all;
+    for (std::size_t i = 0; i < place.json->size(); ++i) all.push_back(place.element(i));
+    return all;
+}
+
+Tensor read_tensor(const Place& place) {
+    const ObjectReader read(place, tensor_keys);
+    Tensor tensor{as_string(read.required("name", "the tensor's name")), {}};
+    const Place shape = read.required("shape", "the tensor's extents, such as [64, 3, 7, 7]");
+    std::int64_t entries = 1;
+    for (const Place& extent : elements(shape, false)) {
+        tensor.shape.push_back(as_integer(extent, 1, most_profile_entries));
+        if (__builtin_mul_overflow(entries, tensor.shape.back(), &entries) ||
+            entries > most_profile_entries)
+            shape.refuse(fmt::format("a tensor has at most {} entries", most_profile_entries));
+    }
+    return tensor;
+}
+
+ProfileLayer read_layer(const Place& place) {
+    const ObjectReader read(place, layer_keys);
+    ProfileLayer layer;
+    layer.name = as_string(read.required("name", "the layer's name"));
+    layer.macs = static_cast<double>(
+        as_integer(read.required("macs", "forward multiply-accumulates per sample, 0 if none"), 0,
+                   std::numeric_limits<std::int64_t>::max()));
+    for (const Place& tensor : elements(read.required("tensors", "a list, may be empty"), true))
+        layer.tensors.push_back(read_tensor(tensor));
+    return layer;
+}
+
+MeasuredThroughput read_throughput(const Place& place) {
+    const ObjectReader read(place, throughput_keys);
+    MeasuredThroughput row;
+    row.device = as_string(read.required("device", "what it was measured on, such as \"p100\""));
+    row.samples_per_s =
+        as_number_above(read.required("samples_per_s", "training throughput"), 0, 1e12);
+    row.source = as_string(read.required("source", "where the figure comes from"));
+    if (const auto batch = read.optional("batch")) row.batch = as_integer(*batch, 1, 1'000'000'000);
+    return row;
+}
+
+}  // namespace
+
+std::vector<std::string_view> profile_names() {
+    std::vector<std::string_view> names;
+    for (const Resource& entry : resources()) {
+        if (!entry.name.starts_with(folder)) continue;
+        names.push_back(
+            entry.name.substr(folder.size(), entry.name.size() - folder.size() - ending.size()));
+    }
+    return names;
+}
+
+Profile read_profile(const Json& json, const std::string& file) {
+    const ObjectReader read({&json, &file, ""}, profile_keys);
+    Profile profile;
+    profile.name = as_string(read.required("name", "a short name"));
+    profile.source = as_string(read.required("source", "where the architecture comes from"));
+    if (const auto title = read.optional("title")) profile.title = as_string(*title);
+    if (const auto sample = read.optional("sample")) profile.sample = as_string(*sample);
+    if (const auto dataset = read.optional("dataset")) {
+        const ObjectReader in(*dataset, dataset_keys);
+        profile.dataset_samples =
+            as_integer(in.required("samples", "training samples"), 1, std::int64_t{1} << 50);
+    }
+    std::int64_t entries = 0;
+    const Place layers = read.required("layers", "a list in forward order");
+    for (const Place& layer : elements(layers, false)) {
+        profile.layers.push_back(read_layer(layer));
+        for (const Tensor& tensor : profile.layers.back().tensors) {
+            entries += tensor.entries();
+            if (entries > most_profile_entries)
+                layers.refuse(fmt::format("a net has at most {} parameters", most_profile_entries));
+        }
+    }
+    if (entries == 0) layers.refuse("the net has no parameters; give a layer its tensors");
+    if (const auto throughput = read.optional("throughput"))
+        for (const Place& row : elements(*throughput, true))
+            profile.throughput.push_back(read_throughput(row));
+    return profile;
+}
+
+Profile load_profile(const Place& place) {
+    const std::string name = as_string(place);
+    if (name.ends_with(ending)) {
+        const auto beside = std::filesystem::path(*place.file).parent_path();
+        const std::string file = (beside / name).string();
+        return read_profile(parse_json(read_text(file), file), file);
+    }
+    const std::vector<std::string_view> known = profile_names();
+    const std::size_t index =
+        as_name(place, "a built-in profile, nor a file that ends in .json", known);
+    const std::string file = fmt::format("{}{}{}", folder, known[index], ending);
+    return read_profile(parse_json(resource(file), file), file);
+}
+
+}  // namespace paceline

@@ -1,0 +1,258 @@
+#include "app/scenario/workload/workload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/names.hpp"
+#include "app/scenario/workload/devices.hpp"
+#include "app/scenario/workload/profiles.hpp"
+#include "models/step_estimate.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::array<std::string_view, 15> workload_key_table{
+    "profile",      "gradient",     "model",         "data",        "sampling",
+    "stand_in_for", "step_time",    "gradient_time", "device",      "efficiency",
+    "batch",        "global_batch", "accumulation",  "update_time", "dataset_samples"};
+constexpr std::array<std::string_view, 6> stand_in_key_table{
+    "profile", "step_time", "gradient_time", "device", "efficiency", "batch"};
+constexpr auto samplings = std::to_array<Spelling<Sampling>>(
+    {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
+
+constexpr std::int64_t most_gradient_entries = std::int64_t{1} << 50;
+constexpr std::int64_t most_trained_batch = 1 << 20;
+
+// Returns a hint on what to use if no throughput was measured.
+std::string instead_of_measured(std::string_view device) {
+    const std::vector<Device> devices = device_table();
+    if (std::ranges::find(devices, device, &Device::name) == devices.end())
+        return "give \"step_time\"";
+    return fmt::format("give \"step_time\", or \"efficiency\": {} for an estimate",
+                       default_efficiency);
+}
+
+// Uses the first row measured with this batch, otherwise the first whose batch is not stated.
+Duration measured_step(const Profile& profile, const Place& place, std::int64_t batch) {
+    const std::string device = as_string(place);
+    std::vector<std::string_view> devices;
+    std::vector<std::string> batches;
+    std::optional<double> of_any_batch;  // with a batch that the source does not state
+    for (const MeasuredThroughput& row : profile.throughput) {
+        if (row.device == device && row.batch == batch)
+            return from_seconds(static_cast<double>(batch) / row.samples_per_s);
+        if (row.device == device && row.batch) batches.push_back(fmt::format("{}", *row.batch));
+        if (row.device == device && !row.batch && !of_any_batch) of_any_batch = row.samples_per_s;
+        if (std::ranges::find(devices, row.device) == devices.end()) devices.push_back(row.device);
+    }
+    if (of_any_batch) return from_seconds(static_cast<double>(batch) / *of_any_batch);
+    if (!batches.empty())
+        place.refuse(fmt::format("{} was measured with batch {} on {}, not with {}; {}",
+                                 profile.name, fmt::join(batches, ", "), device, batch,
+                                 instead_of_measured(device)));
+    const std::vector<Device> known = device_table();
+    if (std::ranges::find(known, device, &Device::name) != known.end() || devices.empty())
+        place.refuse(fmt::format("no throughput of {} is known{}; {}", profile.name,
+                                 devices.empty() ? "" : " on " + device,
+                                 instead_of_measured(device)));
+    place.refuse(unknown_name(device, "a device with a throughput of this profile", devices));
+}
+
+// `macs` is the forward pass of one sample of the net called `name`.
+Duration step_by_peak(std::string_view name, double macs, const Place& place, std::int64_t batch,
+                      const Place& efficiency) {
+    const double share = as_number_above(efficiency, 0, 1);
+    const std::vector<Device> devices = device_table();
+    const Device& device = devices[as_name(place, "a device of known peak", names_of(devices))];
+    if (macs == 0)
+        efficiency.refuse(fmt::format(
+            "{} states no multiply-accumulates to estimate by; give \"step_time\"", name));
+    const Duration step = estimated_step(macs, batch, device.peak_flops, share);
+    if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
+    return step;
+}
+
+// Weak scaling states the samples of one gradient, strong scaling those of one step of all workers.
+void read_batch(const ObjectReader& read, int workers, Workload& workload) {
+    read.not_both("batch", "global_batch");
+    if (const auto p = read.optional("accumulation"))
+        workload.accumulation = static_cast<int>(as_integer(*p, 1, 1'000'000));
+    if (const auto batch = read.optional("batch"))
+        workload.batch = as_integer(*batch, 1, 1'000'000'000);
+    if (const auto global = read.optional("global_batch")) {
+        const std::int64_t samples = as_integer(*global, 1, std::int64_t{1} << 50);
+        const std::int64_t gradients = std::int64_t{workers} * workload.accumulation;
+        if (samples % gradients != 0)
+            global->refuse(fmt::format("{} samples are not equal shares of {} gradients in a step",
+                                       samples, gradients));
+        workload.batch = samples / gradients;
+    }
+}
+
+// Returns how long one gradient of one worker takes on a device: measured if the profile has it,
+// otherwise estimated.
+Duration time_on_device(const Place& device, const std::optional<Place>& efficiency,
+                        const std::optional<Profile>& profile, const Workload& workload,
+                        std::optional<std::int64_t> batch) {
+    const double macs =
+        std::accumulate(workload.tensor_macs.begin(), workload.tensor_macs.end(), 0.0);
+    if (!profile && macs == 0) device.refuse("a device needs a \"profile\"; give \"step_time\"");
+    if (!batch) device.refuse("a device needs a \"batch\"");
+    if (efficiency) return step_by_peak(workload.name, macs, device, *batch, *efficiency);
+    if (!profile)
+        device.refuse(
+            fmt::format("no throughput of {} is known; give \"step_time\", or "
+                        "\"efficiency\": {} for an estimate",
+                        workload.name, default_efficiency));
+    return measured_step(*profile, device, *batch);
+}
+
+Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
+                            const std::optional<Profile>& profile, Workload& workload,
+                            std::optional<std::int64_t> batch) {
+    // Captures a copy, because the workload moves later. The copy is made before time_on is set.
+    workload.time_on = [profile, known = workload, batch](const Place& device,
+                                                          const std::optional<Place>& efficiency) {
+        return time_on_device(device, efficiency, profile, known, batch);
+    };
+    read.not_both("step_time", "device");
+    read.not_both("step_time", "gradient_time");
+    read.not_both("gradient_time", "device");
+    if (const auto device = read.optional("device"))
+        return workload.time_on(*device, read.optional("efficiency"));
+    if (const auto efficiency = read.optional("efficiency"))
+        efficiency->refuse("is the share of a device's peak; name a \"device\"");
+    if (const auto p = read.optional("gradient_time")) return as_duration(*p);
+    if (!cluster.bus)
+        return as_duration(
+            read.required("step_time", "time of one gradient on one node, such as \"344ms\""));
+    if (const auto step = read.optional("step_time"))
+        step->refuse(
+            "includes the bus of the node, and the cluster has a \"bus\"; give \"gradient_time\", "
+            "that of one device");
+    return as_duration(
+        read.required("gradient_time", "time of one gradient on one device, such as \"344ms\""));
+}
+
+void use_profile(const Profile& profile, Workload& workload) {
+    workload.name = profile.name;
+    workload.layout = profile.layout();
+    workload.tensor_macs = profile.tensor_macs();
+}
+
+// Reads a workload without values: a published net, or a number of bytes.
+std::optional<Profile> read_what_is_charged(const ObjectReader& read, Workload& workload) {
+    for (const char* key : {"data", "sampling", "stand_in_for"})
+        if (const auto p = read.optional(key)) p->refuse("is for a workload with a \"model\"");
+    read.not_both("profile", "gradient");
+    if (const auto gradient = read.optional("gradient")) {
+        const Bytes size = as_bytes(*gradient);
+        if (size.count < 4 || size.count % 4 != 0)
+            gradient->refuse("a gradient is a whole number of 4-byte entries, one at least");
+        if (size.count / 4 > most_gradient_entries)
+            gradient->refuse(
+                fmt::format("a gradient has at most {} entries", most_gradient_entries));
+        workload.name = to_string(size);
+        workload.layout =
+            std::make_shared<const Layout>(std::vector<Tensor>{{"gradient", {size.count / 4, 1}}});
+        return std::nullopt;
+    }
+    Profile profile = load_profile(
+        read.required("profile",
+                      "a net's name (paceline list profiles); or give \"gradient\", or "
+                      "a \"model\" that trains"));
+    use_profile(profile, workload);
+    workload.dataset = profile.dataset_samples;
+    return profile;
+}
+
+// Reads the net and its data. The timing is that of the net itself or of the net that it stands in
+// for.
+Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& around,
+                          Workload& workload) {
+    for (const char* key : {"profile", "gradient", "dataset_samples"})
+        if (const auto p = read.optional(key))
+            p->refuse(
+                "has no place beside \"model\"; a net that the clock is charged for is named "
+                "in \"stand_in_for\"");
+    Training training;
+    training.data = read_data(read.required("data", "such as {\"kind\": \"gaussian-mixture\"}"),
+                              around.cluster.workers, around.seed, around.cache);
+    training.model = read_model(read.required("model", "a net"), *training.data.set);
+    if (const auto p = read.optional("sampling"))
+        training.sampling = as_choice(*p, "a way to sample", samplings);
+    if (!workload.batch)
+        read.place().refuse("a \"batch\" is missing: samples of one gradient, such as 32");
+    if (*workload.batch * workload.accumulation > most_trained_batch)
+        read.place().refuse(
+            fmt::format("a worker's step has at most {} samples", most_trained_batch));
+    workload.dataset = training.data.set->train.count();
+
+    if (const auto stand_in = read.optional("stand_in_for")) {
+        for (const char* key : {"step_time", "gradient_time", "device", "efficiency"})
+            if (const auto p = read.optional(key))
+                p->refuse("belongs into \"stand_in_for\", whose time it is");
+        training.stand_in = true;
+        const ObjectReader charged(*stand_in, stand_in_key_table);
+        const Profile profile =
+            load_profile(charged.required("profile", "a net's name (paceline list profiles)"));
+        use_profile(profile, workload);
+        if (training.model.layout->entries() == training.model.layout->incompressible_entries())
+            stand_in->refuse("the model has no tensor of two dimensions to measure a density on");
+        if (const auto p = charged.optional("batch"))
+            workload.stand_in_batch = as_integer(*p, 1, 1'000'000'000);
+        workload.gradient =
+            read_gradient_time(charged, around.cluster, profile, workload,
+                               workload.stand_in_batch ? workload.stand_in_batch : workload.batch);
+        return training;
+    }
+    workload.name = training.model.name;
+    workload.layout = training.model.layout;
+    workload.tensor_macs = training.model.tensor_macs;
+    workload.gradient =
+        read_gradient_time(read, around.cluster, std::nullopt, workload, workload.batch);
+    return training;
+}
+
+}  // namespace
+
+Keys workload_keys() {
+    return workload_key_table;
+}
+Keys stand_in_keys() {
+    return stand_in_key_table;
+}
+
+std::optional<std::int64_t> Workload::step_batch() const {
+    if (!batch) return std::nullopt;
+    return *batch * accumulation;
+}
+
+std::optional<std::int64_t> Workload::charged_step_batch() const {
+    if (!stand_in_batch) return step_batch();
+    return *stand_in_batch * accumulation;
+}
+
+std::optional<Training> read_workload(const Place& place, const WorkloadSurroundings& around,
+                                      Workload& workload) {
+    const ObjectReader read(place, workload_key_table);
+    if (const auto update = read.optional("update_time")) workload.update = as_duration(*update);
+    read_batch(read, around.cluster.workers, workload);
+    if (read.has("model")) return read_what_trains(read, around, workload);
+
+    const std::optional<Profile> profile = read_what_is_charged(read, workload);
+    if (workload.tensor_macs.empty())
+        workload.tensor_macs.resize(workload.layout->tensors().size());
+    if (const auto samples = read.optional("dataset_samples"))
+        workload.dataset = as_integer(*samples, 1, std::int64_t{1} << 50);
+    workload.gradient = read_gradient_time(read, around.cluster, profile, workload, workload.batch);
+    return std::nullopt;
+}
+
+}  // namespace paceline

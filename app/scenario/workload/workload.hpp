@@ -1,0 +1,51 @@
+// What is computed: the gradients of a step and their time, and the size of the model's messages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/json/object_reader.hpp"
+#include "app/scenario/cluster/cluster_choice.hpp"
+#include "app/scenario/workload/data.hpp"
+#include "app/scenario/workload/training.hpp"
+
+namespace paceline {
+
+struct Workload {
+    std::string name;
+    LayoutPtr layout;                            // determines the size of messages
+    std::vector<double> tensor_macs;             // by tensor of the layout; all 0: unknown
+    Duration gradient;                           // time of one gradient of one worker
+    int accumulation = 1;                        // gradients per step
+    Duration update{};                           // time of the optimizer, once per step
+    std::optional<std::int64_t> batch;           // samples per gradient
+    std::optional<std::int64_t> stand_in_batch;  // samples that time is charged for, if they differ
+    std::optional<std::int64_t> dataset;         // samples per epoch
+    TimeOnDevice time_on{};                      // time of a gradient on another device
+
+    /// Returns the time that a worker computes in one step.
+    [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }
+    /// Returns the samples per worker and step.
+    [[nodiscard]] std::optional<std::int64_t> step_batch() const;
+    /// Returns the samples per worker and step that time is charged for.
+    [[nodiscard]] std::optional<std::int64_t> charged_step_batch() const;
+};
+
+/// The parts of a scenario that a workload depends on.
+struct WorkloadSurroundings {
+    const ClusterChoice& cluster;
+    std::uint64_t seed;
+    DataCache& cache;
+};
+
+// The tables of known keys. A test checks scenario.schema.json against them.
+Keys workload_keys();
+Keys stand_in_keys();
+
+/// Fills in the workload. Returns what trains, if anything does. Throws ConfigError.
+std::optional<Training> read_workload(const Place& place, const WorkloadSurroundings& around,
+                                      Workload& workload);
+
+}  // namespace paceline

@@ -1,0 +1,49 @@
+#include "app/study/point_key.hpp"
+
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/host/content_hash.hpp"
+#include "app/host/version.hpp"
+
+namespace paceline {
+
+namespace fs = std::filesystem;
+
+const std::string& program_name() {
+    static const std::string name =
+        fmt::format("{} {}", version, content_hash_of("/proc/self/exe"));
+    return name;
+}
+
+PointKeys::PointKeys(const std::string& scenario_file)
+    : folder_(fs::path(scenario_file).parent_path()) {}
+
+const std::string& PointKeys::hash_of(const std::string& text) {
+    const auto [known, is_new] = hashes_.try_emplace(text);
+    std::error_code error;
+    if (const fs::path file = folder_ / text; is_new && fs::is_regular_file(file, error) && !error)
+        known->second = content_hash_of(file);
+    return known->second;
+}
+
+void PointKeys::add_files(const Json& json, std::map<std::string, std::string>& found) {
+    if (json.is_string()) {
+        const auto& text = json.get_ref<const std::string&>();
+        if (const std::string& hash = hash_of(text); !hash.empty()) found[text] = hash;
+    }
+    if (json.is_structured())
+        for (const Json& inner : json) add_files(inner, found);
+}
+
+std::string PointKeys::key(const std::string& resolved, std::string_view kind) {
+    std::map<std::string, std::string> files;
+    add_files(Json::parse(resolved), files);
+    std::string all = fmt::format("{}\n{}\n{}\n", kind, program_name(), resolved);
+    for (const auto& [text, hash] : files) all += fmt::format("{} {}\n", hash, text);
+    return content_hash(all);
+}
+
+}  // namespace paceline

@@ -1,0 +1,40 @@
+// A key that identifies everything that determines the result of a run: its resolved scenario, the
+// content of every file that it reads, and the program.
+//
+// Files: every string in the scenario that names a regular file relative to it. If a string names a
+// file only by chance, the one effect is that the key changes with that file. The program: the
+// bytes of its executable, so that each build has its own keys. Its shared libraries are not
+// included.
+//
+// If a data set changes after the scenario was read and before the key is made, the change goes
+// unnoticed.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "app/json/json_file.hpp"
+
+namespace paceline {
+
+/// Identifies this build by its version and a hash of its executable.
+const std::string& program_name();
+
+class PointKeys {
+  public:
+    /// Makes keys for points of one scenario file. Strings name files relative to its folder.
+    explicit PointKeys(const std::string& scenario_file);
+
+    /// Returns 32 hex digits. `kind` distinguishes runs of different kinds with the same scenario.
+    std::string key(const std::string& resolved, std::string_view kind = "point");
+
+  private:
+    void add_files(const Json& json, std::map<std::string, std::string>& found);
+    const std::string& hash_of(const std::string& text);
+
+    std::filesystem::path folder_;
+    std::map<std::string, std::string> hashes_;  // of the file that a string names; empty: none
+};
+
+}  // namespace paceline

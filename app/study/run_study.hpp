@@ -1,0 +1,52 @@
+// Runs a study, stores each result as it finishes, and writes the final files.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "app/run/results.hpp"
+#include "app/scenario/study.hpp"
+#include "app/study/run_pool.hpp"
+#include "app/study/study_progress.hpp"
+#include "app/study/tracing.hpp"
+
+namespace paceline {
+
+struct StudyOptions {
+    PoolSize pool;
+    std::size_t loops_elsewhere = 0;  // that run points besides those of the pool
+    RunAll run_all = run_side_by_side;
+    Telling telling = Telling::nothing;
+    std::optional<std::filesystem::path> keep_in{};  // folder for finished points
+    bool resume = false;                             // reuse the results stored there
+    std::stop_token stop{};
+    Tracing* tracing = nullptr;  // null: no tracing
+};
+
+struct StudyOutcome {
+    std::vector<PointResult> results;  // one per point; without an outcome: not run
+    std::size_t kept = 0;              // number of them from an earlier run
+    bool complete = false;
+};
+
+/// Runs the points, longest first, and the baselines that they ask for. Results do not depend on
+/// the pool. Each result is stored as soon as it is available. Traced points are run even if their
+/// results are already stored. Throws OutputError if a file cannot be written.
+StudyOutcome run_study(const Study& study, const StudyOptions& options);
+
+/// Returns the results of the points in order, without their baselines.
+std::vector<PointResult> run_points(const Study& study, int jobs);
+
+/// Throws ConfigError if the study would need more memory than the machine has available.
+void check_memory(const Study& study, int jobs);
+
+/// Writes results.csv, table.txt and manifest.json, timeline.csv if anything trains, and
+/// summary.csv if the seed is an axis. Removes files of these names that an earlier study left.
+/// Points that were not run have no rows. Throws OutputError.
+void write_results(const std::filesystem::path& folder, const Study& study,
+                   const std::vector<PointResult>& results, const RunInfo& info);
+
+}  // namespace paceline

@@ -1,0 +1,172 @@
+#include "algorithms/compressed/choco_sgd.hpp"
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/compression/qsgd.hpp"
+#include "algorithms/compression/signs.hpp"
+#include "algorithms/compression/sparsifiers.hpp"
+#include "algorithms/decentralized/dsgd_awc.hpp"
+#include "analysis/forms/compressed_step_models.hpp"
+#include "tests/algorithms/compression/reference_compressors.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
+#include "tests/topologies/mixing/matrix.hpp"
+#include "topologies/mixing/graphs.hpp"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+
+const Link link{1_Gbps, 5us};
+
+struct ChocoRun : TrainingRun {
+    ChocoRun(const Mixing& mixing, const ChocoSgdOptions& options, Job job)
+        : TrainingRun(mixing.nodes(), link, with(std::move(job), mixing)) {
+        spawn_all([=](Worker& self) { return choco_sgd(self, options); });
+        simulation.run();
+        REQUIRE(processes.finished());
+    }
+    static Job with(Job job, const Mixing& mixing) {
+        job.mixing = std::make_shared<const Mixing>(mixing);
+        return job;
+    }
+};
+
+// Columns: the workers' models.
+Eigen::MatrixXd models(TrainingRun& run) {
+    Eigen::MatrixXd all(run.model_of(0).size(), run.cluster.nodes());
+    for (int i = 0; i < run.cluster.nodes(); ++i) all.col(i) = run.model_of(i);
+    return all;
+}
+
+std::vector<Mixing> some_mixings() {
+    return {make_ring_mixing(1),     make_ring_mixing(2), make_ring_mixing(5),
+            make_torus_mixing(2, 4), make_star_mixing(6), make_exponential_mixing(6)};
+}
+
+TEST_CASE("CHOCO-SGD: without loss and with a consensus step of 1 it is D-PSGD") {
+    for (const Mixing& mixing : some_mixings()) {
+        CAPTURE(mixing.nodes());
+        TrainingRun plain(mixing.nodes(), link,
+                          ChocoRun::with(training_job(small_layout(), 25), mixing));
+        plain.spawn_all([](Worker& self) { return dsgd_awc(self); });
+        plain.simulation.run();
+
+        ChocoRun run(mixing, {make_top_k(1), 1, {}}, training_job(small_layout(), 25));
+
+        CHECK((models(run) - models(plain)).cwiseAbs().maxCoeff() < 1e-10);
+    }
+}
+
+TEST_CASE("CHOCO-SGD: alone it is SGD, whatever the compressor, and codes for nothing") {
+    Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
+    for (std::int64_t k = 0; k < 10; ++k) x -= 0.1 * pull_to_own_target(x, 0, k);
+
+    ChocoRun run(make_ring_mixing(1), {make_scaled_sign(), 0.5, {}},
+                 training_job(small_layout(), 10));
+
+    CHECK((run.model_of(0) - x).cwiseAbs().maxCoeff() < 1e-13);
+    CHECK(run.elapsed() == 10 * (step_of_tests + Duration{4 * 26 * 9}));
+    CHECK(run.network.traffic(0).sent == Bytes{0});
+}
+
+// Each worker keeps a hat of each other one, and compresses by sorting.
+Eigen::MatrixXd by_plain_matrices(const Mixing& mixing, double gamma_c, std::int64_t steps) {
+    const LayoutPtr layout = small_layout();
+    const int n = mixing.nodes();
+    const Eigen::MatrixXd w = matrix(mixing);
+    Eigen::MatrixXd x = Eigen::MatrixXd::Ones(26, n);
+    Eigen::MatrixXd hats = x;
+    for (std::int64_t k = 0; k < steps; ++k) {
+        Eigen::MatrixXd next = x;
+        for (int i = 0; i < n; ++i) {
+            next.col(i) -= 0.1 * pull_to_own_target(x.col(i), i, k);
+            for (int j = 0; j < n; ++j)
+                next.col(i) += gamma_c * w(i, j) * (hats.col(j) - hats.col(i));
+        }
+        x = next;
+        for (int i = 0; i < n; ++i)
+            hats.col(i) += largest_of_tensors(*layout, x.col(i) - hats.col(i), 0.2);
+    }
+    return x;
+}
+
+TEST_CASE("CHOCO-SGD: it is what plain matrices of hats say") {
+    for (const Mixing& mixing : some_mixings())
+        for (const double gamma_c : {0.3, 1.0}) {
+            CAPTURE(mixing.nodes());
+            CAPTURE(gamma_c);
+
+            ChocoRun run(mixing, {make_top_k(0.2), gamma_c, {}}, training_job(small_layout(), 30));
+
+            CHECK((models(run) - by_plain_matrices(mixing, gamma_c, 30)).cwiseAbs().maxCoeff() <
+                  1e-10);
+        }
+}
+
+TEST_CASE("CHOCO-SGD, property: the mean of the models moves by the mean gradient alone") {
+    for (const Compressor& compressor :
+         {make_top_k(0.1), make_scaled_sign(), make_random_k(0.1, false), make_qsgd({1, 8})})
+        for (std::uint64_t seed = 0; seed < 5; ++seed) {
+            CAPTURE(compressor.name);
+            CAPTURE(seed);
+            Job job = training_job(small_layout(), 12);
+            job.seed = seed;
+            // Linear gradients: the mean descends towards the mean target.
+            Eigen::VectorXd mean = Eigen::VectorXd::Ones(26);
+            for (std::int64_t k = 0; k < 12; ++k) {
+                Eigen::VectorXd g = 0 * mean;
+                for (int i = 0; i < 8; ++i) g += pull_to_own_target(mean, i, k) / 8;
+                mean -= 0.1 * g;
+            }
+
+            ChocoRun run(make_torus_mixing(2, 4), {compressor, 0.2, {}}, std::move(job));
+
+            CHECK((models(run).rowwise().mean() - mean).cwiseAbs().maxCoeff() < 1e-10);
+        }
+}
+
+TEST_CASE("CHOCO-SGD: it brings workers together that share no gradient") {
+    // From different models the hats begin apart: gradients of the first step move them there.
+    Job job = training_job(small_layout(), 400);
+    job.objective = [](const Vector& x, int rank, std::int64_t k) {
+        return k == 0 ? Eigen::VectorXd(pull_to_own_target(x.values(), rank, 0))
+                      : Eigen::VectorXd::Zero(x.entries()).eval();
+    };
+    ChocoRun run(make_ring_mixing(5), {make_top_k(0.1), 0.1, {}}, std::move(job));
+
+    const Eigen::MatrixXd all = models(run);
+    CHECK((all.colwise() - all.rowwise().mean()).cwiseAbs().maxCoeff() < 1e-6);
+}
+
+TEST_CASE("CHOCO-SGD: each step but the first brings a message to each neighbor") {
+    ChocoRun run(make_torus_mixing(2, 4), {make_scaled_sign(), 0.5, {}},
+                 timing_job(small_layout(), 7));
+
+    for (int i = 0; i < 8; ++i) {
+        CHECK(run.network.traffic(i).sent == Bytes{6 * 3 * 20});  // 26 + 4 x 32 bits
+        CHECK(run.network.traffic(i).received == Bytes{6 * 3 * 20});
+    }
+}
+
+TEST_CASE("CHOCO-SGD: the message travels beside the next gradient") {
+    const LayoutPtr layout = make_layout({{"all", {1'000'000}}});
+    const ChocoSgdOptions options{make_scaled_sign(), 0.5, {Duration{0}}};
+    ChocoRun small(make_ring_mixing(6), options, timing_job(small_layout(), 5));
+    ChocoRun large(make_ring_mixing(6), options, timing_job(layout, 5));
+
+    CHECK(small.elapsed() == 5 * step_of_tests);
+    // two messages of 125,004 bytes take 2 x 1,000,032 ns and 10 us of latency
+    CHECK(large.elapsed() == step_of_tests + 4 * (2 * 1'000'032ns + 10us));
+    const StepModelInput in = on_star(6, idle_star(link), step_of_tests, layout);
+    CHECK(*choco_sgd_step_time(options, make_ring_mixing(6), 0, in) == step_of_tests);
+    CHECK(*choco_sgd_step_time(options, make_ring_mixing(6), 1, in) == 2 * 1'000'032ns + 10us);
+}
+
+}  // namespace
+}  // namespace paceline

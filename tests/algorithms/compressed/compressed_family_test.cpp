@@ -1,0 +1,262 @@
+// What holds for every method that compresses: closed forms of a step's time, values that do not
+// change the clock, runs that are the same twice, and runs that are dropped.
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/compression/half.hpp"
+#include "algorithms/compression/natural.hpp"
+#include "algorithms/compression/qsgd.hpp"
+#include "algorithms/compression/signs.hpp"
+#include "algorithms/compression/sparsifiers.hpp"
+#include "algorithms/compression/terngrad.hpp"
+#include "analysis/forms/compressed_step_models.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
+#include "topologies/mixing/graphs.hpp"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+
+const Link link{1_Gbps, 5us};
+
+struct Method {
+    std::string name;
+    std::function<Task<>(Worker&)> run;
+    std::function<std::optional<Duration>(std::int64_t k, const StepModelInput&)> step;
+};
+
+Method compressed(Compressor compressor, bool feedback, AllReducePlan all_reduce,
+                  AllGather all_gather) {
+    const std::string name = "compressed-sgd " + compressor.name;
+    const CompressedSgdOptions options{std::move(compressor), feedback, all_reduce, all_gather,
+                                       {Duration{90}},        {0.9}};
+    return {name, [=](Worker& self) { return compressed_sgd(self, options); },
+            [=](std::int64_t, const StepModelInput& in) {
+                return compressed_sgd_step_time(options, in);
+            }};
+}
+
+Method choco(const Compressor& compressor, const Mixing& mixing) {
+    const ChocoSgdOptions options{compressor, 0.3, {Duration{90}}};
+    return {"choco-sgd " + compressor.name, [=](Worker& self) { return choco_sgd(self, options); },
+            [=](std::int64_t k, const StepModelInput& in) {
+                return choco_sgd_step_time(options, mixing, k, in);
+            }};
+}
+
+std::vector<Method> methods(int n) {
+    const SignSgdOptions sign{0.9, AllGather::bruck, {Duration{90}}};
+    const EfSignSgdOptions ef_sign{AllGather::ring, {Duration{90}}};
+    PowerSgdOptions power;
+    power.all_reduce = AllReduce::halving_doubling;
+    power.coding = {Duration{90}};
+    const Mixing ring = make_ring_mixing(n);
+    return {
+        compressed(make_top_k(0.1), true, AllReduce::ring, AllGather::ring),
+        compressed(make_random_k(0.1, false), true, AllReduce::halving_doubling, AllGather::ring),
+        compressed(make_random_block(0.1, true), false, AllReduce::ring, AllGather::ring),
+        compressed(make_qsgd({7, 5}), false, AllReduce::ring, AllGather::bruck),
+        compressed(make_terngrad(), false, AllReduce::ring, AllGather::ring),
+        compressed(make_natural(), false, AllReduce::ring, AllGather::bruck),
+        compressed(make_half(), false, AllReduce::recursive_doubling, AllGather::ring),
+        {"sign-sgd", [=](Worker& self) { return sign_sgd(self, sign); },
+         [=](std::int64_t, const StepModelInput& in) { return sign_sgd_step_time(sign, in); }},
+        {"ef-sign-sgd", [=](Worker& self) { return ef_sign_sgd(self, ef_sign); },
+         [=](std::int64_t, const StepModelInput& in) {
+             return ef_sign_sgd_step_time(ef_sign, in);
+         }},
+        {"power-sgd", [=](Worker& self) { return power_sgd(self, power); },
+         [=](std::int64_t, const StepModelInput& in) { return power_sgd_step_time(power, in); }},
+        choco(make_top_k(0.1), ring),
+        choco(make_random_k(0.1, false), ring),
+        choco(make_qsgd({7, 5}), ring)};
+}
+
+// A tenth of each tensor, rounded down, is 204 entries: 816 bytes, which rings of 16 divide.
+LayoutPtr odd_layout() {
+    return make_layout({{"a", {61, 7, 3}}, {"b", {61}}, {"c", {13, 51}}, {"d", {13}}, {"e", {31}}});
+}
+
+Job on_ring(Job job, int nodes) {
+    job.mixing = std::make_shared<const Mixing>(make_ring_mixing(nodes));
+    job.update = 30us;
+    return job;
+}
+
+struct MethodRun : TrainingRun {
+    MethodRun(int n, const Method& method, Job job) : TrainingRun(n, link, on_ring(job, n)) {
+        spawn_all(method.run);
+    }
+    MethodRun& finish() {
+        simulation.run();
+        REQUIRE(processes.finished());
+        return *this;
+    }
+};
+
+StepModelInput input(int n, const LayoutPtr& layout) {
+    StepModelInput in = on_star(n, idle_star(link), step_of_tests, layout);
+    in.update = 30us;
+    return in;
+}
+
+TEST_CASE("compressed family: the first step takes the step model, for any number of nodes") {
+    for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16})
+        for (const Method& method : methods(n)) {
+            CAPTURE(n);
+            CAPTURE(method.name);
+
+            MethodRun run(n, method, timing_job(odd_layout(), 1));
+
+            CHECK(run.finish().elapsed() == *method.step(0, input(n, odd_layout())));
+        }
+}
+
+TEST_CASE("compressed family: many steps take the step models, to 1e-9") {
+    for (const int n : {1, 2, 4, 8, 16})
+        for (const Method& method : methods(n)) {
+            CAPTURE(n);
+            CAPTURE(method.name);
+
+            MethodRun run(n, method, timing_job(odd_layout(), 6));
+
+            const StepModelInput in = input(n, odd_layout());
+            const double expected =
+                to_seconds(*method.step(0, in)) + 5 * to_seconds(*method.step(1, in));
+            CHECK(to_seconds(run.finish().elapsed()) == doctest::Approx(expected).epsilon(1e-9));
+        }
+}
+
+TEST_CASE("compressed family: steps of other numbers of nodes take the step models at most") {
+    for (const int n : {3, 5, 6, 7, 9})
+        for (const Method& method : methods(n)) {
+            CAPTURE(n);
+            CAPTURE(method.name);
+
+            MethodRun run(n, method, timing_job(odd_layout(), 4));
+
+            const StepModelInput in = input(n, odd_layout());
+            CHECK(run.finish().elapsed() <= *method.step(0, in) + 3 * *method.step(1, in));
+            CHECK(run.elapsed() > 4 * (step_of_tests + 30us));
+        }
+}
+
+TEST_CASE("compressed family: the step models of a degree that differs are not known") {
+    const ChocoSgdOptions options{make_top_k(0.1), 0.3, {}};
+    CHECK(!choco_sgd_step_time(options, make_star_mixing(6), 1, input(6, odd_layout())));
+    CHECK(choco_sgd_step_time(options, make_ring_mixing(6), 1, input(6, odd_layout())));
+}
+
+struct Ended {
+    Duration at;
+    std::uint64_t events;
+    std::vector<std::int64_t> sent;
+    std::vector<Eigen::VectorXd> models;
+
+    bool operator==(const Ended&) const = default;
+};
+
+Ended state_of(TrainingRun& run) {
+    Ended ended{run.elapsed(), run.simulation.events_fired(), {}, {}};
+    for (int i = 0; i < run.cluster.nodes(); ++i) {
+        ended.sent.push_back(run.network.traffic(i).sent.count);
+        const Vector& model = run.cluster.worker(i).current_model();
+        if (model.has_values()) ended.models.push_back(model.values());
+    }
+    return ended;
+}
+
+TEST_CASE("compressed family: without values it takes the time and traffic of runs with them") {
+    for (const int n : {1, 2, 5, 8})
+        for (const Method& method : methods(n)) {
+            CAPTURE(n);
+            CAPTURE(method.name);
+            MethodRun timed(n, method, timing_job(odd_layout(), 4));
+            MethodRun trained(n, method, training_job(odd_layout(), 4));
+
+            const Ended without = state_of(timed.finish());
+            const Ended with = state_of(trained.finish());
+
+            CHECK(without.at == with.at);
+            CHECK(without.events == with.events);
+            CHECK(without.sent == with.sent);
+            CHECK(with.models.size() == static_cast<std::size_t>(n));
+        }
+}
+
+TEST_CASE("compressed family: a stand-in takes the time and traffic of the net that is charged") {
+    for (const int n : {1, 4, 5})
+        for (const Method& method : methods(n)) {
+            CAPTURE(n);
+            CAPTURE(method.name);
+            Job job = training_job(small_layout(), 4);
+            job.charged = odd_layout();
+            MethodRun timed(n, method, timing_job(odd_layout(), 4));
+            MethodRun stand_in(n, method, std::move(job));
+
+            const Ended charged = state_of(timed.finish());
+            const Ended trained = state_of(stand_in.finish());
+
+            CHECK(charged.at == trained.at);
+            CHECK(charged.sent == trained.sent);
+        }
+}
+
+TEST_CASE("compressed family: a run that is repeated is the same to the last bit") {
+    for (const int n : {1, 4, 5})
+        for (const Method& method : methods(n)) {
+            CAPTURE(n);
+            CAPTURE(method.name);
+            MethodRun first(n, method, training_job(small_layout(), 8));
+            MethodRun second(n, method, training_job(small_layout(), 8));
+
+            CHECK(state_of(first.finish()) == state_of(second.finish()));
+        }
+}
+
+TEST_CASE("compressed family: what draws depends on the seed, the rest does not") {
+    for (const Method& method : methods(4)) {
+        CAPTURE(method.name);
+        Job other = training_job(small_layout(), 8);
+        other.seed = 2;
+        MethodRun first(4, method, training_job(small_layout(), 8));
+        MethodRun second(4, method, std::move(other));
+        bool draws = method.name == "power-sgd";
+        for (const char* name : {"random", "qsgd", "terngrad", "natural"})
+            draws = draws || method.name.find(name) != std::string::npos;
+
+        CHECK((state_of(first.finish()) == state_of(second.finish())) == !draws);
+    }
+}
+
+TEST_CASE("compressed family: dropped at any time, it leaves only what is on the wires") {
+    int unfinished = 0;
+    for (unsigned seed = 0; seed < 20; ++seed)
+        for (const Method& method : methods(5)) {
+            CAPTURE(seed);
+            CAPTURE(method.name);
+            MethodRun run(
+                5, method,
+                seed % 2 == 0 ? timing_job(odd_layout(), 9) : training_job(small_layout(), 9));
+            run.simulation.run(Time{Duration{(seed * 523'456'789LL) % 10'000'000'000}});
+            unfinished += run.processes.finished() ? 0 : 1;
+
+            run.processes.drop();
+            const RunEnd end = run.simulation.run();
+
+            REQUIRE(end == RunEnd::idle);
+            REQUIRE(run.simulation.waiting().empty());
+            REQUIRE(run.network.flows_in_flight() == 0);
+        }
+    CHECK(unfinished > 100);
+}
+
+}  // namespace
+}  // namespace paceline

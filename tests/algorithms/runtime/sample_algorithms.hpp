@@ -1,0 +1,47 @@
+// Algorithms as a user would write them over Worker, for tests to run.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "algorithms/decentralized/decentlam.hpp"
+#include "algorithms/decentralized/dsgd.hpp"
+#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+/// The buckets of backward are all-reduced as they become complete.
+inline Task<> overlapped_reductions(Worker& self, AllReduce how) {
+    while (self.keeps_training()) {
+        Backward backward = self.backward(self.model());
+        std::vector<Pending<Vector>> reductions;
+        for (std::size_t i = 0; i < backward.buckets(); ++i) {
+            Vector part = co_await backward.bucket(i);
+            reductions.push_back(self.start(self.all_reduce(std::move(part), how)));
+        }
+        for (Pending<Vector>& reduction : reductions) co_await std::move(reduction);
+    }
+}
+
+inline constexpr unsigned sample_algorithms = 6;
+
+inline Task<> sample_algorithm(Worker& self, unsigned kind) {
+    switch (kind % sample_algorithms) {
+        case 0:
+            return dense_sgd(self, {AllReduce::ring, {0.9}});
+        case 1:
+            return dense_sgd(self, {AllReduce::recursive_doubling, {}});
+        case 2:
+            return dense_sgd(self, {AllReduce::halving_doubling, {0.5}});
+        case 3:
+            return dsgd(self);
+        case 4:
+            return decentlam(self, {0.9});
+        default:
+            return overlapped_reductions(self, AllReduce::ring);
+    }
+}
+
+}  // namespace paceline

@@ -1,0 +1,378 @@
+#include "algorithms/runtime/waiting.hpp"
+
+#include <chrono>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/adaptive/one_bit_sgd.hpp"
+#include "algorithms/decentralized/dsgd.hpp"
+#include "algorithms/decentralized/dsgd_awc.hpp"
+#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/overlapped_sgd.hpp"
+#include "algorithms/gossip/ad_psgd.hpp"
+#include "algorithms/gossip/swarm_sgd.hpp"
+#include "algorithms/local/cocod_sgd.hpp"
+#include "algorithms/local/overlap_local_sgd.hpp"
+#include "algorithms/servers/async_sgd.hpp"
+#include "algorithms/servers/fedavg.hpp"
+#include "algorithms/servers/stale_synchronous_sgd.hpp"
+#include "sim/compute/node_speeds.hpp"
+#include "sim/compute/slow_nodes.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
+
+namespace paceline {
+namespace {
+
+using doctest::Approx;
+using namespace std::chrono_literals;
+using namespace literals;
+
+const Link link{1_Gbps, 5us};
+
+// What a worker's time went to.
+struct Use {
+    Duration computed;
+    Duration stragglers;
+    Duration network;
+};
+
+Use use_of(TrainingRun& run, int rank) {
+    const Time end = run.simulation.now();
+    const TimeUse& use = run.cluster.worker(rank).time_use();
+    return {use.computed(), use.waited_for_stragglers(end), use.waited_for_network(end)};
+}
+
+Job slow_job(std::int64_t steps, StepFactor law) {
+    Job job = timing_job(small_layout(), steps);
+    job.compute_time = make_compute_time({{std::move(law)}, {}});
+    return job;
+}
+
+TEST_CASE("waiting: an all-reduce of equals waits for the network alone") {
+    // 104 bytes: each of 8 chunks has 13, so all are there at the same time.
+    TrainingRun run(8, link, timing_job(small_layout(), 5));
+    run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
+    run.simulation.run();
+
+    for (int rank = 0; rank < 8; ++rank) {
+        const Use use = use_of(run, rank);
+        CHECK(use.computed == 5ms);
+        CHECK(use.stragglers == 0ms);
+        CHECK(use.network == run.elapsed() - 5ms);
+    }
+}
+
+TEST_CASE("waiting: those who enter an all-reduce early wait for the last to enter") {
+    constexpr int steps = 5;
+    TrainingRun run(8, link, slow_job(steps, always_slow(4, {{2}, 1})));
+    run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
+    run.simulation.run();
+
+    for (int rank = 0; rank < 8; ++rank) {
+        CAPTURE(rank);
+        const Use use = use_of(run, rank);
+        CHECK(use.computed == steps * (rank == 2 ? 4ms : 1ms));
+        CHECK(use.stragglers == steps * (rank == 2 ? 0ms : 3ms));
+        CHECK(use.network == run.elapsed() - steps * Duration(4ms));
+    }
+}
+
+// Enters an all-reduce, computes meanwhile, and takes the result.
+Task<> overlap(Worker& self, Duration late, Duration computing) {
+    static_cast<void>(self.keeps_training());
+    co_await self.simulation().sleep(late);
+    Pending<Vector> mean = self.start(self.all_reduce(self.model()));
+    co_await self.compute(computing);
+    static_cast<void>(co_await std::move(mean));
+}
+
+TEST_CASE("waiting: what is computed while a round is under way is not waited") {
+    TrainingRun run(4, link, timing_job(small_layout(), 1));
+    const Duration computing[]{1ms, 2ms, 9ms, 0ms};
+    for (int rank = 0; rank < 4; ++rank)
+        run.spawn(rank, overlap(run.cluster.worker(rank), rank == 3 ? 5ms : 0ms,
+                                computing[static_cast<std::size_t>(rank)]));
+    run.simulation.run();
+
+    CHECK(use_of(run, 0).stragglers == 4ms);
+    CHECK(use_of(run, 1).stragglers == 3ms);
+    CHECK(use_of(run, 2).stragglers == 0ms);  // computed until the round was over
+    CHECK(use_of(run, 3).stragglers == 0ms);
+    CHECK(use_of(run, 2).network == 0ms);
+    CHECK(use_of(run, 3).network == run.elapsed());
+    for (int rank = 0; rank < 3; ++rank) {
+        const Use use = use_of(run, rank);
+        CHECK(use.computed + use.stragglers + use.network == run.elapsed());
+    }
+}
+
+TEST_CASE("waiting: neighbor exchange waits for slow neighbors, and for no other node") {
+    Job job = slow_job(1, always_slow(4, {{0}, 1}));
+    job.mixing = MixingSchedule(make_ring_mixing(8));
+    TrainingRun run(8, link, std::move(job));
+    run.spawn_all([](Worker& w) { return dsgd(w); });
+    run.simulation.run();
+
+    // From their step's end on, distant nodes wait for the run to end.
+    const Duration exchange = run.elapsed() - 4ms;
+    CHECK(use_of(run, 1).stragglers == 3ms);
+    CHECK(use_of(run, 7).stragglers == 3ms);
+    CHECK(use_of(run, 4).stragglers == 3ms);
+    CHECK(use_of(run, 1).network == exchange);
+    CHECK(use_of(run, 4).network == exchange);
+    // In the round itself a distant node waited for nobody: it left before the slow one came.
+    CHECK(use_of(run, 0).stragglers < 1ms);
+}
+
+Task<> exchange_late(Worker& self, Duration late) {
+    co_await self.simulation().sleep(late);
+    static_cast<void>(co_await self.neighbor_average(self.model()));
+}
+
+TEST_CASE("waiting: who is no neighbor is not waited for, though it comes while messages travel") {
+    Job job = timing_job(small_layout(), 1);
+    job.mixing = MixingSchedule(make_ring_mixing(6));
+    TrainingRun run(6, link, std::move(job));
+    for (int rank = 0; rank < 6; ++rank)
+        run.spawn(rank, exchange_late(run.cluster.worker(rank), rank == 3 ? 2us : 0us));
+    run.simulation.run();
+
+    for (int rank = 0; rank < 6; ++rank) {
+        CAPTURE(rank);
+        CHECK(use_of(run, rank).stragglers == (rank == 2 || rank == 4 ? 2us : 0us));
+    }
+}
+
+Task<> reduce_two_at_once(Worker& self, Duration late) {
+    co_await self.simulation().sleep(late);
+    Pending<Vector> first = self.start(self.all_reduce(self.model()));
+    Pending<Vector> second = self.start(self.all_reduce(self.model()));
+    static_cast<void>(co_await std::move(first));
+    static_cast<void>(co_await std::move(second));
+}
+
+TEST_CASE("waiting: rounds that overlap are waited for once") {
+    TrainingRun run(2, link, timing_job(small_layout(), 1));
+    for (int rank = 0; rank < 2; ++rank)
+        run.spawn(rank, reduce_two_at_once(run.cluster.worker(rank), rank * 3ms));
+    run.simulation.run();
+
+    CHECK(use_of(run, 0).stragglers == 3ms);
+    CHECK(use_of(run, 1).stragglers == 0ms);
+}
+
+// Enters a round in which others are missing, and drops it.
+Task<> give_up(Worker& self, bool neighbors) {
+    Pending<Vector> round =
+        self.start(neighbors ? self.neighbor_average(self.model()) : self.all_reduce(self.model()));
+    co_await self.simulation().sleep(2ms);
+}
+
+TEST_CASE("waiting: of a round that is dropped what was waited until then counts") {
+    for (const bool neighbors : {false, true}) {
+        CAPTURE(neighbors);
+        Job job = timing_job(small_layout(), 1);
+        job.mixing = MixingSchedule(make_ring_mixing(4));
+        TrainingRun run(4, link, std::move(job));
+        run.spawn(0, give_up(run.cluster.worker(0), neighbors));
+        run.simulation.run();
+
+        CHECK(use_of(run, 0).stragglers == 2ms);
+    }
+}
+
+Task<> meet_late(Worker& self, Duration late) {
+    co_await self.simulation().sleep(late);
+    co_await self.meet();
+}
+
+TEST_CASE("waiting: at a meeting all wait for the last") {
+    TrainingRun run(3, link, timing_job(small_layout(), 1));
+    for (int rank = 0; rank < 3; ++rank)
+        run.spawn(rank, meet_late(run.cluster.worker(rank), rank * 2ms));
+    run.simulation.run();
+
+    for (int rank = 0; rank < 3; ++rank)
+        CHECK(use_of(run, rank).stragglers == (2 - rank) * Duration(2ms));
+}
+
+Task<> compute_and_fail(Worker& self) {
+    Pending<> computing = self.start(self.compute(7ms));
+    co_await self.simulation().sleep(3ms);
+    throw std::runtime_error("cut");
+}
+
+TEST_CASE("waiting: a computation that the end of the run cuts short counts as computing") {
+    TrainingRun run(1, link, timing_job(small_layout(), 1));
+    run.spawn(0, compute_and_fail(run.cluster.worker(0)));
+    CHECK_THROWS_AS(run.simulation.run(), std::runtime_error);
+
+    CHECK(use_of(run, 0).computed == 3ms);
+    CHECK(use_of(run, 0).network == 0ms);
+}
+
+struct Named {
+    const char* name;
+    std::function<Task<>(Worker&)> run;
+    std::function<Task<>(Worker&)> serve{};
+};
+
+std::vector<Named> algorithms() {
+    return {
+        {"dense", [](Worker& w) { return dense_sgd(w, {}); }},
+        {"dense, tree", [](Worker& w) { return dense_sgd(w, {.all_reduce = AllReduce::tree}); }},
+        {"overlapped", [](Worker& w) { return overlapped_sgd(w, {}); }},
+        {"one-bit", [](Worker& w) { return one_bit_sgd(w, {}); }},
+        {"dsgd", [](Worker& w) { return dsgd(w); }},
+        {"dsgd-awc", [](Worker& w) { return dsgd_awc(w); }},
+        {"overlap-local", [](Worker& w) { return overlap_local_sgd(w, {.period = 3}); }},
+        {"cocod", [](Worker& w) { return cocod_sgd(w, {.period = 3}); }},
+        {"swarm", [](Worker& w) { return swarm_sgd_non_blocking(w, {.local_steps = 2}); }},
+        {"swarm, blocking", [](Worker& w) { return swarm_sgd_blocking(w, {.local_steps = 2}); }},
+        {"ad-psgd", [](Worker& w) { return ad_psgd(w, {}); }},
+        {"async", [](Worker& w) { return async_sgd(w, {}); },
+         [](Worker& w) { return async_sgd_server(w, {}); }},
+        {"stale", [](Worker& w) { return stale_synchronous_sgd(w, {}); },
+         [](Worker& w) { return stale_synchronous_sgd_server(w, {}); }},
+        {"fedavg", [](Worker& w) { return fedavg(w, {.fraction = 0.5, .local_steps = 3}); },
+         [](Worker& w) { return fedavg_server(w, {.fraction = 0.5, .local_steps = 3}); }},
+    };
+}
+
+// Job and network of one worker more for those that have a server.
+struct SlowRun : TrainingRun {
+    SlowRun(int nodes, const Named& algorithm, Job job)
+        : TrainingRun(nodes + (algorithm.serve ? 1 : 0), link,
+                      with_server(nodes, algorithm, std::move(job))) {
+        if (algorithm.serve) cluster.serve(nodes, "server", algorithm.serve(cluster.server(0)));
+        spawn_all(algorithm.run);
+    }
+
+  private:
+    static Job with_server(int nodes, const Named& algorithm, Job job) {
+        job.workers = nodes;
+        job.servers = algorithm.serve ? 1 : 0;
+        job.mixing = MixingSchedule(make_ring_mixing(nodes));
+        return job;
+    }
+};
+
+Job jittered_job(std::int64_t steps, unsigned seed) {
+    Job job = timing_job(small_layout(), steps);
+    job.seed = seed;
+    job.compute_time =
+        make_compute_time({{jitter({JitterLaw::exponential, 1}, RandomStreams(seed))},
+                           {slow_at_intervals(5, {20ms, 5ms}, {}, RandomStreams(seed))}});
+    return job;
+}
+
+TEST_CASE("waiting, property: the parts of every worker's time add up to the run's") {
+    for (const Named& algorithm : algorithms())
+        for (unsigned seed = 0; seed < 4; ++seed) {
+            CAPTURE(algorithm.name);
+            CAPTURE(seed);
+            const int nodes = 2 + 3 * static_cast<int>(seed);
+            SlowRun run(nodes, algorithm, jittered_job(12, seed));
+            run.simulation.run();
+
+            CHECK(run.processes.finished());
+            for (int rank = 0; rank < nodes; ++rank) {
+                const Use use = use_of(run, rank);
+                CHECK(use.computed == run.cluster.worker(rank).compute_time());
+                CHECK(use.stragglers >= 0ms);
+                CHECK(use.computed + use.stragglers + use.network == run.elapsed());
+            }
+        }
+}
+
+TEST_CASE("waiting, property: with slow gradients synchronous methods wait less for messages") {
+    // On a network that costs next to nothing what is waited for is stragglers.
+    for (const Named& algorithm : algorithms()) {
+        const std::string name = algorithm.name;
+        if (algorithm.serve || name.starts_with("swarm, b")) continue;  // letters and answers
+        CAPTURE(name);
+        SlowRun run(8, algorithm, jittered_job(30, 3));
+        run.simulation.run();
+        for (int rank = 0; rank < 8; ++rank) {
+            const Use use = use_of(run, rank);
+            CHECK(to_seconds(use.network) <= 0.25 * to_seconds(use.stragglers));
+        }
+    }
+}
+
+TEST_CASE("waiting: with values a run waits as without") {
+    for (const Named& algorithm : algorithms()) {
+        CAPTURE(algorithm.name);
+        Job trained = training_job(small_layout(), 9);
+        trained.compute_time = jittered_job(9, 5).compute_time;
+        trained.seed = 5;
+        SlowRun with(5, algorithm, std::move(trained));
+        with.simulation.run();
+        SlowRun without(5, algorithm, jittered_job(9, 5));
+        without.simulation.run();
+        for (int rank = 0; rank < 5; ++rank)
+            CHECK(use_of(with, rank).stragglers == use_of(without, rank).stragglers);
+        CHECK(with.cluster.staleness() == without.cluster.staleness());
+        CHECK(with.cluster.participation() == without.cluster.participation());
+    }
+}
+
+TEST_CASE("waiting: runs that are dropped half-way leave nothing behind") {
+    for (const Named& algorithm : algorithms()) {
+        CAPTURE(algorithm.name);
+        SlowRun run(5, algorithm, jittered_job(50, 1));
+        run.simulation.run(Time{17ms});
+        CHECK_FALSE(run.processes.finished());
+    }
+}
+
+std::optional<double> staleness_of(int nodes, const Named& algorithm, std::int64_t steps) {
+    SlowRun run(nodes, algorithm, timing_job(small_layout(), steps));
+    run.simulation.run();
+    return run.cluster.staleness();
+}
+
+TEST_CASE("staleness: of equal workers of one server each push meets those of all others") {
+    for (const Named& algorithm : algorithms()) {
+        if (!algorithm.serve || std::string(algorithm.name) == "fedavg") continue;
+        CAPTURE(algorithm.name);
+        for (const int n : {1, 2, 5, 8}) {
+            constexpr int steps = 100;
+            // First steps meet 0, 1, .., n-1 pushes of others, and all later ones n-1.
+            const double pushes = n * steps;
+            const double met = 0.5 * n * (n - 1) + (pushes - n) * (n - 1);
+            CHECK(staleness_of(n, algorithm, steps).value() == Approx(met / pushes).epsilon(1e-12));
+        }
+    }
+}
+
+TEST_CASE("staleness: a delayed average is a block old") {
+    for (const Named& algorithm : algorithms()) {
+        const std::string name = algorithm.name;
+        if (name != "overlap-local" && name != "cocod") continue;
+        CAPTURE(name);
+        CHECK(staleness_of(4, algorithm, 12) == 3);
+    }
+}
+
+TEST_CASE("staleness: methods that wait for what they use have none") {
+    for (const Named& algorithm : algorithms()) {
+        const std::string name = algorithm.name;
+        if (name == "dense" || name == "dsgd" || name == "fedavg")
+            CHECK_FALSE(staleness_of(4, algorithm, 6).has_value());
+    }
+}
+
+TEST_CASE("participation: of FedAvg the share of the clients that are drawn, of others none") {
+    for (const Named& algorithm : algorithms()) {
+        CAPTURE(algorithm.name);
+        SlowRun run(8, algorithm, timing_job(small_layout(), 6));
+        run.simulation.run();
+        const std::optional<double> expected =
+            std::string(algorithm.name) == "fedavg" ? std::optional(0.5) : std::nullopt;
+        CHECK(run.cluster.participation() == expected);
+    }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,378 @@
+#include "algorithms/sparse/dgc.hpp"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "analysis/forms/step_models.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+
+const Link link{1_Gbps, 5us};
+constexpr std::array exchanges{SparseExchange::recursive_doubling, SparseExchange::all_gather_ring,
+                               SparseExchange::all_gather_bruck};
+constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
+constexpr std::array laws{DensityLaw::worst_case, DensityLaw::independent};
+constexpr std::array selections{Selection::free, Selection::exact, Selection::sampled};
+
+/// 3072 and 700 entries that are compressed, 64 that are not.
+LayoutPtr mixed_layout() {
+    return make_layout({{"a", {64, 48}}, {"b", {48}}, {"c", {100, 7}}, {"d", {16}}});
+}
+
+struct DgcRun : TrainingRun {
+    DgcRun(int nodes, const DgcOptions& options, Job job)
+        : TrainingRun(nodes, link, std::move(job)) {
+        spawn_all([=](Worker& self) { return dgc(self, options); });
+        simulation.run();
+    }
+};
+
+std::vector<DgcOptions> all_options() {
+    std::vector<DgcOptions> all;
+    for (const SparseExchange exchange : exchanges)
+        for (const Uncompressed uncompressed : ways)
+            for (const DensityLaw law : laws)
+                for (const Selection selection : selections) {
+                    DgcOptions options;
+                    options.density = 0.01;
+                    options.law = law;
+                    options.exchange = exchange;
+                    options.uncompressed = uncompressed;
+                    options.selection = {selection, Duration{500}};
+                    all.push_back(options);
+                }
+    return all;
+}
+
+StepModelInput input(int nodes, LayoutPtr layout) {
+    return on_star(nodes, idle_star(link), step_of_tests, std::move(layout));
+}
+
+DgcOptions with_warm_up(WarmUp warm_up) {
+    DgcOptions options;
+    options.warm_up = std::move(warm_up);
+    return options;
+}
+
+const std::vector<double> densities_of_the_paper{0.25, 0.0625, 0.015625, 0.004};
+
+// Nonzeros that c independent supports of k among n have together, c > 1.
+std::int64_t independent_union(double n, double k, int c) {
+    return static_cast<std::int64_t>(std::ceil(n * (1 - std::pow(1 - k / n, c))));
+}
+
+TEST_CASE("dgc: density falls by epochs as in the paper") {
+    const DgcOptions options = with_warm_up({densities_of_the_paper, 0, 1});
+
+    CHECK(density_at(options, 0, 0) == 0.25);
+    CHECK(density_at(options, 99, 0.99) == 0.25);
+    CHECK(density_at(options, 100, 1) == 0.0625);
+    CHECK(density_at(options, 200, 2) == 0.015625);
+    CHECK(density_at(options, 399, 3.99) == 0.004);
+    CHECK(density_at(options, 400, 4) == 0.001);
+    CHECK(density_at(options, 40'000, 400) == 0.001);
+}
+
+TEST_CASE("dgc: stages may last several epochs, or parts of one") {
+    const DgcOptions two = with_warm_up({densities_of_the_paper, 0, 2});
+    const DgcOptions quarter = with_warm_up({densities_of_the_paper, 0, 0.25});
+
+    CHECK(density_at(two, 0, 1.9) == 0.25);
+    CHECK(density_at(two, 0, 2) == 0.0625);
+    CHECK(density_at(two, 0, 8) == 0.001);
+    CHECK(density_at(quarter, 0, 0.25) == 0.0625);
+    CHECK(density_at(quarter, 0, 0.99) == 0.004);
+    CHECK(density_at(quarter, 0, 1) == 0.001);
+}
+
+TEST_CASE("dgc: density falls by steps where stages are given in steps") {
+    const DgcOptions options = with_warm_up({densities_of_the_paper, 10, 1});
+
+    CHECK(density_at(options, 0, 7) == 0.25);
+    CHECK(density_at(options, 9, 7) == 0.25);
+    CHECK(density_at(options, 10, 7) == 0.0625);
+    CHECK(density_at(options, 39, 7) == 0.004);
+    CHECK(density_at(options, 40, 0) == 0.001);
+}
+
+TEST_CASE("dgc: without warm-up the density is the final one from the first step on") {
+    CHECK(density_at(DgcOptions{}, 0, 0) == 0.001);
+    CHECK(density_at(with_warm_up({}), 5, 5) == 0.001);
+}
+
+TEST_CASE("dgc: one contribution is the message of sparse.hpp, or its sparse part") {
+    const LayoutPtr layout = mixed_layout();
+    DgcOptions options;
+    options.format = {8, 4};
+    options.uncompressed = Uncompressed::gathered;
+    const Bytes gathered = union_bytes(options, *layout, 0.01, 1);
+    options.uncompressed = Uncompressed::all_reduced;
+    const Bytes reduced = union_bytes(options, *layout, 0.01, 1);
+
+    CHECK(gathered == Bytes{8 * (31 + 7) + 4 * 64});
+    CHECK(reduced == 8 * Bytes{31 + 7});
+}
+
+TEST_CASE("dgc: uncompressed tensors that are gathered do not merge") {
+    const LayoutPtr layout = mixed_layout();
+    DgcOptions options;
+    options.law = DensityLaw::worst_case;
+    options.uncompressed = Uncompressed::gathered;
+
+    CHECK(union_bytes(options, *layout, 0.01, 4) == 4 * Bytes{6 * (31 + 7) + 4 * 64});
+}
+
+TEST_CASE("dgc: steps of powers of two take the step model exactly, whatever the options") {
+    const LayoutPtr layout = mixed_layout();
+    for (const DgcOptions& options : all_options())
+        for (const int n : {1, 2, 4, 8, 16}) {
+            CAPTURE(static_cast<int>(options.exchange));
+            CAPTURE(static_cast<int>(options.uncompressed));
+            CAPTURE(static_cast<int>(options.law));
+            CAPTURE(static_cast<int>(options.selection.method));
+            CAPTURE(n);
+
+            const DgcRun run(n, options, timing_job(layout, 3));
+
+            CHECK(run.elapsed() == 3 * *dgc_step_time(options, 0.01, input(n, layout)));
+        }
+}
+
+TEST_CASE("dgc: one step of any number of nodes takes the step model, gathered tensors included") {
+    const LayoutPtr layout = mixed_layout();
+    for (const DgcOptions& options : all_options())
+        for (const int n : {3, 5, 6, 7, 9, 33}) {
+            if (options.uncompressed == Uncompressed::all_reduced) continue;
+            CAPTURE(static_cast<int>(options.exchange));
+            CAPTURE(static_cast<int>(options.law));
+            CAPTURE(n);
+
+            const DgcRun run(n, options, timing_job(layout, 1));
+
+            CHECK(run.elapsed() == *dgc_step_time(options, 0.01, input(n, layout)));
+        }
+}
+
+TEST_CASE("dgc: steps of other numbers of nodes take the step model at most") {
+    const LayoutPtr layout = mixed_layout();
+    for (const DgcOptions& options : all_options())
+        for (const int n : {3, 5, 6, 7, 9}) {
+            CAPTURE(static_cast<int>(options.exchange));
+            CAPTURE(static_cast<int>(options.uncompressed));
+            CAPTURE(static_cast<int>(options.law));
+            CAPTURE(n);
+
+            const DgcRun run(n, options, timing_job(layout, 3));
+
+            CHECK(run.elapsed() <= 3 * *dgc_step_time(options, 0.01, input(n, layout)));
+        }
+}
+
+TEST_CASE("dgc: the kind of all-reduce of the uncompressed tensors is the one asked for") {
+    const LayoutPtr layout = mixed_layout();
+    for (const AllReduce how :
+         {AllReduce::ring, AllReduce::recursive_doubling, AllReduce::halving_doubling}) {
+        CAPTURE(static_cast<int>(how));
+        DgcOptions options;
+        options.all_reduce = how;
+        options.selection.method = Selection::free;
+        options.law = DensityLaw::worst_case;
+
+        const DgcRun run(8, options, timing_job(layout, 1));
+
+        // k = 4 and 1: 30, 60 and 120 bytes; then 64 entries of 4 bytes.
+        CHECK(run.elapsed() == 1ms + 3 * 10us + (30_B / 1_Gbps) + (60_B / 1_Gbps) +
+                                   (120_B / 1_Gbps) +
+                                   all_reduce_time(how, 8, 256_B, idle_network(link)).value());
+    }
+}
+
+TEST_CASE("dgc: selection is work of the device and takes its time") {
+    DgcOptions options;
+    options.selection = {Selection::exact, Duration{500}};
+    const LayoutPtr layout = make_layout({{"a", {32, 32}}, {"b", {1024}}});
+
+    const DgcRun run(1, options, timing_job(layout, 3));
+
+    CHECK(run.elapsed() == 3 * (1ms + 1024 * 10 * Duration{500}));
+    CHECK(run.cluster.worker(0).compute_time() == run.elapsed());
+    CHECK(run.cluster.worker(0).gradients_computed() == 3);
+}
+
+TEST_CASE("dgc: an all-gather brings each node the messages of all others") {
+    for (const SparseExchange exchange :
+         {SparseExchange::all_gather_ring, SparseExchange::all_gather_bruck})
+        for (const int n : {2, 3, 5, 8}) {
+            CAPTURE(static_cast<int>(exchange));
+            CAPTURE(n);
+            DgcOptions options;
+            options.density = 0.01;
+            options.exchange = exchange;
+            options.uncompressed = Uncompressed::gathered;
+
+            const DgcRun run(n, options, timing_job(mixed_layout(), 3));
+
+            const Bytes message{6 * (31 + 7) + 4 * 64};
+            CHECK(run.network.traffic(0).sent == 3 * ((n - 1) * message));
+            CHECK(run.network.traffic(n - 1).received == 3 * ((n - 1) * message));
+        }
+}
+
+TEST_CASE("dgc: recursive doubling of powers of two moves what an all-gather does at worst") {
+    for (const int n : {2, 4, 8, 16, 32}) {
+        CAPTURE(n);
+        DgcOptions doubling;
+        doubling.density = 0.01;
+        doubling.law = DensityLaw::worst_case;
+        doubling.uncompressed = Uncompressed::gathered;
+        DgcOptions gather = doubling;
+        gather.exchange = SparseExchange::all_gather_ring;
+
+        const DgcRun one(n, doubling, timing_job(mixed_layout(), 2));
+        const DgcRun other(n, gather, timing_job(mixed_layout(), 2));
+
+        const Bytes each = one.network.traffic(0).sent;
+        CHECK(each == 2 * ((n - 1) * Bytes{6 * (31 + 7) + 4 * 64}));
+        CHECK(other.network.traffic(0).sent == each);
+        CHECK(one.sent_by_all() == n * each);
+        CHECK(other.sent_by_all() == n * each);
+    }
+}
+
+TEST_CASE("dgc: recursive doubling of independent supports moves their unions") {
+    DgcOptions options;
+    options.density = 0.01;
+    options.law = DensityLaw::independent;
+    options.uncompressed = Uncompressed::gathered;
+
+    const DgcRun run(8, options, timing_job(mixed_layout(), 1));
+
+    std::int64_t expected = 6 * (31 + 7) + 256;
+    for (const int c : {2, 4})
+        expected += 6 * (independent_union(3072, 31, c) + independent_union(700, 7, c)) +
+                    c * std::int64_t{256};
+    CHECK(run.network.traffic(3).sent == Bytes{expected});
+    CHECK(run.network.traffic(3).received == Bytes{expected});
+}
+
+TEST_CASE("dgc: tensors that are all-reduced on their own add the bytes of that") {
+    DgcOptions options;
+    options.density = 0.01;
+    options.exchange = SparseExchange::all_gather_ring;
+    options.uncompressed = Uncompressed::all_reduced;
+
+    const DgcRun run(4, options, timing_job(mixed_layout(), 1));
+
+    CHECK(run.network.traffic(2).sent == Bytes{3 * 6 * (31 + 7) + 2 * 3 * 256 / 4});
+}
+
+TEST_CASE("dgc: where nothing is uncompressed there is no second collective") {
+    const LayoutPtr layout = make_layout({{"a", {64, 48}}});
+    DgcOptions options;
+    options.selection.method = Selection::free;
+    options.exchange = SparseExchange::all_gather_bruck;
+
+    const DgcRun run(4, options, timing_job(layout, 1));
+
+    CHECK(run.elapsed() == 1ms + 2 * 10us + (24_B / 1_Gbps) + (48_B / 1_Gbps));
+}
+
+TEST_CASE("dgc: a tensor at density 1 is sent dense: recursive doubling of the whole model") {
+    const LayoutPtr layout = make_layout({{"a", {64, 48}}, {"c", {100, 7}}});
+    DgcOptions options;
+    options.density = 1;
+    options.selection.method = Selection::free;
+    for (const DensityLaw law : laws)
+        for (const int n : {1, 2, 3, 4, 6, 8}) {
+            CAPTURE(static_cast<int>(law));
+            CAPTURE(n);
+            options.law = law;
+
+            const DgcRun run(n, options, timing_job(layout, 1));
+
+            const Bytes dense = fp32.weigh(layout->entries());
+            CHECK(union_bytes(options, *layout, 1, n) == dense);
+            CHECK(run.elapsed() ==
+                  1ms + recursive_doubling_all_reduce_time(n, dense, idle_star(link)));
+        }
+}
+
+TEST_CASE("dgc, property: no union of compressed tensors weighs more than dense") {
+    const LayoutPtr layout = mixed_layout();
+    DgcOptions options;
+    for (const DensityLaw law : laws)
+        for (const double density : {0.001, 0.1, 0.25, 0.5, 0.7, 1.0})
+            for (int c = 1; c <= 100; ++c) {
+                CAPTURE(density);
+                CAPTURE(c);
+                options.law = law;
+
+                const Bytes merged = union_bytes(options, *layout, density, c);
+
+                REQUIRE(merged <= 4 * Bytes{3072 + 700});
+                REQUIRE(merged >= union_bytes(options, *layout, density, 1));
+            }
+}
+
+TEST_CASE("dgc: a warm-up by steps takes the step model of each stage") {
+    const LayoutPtr layout = mixed_layout();
+    const DgcOptions options = with_warm_up({densities_of_the_paper, 2, 1});
+
+    const DgcRun run(8, options, timing_job(layout, 11));
+
+    const StepModelInput in = input(8, layout);
+    Duration expected = 3 * *dgc_step_time(options, 0.001, in);
+    for (const double density : densities_of_the_paper)
+        expected += 2 * *dgc_step_time(options, density, in);
+    CHECK(run.elapsed() == expected);
+}
+
+TEST_CASE("dgc: a warm-up by epochs takes the step model of each stage") {
+    const LayoutPtr layout = mixed_layout();
+    const DgcOptions options = with_warm_up({densities_of_the_paper, 0, 1});
+    Job job = timing_job(layout, 13);
+    job.steps_per_epoch = 2.5;
+
+    const DgcRun run(8, options, std::move(job));
+
+    // Epochs begin with steps 0, 3, 5, 8 and 10.
+    const StepModelInput in = input(8, layout);
+    const Duration expected =
+        3 * *dgc_step_time(options, 0.25, in) + 2 * *dgc_step_time(options, 0.0625, in) +
+        3 * *dgc_step_time(options, 0.015625, in) + 2 * *dgc_step_time(options, 0.004, in) +
+        3 * *dgc_step_time(options, 0.001, in);
+    CHECK(run.elapsed() == expected);
+}
+
+TEST_CASE("dgc: an all-gather at density 0.25 costs more than dense, beyond five nodes") {
+    const LayoutPtr layout = make_layout({{"a", {1000, 100}}});
+    DgcOptions options;
+    options.exchange = SparseExchange::all_gather_ring;
+    options.uncompressed = Uncompressed::gathered;
+    options.selection.method = Selection::free;
+    for (const int n : {2, 4, 5, 6, 8, 32}) {
+        CAPTURE(n);
+        const StepModelInput in = on_star(n, {1_Gbps}, 1ms, layout);
+
+        const Duration warm_up = *dgc_step_time(options, 0.25, in) - 1ms;
+        const Duration dense = *dense_sgd_step_time({AllReduce::ring}, in) - 1ms;
+
+        const double ratio = to_seconds(warm_up) / to_seconds(dense);
+        CHECK(ratio == doctest::Approx(n * 0.25 * 1.5 / 2).epsilon(1e-3));
+        CHECK((warm_up > dense) == (n > 5));
+    }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,500 @@
+// DGC where it learns. What becomes of a gradient before it is sent: dgc_memory_test.cpp; what
+// unions weigh: sparse_round_test.cpp; DGC without values: dgc_test.cpp.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/runtime/diverged.hpp"
+#include "algorithms/sparse/dgc.hpp"
+#include "sim/engine/check.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
+
+namespace paceline {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+using Set = std::set<std::int64_t>;
+using Values = Eigen::VectorXd;
+
+const Link link{1_Gbps, 5us};
+constexpr std::array exchanges{SparseExchange::recursive_doubling, SparseExchange::all_gather_ring,
+                               SparseExchange::all_gather_bruck};
+constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
+
+/// 480 and 70 entries that are compressed, 14 that are not.
+LayoutPtr mixed_layout() {
+    return make_layout({{"a", {24, 20}}, {"b", {10}}, {"c", {10, 7}}, {"d", {4}}});
+}
+
+double rate_at(std::int64_t k) {
+    return 0.3 / static_cast<double>(k + 3);
+}
+
+Job job_with_schedule(std::int64_t steps) {
+    Job job = training_job(mixed_layout(), steps);
+    job.learning_rate = rate_at;
+    return job;
+}
+
+DgcOptions exact(double density, double momentum) {
+    DgcOptions options;
+    options.density = density;
+    options.momentum = momentum;
+    options.selection.method = Selection::exact;
+    return options;
+}
+
+DgcOptions dense_with_momentum() {
+    DgcOptions options = exact(1, 0.9);
+    options.masking = false;
+    return options;
+}
+
+struct DgcRun : TrainingRun {
+    DgcRun(int nodes, const DgcOptions& options, Job job)
+        : TrainingRun(nodes, link, std::move(job)) {
+        spawn_all([=](Worker& self) { return dgc(self, options); });
+        simulation.run();
+    }
+    [[nodiscard]] const Values& model() { return cluster.worker(0).replicated_model().values(); }
+};
+
+double distance(const Values& a, const Values& b) {
+    return (a - b).cwiseAbs().maxCoeff();
+}
+
+struct DenseRule {
+    double momentum = 0;
+    bool nesterov = false;
+    double decay = 0;
+    double clip = 0;
+};
+
+// Momentum SGD on the mean gradient of all entries, written down once more.
+Values serial_dense(int nodes, const DenseRule& rule, std::int64_t steps) {
+    Values x = Values::Ones(564);
+    Values m = Values::Zero(564);
+    for (std::int64_t k = 0; k < steps; ++k) {
+        Values g = rule.decay * x;
+        for (int i = 0; i < nodes; ++i) {
+            Values own = pull_to_own_target(x, i, k);
+            if (rule.clip > 0) own *= std::min(1.0, rule.clip / own.norm());
+            g += own / nodes;
+        }
+        m = rule.momentum * m + g;
+        x -= rate_at(k) * (rule.nesterov ? Values(rule.momentum * m + g) : m);
+    }
+    return x;
+}
+
+// DGC with momentum correction and masking, written down once more with sorts and sets.
+struct SerialDgc {
+    int nodes;
+    double density;
+    double momentum;
+    Values x = Values::Ones(564);
+    Values m = Values::Zero(564);
+    std::vector<Values> u;
+    std::vector<Values> v;
+    std::vector<std::vector<Set>> sent{};  // by step and worker, of compressible tensors
+
+    SerialDgc(int n, double rho, double beta)
+        : nodes(n),
+          density(rho),
+          momentum(beta),
+          u(static_cast<std::size_t>(n), Values::Zero(564)),
+          v(u) {}
+
+    void select(const Values& of, std::int64_t first, std::int64_t n, Set& set) const {
+        std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+        std::iota(order.begin(), order.end(), first);
+        std::ranges::sort(order, [&](auto a, auto b) {
+            return std::pair{-std::abs(of(a)), a} < std::pair{-std::abs(of(b)), b};
+        });
+        const auto k = std::lround(std::ceil(density * static_cast<double>(n)));
+        set.insert(order.begin(), order.begin() + k);
+    }
+    void step(std::int64_t k) {
+        Values sum = Values::Zero(564);
+        Values biases = Values::Zero(564);
+        std::vector<Set>& sets = sent.emplace_back();
+        for (std::size_t i = 0; i < u.size(); ++i) {
+            const Values g = pull_to_own_target(x, static_cast<int>(i), k);
+            biases += g / nodes;
+            u[i] = momentum * u[i] + g;
+            v[i] += u[i];
+            Set& set = sets.emplace_back();
+            select(v[i], 0, 480, set);
+            select(v[i], 490, 70, set);
+            for (const std::int64_t p : set) {
+                sum(p) += v[i](p) / nodes;
+                v[i](p) = 0;
+                u[i](p) = 0;
+            }
+        }
+        m = momentum * m + biases;
+        for (const auto& [first, n] : {std::pair{480, 10}, std::pair{560, 4}})
+            sum.segment(first, n) = m.segment(first, n);
+        x -= rate_at(k) * sum;
+    }
+};
+
+// Bytes of the compressible tensors in a message that holds the contributions first .. last-1.
+std::int64_t union_of(const std::vector<Set>& sets, std::size_t first, std::size_t last) {
+    Set merged;
+    for (std::size_t i = first; i < last; ++i) merged.insert(sets[i].begin(), sets[i].end());
+    const auto in_a = std::distance(merged.begin(), merged.lower_bound(480));
+    const auto in_c = std::ssize(merged) - in_a;
+    return std::min<std::int64_t>(6 * in_a, 4 * 480) + std::min<std::int64_t>(6 * in_c, 4 * 70);
+}
+
+TEST_CASE("dgc: at density 1 and without masking it is dense momentum SGD") {
+    for (const SparseExchange exchange : exchanges)
+        for (const Uncompressed uncompressed : ways)
+            for (const int n : {1, 2, 3, 4, 6}) {
+                CAPTURE(static_cast<int>(exchange));
+                CAPTURE(n);
+                DgcOptions options = dense_with_momentum();
+                options.exchange = exchange;
+                options.uncompressed = uncompressed;
+                options.selection.method = n % 2 == 0 ? Selection::sampled : Selection::exact;
+
+                DgcRun run(n, options, job_with_schedule(30));
+                TrainingRun dense(n, link, job_with_schedule(30));
+                dense.spawn_all([](Worker& self) { return dense_sgd(self, {{}, {0.9}}); });
+                dense.simulation.run();
+
+                const Values& x = dense.cluster.worker(0).replicated_model().values();
+                CHECK(distance(run.model(), x) < 1e-12);
+                CHECK(distance(run.model(), serial_dense(n, {0.9}, 30)) < 1e-12);
+            }
+}
+
+TEST_CASE("dgc: at density 1 its Nesterov variant is dense Nesterov momentum") {
+    DgcOptions options = dense_with_momentum();
+    options.nesterov = true;
+    for (const int n : {1, 3, 4}) {
+        DgcRun run(n, options, job_with_schedule(30));
+        CHECK(distance(run.model(), serial_dense(n, {0.9, true}, 30)) < 1e-12);
+        options.momentum_correction = false;
+        DgcRun uncorrected(n, options, job_with_schedule(30));
+        CHECK(distance(uncorrected.model(), serial_dense(n, {0.9, true}, 30)) < 1e-12);
+        options.momentum_correction = true;
+    }
+}
+
+TEST_CASE(
+    "dgc: at density 1 masking leaves no momentum, and momentum may come afterwards instead") {
+    const LayoutPtr layout = make_layout({{"all", {564, 1}}});
+    const auto job = [&] {
+        Job weights = training_job(layout, 30);
+        weights.learning_rate = rate_at;
+        return weights;
+    };
+    DgcOptions afterwards = exact(1, 0.9);
+    afterwards.momentum_correction = false;
+
+    DgcRun masked(4, exact(1, 0.9), job());
+    DgcRun uncorrected(4, afterwards, job());
+
+    CHECK(distance(masked.model(), serial_dense(4, {0.0}, 30)) < 1e-12);
+    CHECK(distance(uncorrected.model(), serial_dense(4, {0.9}, 30)) < 1e-12);
+}
+
+TEST_CASE("dgc: weight decay in the compressed path and outside are dense decay at density 1") {
+    for (const DecayPlace place : {DecayPlace::compressed, DecayPlace::outside})
+        for (const bool nesterov : {false, true})
+            for (const bool correction : {false, true}) {
+                CAPTURE(static_cast<int>(place));
+                CAPTURE(nesterov);
+                DgcOptions options = dense_with_momentum();
+                options.weight_decay = 0.1;
+                options.decay = place;
+                options.nesterov = nesterov;
+                options.momentum_correction = correction;
+
+                DgcRun run(3, options, job_with_schedule(30));
+
+                CHECK(distance(run.model(), serial_dense(3, {0.9, nesterov, 0.1}, 30)) < 1e-12);
+            }
+}
+
+TEST_CASE("dgc: below density 1, decay in the compressed path waits with what is not sent") {
+    const auto model_after_one_step = [](DecayPlace place) {
+        DgcOptions options = exact(0.01, 0.9);
+        options.weight_decay = 0.1;
+        options.decay = place;
+        DgcRun run(2, options, job_with_schedule(1));
+        return run.model();
+    };
+
+    const Values inside = model_after_one_step(DecayPlace::compressed);
+    const Values outside = model_after_one_step(DecayPlace::outside);
+
+    // 5 and 1 entries per worker are sent; the others have not moved, or have decayed only.
+    CHECK((inside.array() == 1).count() >= 564 - 14 - 12);
+    CHECK(((outside.array() - (1 - 0.1 * 0.1)).abs() < 1e-15).count() >= 564 - 14 - 12);
+    CHECK((outside.array() == 1).count() == 0);
+}
+
+TEST_CASE("dgc: clipping at density 1 clips each gradient at c sqrt(N)") {
+    for (const int n : {1, 4}) {
+        DgcOptions options = dense_with_momentum();
+        options.clip = 1;
+
+        DgcRun run(n, options, job_with_schedule(6));
+
+        const Values clipped = serial_dense(n, {0.9, false, 0, std::sqrt(n)}, 6);
+        CHECK(distance(run.model(), clipped) < 1e-12);
+        CHECK(distance(clipped, serial_dense(n, {0.9}, 6)) > 1e-3);
+    }
+}
+
+TEST_CASE("dgc: it is the serial algorithm of sorts and sums, for any exchange") {
+    for (const int n : {1, 2, 3, 5, 8})
+        for (const double momentum : {0.0, 0.7}) {
+            SerialDgc serial(n, 0.03, momentum);
+            for (std::int64_t k = 0; k < 40; ++k) serial.step(k);
+            for (const SparseExchange exchange : exchanges)
+                for (const Uncompressed uncompressed : ways) {
+                    CAPTURE(static_cast<int>(exchange));
+                    CAPTURE(n);
+                    CAPTURE(momentum);
+                    DgcOptions options = exact(0.03, momentum);
+                    options.exchange = exchange;
+                    options.uncompressed = uncompressed;
+
+                    DgcRun run(n, options, job_with_schedule(40));
+
+                    REQUIRE(distance(run.model(), serial.x) < 1e-12);
+                }
+        }
+}
+
+TEST_CASE("dgc: messages weigh what the unions of the supports do, and steps take their time") {
+    for (const int n : {1, 2, 4, 8}) {
+        CAPTURE(n);
+        DgcOptions options = exact(0.03, 0.9);
+        options.uncompressed = Uncompressed::gathered;
+        SerialDgc serial(n, 0.03, 0.9);
+
+        const DgcRun run(n, options, job_with_schedule(6));
+
+        const auto workers = static_cast<std::size_t>(n);
+        std::vector<Duration> now(workers);
+        std::vector<std::int64_t> bytes(workers);
+        for (std::int64_t k = 0; k < 6; ++k) {
+            serial.step(k);
+            for (Duration& t : now)
+                t += step_of_tests + selection_time(options.selection, *mixed_layout(), 0.03);
+            for (std::size_t width = 1; width < workers; width *= 2) {
+                const auto weight = [&](std::size_t i) {
+                    const std::size_t first = i / width * width;
+                    return union_of(serial.sent.back(), first, first + width) +
+                           static_cast<std::int64_t>(width) * 4 * 14;
+                };
+                const std::vector<Duration> before = now;
+                for (std::size_t i = 0; i < workers; ++i) {
+                    const std::size_t other = i ^ width;
+                    bytes[i] += weight(i);
+                    now[i] = std::max(before[i], before[other]) +
+                             std::max(Bytes{weight(i)} / link.capacity(),
+                                      Bytes{weight(other)} / link.capacity() + 10us);
+                }
+            }
+        }
+        for (int i = 0; i < n; ++i)
+            CHECK(run.network.traffic(i).sent == Bytes{bytes[static_cast<std::size_t>(i)]});
+        CHECK(run.elapsed() == *std::ranges::max_element(now));
+    }
+}
+
+TEST_CASE("dgc: the density of contributions and of their union is measured") {
+    DgcOptions options = exact(0.03, 0.9);
+    for (const SparseExchange exchange : exchanges)
+        for (const int n : {1, 3, 8}) {
+            CAPTURE(n);
+            options.exchange = exchange;
+            const DgcRun run(n, options, job_with_schedule(6));
+
+            SerialDgc serial(n, 0.03, 0.9);
+            double merged = 0;
+            for (std::int64_t k = 0; k < 6; ++k) {
+                serial.step(k);
+                Set all;
+                for (const Set& set : serial.sent.back()) all.insert(set.begin(), set.end());
+                merged += static_cast<double>(all.size()) / 550 / 6;
+            }
+            const MeasuredDensity measured = run.cluster.measured_density();
+            CHECK(measured.steps == 6);
+            CHECK(measured.contribution == doctest::Approx((15 + 3) / 550.0).epsilon(1e-12));
+            CHECK(measured.merged == doctest::Approx(merged).epsilon(1e-12));
+        }
+    CHECK(DgcRun(2, options, timing_job(mixed_layout(), 2)).cluster.measured_density().steps == 0);
+}
+
+TEST_CASE("dgc: warm-up is of the values, too") {
+    DgcOptions options = exact(0.01, 0.9);
+    options.warm_up = {{0.5, 0.1}, 2, 1};
+
+    const DgcRun run(1, options, job_with_schedule(5));
+
+    // Of 480 and 70: 240 + 35 twice, 48 + 7 twice, 5 + 1 once.
+    CHECK(run.cluster.measured_density().contribution ==
+          doctest::Approx((2 * 275 + 2 * 55 + 6) / 550.0 / 5).epsilon(1e-12));
+}
+
+TEST_CASE("dgc: gathered messages weigh what each worker sends, biases included") {
+    for (const SparseExchange exchange :
+         {SparseExchange::all_gather_ring, SparseExchange::all_gather_bruck}) {
+        DgcOptions options = exact(0.03, 0.9);
+        options.exchange = exchange;
+        options.uncompressed = Uncompressed::gathered;
+
+        const DgcRun run(5, options, job_with_schedule(4));
+
+        const Bytes one{6 * (15 + 3) + 4 * 14};
+        const Duration gather = exchange == SparseExchange::all_gather_ring
+                                    ? ring_all_gather_time(5, one, idle_star(link))
+                                    : bruck_all_gather_time(5, one, idle_star(link));
+        const Duration selection = selection_time(options.selection, *mixed_layout(), 0.03);
+        CHECK(run.network.traffic(2).sent == 4 * 4 * one);
+        CHECK(run.elapsed() == 4 * (1ms + selection + gather));
+    }
+}
+
+// Worker i sends i + 1 entries, from i on.
+Task<> exchange_once(Worker& self, SparseExchange how, std::vector<Vector>& means) {
+    SparseVector own{self.model().layout(), {}, {}};
+    for (int i = 0; i <= self.rank(); ++i) {
+        own.positions.push_back(self.rank() + i);
+        own.values.push_back(std::exp(i + 10 * self.rank()));
+    }
+    means[static_cast<std::size_t>(self.rank())] =
+        co_await self.sparse_all_reduce(std::move(own), how, {});
+}
+
+TEST_CASE("sparse all-reduce: blocks of different sizes all arrive, and all means are equal") {
+    for (const SparseExchange how : exchanges)
+        for (const int n : {1, 2, 3, 6, 8}) {
+            CAPTURE(static_cast<int>(how));
+            CAPTURE(n);
+            TrainingRun run(n, link, training_job(mixed_layout(), 1));
+            std::vector<Vector> means(static_cast<std::size_t>(n), Vector(mixed_layout()));
+            run.spawn_all([&](Worker& self) { return exchange_once(self, how, means); });
+
+            run.simulation.run();
+
+            Values sum = Values::Zero(564);
+            for (int i = 0; i < n; ++i)
+                for (int j = 0; j <= i; ++j) sum(i + j) += std::exp(j + 10 * i);
+            const Values expected = sum * (1.0 / n);
+            for (const Vector& mean : means) CHECK(mean.values() == expected);
+            if (how == SparseExchange::recursive_doubling) continue;
+            for (int i = 0; i < n; ++i)
+                CHECK(run.network.traffic(i).received == Bytes{6 * (n * (n + 1) / 2 - (i + 1))});
+        }
+}
+
+TEST_CASE("dgc: a stand-in's messages and selection are those of the net it stands in for") {
+    const LayoutPtr charged = make_layout({{"A", {1000, 10}}, {"B", {500}}, {"C", {100, 3}}});
+    for (const Uncompressed uncompressed : ways) {
+        Job job = job_with_schedule(3);
+        job.charged = charged;
+        DgcOptions options = exact(0.03, 0.9);
+        options.uncompressed = uncompressed;
+        options.all_reduce = AllReduce::recursive_doubling;
+
+        DgcRun run(2, options, std::move(job));
+        DgcRun own(2, options, job_with_schedule(3));
+
+        // D = 18/550: ceil(327.27) and ceil(9.82) entries; 500 biases either way.
+        const Bytes each{6 * (328 + 10) + 4 * 500};
+        CHECK(run.network.traffic(0).sent == 3 * each);
+        CHECK(run.cluster.worker(0).compute_time() ==
+              3 * (1ms + selection_time(options.selection, *charged, 0.03)));
+        CHECK(run.model() == own.model());
+    }
+}
+
+TEST_CASE("dgc: a stand-in for a net without biases sends none of its own") {
+    Job job = job_with_schedule(3);
+    job.charged = make_layout({{"A", {1000, 10}}});
+
+    DgcRun run(2, exact(0.03, 0.9), std::move(job));
+    DgcRun own(2, exact(0.03, 0.9), job_with_schedule(3));
+
+    CHECK(run.network.traffic(0).sent == 3 * Bytes{6 * 328});
+    CHECK(run.model() == own.model());
+}
+
+TEST_CASE("dgc: a stand-in without tensors that are compressed is refused") {
+    Job job = training_job(make_layout({{"b", {10}}}), 3);
+    job.charged = mixed_layout();
+    TrainingRun run(2, link, std::move(job));
+    run.spawn_all([](Worker& self) { return dgc(self, {}); });
+
+    CHECK_THROWS_AS(run.simulation.run(), LogicError);
+}
+
+TEST_CASE("dgc: a gradient that is not finite ends the run before anything is selected") {
+    Job job = job_with_schedule(6);
+    job.objective = [](const Vector& x, int rank, std::int64_t k) {
+        Values g = pull_to_own_target(x.values(), rank, k);
+        if (rank == 1 && k == 2) g(100) = std::numeric_limits<double>::infinity();
+        return g;
+    };
+
+    CHECK_THROWS_AS(DgcRun(4, exact(0.03, 0.9), std::move(job)), Diverged);
+}
+
+TEST_CASE("dgc: the same seed gives the same bits, and samples begin where the seed says") {
+    const auto model = [](std::uint64_t seed) {
+        Job job = training_job(make_layout({{"a", {300, 200}}}), 10);
+        job.seed = seed;
+        DgcOptions options;
+        options.density = 0.01;
+        DgcRun run(3, options, std::move(job));
+        return run.model();
+    };
+
+    CHECK(model(1) == model(1));
+    CHECK(model(1) != model(2));
+}
+
+TEST_CASE("dgc, property: a run that learns can be dropped at any time") {
+    int unfinished = 0;
+    for (std::int64_t i = 0; i < 120; ++i) {
+        CAPTURE(i);
+        TrainingRun run(1 + static_cast<int>(i % 7), link, job_with_schedule(20));
+        DgcOptions options = exact(0.03, 0.9);
+        options.exchange = exchanges[static_cast<std::size_t>(i % 3)];
+        run.spawn_all([&](Worker& self) { return dgc(self, options); });
+        run.simulation.run(Time{Duration{i * 170'000'000}});
+        unfinished += run.processes.finished() ? 0 : 1;
+
+        run.processes.drop();
+        const RunEnd end = run.simulation.run();
+
+        REQUIRE(end == RunEnd::idle);
+        REQUIRE(run.simulation.waiting().empty());
+        REQUIRE(run.network.flows_in_flight() == 0);
+    }
+    CHECK(unfinished > 50);
+}
+
+}  // namespace
+}  // namespace paceline

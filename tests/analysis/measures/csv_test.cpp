@@ -1,0 +1,66 @@
+#include "analysis/measures/csv.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace paceline {
+namespace {
+
+TEST_CASE("csv: plain text stands as it is") {
+    CHECK(csv_field("resnet-50") == "resnet-50");
+    CHECK(csv_field("two words") == "two words");
+    CHECK(csv_field("").empty());
+}
+
+TEST_CASE("csv: a field with a comma, a quote or a line end is quoted, and its quotes doubled") {
+    CHECK(csv_field("a,b") == "\"a,b\"");
+    CHECK(csv_field("say \"no\"") == "\"say \"\"no\"\"\"");
+    CHECK(csv_field("two\nlines") == "\"two\nlines\"");
+    CHECK(csv_field("carriage\rreturn") == "\"carriage\rreturn\"");
+    CHECK(csv_field("\"") == "\"\"\"\"");
+}
+
+TEST_CASE("csv: a number has its shortest form") {
+    CHECK(csv_field(0.1) == "0.1");
+    CHECK(csv_field(64.0) == "64");
+    CHECK(csv_field(-2.5) == "-2.5");
+    CHECK(csv_field(1e-7) == "1e-07");
+    CHECK(csv_field(1.0 / 3) == "0.3333333333333333");
+}
+
+TEST_CASE("csv, property: a number reads back as the same double") {
+    std::mt19937_64 rng(1);
+    for (int i = 0; i < 20'000; ++i) {
+        const auto number = std::bit_cast<double>(std::uint64_t{rng()});
+        if (!std::isfinite(number)) continue;
+        CAPTURE(number);
+
+        const std::string text = csv_field(number);
+
+        const double back = std::strtod(text.c_str(), nullptr);
+        REQUIRE(std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(number));
+    }
+}
+
+TEST_CASE("csv: what has no value is an empty field") {
+    CHECK(csv_field(std::optional<double>()).empty());
+    CHECK(csv_field(std::optional<double>(0.25)) == "0.25");
+    CHECK(csv_field(std::optional<double>(0.0)) == "0");
+}
+
+TEST_CASE("csv: a row is its fields joined by commas and ended by one line feed") {
+    const std::vector<std::string> fields{"dense", csv_field("a,b"), "", "3"};
+    const std::vector<std::string> one{"alone"};
+
+    CHECK(csv_row(fields) == "dense,\"a,b\",,3\n");
+    CHECK(csv_row(one) == "alone\n");
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,345 @@
+#include "app/questions/explain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/runtime/step_timing.hpp"
+#include "analysis/forms/closed_forms.hpp"
+#include "app/json/config_error.hpp"
+#include "app/json/object_reader.hpp"
+#include "app/run/run_point.hpp"
+#include "tests/app/host/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+using doctest::Approx;
+
+const std::string star = R"({"kind": "star", "link": {"bandwidth": "10Gbps", "latency": "10us"}})";
+
+// 10 ms of computing and 80 MB; `changes` are put over it.
+Study study_of(const std::string& changes = "{}", const std::string& fabric = star, int nodes = 8) {
+    Json json = Json::parse(fmt::format(
+        R"({{"cluster": {{"nodes": {}, "fabric": {}}},
+             "workload": {{"gradient": "80MB", "step_time": "10ms"}},
+             "algorithm": {{"kind": "dense"}}, "stop": {{"iterations": 20}}}})",
+        nodes, fabric));
+    json.merge_patch(Json::parse(changes));
+    const TemporaryFolder folder;
+    return read_study(folder.write("scenario.json", json.dump()), {});
+}
+
+Explanation explain(const Study& study, std::size_t point = 0) {
+    return explain_point(study, point, {});
+}
+
+double part(const Explanation& e, Obstacle what) {
+    const auto found = std::ranges::find(e.parts, what, &Part::what);
+    return found == e.parts.end() ? 0 : found->seconds;
+}
+
+double sum_of_parts(const Explanation& e) {
+    double sum = 0;
+    for (const Part& one : e.parts) sum += one.seconds;
+    return sum;
+}
+
+const WhatNext& next(const Explanation& e, const std::string& key) {
+    const auto found = std::ranges::find(e.next, key, &WhatNext::key);
+    REQUIRE(found != e.next.end());
+    return *found;
+}
+
+double step_of(const WhatNext& what) {
+    return what.run.value().step_time_s.value();
+}
+
+bool contains(std::string_view text, std::string_view what) {
+    return text.find(what) != std::string_view::npos;
+}
+
+TEST_CASE("explain: the parts of ring all-reduce on an idle star are those of its closed form") {
+    const Explanation e = explain(study_of());
+
+    const double n = 8;
+    const double latency = 2 * (n - 1) * 20e-6;  // two links from node to node
+    const double serialization = 2 * (n - 1) / n * 80e6 * 8 / 10e9;
+    CHECK(part(e, Obstacle::latency) == Approx(latency).epsilon(1e-9));
+    CHECK(part(e, Obstacle::serialization) == Approx(serialization).epsilon(1e-9));
+    CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
+    CHECK(part(e, Obstacle::unlike_nodes) == 0);
+    CHECK(e.parts.size() == 3);
+    CHECK(e.overlap.won_s == Approx(0).epsilon(1e-9));
+    CHECK(e.overlap.communication_s == Approx(latency + serialization).epsilon(1e-9));
+    CHECK(std::abs(e.check.rest_s) < 1e-9 * e.ladder.front().step_s);
+    CHECK(e.check.model_s.value() == Approx(10e-3 + latency + serialization).epsilon(1e-9));
+    CHECK(contains(e.verdict, "bandwidth-bound"));
+    CHECK(contains(explanation_text(e), "equal: the relative difference is"));
+}
+
+TEST_CASE("explain: what the next doubling gives is what the closed forms say") {
+    const Explanation e = explain(study_of());
+
+    const double latency = 14 * 20e-6;
+    const double serialization = 14.0 / 8 * 64e-3;
+    CHECK(step_of(next(e, "bandwidth_doubled")) ==
+          Approx(10e-3 + latency + serialization / 2).epsilon(1e-9));
+    CHECK(step_of(next(e, "latency_halved")) ==
+          Approx(10e-3 + latency / 2 + serialization).epsilon(1e-9));
+    CHECK(step_of(next(e, "compute_halved")) ==
+          Approx(5e-3 + latency + serialization).epsilon(1e-9));
+    CHECK(step_of(next(e, "nodes_doubled")) ==
+          Approx(10e-3 + 30 * 20e-6 + 30.0 / 16 * 64e-3).epsilon(1e-9));
+    CHECK(next(e, "nodes_doubled").run->nodes == 16);
+}
+
+TEST_CASE("explain: a node that takes four times as long costs synchronous SGD three gradients") {
+    const Explanation e =
+        explain(study_of(R"({"cluster": {"stragglers": {"factor": 4, "nodes": [3]}}})"));
+
+    CHECK(part(e, Obstacle::unlike_nodes) == Approx(3 * 10e-3).epsilon(1e-9));
+    CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
+    REQUIRE(e.check.causes.size() == 1);
+    CHECK(e.check.causes[0].what == Obstacle::unlike_nodes);
+    CHECK(std::abs(e.check.rest_s) < 1e-9 * e.ladder.front().step_s);
+}
+
+// The exchange of a bucket begins when it is complete and the one before it has been exchanged.
+TEST_CASE("explain: overlap won is that of the schedule of buckets") {
+    const Study study = study_of(
+        R"({"workload": {"gradient": null, "step_time": "100ms", "profile": "resnet-50"},
+            "algorithm": {"kind": "dense-overlapped", "bucket": "25MB"}})");
+    const Explanation e = explain(study);
+
+    const Workload& workload = study.points[0].scenario.workload;
+    const LayoutPtr layout = workload.layout;
+    const StepTiming timing =
+        make_step_timing(workload.gradient, *layout, workload.tensor_macs, 25'000'000 / 4);
+    const IdleStar wires{Bandwidth{10'000'000'000}, from_seconds(20e-6)};
+    double end = 0;
+    double alone = 0;
+    for (const Bucket& bucket : timing.buckets) {
+        const double exchange =
+            to_seconds(ring_all_reduce_time(8, 4 * Bytes{entries_of(bucket, *layout)}, wires));
+        end = std::max(end, to_seconds(bucket.ready)) + exchange;
+        alone += exchange;
+    }
+    REQUIRE(timing.buckets.size() > 2);
+    CHECK(e.ladder.front().step_s == Approx(end).epsilon(1e-9));
+    CHECK(e.overlap.communication_s == Approx(alone).epsilon(1e-9));
+    CHECK(e.overlap.won_s == Approx(0.1 + alone - end).epsilon(1e-9));
+    CHECK(e.overlap.won_s > 0.01);
+}
+
+// A ring whose every hop crosses the core: two flows share what one could use.
+TEST_CASE("explain: a core with half of the bandwidth costs as much again as serialization") {
+    const Study study =
+        study_of(R"({"cluster": {"placement": [0, 2, 1, 3]}})",
+                 R"({"kind": "leaf-spine", "hosts_per_leaf": 2, "spines": 1, "oversubscription": 2,
+            "link": {"bandwidth": "10Gbps"}})",
+                 4);
+    const Explanation e = explain(study);
+
+    const double serialization = 2 * 3.0 / 4 * 64e-3;
+    CHECK(part(e, Obstacle::serialization) == Approx(serialization).epsilon(1e-9));
+    CHECK(part(e, Obstacle::core) == Approx(serialization).epsilon(1e-6));
+    CHECK(contains(e.most_loaded.front().name, "spine"));
+    CHECK(e.most_loaded.front().used > 0.9);
+    CHECK(e.check.of_a_star);
+    CHECK(e.check.causes.size() == 1);
+    CHECK(std::abs(e.check.rest_s) < 1e-6 * e.ladder.front().step_s);
+}
+
+TEST_CASE("explain: a server's link is told from those of the workers") {
+    const Explanation e = explain(study_of(R"({"algorithm": {"kind": "ps-sync"}})"));
+
+    // It takes in 8 gradients and sends as many models: that hides one worker's own two.
+    CHECK(part(e, Obstacle::servers) == Approx(2 * 8 * 64e-3).epsilon(1e-6));
+    CHECK(part(e, Obstacle::serialization) == Approx(0).epsilon(1e-6));
+    CHECK(contains(e.verdict, "bound by the servers' links"));
+    CHECK(contains(e.most_loaded.front().name, "server 0"));
+}
+
+TEST_CASE("explain: on links flows what hosts send, and a link of its own is busy as computed") {
+    const Explanation e = explain(study_of());
+
+    const auto up = std::ranges::find(e.kinds, "node up", &LinkKind::kind);
+    REQUIRE(up != e.kinds.end());
+    CHECK(up->links == 8);
+    const double sent = e.as_is.bytes_sent_per_node_per_step.value();
+    CHECK(up->busiest.bytes_per_step == Approx(sent).epsilon(1e-12));
+    const double serialization = 14.0 / 8 * 64e-3;
+    const double step = 10e-3 + 14 * 20e-6 + serialization;
+    CHECK(up->mean_busy == Approx(serialization / step).epsilon(1e-6));
+    CHECK(up->mean_used == Approx(serialization / step).epsilon(1e-6));
+}
+
+TEST_CASE("explain: the step explained is that of the run") {
+    const Study study =
+        study_of(R"({"cluster": {"compute_jitter": {"kind": "normal", "deviation": 0.2}}})");
+
+    CHECK(explain(study).ladder.front().step_s ==
+          run_point(study.points[0].scenario, nullptr).step_time_s.value());
+}
+
+TEST_CASE("explain: one node computes and has no links to double") {
+    const Explanation e = explain(study_of("{}", star, 1));
+
+    CHECK(e.parts.size() == 1);
+    CHECK(part(e, Obstacle::compute) == 10e-3);
+    CHECK(e.kinds.empty());
+    CHECK(next(e, "bandwidth_doubled").why_not == "one worker sends nothing");
+    CHECK(step_of(next(e, "nodes_doubled")) > 10e-3);
+}
+
+TEST_CASE("explain: nodes that cannot be doubled say why") {
+    const Explanation torus = explain(
+        study_of("{}", R"({"kind": "torus", "dims": [2, 4], "link": {"bandwidth": "10Gbps"}})"));
+    const Explanation placed = explain(study_of(R"({"cluster": {"placement": [0, 1, 2]}})"));
+
+    CHECK(contains(next(torus, "nodes_doubled").why_not, "product of the extents"));
+    CHECK(contains(next(placed, "nodes_doubled").why_not, "placement"));
+}
+
+TEST_CASE("explain: other traffic is a part, and a cause of the difference from the closed form") {
+    const Explanation e = explain(study_of(
+        R"({"cluster": {"background":
+             [{"kind": "constant", "from": 0, "to": 1, "rate": "5Gbps", "message": "10MB"}]}})"));
+
+    CHECK(part(e, Obstacle::other_traffic) > 1e-3);
+    CHECK(e.check.causes.at(0).what == Obstacle::other_traffic);
+    CHECK(std::abs(e.check.rest_s) < 1e-9 * e.ladder.front().step_s);
+}
+
+TEST_CASE("explain: long runs are cut to whole periods") {
+    const Study study = study_of(R"({"algorithm": {"kind": "local-sgd", "period": 7},
+                                     "stop": {"iterations": 1000000}})");
+    const Explanation e = explain_point(study, 0, {.most_messages = 1000});
+
+    CHECK(e.steps.value() % 7 == 0);
+    CHECK(e.steps.value() < 1000);
+    CHECK(part(e, Obstacle::serialization) == Approx(14.0 / 8 * 64e-3 / 7).epsilon(1e-9));
+    CHECK(contains(explanation_text(e), "of 1000000 steps are explained"));
+}
+
+TEST_CASE("explain: a point that ends by time is explained for a time") {
+    const Study study = study_of(
+        R"({"algorithm": {"kind": "ad-psgd"}, "stop": {"iterations": null, "time": "2h"},
+            "cluster": {"speeds": {"kind": "list", "values": [1, 1, 1, 0.5, 1, 1, 2, 1]}}})");
+    const Explanation e = explain_point(study, 0, {.most_messages = 3000});
+
+    CHECK(e.time_limit_s.value() < 7200);
+    CHECK(e.as_is.outcome == "time-limit");
+    CHECK(sum_of_parts(e) == Approx(e.as_is.step_time_s.value()).epsilon(1e-12));
+}
+
+TEST_CASE("explain: a point that fails is told, and not explained") {
+    const Study study = study_of(
+        R"({"cluster": {"failures": {"schedule": [{"node": 1, "at": "0s"}], "on_death": "stall"}}})");
+    const Explanation e = explain(study);
+
+    CHECK(e.as_is.failed());
+    CHECK(e.parts.empty());
+    CHECK(contains(explanation_text(e), "there is no step to explain"));
+    CHECK(Json::parse(explanation_json(e)).at("outcome") == e.as_is.outcome);
+}
+
+TEST_CASE("explain: the same point gives the same bytes, whatever the number of threads") {
+    const Study study = study_of(
+        R"({"algorithm": {"kind": "ad-psgd"},
+            "cluster": {"compute_jitter": {"kind": "exponential", "excess": 0.3}}})");
+    const Explanation one = explain_point(study, 0, {.threads = 1});
+    const Explanation three = explain_point(study, 0, {.threads = 3});
+
+    CHECK(explanation_text(one) == explanation_text(three));
+    CHECK(explanation_json(one) == explanation_json(three));
+}
+
+TEST_CASE("explain: of several points the user has to choose one") {
+    const Study study = study_of(R"({"sweep": {"cluster.nodes": [2, 4, 8]}})");
+
+    CHECK(point_to_explain(study, 2) == 2);
+    CHECK(point_to_explain(study_of(), std::nullopt) == 0);
+    try {
+        (void)point_to_explain(study, std::nullopt);
+        FAIL("one of three points was taken");
+    } catch (const ConfigError& error) {
+        CHECK(error.problem() ==
+              "makes 3 points, and one is explained; choose it with --point 0 to 2, in the order "
+              "of results.csv, or --set a value of each axis: cluster.nodes (3)");
+    }
+    try {
+        (void)point_to_explain(study, 3);
+        FAIL("there is no point 3");
+    } catch (const ConfigError& error) {
+        CHECK(error.problem() == "3 is no point of this study; it has 3, numbered from 0");
+    }
+}
+
+TEST_CASE("explain: JSON has what the page has") {
+    const Explanation e = explain(study_of());
+    const Json json = Json::parse(explanation_json(e));
+
+    double sum = 0;
+    for (const auto& [key, seconds] : json.at("parts_s").items()) sum += seconds.get<double>();
+    CHECK(sum == Approx(json.at("step_time_s").get<double>()).epsilon(1e-12));
+    CHECK(json.at("verdict") == e.verdict);
+    CHECK(json.at("links").at("kinds").size() == e.kinds.size());
+    CHECK(json.at("next").at("bandwidth_doubled").at("step_time_s").get<double>() > 0);
+    CHECK(json.at("ladder").front().at("without").is_null());
+    CHECK(json.at("ladder").size() == e.ladder.size());
+}
+
+void check_parts(const Explanation& e) {
+    if (e.as_is.failed() || e.as_is.iterations == 0) return;
+    CHECK(sum_of_parts(e) == Approx(e.as_is.step_time_s.value()).epsilon(1e-12));
+    CHECK(e.ladder.front().step_s == e.as_is.step_time_s.value());
+    for (const LinkLoad& load : e.most_loaded) {
+        CHECK(load.busy <= 1 + 1e-9);
+        CHECK(load.used <= 1 + 1e-9);
+    }
+    CHECK(Json::accept(explanation_json(e)));
+    CHECK_FALSE(explanation_text(e).empty());
+}
+
+TEST_CASE("explain: parts of points of the shipped scenarios sum to their step times") {
+    const std::vector<std::string> names{
+        "dgc-speedup",       "bandwidth-what-if",        "shared-network", "stragglers",
+        "failures",          "parameter-servers",        "ring-allreduce", "collectives",
+        "overlap-local-sgd", "decentralized-throughput", "swarm-step-time"};
+    for (unsigned seed = 0; seed < names.size(); ++seed) {
+        CAPTURE(names[seed]);
+        const Study study =
+            read_study(fmt::format("{}/scenarios/{}.json", PACELINE_SOURCE_DIR, names[seed]), {});
+        std::mt19937 random(seed);
+        const std::size_t point = random() % study.points.size();
+        CAPTURE(point);
+        check_parts(explain_point(study, point, {.most_messages = 500, .threads = 2}));
+    }
+}
+
+TEST_CASE("explain: every algorithm can be explained") {
+    const Study study =
+        read_study(PACELINE_SOURCE_DIR "/scenarios/all-algorithms.json",
+                   {"cluster.nodes=4", "cluster.fabric.link={\"preset\": \"1GbE-tcp\"}"});
+    DataCache data;
+    for (std::size_t point = 0; point < study.points.size(); ++point) {
+        CAPTURE(study.points[point].scenario.algorithm.label);
+        const Explanation e =
+            explain_point(study, point, {.most_messages = 200, .threads = 2, .data = &data});
+        CHECK_FALSE(e.as_is.failed());
+        CHECK(e.on_the_clock);
+        check_parts(e);
+    }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,487 @@
+#include "app/questions/solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include "app/json/config_error.hpp"
+#include "app/questions/solve_text.hpp"
+#include "app/run/results.hpp"
+#include "app/study/run_study.hpp"
+#include "tests/app/host/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+// Latency 10us to the switch: a = 20us from node to node.
+constexpr double a = 20e-6;
+
+constexpr std::string_view scenario = R"({
+  "cluster": {"nodes": 64, "fabric": {"kind": "star", "link": {"bandwidth": "10Gbps", "latency": "10us"}}},
+  "workload": {"profile": "alexnet", "step_time": "344ms"},
+  "algorithm": {"kind": "dense", "all_reduce": "ring"},
+  "stop": {"iterations": 1}
+})";
+
+std::string dgc(const std::string& density) {
+    return fmt::format(
+        R"({{"kind": "dgc", "density": {}, "density_law": "worst-case", "exchange": "all-gather-ring",
+             "uncompressed": "gathered", "selection": "free"}})",
+        density);
+}
+
+struct Question {
+    TemporaryFolder folder;
+    SolveQuestion asked;
+    SolveOptions options;
+
+    explicit Question(std::string vary, std::string column = "step_time_s") {
+        asked.file = folder.write("net.json", scenario);
+        asked.vary = std::move(vary);
+        asked.column = std::move(column);
+        options.pool = {2, 2};
+    }
+    void keep_points() { options.keep_in = folder.path() / "points"; }
+
+    [[nodiscard]] Solution solve() const { return paceline::solve(asked, options); }
+    [[nodiscard]] std::string json() const { return solution_json(asked, solve()); }
+};
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+// What a message of DGC weighs: 6 bytes for each of ceil(density n) entries of tensors of two
+// dimensions or more, 4 for each entry of the others.
+double message_of_dgc(const std::string& file, double density) {
+    const Study study = read_study(file, {});
+    double bytes = 0;
+    for (const Tensor& tensor : study.points.front().scenario.workload.layout->tensors()) {
+        const auto n = static_cast<double>(tensor.entries());
+        bytes += tensor.compressible() ? 6 * std::ceil(density * n) : 4 * n;
+    }
+    return bytes;
+}
+
+constexpr double alexnet_bytes = 4 * 60965224.0;
+
+// With a the latency from node to node and V a message of DGC, of all gathered in a ring,
+//   C + 2(N-1) (a + 8 S/N / B)  =  C + (N-1) (a + 8 V / B1)    at    B = 16 S/N / (8 V / B1 - a)
+TEST_CASE(
+    "solve: the bandwidth at which dense SGD is as fast as DGC on 1 Gbps is the closed form's") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps");
+    question.asked.against = {"cluster.fabric.link.bandwidth=1Gbps", "algorithm=" + dgc("0.001")};
+    question.asked.tolerance = 1e-7;
+    question.asked.grid = 5;
+    const double chunk = std::ceil(alexnet_bytes / 64);
+    const double exact = 16 * chunk / (8 * message_of_dgc(question.asked.file, 0.001) / 1e9 - a);
+
+    const Solution solution = question.solve();
+
+    REQUIRE(solution.found.changes.size() == 1);
+    const Change& change = solution.found.changes[0];
+    CHECK(change.kind == ChangeKind::crossing);
+    CHECK(change.at == doctest::Approx(exact).epsilon(1e-6));
+    CHECK(change.before == Side::above);
+    CHECK(!solution.other_varies);
+    REQUIRE(solution.closed_form);
+    CHECK(solution.closed_form->changes.at(0).at == doctest::Approx(exact).epsilon(1e-6));
+}
+
+//   C + 2(N-1) (a + 8 S/N / B)  =  C + (N-1) (a + 8 V / B)    at    N = 16 S / (8 V - a B)
+TEST_CASE("solve: the number of nodes from which DGC does not pay is the closed form's") {
+    for (const std::string density : {"0.05", "0.08"}) {
+        CAPTURE(density);
+        Question question("cluster.nodes=8..32");
+        question.asked.settings = {"algorithm=" + dgc(density)};
+        question.asked.against = {R"(algorithm={"kind": "dense", "all_reduce": "ring"})"};
+        const double message = message_of_dgc(question.asked.file, std::stod(density));
+        const double exact = 16 * alexnet_bytes / (8 * message - a * 1e10);
+
+        const Solution solution = question.solve();
+
+        CHECK(solution.other_varies);
+        CHECK(solution.free.kind == QuantityKind::whole_number);
+        CHECK(solution.grid.size() == 25);
+        REQUIRE(solution.found.changes.size() == 1);
+        const Change& change = solution.found.changes[0];
+        CHECK(change.kind == ChangeKind::crossing);
+        CHECK(change.first.x == std::floor(exact));
+        CHECK(change.last.x == std::floor(exact) + 1);
+        CHECK(change.before == Side::below);
+        CHECK(solution.closed_form.value().changes.at(0).first.x == change.first.x);
+        CHECK(contains(
+            solution_text(question.asked, solution),
+            fmt::format("from {} on: step_time_s rises above the other", std::floor(exact) + 1)));
+    }
+}
+
+TEST_CASE("solve: where DGC always pays, both ends are told") {
+    Question question("cluster.nodes=2..32");
+    question.asked.settings = {"algorithm=" + dgc("0.001")};
+    question.asked.against = {R"(algorithm={"kind": "dense", "all_reduce": "ring"})"};
+    question.asked.grid = 2;
+
+    const Solution solution = question.solve();
+    const std::string text = solution_text(question.asked, solution);
+
+    CHECK(solution.found.changes.empty());
+    CHECK(contains(text, "nowhere: below the other from 2 to 32\n"));
+    CHECK(contains(text, "closest at 2: "));
+    CHECK(contains(text, "by the closed forms: nowhere\n"));
+}
+
+//   C / (C + (N-1) (a + 8 V / B)) = e    at    V = B/8 (C (1/e - 1) / (N-1) - a),  density V / 6 E
+TEST_CASE("solve: the density of 90 % efficiency is the closed form's") {
+    Question question("algorithm.density=0.0001..0.1", "efficiency");
+    question.asked.settings = {"cluster.nodes=8",
+                               R"(workload={"gradient": "1GB", "step_time": "2s"})",
+                               "algorithm=" + dgc("1")};
+    question.asked.equals = 0.9;
+    question.asked.tolerance = 1e-7;
+    question.asked.grid = 7;
+    const double message = 1e10 / 8 * (2.0 * (1 / 0.9 - 1) / 7 - a);
+    const double exact = message / 6 / 250e6;
+
+    const Solution solution = question.solve();
+
+    REQUIRE(solution.found.changes.size() == 1);
+    CHECK(solution.found.changes[0].kind == ChangeKind::crossing);
+    CHECK(solution.found.changes[0].at == doctest::Approx(exact).epsilon(1e-6));
+    CHECK(solution.found.changes[0].before == Side::above);
+    CHECK(solution.search.scale == Scale::logarithmic);
+    CHECK(solution.closed_form.value().changes.at(0).at == doctest::Approx(exact).epsilon(1e-6));
+}
+
+TEST_CASE("solve: so many times the other's column") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps", "exposed_comm_s");
+    question.asked.settings = {"cluster.nodes=4", "cluster.fabric.link.latency=0s"};
+    question.asked.against = {"cluster.fabric.link.bandwidth=8Gbps"};
+    question.asked.times = 0.5;
+    question.asked.tolerance = 1e-7;
+
+    const Solution solution = question.solve();
+
+    REQUIRE(solution.found.changes.size() == 1);
+    CHECK(solution.found.changes[0].at == doctest::Approx(16e9).epsilon(1e-6));
+    CHECK(!solution.closed_form);
+}
+
+TEST_CASE("solve: the other varies along unless a setting of its own stands there or above") {
+    const std::vector<std::pair<std::vector<std::string>, bool>> cases{
+        {{"algorithm.density=0.1"}, true},
+        {{"cluster.fabric.link.latency=1ms"}, true},
+        {{"cluster.fabric.link.bandwidth=1Gbps"}, false},
+        {{R"(cluster.fabric.link={"bandwidth": "1Gbps"})"}, false},
+        {{R"(cluster.fabric={"kind": "star", "link": {"bandwidth": "1Gbps"}})"}, false},
+    };
+    for (const auto& [against, varies] : cases) {
+        CAPTURE(against.front());
+        Question question("cluster.fabric.link.bandwidth=1Gbps..2Gbps");
+        question.asked.settings = {"cluster.nodes=2", "algorithm=" + dgc("0.01")};
+        question.asked.against = against;
+        question.asked.grid = 2;
+
+        CHECK(question.solve().other_varies == varies);
+    }
+}
+
+TEST_CASE("solve: an own quantity against itself is equal everywhere") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps");
+    question.asked.settings = {"cluster.nodes=2"};
+    question.asked.against = {"cluster.nodes=2"};
+
+    const Solution solution = question.solve();
+
+    REQUIRE(solution.found.changes.size() == 1);
+    CHECK(solution.found.changes[0].kind == ChangeKind::equal);
+    CHECK(solution.found.changes[0].first.x == 1e9);
+    CHECK(solution.found.changes[0].last.x == 1e11);
+    CHECK(solution.points == 25);  // the two scenarios are one
+}
+
+TEST_CASE("solve: a second search runs nothing, and says the same") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps");
+    question.asked.settings = {"cluster.nodes=8"};
+    question.asked.equals = 0.5;
+    question.keep_points();
+
+    const Solution first = question.solve();
+    const Solution second = question.solve();
+
+    CHECK(first.kept == 0);
+    CHECK(first.points == first.found.samples.size());
+    CHECK(second.kept == second.points);
+    CHECK(second.points == first.points);
+    Solution as_first = second;
+    as_first.kept = 0;
+    CHECK(solution_json(question.asked, as_first) == solution_json(question.asked, first));
+}
+
+TEST_CASE("solve: points that a run has kept are not run again") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..10Gbps");
+    question.asked.settings = {"cluster.nodes=8"};
+    question.asked.equals = 1e9;
+    question.asked.grid = 2;
+    question.keep_points();
+    const Study study =
+        read_study(question.asked.file, {"cluster.nodes=8", "cluster.fabric.link.bandwidth=1Gbps"});
+    StudyOptions options;
+    options.keep_in = question.options.keep_in;
+    (void)run_study(study, options);
+
+    const Solution solution = question.solve();
+
+    CHECK(solution.points == 2);
+    CHECK(solution.kept == 1);
+}
+
+TEST_CASE("solve, determinism: whatever runs side by side, the answer is the same bytes") {
+    std::vector<std::string> answers;
+    for (const std::size_t jobs : {1U, 2U, 5U}) {
+        Question question("cluster.nodes=8..30");
+        question.options.pool = {jobs, jobs};
+        question.asked.file = question.folder.write("net.json", scenario);
+        question.asked.against = {"algorithm=" + dgc("0.05")};
+        SolveQuestion shown = question.asked;
+        shown.file = "net.json";
+        answers.push_back(solution_json(shown, question.solve()));
+    }
+
+    CHECK(answers[0] == answers[1]);
+    CHECK(answers[0] == answers[2]);
+}
+
+TEST_CASE("solve: values that the scenario refuses, and failed runs, are gaps with a reason") {
+    Question question("cluster.nodes=3..8");
+    question.asked.settings = {R"(algorithm={"kind": "dsgd", "mixing": {"kind": "hypercube"}})"};
+    question.asked.equals = 0.5;
+    Question failing("workload.step_time=1d..90d");
+    failing.asked.settings = {"cluster.nodes=2", "stop.iterations=2"};
+    failing.asked.equals = 1e6;
+
+    const Solution solution = question.solve();
+    const Solution failed = failing.solve();
+
+    CHECK(solution.found.gaps.size() == 2);  // 3; 5, 6, 7
+    CHECK(solution.why_gap.at(5).starts_with("refused: "));
+    CHECK(contains(solution_text(question.asked, solution), "no value from 5 to 7: refused: "));
+    REQUIRE(failed.found.changes.size() == 1);
+    CHECK(failed.found.changes[0].kind == ChangeKind::crossing);
+    CHECK(failed.why_gap.at(failed.free.to).starts_with("out-of-range: "));
+}
+
+TEST_CASE("solve: a column that is empty everywhere has no answer") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..10Gbps", "train_loss");
+    question.asked.settings = {"cluster.nodes=2"};
+    question.asked.equals = 0.5;
+
+    const Solution solution = question.solve();
+
+    CHECK(!solution.found.closest);
+    CHECK(contains(solution_text(question.asked, solution), "train_loss is empty"));
+}
+
+TEST_CASE("solve: the JSON has the question, the answers and every sample") {
+    Question question("cluster.fabric.link.latency=1us..1ms");
+    question.asked.settings = {"cluster.nodes=8"};
+    question.asked.equals = 0.7;
+
+    const Json json = Json::parse(question.json());
+
+    CHECK(json.at("question").at("vary").at("path") == "cluster.fabric.link.latency");
+    CHECK(json.at("question").at("vary").at("from").at("value") == "1us");
+    CHECK(json.at("question").at("vary").at("to").at("number") == 1e-3);
+    CHECK(json.at("question").at("vary").at("unit") == "s");
+    REQUIRE(json.at("answers").size() == 1);
+    CHECK(json.at("answers")[0].at("kind") == "crossing");
+    CHECK(json.at("answers")[0].at("before") == "below");
+    CHECK(json.at("answers")[0].at("values").at("from")[1] == 0.7);
+    CHECK(json.at("closed_form").size() == 1);
+    CHECK(json.at("gaps").empty());
+    CHECK(json.at("samples").size() == json.at("points"));
+    CHECK(std::ranges::count_if(json.at("samples"), [](const Json& sample) {
+              return sample.at("on_grid").get<bool>();
+          }) == 25);
+}
+
+TEST_CASE("solve: a search can be stopped") {
+    Question question("cluster.nodes=2..64");
+    question.asked.equals = 0.5;
+    std::stop_source source;
+    source.request_stop();
+    question.options.stop = source.get_token();
+
+    CHECK_THROWS_AS((void)question.solve(), SearchStopped);
+}
+
+std::string refusal(const Question& question) {
+    try {
+        (void)question.solve();
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "taken";
+}
+
+TEST_CASE("solve: refusals name the option, what is wrong and what would be right") {
+    const std::string bandwidth = "cluster.fabric.link.bandwidth";
+    struct Case {
+        std::string vary;
+        std::string column;
+        std::vector<std::string> settings;
+        std::vector<std::string> against;  // empty: equals 0.5
+        std::string refusal;
+    };
+    for (const Case& c : std::vector<Case>{
+             {"cluster.nodes=2..4",
+              "step_time",
+              {},
+              {},
+              "--find: \"step_time\" is not a column of "
+              "numbers in results.csv; did you mean \"step_time_s\"?"},
+             {"cluster.nodse=2..4",
+              "speedup",
+              {},
+              {},
+              "--vary cluster.nodse: \"nodse\" is not a key"},
+             {"cluster.nodes", "speedup", {}, {}, "is not path=from..to"},
+             {"cluster.nodes=2", "speedup", {}, {}, "is not path=from..to"},
+             {"=2..3", "speedup", {}, {}, "is not path=from..to"},
+             {"cluster.nodes=2..", "speedup", {}, {}, "write both alike"},
+             {"cluster.nodes=a..b", "speedup", {}, {}, "write both alike"},
+             {bandwidth + "=1Gbps..1ms", "speedup", {}, {}, "write both alike"},
+             {bandwidth + "=1Gbps..10", "speedup", {}, {}, "write both alike"},
+             {bandwidth + "=1ms..2ms", "speedup", {}, {}, "--vary " + bandwidth + ": "},
+             {bandwidth + "=1..2", "speedup", {}, {}, "--vary " + bandwidth + ": "},
+             {bandwidth + "=0bps..1Gbps", "speedup", {}, {}, "a bandwidth is above 0"},
+             {bandwidth + "=10Gbps..1Gbps",
+              "speedup",
+              {},
+              {},
+              "the range runs backwards; write 1Gbps..10Gbps"},
+             {bandwidth + "=1Gbps..1000Mbps", "speedup", {}, {}, "is one value"},
+             {"cluster.nodes=2.5..4", "speedup", {}, {}, "2.5 is not a whole number"},
+             {"cluster.nodes=0..-5", "speedup", {}, {}, "runs backwards"},
+             {"cluster.nodes=-5..0", "speedup", {}, {}, "--vary cluster.nodes: -5 is not a whole"},
+             {"algorithm.density=0.1..2",
+              "speedup",
+              {"algorithm=" + dgc("1")},
+              {},
+              "--vary algorithm.density: 2"},
+             {"algorithm.density=0.1..1",
+              "speedup",
+              {},
+              {},
+              "--vary algorithm.density: \"density\""},
+             {bandwidth + "=1Gbps..2Gbps",
+              "speedup",
+              {bandwidth + "=1Gbps"},
+              {},
+              "--set " + bandwidth + ": is also what --vary moves"},
+             {"cluster.nodes=2..4", "speedup", {"cluster.nodse=2"}, {}, "--set cluster.nodse: "},
+             {"cluster.nodes=2..4", "speedup", {"nodes"}, {}, "--set: \"nodes\" is not path=value"},
+             {"cluster.nodes=2..4",
+              "speedup",
+              {},
+              {"nodes"},
+              "--against: \"nodes\" is not path=value"},
+             {"cluster.nodes=2..4",
+              "speedup",
+              {},
+              {"algorithm.kind=dcg"},
+              "--against algorithm.kind: "},
+             {"cluster.nodes=2..4",
+              "speedup",
+              {},
+              {"algorithm.bogus=1"},
+              "--against algorithm.bogus: "},
+         }) {
+        CAPTURE(c.vary);
+        CAPTURE(c.refusal);
+        Question question(c.vary, c.column);
+        question.keep_points();
+        question.asked.settings = c.settings;
+        question.asked.against = c.against;
+        if (c.against.empty()) question.asked.equals = 0.5;
+
+        const std::string said = refusal(question);
+
+        CAPTURE(said);
+        CHECK(said.starts_with("command line: "));
+        CHECK(contains(said, c.refusal));
+        CHECK(!std::filesystem::exists(*question.options.keep_in));
+    }
+}
+
+TEST_CASE("solve: a target is asked for, and one only; a logarithm is of what is above 0") {
+    Question none("cluster.nodes=2..4");
+    Question both("cluster.nodes=2..4");
+    both.asked.equals = 1;
+    both.asked.against = {"cluster.nodes=2"};
+    Question times("cluster.nodes=2..4");
+    times.asked.equals = 1;
+    times.asked.times = 2;
+    Question logarithm("cluster.fabric.link.latency=0s..1ms");
+    logarithm.asked.equals = 1;
+    logarithm.asked.scale = Scale::logarithmic;
+
+    CHECK(contains(refusal(none), "give --equals a number, or --against"));
+    CHECK(contains(refusal(both), "--equals: excludes --against"));
+    CHECK(contains(refusal(times), "--times: "));
+    CHECK(contains(refusal(logarithm), "--scale: "));
+}
+
+TEST_CASE("solve: of a study it is told which axes to fix, and a free axis is fixed") {
+    Question question("cluster.nodes=2..4");
+    Json swept = Json::parse(scenario);
+    swept["sweep"] = {{"seed", {1, 2}},
+                      {"cluster.nodes", {2, 4}},
+                      {"cluster.fabric.link.bandwidth", {"1Gbps", "10Gbps"}}};
+    question.asked.file = question.folder.write("swept.json", swept.dump());
+    question.asked.equals = 0.5;
+
+    CHECK(contains(refusal(question),
+                   "swept.json: sweep: makes 4 points and one is wanted; give each axis a value "
+                   "with --set: seed, cluster.fabric.link.bandwidth"));
+    question.asked.settings = {"seed=1", "cluster.fabric.link.bandwidth=1Gbps"};
+    CHECK(refusal(question) == "taken");
+}
+
+TEST_CASE("command line: solve answers on standard output with code 0, wrong questions get 2") {
+    const TemporaryFolder folder;
+    (void)folder.write("net.json", scenario);
+    const auto run = [&](const std::string& arguments) {
+        const std::string command =
+            fmt::format("cd '{}' && '{}' solve net.json {} >out 2>err </dev/null",
+                        folder.path().string(), PACELINE_BINARY, arguments);
+        return WEXITSTATUS(std::system(command.c_str()));  // NOLINT(cert-env33-c)
+    };
+    const std::string question = "--vary cluster.nodes=2..4 --find step_time_s --equals 0.5";
+
+    CHECK(run(question) == 0);
+    CHECK(contains(content(folder.path() / "out"),
+                   "For which cluster.nodes from 2 to 4 is step_time_s equal to 0.5?"));
+    CHECK(content(folder.path() / "err").empty());
+    CHECK(std::filesystem::exists(folder.path() / "results/net/points"));
+    CHECK(run(question + " --json --cache kept") == 0);
+    CHECK(Json::parse(content(folder.path() / "out")).at("kept") == 0);
+    CHECK(run(question + " --json --cache kept") == 0);
+    CHECK(Json::parse(content(folder.path() / "out")).at("kept") == 3);
+    for (const char* wrong :
+         {"--find x", "--equals many", "--grid 1", "--tolerance 0", "--scale x"})
+        CHECK(run(question + " " + wrong) == 2);
+    CHECK(run("--vary cluster.nodes=2..4 --find train_loss --equals 0.5") == 1);
+}
+
+}  // namespace
+}  // namespace paceline

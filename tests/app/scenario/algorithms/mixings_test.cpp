@@ -1,0 +1,240 @@
+#include "app/scenario/algorithms/mixings.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/config_error.hpp"
+#include "app/json/json_file.hpp"
+#include "app/json/names.hpp"
+#include "app/questions/mixing_report.hpp"
+#include "app/run/run_point.hpp"
+#include "app/scenario/study.hpp"
+#include "tests/app/host/temporary_folder.hpp"
+#include "tests/topologies/mixing/matrix.hpp"
+#include "topologies/mixing/graphs.hpp"
+#include "topologies/mixing/spectrum.hpp"
+
+namespace paceline {
+namespace {
+
+MixingSchedule mixing_of(const std::string& text, int workers, std::uint64_t seed = 1) {
+    const std::string file = "test.json";
+    const Json json = parse_json(text, file);
+    return read_mixing({&json, &file, "mixing"}, workers).make(seed);
+}
+
+Eigen::MatrixXd w_of(const std::string& text, int workers, std::int64_t step = 0) {
+    return matrix(*mixing_of(text, workers).at(step));
+}
+
+Study study_of(const std::string& algorithm, int nodes, const std::string& more = "") {
+    const TemporaryFolder folder;
+    return read_study(
+        folder.write("scenario.json",
+                     fmt::format(R"({{"cluster": {{"nodes": {}, "fabric": {{"kind": "star",
+                         "link": {{"bandwidth": "1Gbps", "latency": "5us"}}}}}},
+                         "workload": {{"gradient": "2MB", "step_time": "3ms"}},
+                         "algorithm": {}, "stop": {{"iterations": 6}}{}}})",
+                                 nodes, algorithm, more)),
+        {});
+}
+
+std::string decentralized(const std::string& kind, const std::string& mixing) {
+    return fmt::format(R"({{"kind": "{}", "mixing": {}}})", kind, mixing);
+}
+
+TEST_CASE("mixings: every kind is defined for one, two and four workers, lazy or not") {
+    for (const MixingEntry& entry : mixing_table())
+        for (const int workers : {1, 2, 4})
+            for (const char* lazy : {"", R"(, "lazy": true)"}) {
+                CAPTURE(entry.name);
+                CAPTURE(workers);
+                const char* edges = entry.name != "explicit" ? ""
+                                    : workers == 1           ? R"(, "edges": [])"
+                                                             : R"(, "edges": [[0, 1]])";
+                const Eigen::MatrixXd w =
+                    w_of(fmt::format(R"({{"kind": "{}"{}{}}})", entry.name, edges, lazy), workers);
+
+                CHECK(w.rows() == workers);
+                CHECK((w.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
+                CHECK((w.colwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
+                if (workers == 2) CHECK(w(0, 1) == (*lazy == '\0' ? 0.5 : 0.25));
+            }
+}
+
+TEST_CASE("mixings: explicit edges have Metropolis weights unless they ask for others") {
+    const char* path = R"({"kind": "explicit", "edges": [[0, 1], [2, 1]]})";
+    CHECK(w_of(path, 3) == matrix(make_grid_mixing(1, 3)));
+
+    const char* ring = R"({"kind": "explicit", "edges": [[0, 1], [1, 2], [2, 3], [3, 0]],
+                           "weights": "uniform"})";
+    CHECK(w_of(ring, 4) == matrix(make_ring_mixing(4)));
+}
+
+TEST_CASE("mixings: explicit weights leave the rest of a row with the node") {
+    Eigen::MatrixXd expected(3, 3);
+    expected << 0.75, 0.25, 0, 0.25, 0.25, 0.5, 0, 0.5, 0.5;
+    CHECK(w_of(R"({"kind": "explicit", "edges": [[0, 1, 0.25], [1, 2, 0.5]]})", 3) == expected);
+
+    expected << 0.5, 0, 0.5, 0.5, 0.5, 0, 0, 0.5, 0.5;
+    CHECK(w_of(R"({"kind": "explicit", "directed": true,
+                   "edges": [[0, 2, 0.5], [1, 0, 0.5], [2, 1, 0.5]]})",
+               3) == expected);
+    CHECK(w_of(R"({"kind": "explicit", "directed": true, "edges": [[0, 2], [1, 0], [2, 1]]})", 3) ==
+          expected);
+
+    // A weight of 1 leaves nothing.
+    expected.setZero();
+    expected(0, 1) = expected(1, 0) = expected(2, 2) = 1;
+    CHECK(w_of(R"({"kind": "explicit", "edges": [[0, 1, 1]]})", 3) == expected);
+}
+
+TEST_CASE("mixings: a random matching is that of the run's seed") {
+    const char* text = R"({"kind": "random-matching"})";
+
+    CHECK(matrix(*mixing_of(text, 16, 1).at(3)) == matrix(*make_random_matching(16, 1).at(3)));
+    CHECK(matrix(*mixing_of(text, 16, 1).at(3)) != matrix(*mixing_of(text, 16, 2).at(3)));
+    CHECK(matrix(*mixing_of(R"({"kind": "random-matching", "lazy": true})", 16, 1).at(3)) ==
+          matrix(*make_random_matching(16, 1, 0.25).at(3)));
+}
+
+TEST_CASE(
+    "mixings: weights are uniform or Metropolis on every graph of equal degrees, and the same") {
+    for (const char* kind : {"ring", "complete", "torus", "hypercube", "symmetric-exponential"})
+        for (const int workers : {1, 2, 4, 16}) {
+            CAPTURE(kind);
+            const auto with = [&](const char* weights) {
+                return w_of(fmt::format(R"({{"kind": "{}", "weights": "{}"}})", kind, weights),
+                            workers);
+            };
+            CHECK((with("uniform") - with("metropolis")).cwiseAbs().maxCoeff() < 1e-15);
+        }
+}
+
+TEST_CASE("mixings: the time of a step that sends one vector is the closed form's") {
+    for (const auto& [mixing, nodes] :
+         std::vector<std::pair<std::string, int>>{{R"({"kind": "one-peer-exponential"})", 6},
+                                                  {R"({"kind": "one-peer-hypercube"})", 8},
+                                                  {R"({"kind": "random-matching"})", 10}}) {
+        CAPTURE(mixing);
+        const Study study = study_of(decentralized("dmsgd", mixing), nodes);
+
+        const Metrics metrics = run_point(study.points[0].scenario, nullptr);
+
+        const double expected = 3e-3 + 10e-6 + 16e-3;
+        REQUIRE(metrics.model_step_time_s);
+        CHECK(*metrics.model_step_time_s == doctest::Approx(expected).epsilon(1e-9));
+        CHECK(metrics.step_time_s.value() == doctest::Approx(expected).epsilon(1e-9));
+        CHECK(messages_of_run(study.points[0].scenario) == 6.0 * nodes);
+    }
+}
+
+TEST_CASE(
+    "mixings: no closed form is claimed where a worker is left over, and messages are right") {
+    const Study study = study_of(decentralized("dmsgd", R"({"kind": "random-matching"})"), 7);
+
+    const Metrics metrics = run_point(study.points[0].scenario, nullptr);
+
+    CHECK(!metrics.model_step_time_s);
+    CHECK(metrics.step_time_s.value() >= 3e-3 + 10e-6 + 16e-3 - 1e-12);
+    CHECK(messages_of_run(study.points[0].scenario) == 6.0 * 6);
+}
+
+TEST_CASE("mixings: PmSGD by that name and with LARS cost what dense costs") {
+    const auto step = [](const char* algorithm) {
+        const Study study = study_of(algorithm, 5);
+        const Metrics metrics = run_point(study.points[0].scenario, nullptr);
+        REQUIRE(metrics.model_step_time_s);
+        CHECK(*metrics.model_step_time_s ==
+              doctest::Approx(metrics.step_time_s.value()).epsilon(1e-9));
+        return metrics.step_time_s.value();
+    };
+    const double dense = step(R"({"kind": "dense", "all_reduce": "tree", "wire": "fp16"})");
+
+    CHECK(step(R"({"kind": "pmsgd", "all_reduce": "tree", "wire": "fp16"})") == dense);
+    CHECK(
+        step(
+            R"({"kind": "pmsgd-lars", "all_reduce": "tree", "wire": "fp16", "trust": 0.002, "larc": true})") ==
+        dense);
+}
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("check: a line for each distinct mixing, with its gap") {
+    const Study study = study_of(decentralized("dmsgd", R"({"kind": "ring"})"), 16,
+                                 R"(, "sweep": {"seed": [1, 2], "algorithm.mixing": [
+        {"kind": "ring"}, {"kind": "one-peer-exponential"}, {"kind": "star"},
+        {"kind": "exponential"}, {"kind": "random-matching"}]})");
+    const std::string text = mixing_text(study);
+
+    CHECK(std::ranges::count(text, '\n') == 1 + 2 + 5);  // a blank line and two of head
+    CHECK(mixing_warnings(study).empty());
+}
+
+TEST_CASE("check: no mixings, no word of them") {
+    CHECK(mixing_text(study_of(R"({"kind": "dense"})", 4)).empty());
+}
+
+TEST_CASE("check: rho, gap, symmetry and lambda_n stand in a mixing's line") {
+    const auto text = [](const char* mixing, int nodes) {
+        return mixing_text(study_of(decentralized("dmsgd", mixing), nodes));
+    };
+    CHECK(
+        contains(text(R"({"kind": "ring"})", 16),
+                 "ring                             16          2   0.949253    0.050747 symmetric "
+                 "  -0.333333\n"));
+    CHECK(contains(text(R"({"kind": "star", "lazy": true})", 4), "star, lazy"));
+    CHECK(contains(text(R"({"kind": "star"})", 4), "1 to 3   0.750000        0.25 symmetric"));
+    CHECK(contains(text(R"({"kind": "exponential"})", 8),
+                   "0.500000         0.5 directed            -\n"));
+    CHECK(contains(text(R"({"kind": "one-peer-exponential"})", 8),
+                   "0.000000           1 directed            -  3 in turn"));
+    CHECK(contains(text(R"({"kind": "random-matching"})", 16), "0.683130"));  // root of 14 / 30
+}
+
+TEST_CASE("warnings: DecentLaM on directed or changing mixings, D2 below -1/3; all are allowed") {
+    const auto warning = [](const char* kind, const char* mixing, int nodes) {
+        const std::vector<std::string> all =
+            mixing_warnings(study_of(decentralized(kind, mixing), nodes));
+        CHECK(all.size() <= 1);
+        return all.empty() ? std::string() : all.front();
+    };
+    CHECK(contains(warning("decentlam", R"({"kind": "exponential"})", 8),
+                   "decentlam on \"exponential\" of 8 workers: DecentLaM needs a symmetric W"));
+    CHECK(contains(warning("decentlam", R"({"kind": "one-peer-exponential"})", 8),
+                   "needs a W that stays the same"));
+    CHECK(contains(warning("decentlam", R"({"kind": "random-matching"})", 8), "0.707"));
+    CHECK(contains(warning("d2-dmsgd", R"({"kind": "hypercube"})", 8), "and this is -0.500000"));
+    CHECK(contains(warning("d2-dmsgd", R"({"kind": "ring"})", 8), "and this is -0.333333"));
+    CHECK(contains(warning("d2-dmsgd", R"({"kind": "explicit", "edges": [[0, 1, 1]]})", 2),
+                   "and this is -1.000000"));
+    CHECK(contains(warning("d2-dmsgd", R"({"kind": "random-matching"})", 8), "stays the same"));
+    for (const char* mixing : {R"({"kind": "ring"})", R"({"kind": "symmetric-exponential"})"})
+        CHECK(warning("decentlam", mixing, 8).empty());
+    for (const char* mixing : {R"({"kind": "one-peer-exponential"})",
+                               R"({"kind": "random-matching"})", R"({"kind": "exponential"})"}) {
+        for (const int few : {1, 2}) CHECK(warning("decentlam", mixing, few).empty());
+        CHECK(warning("dmsgd", mixing, 8).empty());
+    }
+    CHECK(warning("d2-dmsgd", R"({"kind": "hypercube", "lazy": true})", 8).empty());
+    CHECK(warning("d2-dmsgd", R"({"kind": "ring", "lazy": true})", 8).empty());
+}
+
+TEST_CASE("warnings: each is told once, however many points share it") {
+    const Study study = study_of(decentralized("decentlam", R"({"kind": "exponential"})"), 8,
+                                 R"(, "sweep": {"seed": [1, 2, 3], "cluster.nodes": [8, 16]})");
+
+    REQUIRE(mixing_warnings(study).size() == 1);
+    CHECK(contains(mixing_warnings(study).front(), "\"exponential\" of 8, 16 workers: "));
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,120 @@
+#include "app/scenario/workload/devices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/scenario/study.hpp"
+#include "app/scenario/workload/profiles.hpp"
+#include "models/step_estimate.hpp"
+#include "tests/app/host/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+using doctest::Approx;
+
+Profile built_in(std::string_view name) {
+    const Json json(name);
+    const std::string file = "scenario.json";
+    return load_profile({&json, &file, "workload.profile"});
+}
+
+TEST_CASE("devices: each has a name of its own, a peak and where it comes from") {
+    std::set<std::string> names;
+    for (const Device& device : device_table()) {
+        CAPTURE(device.name);
+
+        CHECK(names.insert(device.name).second);
+        CHECK(!device.title.empty());
+        CHECK(device.peak_flops > 1e12);
+        CHECK(device.peak_flops < 1e14);
+        // No data sheet was at hand for any of them.
+        CHECK(device.source.find("from memory, unverified") != std::string::npos);
+    }
+    CHECK(names.size() >= 10);
+}
+
+TEST_CASE("devices: whatever a built-in profile was measured on has a known peak") {
+    const std::vector<Device> devices = device_table();
+    int measured = 0;
+    for (const std::string_view name : profile_names()) {
+        const Profile profile = built_in(name);
+        for (const MeasuredThroughput& row : profile.throughput) {
+            CAPTURE(name);
+            CAPTURE(row.device);
+            ++measured;
+
+            CHECK(std::ranges::count(devices, row.device, &Device::name) == 1);
+        }
+    }
+    CHECK(measured >= 60);
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// Of every net on every device that it was measured on: the share of the peak that it reaches.
+std::vector<double> measured_shares() {
+    std::vector<double> shares;
+    for (const std::string_view name : profile_names()) {
+        const Profile profile = built_in(name);
+        for (const Device& device : device_table()) {
+            std::vector<double> rates;
+            for (const MeasuredThroughput& row : profile.throughput)
+                if (row.device == device.name) rates.push_back(row.samples_per_s);
+            if (!rates.empty())
+                shares.push_back(6 * profile.macs() * median(rates) / device.peak_flops);
+        }
+    }
+    return shares;
+}
+
+TEST_CASE("devices: the default efficiency is the median of what was measured") {
+    const std::vector<double> shares = measured_shares();
+
+    REQUIRE(shares.size() >= 40);
+    CHECK(std::abs(median(shares) - default_efficiency) <= 0.005);
+}
+
+std::string scenario_with(std::string_view workload) {
+    return fmt::format(
+        R"({{"cluster": {{"nodes": 2, "fabric": {{"kind": "star",
+                                                "link": {{"bandwidth": "1Gbps"}}}}}},
+             "workload": {}, "algorithm": {{"kind": "dense"}}, "stop": {{"iterations": 1}}}})",
+        workload);
+}
+
+double step_of(std::string_view workload) {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("scenario.json", scenario_with(workload));
+    return to_seconds(read_study(file, {}).points.front().scenario.workload.step());
+}
+
+TEST_CASE("devices: an efficiency asks for an estimate, where nothing was measured") {
+    const double step =
+        step_of(R"({"profile": "bert-large", "device": "v100", "batch": 8, "efficiency": 0.5})");
+
+    CHECK(step == Approx(6 * 40.107e9 * 8 / (15.7e12 * 0.5)).epsilon(1e-4));
+}
+
+TEST_CASE("devices: an efficiency goes before a measurement, and without one it is the other way") {
+    const double estimated =
+        step_of(R"({"profile": "resnet-50", "device": "v100", "batch": 32, "efficiency": 0.25})");
+    const double measured = step_of(R"({"profile": "resnet-50", "device": "v100", "batch": 32})");
+
+    CHECK(estimated == Approx(6 * 4.089184256e9 * 32 / (15.7e12 * 0.25)).epsilon(1e-9));
+    CHECK(measured == Approx(32 / 298.51).epsilon(1e-9));
+}
+
+}  // namespace
+}  // namespace paceline

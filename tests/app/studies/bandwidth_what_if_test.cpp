@@ -1,0 +1,86 @@
+// The crossovers that docs/what-if.md names for scenarios/bandwidth-what-if.json: found on the
+// closed forms by bisection, and held against the simulation on both sides.
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "app/run/run_point.hpp"
+#include "app/scenario/study.hpp"
+
+namespace paceline {
+namespace {
+
+const std::string file = PACELINE_SOURCE_DIR "/scenarios/bandwidth-what-if.json";
+
+const std::string overlapped = R"({"kind": "dense-overlapped", "bucket": "25MiB"})";
+const std::string hierarchical = R"({"kind": "dense", "all_reduce": "hierarchical"})";
+const std::string dgc =
+    R"({"kind": "dgc", "density": 0.001, "exchange": "all-gather-ring", "selection": "sampled",
+        "selection_step": "500ps"})";
+
+Scenario at(const std::string& algorithm, int nodes, double gbps) {
+    const Study study =
+        read_study(file, {"algorithm=" + algorithm, fmt::format("cluster.nodes={}", nodes),
+                          fmt::format("cluster.fabric.link.bandwidth=\"{:.0f}bps\"", gbps * 1e9)});
+    return study.points.front().scenario;
+}
+
+double predicted(const std::string& algorithm, int nodes, double gbps) {
+    return to_seconds(model_step_time(at(algorithm, nodes, gbps), 1).value());
+}
+
+double simulated(const std::string& algorithm, int nodes, double gbps) {
+    return run_point(at(algorithm, nodes, gbps), nullptr).step_time_s.value();
+}
+
+/// The bandwidth at which the closed forms of `dense` and DGC are equal; dense is slower below.
+double crossover(const std::string& dense, int nodes) {
+    double slow = 0.1;
+    double fast = 100;
+    REQUIRE(predicted(dense, nodes, slow) > predicted(dgc, nodes, slow));
+    REQUIRE(predicted(dense, nodes, fast) < predicted(dgc, nodes, fast));
+    while (fast / slow > 1.0001) {
+        const double middle = (slow + fast) / 2;
+        (predicted(dense, nodes, middle) > predicted(dgc, nodes, middle) ? slow : fast) = middle;
+    }
+    return fast;
+}
+
+struct Named {
+    std::string dense;
+    int nodes;
+    double gbps;  // in docs/what-if.md
+};
+
+TEST_CASE("bandwidth what-if: dense passes DGC at the bandwidths that the docs name") {
+    for (const auto& [dense, nodes, gbps] :
+         {Named{overlapped, 16, 53.0}, Named{overlapped, 64, 35.6},
+          Named{hierarchical, 256, 6.99}}) {
+        CAPTURE(nodes);
+        CHECK(crossover(dense, nodes) == doctest::Approx(gbps).epsilon(0.01));
+    }
+}
+
+TEST_CASE("bandwidth what-if: the simulation changes sides where the closed forms do") {
+    const double gbps = crossover(overlapped, 16);
+
+    CHECK(simulated(overlapped, 16, 0.98 * gbps) > simulated(dgc, 16, 0.98 * gbps));
+    CHECK(simulated(overlapped, 16, 1.02 * gbps) < simulated(dgc, 16, 1.02 * gbps));
+}
+
+TEST_CASE("bandwidth what-if: simulated steps are those of the closed forms within 1e-5") {
+    const std::string flat = R"({"kind": "dense"})";
+    for (const std::string& algorithm : {flat, overlapped, hierarchical, dgc})
+        for (const int nodes : {4, 16})
+            for (const double gbps : {0.1, 1.0, 10.0, 25.0, 100.0}) {
+                CAPTURE(algorithm);
+                CAPTURE(nodes);
+                CAPTURE(gbps);
+                CHECK(simulated(algorithm, nodes, gbps) ==
+                      doctest::Approx(predicted(algorithm, nodes, gbps)).epsilon(1e-5));
+            }
+}
+
+}  // namespace
+}  // namespace paceline

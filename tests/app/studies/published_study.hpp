@@ -1,0 +1,44 @@
+// A small study that trains, and a published net for it to stand in for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/app/studies/training_study.hpp"
+
+namespace paceline {
+
+/// Beside what TrainingStudy has: "published.json", a net of one matrix of 100000 entries, which is
+/// compressed, and a bias of 50, which is not; and the same cluster without anything that trains.
+struct PublishedStudy : TrainingStudy {
+    std::string profile = folder.write("published.json", R"({
+      "name": "published", "title": "two tensors", "source": "made for a test", "sample": "image",
+      "layers": [{"name": "fc", "macs": 100000,
+                  "tensors": [{"name": "weight", "shape": [200, 500]},
+                              {"name": "bias", "shape": [50]}]}],
+      "throughput": []
+    })");
+    std::string timing = folder.write("timing.json", R"({
+      "cluster": {"nodes": 4, "fabric": {"kind": "star",
+                                         "link": {"bandwidth": "1Gbps", "latency": "5us"}}},
+      "workload": {"profile": "published.json", "step_time": "30ms", "batch": 8},
+      "algorithm": {"kind": "dense"}, "stop": {"iterations": 6}
+    })");
+
+    /// A net of 210 parameters in the place of the published one.
+    static constexpr const char* stands_in = R"(workload={
+        "model": {"kind": "mlp", "hidden": []},
+        "data": {"kind": "gaussian-mixture", "train": 256, "test": 64}, "batch": 8,
+        "stand_in_for": {"profile": "published.json", "step_time": "30ms"}})";
+
+    [[nodiscard]] Metrics stand_in(std::vector<std::string> settings) const {
+        settings.insert(settings.begin(), stands_in);
+        return run(settings);
+    }
+    /// The published net itself: nothing trains.
+    [[nodiscard]] Metrics timing_only(const std::vector<std::string>& settings) const {
+        return run_points(read_study(timing, settings), 1).front().metrics;
+    }
+};
+
+}  // namespace paceline

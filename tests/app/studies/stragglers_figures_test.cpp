@@ -1,0 +1,233 @@
+// Holds scenarios/stragglers.json against bounds and against recursions that are written down once
+// more here, and the table of docs/stragglers.md against the simulation.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/run/run_point.hpp"
+#include "app/scenario/study.hpp"
+#include "sim/compute/slow_nodes.hpp"
+#include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/docs_table.hpp"
+
+namespace paceline {
+namespace {
+
+using doctest::Approx;
+
+const std::string source = PACELINE_SOURCE_DIR;
+
+constexpr double factor = 4;
+constexpr double share = 0.5;
+constexpr int steps = 400;
+constexpr double gradient = 32 / 298.51;  // of resnet-50 at batch 32 on a V100
+
+struct Step {
+    double ideal_s = 0;  // without slow gradients
+    double slow_s = 0;
+    double stragglers_share = 0;
+};
+
+// By algorithm and number of nodes.
+using Figures = std::map<std::pair<std::string, int>, Step>;
+
+const Figures& figures() {
+    static const Figures all = [] {
+        const Study study = read_study(source + "/scenarios/stragglers.json", {});
+        Figures made;
+        for (const Point& point : study.points) {
+            const Metrics m = run_point(point.scenario, nullptr);
+            REQUIRE(m.outcome == "finished");
+            REQUIRE(m.iterations == steps);
+            Step& step = made[{point.scenario.algorithm.label, m.nodes}];
+            (point.scenario.cluster.stragglers[0].factor == 1 ? step.ideal_s : step.slow_s) =
+                m.step_time_s.value();
+            if (point.scenario.cluster.stragglers[0].factor > 1)
+                step.stragglers_share = m.waiting_stragglers_share.value();
+        }
+        return made;
+    }();
+    return all;
+}
+
+const char* const dense = "all-reduce SGD, ring";
+const char* const dsgd = "DSGD, ring";
+const char* const overlap = "Overlap-Local-SGD, tau 4";
+const char* const swarm = "SwarmSGD, non-blocking, H 2";
+const char* const ad_psgd = "AD-PSGD";
+
+const Step& of(const char* algorithm, int nodes) {
+    return figures().at({algorithm, nodes});
+}
+
+// The gradients of the study, in seconds: by node and step.
+std::vector<std::vector<double>> gradients(int nodes) {
+    const StepFactor law = one_slow_node(factor, share, {}, nodes, RandomStreams(1));
+    std::vector<std::vector<double>> all(static_cast<std::size_t>(nodes));
+    for (int i = 0; i < nodes; ++i)
+        for (int k = 0; k < steps; ++k)
+            all[static_cast<std::size_t>(i)].push_back(gradient * law(i, k));
+    return all;
+}
+
+double slow_steps(int nodes) {
+    double count = 0;
+    for (const std::vector<double>& one : gradients(nodes))
+        count += static_cast<double>(
+            std::ranges::count_if(one, [](double g) { return g > gradient * 2; }));
+    return count;
+}
+
+// The least a with  min over z in (0, 1) of a log(G(z)) - log(z) <= 0,  G(z) = q (3 z - z^2)/(1 - z)^2:
+// so many slow gradients per step no chain collects in the long run.
+double most_collected(double q) {
+    const auto chains = [&](double a) {
+        double least = 1e9;
+        for (double z = 0.0005; z < 1; z += 0.0005)
+            least = std::min(least,
+                             a * std::log(q * (3 * z - z * z) / ((1 - z) * (1 - z))) - std::log(z));
+        return least;
+    };
+    double below = 1e-6;
+    double above = 1;
+    for (int i = 0; i < 50; ++i) {
+        const double middle = (below + above) / 2;
+        (chains(middle) > 0 ? below : above) = middle;
+    }
+    return above;
+}
+
+constexpr int node_counts[]{4, 8, 16, 32, 64};
+
+// One case: the study is run once.
+TEST_CASE("stragglers, figures: the shipped study is what its bounds and its page say") {
+    SUBCASE("as many steps have a slow node as are to be expected") {
+        for (const int n : node_counts)
+            CHECK(std::abs(slow_steps(n) - steps * share) <
+                  4 * std::sqrt(steps * share * (1 - share)));
+    }
+
+    SUBCASE("an all-reduce takes the longest gradient of each step") {
+        for (const int n : node_counts) {
+            CAPTURE(n);
+            const Step& step = of(dense, n);
+            const double expected = step.ideal_s + (factor - 1) * gradient * slow_steps(n) / steps;
+
+            CHECK(step.slow_s == Approx(expected).epsilon(1e-5));
+        }
+    }
+
+    SUBCASE("DSGD on a ring follows the max-plus recursion") {
+        for (const int n : node_counts) {
+            CAPTURE(n);
+            const double exchange = of(dsgd, n).ideal_s - gradient;
+            const auto g = gradients(n);
+            const auto count = static_cast<std::size_t>(n);
+            std::vector<double> t(count);
+            for (std::size_t k = 0; k < steps; ++k) {
+                std::vector<double> computed(count);
+                for (std::size_t i = 0; i < count; ++i) computed[i] = t[i] + g[i][k];
+                for (std::size_t i = 0; i < count; ++i)
+                    t[i] = exchange + std::max({computed[i], computed[(i + 1) % count],
+                                                computed[(i + count - 1) % count]});
+            }
+
+            CHECK(of(dsgd, n).slow_s == Approx(std::ranges::max(t) / steps).epsilon(1e-3));
+        }
+    }
+
+    SUBCASE("DSGD on a ring lies between one node's gradients and the chains") {
+        for (const int n : node_counts) {
+            CAPTURE(n);
+            const Step& step = of(dsgd, n);
+            const double collected = (step.slow_s - step.ideal_s) / ((factor - 1) * gradient);
+
+            CHECK(collected > share / n);
+            CHECK(collected < slow_steps(n) / steps + 1e-3);
+            CHECK(collected < most_collected(share / n));
+            // Hammersley's process: sqrt(2 q), for many nodes and steps.
+            CHECK(collected == Approx(std::sqrt(2 * share / n)).epsilon(0.15));
+        }
+    }
+
+    SUBCASE("Overlap-Local-SGD follows the recursion of its blocks") {
+        constexpr std::size_t tau = 4;
+        for (const int n : node_counts) {
+            CAPTURE(n);
+            const double all_reduce = of(dense, n).ideal_s - gradient;
+            const auto g = gradients(n);
+            const auto count = static_cast<std::size_t>(n);
+            std::vector<double> t(count);
+            for (std::size_t block = 0; block < steps / tau; ++block) {
+                // The average of the block's first models; the first block has none.
+                const double average = block == 0 ? 0 : std::ranges::max(t) + all_reduce;
+                for (std::size_t i = 0; i < count; ++i) {
+                    for (std::size_t k = 0; k < tau; ++k) t[i] += g[i][block * tau + k];
+                    t[i] = std::max(t[i], average);
+                }
+            }
+
+            CHECK(of(overlap, n).slow_s == Approx(std::ranges::max(t) / steps).epsilon(1e-3));
+            CHECK(of(overlap, n).slow_s < of(dsgd, n).slow_s);
+        }
+    }
+
+    SUBCASE("asynchronous methods take the gradients of the unluckiest node") {
+        for (const char* algorithm : {swarm, ad_psgd})
+            for (const int n : node_counts) {
+                CAPTURE(algorithm);
+                CAPTURE(n);
+                double longest = 0;
+                for (const std::vector<double>& one : gradients(n)) {
+                    double sum = 0;
+                    for (const double g : one) sum += g;
+                    longest = std::max(longest, sum);
+                }
+                const double mean = gradient * (1 + (factor - 1) * share / n);
+
+                CHECK(of(algorithm, n).slow_s == Approx(longest / steps).epsilon(1e-9));
+                // By the union of n binomial tails (Bernstein), once in a thousand studies.
+                const double q = share / n;
+                const double log_odds = std::log(n * 1000.0);
+                const double excess =
+                    (log_odds / 3 + std::sqrt(log_odds * log_odds / 9 + 2 * steps * q * log_odds)) /
+                    steps;
+                CHECK(of(algorithm, n).slow_s < mean + (factor - 1) * gradient * excess);
+            }
+    }
+
+    SUBCASE("with more nodes all wait as long, or ever less") {
+        for (std::size_t i = 1; i < std::size(node_counts); ++i) {
+            const int n = node_counts[i];
+            const int before = node_counts[i - 1];
+            CHECK(of(dense, n).slow_s > of(dense, before).slow_s);
+            for (const char* algorithm : {dsgd, overlap, swarm, ad_psgd})
+                CHECK(of(algorithm, n).slow_s < of(algorithm, before).slow_s);
+        }
+    }
+
+    SUBCASE("docs/stragglers.md says what the simulation does") {
+        const std::string page = content(std::filesystem::path(source) / "docs" / "stragglers.md");
+        for (const char* algorithm : {dense, dsgd, overlap, swarm, ad_psgd}) {
+            CAPTURE(algorithm);
+            const std::vector<double> row = row_of(page, algorithm);
+            REQUIRE(row.size() == std::size(node_counts));
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                const Step& step = of(algorithm, node_counts[i]);
+                CHECK(std::abs(row[i] - step.slow_s / step.ideal_s) < 0.0051);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,259 @@
+// Studies that are stopped, killed or cannot write, and go on: the program itself.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/json/json_file.hpp"
+#include "tests/app/host/temporary_folder.hpp"
+
+namespace paceline {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// The program on a study, as a process of its own, whose files hold `most_bytes` each; what it says
+// on standard error goes to a file.
+class Run {
+  public:
+    Run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
+        rlim_t most_bytes = RLIM_INFINITY)
+        : err_((folder.path() / "err").string()) {
+        std::vector<std::string> all{PACELINE_BINARY, "run"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        std::vector<char*> argv;
+        for (std::string& argument : all) argv.push_back(argument.data());
+        argv.push_back(nullptr);
+        process_ = ::fork();
+        if (process_ == 0) {
+            const int err = ::open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+            ::dup2(err, STDERR_FILENO);
+            const rlimit limit{most_bytes, RLIM_INFINITY};
+            ::setrlimit(RLIMIT_FSIZE, &limit);
+            (void)std::signal(SIGXFSZ, SIG_IGN);
+            if (::chdir(folder.path().c_str()) == 0) ::execv(argv[0], argv.data());
+            ::_exit(127);
+        }
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+    ~Run() {
+        if (process_ > 0) (void)end_by(SIGKILL);
+    }
+
+    /// The status by which it ended.
+    int wait() {
+        int status = 0;
+        ::waitpid(process_, &status, 0);
+        process_ = -1;
+        return status;
+    }
+    int end_by(int signal) {
+        ::kill(process_, signal);
+        return wait();
+    }
+    [[nodiscard]] std::string err() const { return content(err_); }
+
+  private:
+    std::string err_;
+    pid_t process_ = -1;
+};
+
+std::string main_study() {
+    return (fs::path(PACELINE_SOURCE_DIR) / "scenarios" / "dgc-speedup.json").string();
+}
+
+// Every result but the manifest, by name.
+std::map<std::string, std::string> results_in(const fs::path& folder) {
+    std::map<std::string, std::string> all;
+    for (const char* name : {"results.csv", "table.txt", "timeline.csv", "summary.csv"})
+        if (fs::exists(folder / name)) all[name] = content(folder / name);
+    return all;
+}
+
+// Of the points that are kept; temporary files come and go meanwhile.
+std::map<std::string, fs::file_time_type> times_in(const fs::path& folder) {
+    std::map<std::string, fs::file_time_type> times;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+        if (entry.path().extension() == ".point")
+            times[entry.path().filename().string()] = entry.last_write_time();
+    return times;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+// An uninterrupted run to compare with, and how long it took.
+struct Whole {
+    TemporaryFolder folder;
+    std::map<std::string, std::string> results;
+    double seconds = 0;
+
+    explicit Whole(std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), {"--out", "whole"});
+        const auto begin = Clock::now();
+        Run run(folder, arguments);
+        CHECK(run.wait() == 0);
+        seconds = Seconds(Clock::now() - begin).count();
+        results = results_in(folder.path() / "whole");
+        CHECK(results.contains("results.csv"));
+    }
+};
+
+TEST_CASE("resume: killed at twenty random moments, a study ends with the bytes of a whole one") {
+    const std::vector<std::string> study{main_study(), "--set", "stop.iterations=4", "--jobs", "2",
+                                         "--out",      "o",     "--resume"};
+    const Whole whole({main_study(), "--set", "stop.iterations=4"});
+    const TemporaryFolder folder;
+    const fs::path points = folder.path() / "o" / "points";
+    std::mt19937_64 random(7);
+    std::size_t most_kept = 0;
+    for (int killed = 0; killed < 20;) {
+        const auto before = times_in(points);
+        most_kept = std::max(most_kept, before.size());
+        Run run(folder, study);
+        std::this_thread::sleep_for(
+            Seconds(std::uniform_real_distribution(0.0, whole.seconds)(random)));
+        const int status = run.end_by(SIGKILL);
+        const auto after = times_in(points);
+        for (const auto& [name, time] : before) {
+            CAPTURE(name);
+            CHECK(after.at(name) == time);  // not run again
+        }
+        if (WIFSIGNALED(status)) {
+            ++killed;
+            continue;
+        }
+        CHECK(results_in(folder.path() / "o") == whole.results);  // it was through: once more
+        fs::remove_all(folder.path() / "o");
+    }
+    CHECK(most_kept > 0);
+
+    Run last(folder, study);
+
+    CHECK(last.wait() == 0);
+    CHECK(results_in(folder.path() / "o") == whole.results);
+    CHECK(times_in(points).size() == 84);
+}
+
+TEST_CASE("resume: Ctrl-C leaves the rows of finished points, and the line it says goes on") {
+    const Whole whole({main_study(), "--set", "stop.iterations=40"});
+    const std::vector<std::string> all = lines_of(whole.results.at("results.csv"));
+    for (const int signal : {SIGINT, SIGTERM}) {
+        CAPTURE(signal);
+        const TemporaryFolder folder;
+        Run run(folder, {main_study(), "--set", "stop.iterations=40", "--jobs", "1", "--out", "o"});
+        const fs::path points = folder.path() / "o" / "points";
+        while (times_in(points).size() < 5) std::this_thread::sleep_for(Seconds(0.001));
+        const int status = run.end_by(signal);
+
+        CHECK(WIFEXITED(status));
+        CHECK(WEXITSTATUS(status) == 128 + signal);
+        const std::vector<std::string> rows = lines_of(content(folder.path() / "o/results.csv"));
+        CHECK(rows.size() >= 6);
+        CHECK(rows.size() < all.size());
+        CHECK(std::ranges::includes(std::set(all.begin(), all.end()),
+                                    std::set(rows.begin(), rows.end())));
+        CHECK(std::ranges::is_sorted(rows.begin() + 1, rows.end(), {},
+                                     [](const std::string& row) { return std::stoi(row); }));
+        const Json manifest = Json::parse(content(folder.path() / "o/manifest.json"));
+        CHECK(manifest.at("complete") == false);
+        CHECK(manifest.at("points").size() == rows.size() - 1);
+
+        const std::string err = run.err();
+        const std::size_t command = err.find("paceline run");
+        REQUIRE(command != std::string::npos);
+        const std::string line = fmt::format("cd '{}' && exec '{}'{}", folder.path().string(),
+                                             PACELINE_BINARY, err.substr(command + 8));
+        CHECK(std::system(line.c_str()) == 0);  // NOLINT(cert-env33-c)
+        CHECK(results_in(folder.path() / "o") == whole.results);
+    }
+}
+
+TEST_CASE("resume: a kept point that is cut, empty or of another content is run again") {
+    const Whole whole({main_study(), "--set", "cluster.nodes=4"});
+    const TemporaryFolder folder;
+    const std::vector<std::string> study{main_study(), "--set", "cluster.nodes=4",
+                                         "--out",      "o",     "--resume"};
+    CHECK(Run(folder, study).wait() == 0);
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder.path() / "o/points"))
+        files.push_back(entry.path());
+    REQUIRE(files.size() == 12);
+    const std::string first = content(files[0]);
+    fs::resize_file(files[0], first.size() / 2);
+    fs::resize_file(files[1], 0);
+    (void)folder.write("o/points/" + files[2].filename().string(), first);  // of another point
+
+    CHECK(Run(folder, study).wait() == 0);
+
+    CHECK(results_in(folder.path() / "o") == whole.results);
+    CHECK(content(files[0]) != first.substr(0, first.size() / 2));
+}
+
+TEST_CASE("resume: a disk that is full ends the study, and says what is wrong and how to go on") {
+    const Whole whole({main_study(), "--set", "cluster.nodes=4"});
+    const TemporaryFolder folder;
+    std::vector<std::string> study{main_study(), "--set", "cluster.nodes=4", "--out", "o"};
+
+    Run full(folder, study, 600);
+    const int status = full.wait();
+
+    CHECK(WEXITSTATUS(status) == 1);
+    CHECK(full.err().find("File too large") != std::string::npos);
+    CHECK(full.err().find("--resume") != std::string::npos);
+    CHECK_FALSE(fs::exists(folder.path() / "o/results.csv"));
+    CHECK(times_in(folder.path() / "o/points").empty());
+
+    study.emplace_back("--resume");
+    CHECK(Run(folder, study).wait() == 0);
+    CHECK(results_in(folder.path() / "o") == whole.results);
+}
+
+TEST_CASE("resume: with --log-json every line is an object, and the last says how it ended") {
+    const TemporaryFolder folder;
+    (void)folder.write("bad.json", "{}");
+    Run run(folder, {main_study(), "--set", "cluster.nodes=4", "--out", "o", "--log-json"});
+    CHECK(run.wait() == 0);
+    const std::vector<std::string> lines = lines_of(run.err());
+    REQUIRE(lines.size() == 14);
+    std::set<int> points;
+    for (const std::string& line : lines) {
+        const Json json = Json::parse(line);
+        if (json.at("event") == "point") points.insert(json.at("point").get<int>());
+    }
+    CHECK(points.size() == 12);
+    CHECK(Json::parse(lines.front()).at("event") == "study");
+    CHECK(Json::parse(lines.back()).at("complete") == true);
+
+    Run bad(folder, {"bad.json", "--log-json"});
+    const int status = bad.wait();
+    CHECK(WEXITSTATUS(status) == 2);
+    CHECK(Json::parse(bad.err()).at("event") == "error");
+}
+
+}  // namespace
+}  // namespace paceline

@@ -1,0 +1,1050 @@
+#include "tests/fuzz/random_scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/random/uniform_01.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/resources.hpp"
+#include "app/scenario/cluster/links.hpp"
+#include "app/scenario/schema.hpp"
+#include "app/scenario/workload/devices.hpp"
+#include "app/scenario/workload/profiles.hpp"
+#include "sim/engine/random.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Json& definition(const std::string& name) {
+    return scenario_schema().at("definitions").at(name);
+}
+
+// "#/definitions/link" is "link".
+std::string name_behind(const Json& node) {
+    const auto ref = node.at("$ref").get<std::string>();
+    return ref.substr(ref.rfind('/') + 1);
+}
+
+bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+Names kinds_of(const std::string& list) {
+    Names kinds;
+    for (const Json& one : definition(list).at("oneOf"))
+        kinds.push_back(definition(name_behind(one))
+                            .at("properties")
+                            .at("kind")
+                            .at("const")
+                            .get<std::string>());
+    return kinds;
+}
+
+Names symmetric_presets() {
+    Names names;
+    for (const LinkPreset& preset : link_presets())
+        if (!preset.bandwidth_up) names.push_back(preset.name);
+    return names;
+}
+
+class Generator {
+  public:
+    explicit Generator(std::uint64_t seed)
+        : stream_(RandomStreams(seed).stream("scenario")),
+          richness_(pick({0.03, 0.1, 0.25, 0.5})) {}
+
+    Json scenario();
+
+  private:
+    // --- chance ---
+
+    int whole(int least, int most) {
+        return boost::random::uniform_int_distribution<int>(least, most)(stream_);
+    }
+    double real(double least, double most) {
+        return least + (most - least) * boost::random::uniform_01<double>()(stream_);
+    }
+    bool chance(double probability) { return real(0, 1) < probability; }
+    bool maybe() { return chance(richness_); }
+    template <class T>
+    const T& pick(const std::vector<T>& values) {
+        return values[static_cast<std::size_t>(whole(0, static_cast<int>(values.size()) - 1))];
+    }
+    double pick(std::initializer_list<double> values) { return pick(std::vector<double>(values)); }
+    std::string text(std::initializer_list<const char*> values) {
+        return pick(Names(values.begin(), values.end()));
+    }
+
+    // --- the schema ---
+
+    Json value(const std::string& place, const Json& node);
+    Json object(const std::string& place, const Json& node);
+    Json property(const std::string& place, const std::string& key);
+    Json number(const Json& node);
+    std::optional<Json> by_rule(const std::string& place);
+    [[nodiscard]] bool allowed(const std::string& place, const std::string& key) const;
+    void mend(const std::string& place, Json& made);
+
+    // Sees to it that of `keys` those in `kept` are there and no other.
+    void keep(const std::string& place, Json& made, const Names& keys, const Names& kept);
+    void drop(Json& made, std::initializer_list<const char*> keys);
+    void need(const std::string& place, Json& made, std::initializer_list<const char*> keys);
+
+    // --- parts ---
+
+    void choose_surroundings();
+    Json fabric();
+    Json graph();
+    Json dims();
+    Json link();
+    Json nodes_list(int nodes);
+    Json subset(int nodes);
+    Json mixing();
+    Json edges();
+    Json all_reduce();
+    Json algorithm();
+    Json workload(bool may_train);
+    Json data();
+    Json data_of_files(const std::string& kind);
+    Json model(const std::string& data);
+    void add_time(Json& workload, const std::string& profile);
+    Json stop();
+    Json access();
+    Json background();
+    Json other_jobs();
+    Json schedule_of_absences();
+    Json sweep();
+    void mend_algorithm(const std::string& kind, Json& made);
+    void mend_cluster_part(const std::string& place, Json& made);
+
+    std::string duration() { return text({"20us", "300us", "1ms", "7ms", "0.05s", "2e-1s"}); }
+
+    RandomStream stream_;
+    double richness_;
+    int fabric_nodes_ = 1;
+    int nodes_ = 1;  // of the job
+    int workers_ = 1;
+    int per_node_ = 1;
+    Json placement_;  // null: none
+    std::string fabric_kind_;
+    std::string algorithm_kind_;
+    bool trains_ = false;
+    bool of_classes_ = false;  // what is predicted
+};
+
+// --- the schema ---
+
+Json Generator::number(const Json& node) {
+    const double least = node.value("minimum", node.value("exclusiveMinimum", 0.0));
+    const double most = node.value("maximum", node.value("exclusiveMaximum", 1e300));
+    if (node.contains("minimum") && chance(0.1)) return least;
+    if (node.contains("maximum") && most <= 1 && chance(0.1)) return most;
+    if (most <= 1) return real(least + 0.01 * (most - least), most - 0.01 * (most - least));
+    const double low = std::max(least, 0.02);
+    const double high = std::min(most, std::max(least, 1.0) * 3);
+    return low * std::exp(real(0, 1) * std::log(high / low)) + 1e-9;
+}
+
+Json Generator::property(const std::string& place, const std::string& key) {
+    const Json& node = place.empty() ? scenario_schema() : definition(place);
+    return value(place.empty() ? key : fmt::format("{}.{}", place, key),
+                 node.at("properties").at(key));
+}
+
+Json Generator::object(const std::string& place, const Json& node) {
+    std::set<std::string> taken;
+    std::set<std::string> left_out;
+    for (const Json& key : node.value("required", Json::array())) taken.insert(key);
+    for (const char* alternatives : {"oneOf", "anyOf"}) {
+        const auto list = node.find(alternatives);
+        if (list == node.end()) continue;
+        const auto chosen = static_cast<std::size_t>(whole(0, static_cast<int>(list->size()) - 1));
+        for (std::size_t i = 0; i < list->size(); ++i)
+            for (const Json& key : (*list)[i].at("required"))
+                (i == chosen ? taken : left_out).insert(key);
+    }
+    Json made = Json::object();
+    for (const auto& [key, schema] : node.at("properties").items()) {
+        const bool wanted = taken.contains(key) || (!left_out.contains(key) && maybe());
+        if (wanted && allowed(place, key)) made[key] = property(place, key);
+    }
+    mend(place, made);
+    return made;
+}
+
+Json Generator::value(const std::string& place, const Json& node) {
+    if (auto made = by_rule(place)) return *std::move(made);
+    if (node.contains("$ref")) {
+        const std::string name = name_behind(node);
+        if (auto made = by_rule(name)) return *std::move(made);
+        return value(name, definition(name));
+    }
+    if (const auto all = node.find("allOf"); all != node.end()) return value(place, all->front());
+    if (const auto fixed = node.find("const"); fixed != node.end()) return *fixed;
+    if (const auto list = node.find("enum"); list != node.end())
+        return (*list)[static_cast<std::size_t>(whole(0, static_cast<int>(list->size()) - 1))];
+    if (node.value("type", "") == "object") return object(place, node);
+    for (const char* alternatives : {"oneOf", "anyOf"})
+        if (const auto list = node.find(alternatives); list != node.end())
+            return value(
+                place,
+                (*list)[static_cast<std::size_t>(whole(0, static_cast<int>(list->size()) - 1))]);
+    const auto type = node.at("type").get<std::string>();
+    if (type == "boolean") return chance(0.5);
+    if (type == "number") return number(node);
+    if (type == "integer") {
+        const int least = node.value("minimum", 0);
+        return whole(least, static_cast<int>(std::min<std::int64_t>(
+                                node.value("maximum", std::int64_t{1} << 40), least + 4)));
+    }
+    if (type == "array") {
+        Json made = Json::array();
+        const int count = whole(node.value("minItems", 0), node.value("minItems", 0) + 2);
+        for (int i = 0; i < count; ++i) made.push_back(value(place + "[]", node.at("items")));
+        return made;
+    }
+    return text({"a", "some text", "\xC3\xBC"});
+}
+
+void Generator::drop(Json& made, std::initializer_list<const char*> keys) {
+    for (const char* key : keys) made.erase(key);
+}
+
+void Generator::need(const std::string& place, Json& made,
+                     std::initializer_list<const char*> keys) {
+    for (const char* key : keys)
+        if (!made.contains(key)) made[key] = property(place, key);
+}
+
+void Generator::keep(const std::string& place, Json& made, const Names& keys, const Names& kept) {
+    for (const std::string& key : keys)
+        if (std::ranges::find(kept, key) == kept.end()) made.erase(key);
+    for (const std::string& key : kept)
+        if (!made.contains(key)) made[key] = property(place, key);
+}
+
+// Values that the schema alone does not give: by "definition.key", by the definition's name, or by
+// the kind of unit.
+std::optional<Json> Generator::by_rule(const std::string& place) {
+    if (place == "duration" || place == "overhead" || place == "selection_step") return duration();
+    if (place == "coding_step") return text({"0s", "9ps", "1ns"});
+    if (place == "bytes") return text({"4B", "1kB", "64KiB", "0.25MB", "1MB"});
+    if (place == "bandwidth") return text({"20Mbps", "0.5Gbps", "1Gbps", "125MBps", "1e10bps"});
+    if (place == "density") return pick({0.001, 0.01, 0.1, real(0.001, 1), 1});
+    if (place == "label") return fmt::format("label {}", whole(0, 99));
+    if (place == "fabric") return fabric();
+    if (place == "dims") return dims();
+    if (place == "link") return link();
+    if (place == "node_list") return nodes_list(nodes_);
+    if (place == "mixing") return mixing();
+    if (place == "all_reduce") return all_reduce();
+    if (place == "algorithm") return algorithm();
+    if (place == "cluster.nodes") return fabric_nodes_;
+    if (place == "cluster.devices") return workers_;
+    if (place == "cluster.devices_per_node") return per_node_;
+    if (place == "cluster.placement") return placement_;
+    if (place == "cluster.access") return access();
+    if (place == "cluster.background") return background();
+    if (place == "torus.dims") return dims();
+    if (place == "stragglers.nodes" || place == "speeds.nodes") return subset(nodes_);
+    if (place == "speeds.values") {
+        Json values = Json::array();
+        for (int i = 0; i < nodes_; ++i) values.push_back(real(0.2, 4));
+        return values;
+    }
+    if (place == "speeds.device" || place == "workload.device")
+        return text({"k80", "p100", "titan-xp"});
+    if (place == "failures.schedule") return schedule_of_absences();
+    if (place == "absence_trace.file") return "absences.csv";
+    if (place == "access-trace.file") return "link.csv";
+    if (place == "absence_trace.period" || place == "access-trace.period") return "5s";
+    if (place == "leaf-spine.oversubscription") return real(0.5, 4);
+    if (place == "link.loss") return pick({0, 1e-4, 0.02});
+    if (place == "link.latency") return text({"0s", "1us", "500us", "20ms"});
+    if (place == "cell.nodes_per_cell" || place == "leaf-spine.hosts_per_leaf")
+        return whole(1, fabric_nodes_ + 1);
+    if (place == "leaf-spine.spines") return whole(1, 3);
+    if (place == "fat-tree.k") return 2 * whole(2, 3);
+    if (place == "parameter-server.servers") return whole(1, workers_);
+    if (place == "workload.batch" || place == "stand-in.batch") return whole(1, 8);
+    if (place == "workload.accumulation") return whole(1, 3);
+    if (place == "workload.dataset_samples") return whole(1, 100);
+    if (place == "measure.every")
+        return text({"1 iterations", "2 iterations", "0.5 epochs", "3ms", "1s"});
+    if (place == "measure.samples") return whole(1, 40);
+    if (place == "measure.baseline") return chance(0.3);
+    if (place == "optimizer.learning_rate" || place == "own-optimizer.learning_rate")
+        return pick({0.001, 0.05, 0.1, 30});
+    if (place == "schedule.milestones") return Json{0.3, real(0.4, 0.9)};
+    if (place == "stop") return stop();
+    if (place == "other_jobs") return other_jobs();
+    if (place == "sweep") return sweep();
+    if (place == "workload") return workload(true);
+    if (place == "warm_up.epochs_each") return real(0.1, 3);
+    if (place == "easgd.alpha") return real(0, 1.0 / workers_);
+    if (place == "zero-one-adam.local_step_clipper") return 1 << whole(0, 3);
+    if (place == "compressor-qsgd.levels") return whole(1, 200);
+    if (place == "compressor-qsgd.bucket") return whole(1, 600);
+    if (place == "lattice-exchange.bits") return whole(1, 32);
+    if (place == "fedavg.over_selection") return real(1, 3);
+    if (place == "dense-overlapped.bucket") return text({"1kB", "1MB", "25MiB"});
+    if (place == "$schema") return "scenario.schema.json";
+    return std::nullopt;
+}
+
+// Keys that go with what was chosen already.
+bool Generator::allowed(const std::string& place, const std::string& key) const {
+    if (place == "cluster") {
+        if (key == "bus") return per_node_ > 1;
+        if (key == "failures") return per_node_ == 1;
+        if (key == "access")
+            return per_node_ == 1 &&
+                   one_of(fabric_kind_, {"star", "cell", "leaf-spine", "fat-tree", "dumbbell"});
+        if (key == "placement") return !placement_.is_null();
+        if (key == "background") return fabric_nodes_ > 1;
+    }
+    if (place == "link" && key == "bandwidth_up") return one_of(fabric_kind_, {"star", "cell"});
+    if (key == "nesterov" || key == "clip")
+        return !one_of(algorithm_kind_, {"dsgd",
+                                         "dsgd-awc",
+                                         "dmsgd",
+                                         "awc-dmsgd",
+                                         "da-dmsgd",
+                                         "decentlam",
+                                         "qg-dmsgd",
+                                         "d2-dmsgd",
+                                         "gradient-tracking",
+                                         "choco-sgd",
+                                         "adam",
+                                         "lamb",
+                                         "one-bit-adam",
+                                         "one-bit-lamb",
+                                         "zero-one-adam",
+                                         "sign-sgd",
+                                         "ef-sign-sgd",
+                                         "pmsgd-lars",
+                                         "ps-async",
+                                         "ps-stale",
+                                         "fedavg",
+                                         "momentum-consensus"});
+    if (key == "optimizer" || key == "measure") return trains_;
+    if (key.starts_with("target_accuracy")) return trains_ && of_classes_;
+    return true;
+}
+
+// What keys of one object mean together.
+void Generator::mend(const std::string& place, Json& made) {
+    if (place == "schedule") {
+        const bool steps = made.value("kind", "constant") == "step";
+        if (steps)
+            need(place, made, {"milestones"});
+        else
+            drop(made, {"milestones", "factor"});
+    } else if (place == "partition") {
+        const auto kind = made.at("kind").get<std::string>();
+        keep(place, made, {"alpha", "share"},
+             kind == "dirichlet"         ? Names{"alpha"}
+             : kind == "partly-shuffled" ? Names{"share"}
+                                         : Names{});
+    } else if (place == "warm_up" && made.contains("steps_each")) {
+        drop(made, {"epochs_each"});
+    } else if (place == "parameter-server") {
+        const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
+        if (!own_nodes) made["placement"] = "workers";
+    } else if (place == "lattice-exchange" && made.at("kind") == "exact") {
+        drop(made, {"bits", "step"});
+    } else if (made.contains("kind") && scenario_schema().at("definitions").contains(place)) {
+        mend_algorithm(place, made);
+    }
+    mend_cluster_part(place, made);
+}
+
+void Generator::mend_cluster_part(const std::string& place, Json& made) {
+    if (place == "transport" && made.at("kind") == "ideal") {
+        made = Json{{"kind", "ideal"}};
+    } else if (place == "compute_jitter") {
+        const std::map<std::string, std::string> key_of{{"normal", "deviation"},
+                                                        {"log-normal", "sigma"},
+                                                        {"exponential", "excess"},
+                                                        {"pareto", "shape"}};
+        keep(place, made, {"deviation", "sigma", "excess", "shape"},
+             {key_of.at(made.at("kind").get<std::string>())});
+    } else if (place == "speeds") {
+        if (made.at("kind") == "device") made["kind"] = "uniform";  // needs a profile and its batch
+        const std::map<std::string, Names> keys_of{{"list", {"values"}},
+                                                   {"log-normal", {"sigma"}},
+                                                   {"uniform", {"low", "high"}},
+                                                   {"two-classes", {"share", "speed"}}};
+        keep(place, made,
+             {"values", "sigma", "low", "high", "share", "speed", "device", "efficiency", "nodes"},
+             keys_of.at(made.at("kind").get<std::string>()));
+        if (made.contains("low")) made["low"] = real(0.1, 1), made["high"] = real(1, 3);
+    } else if (place == "stragglers") {
+        const std::vector<Names> ways{{},
+                                      {"share"},
+                                      {"share", "one_node"},
+                                      {"every", "first"},
+                                      {"period", "for"},
+                                      {"mean_between", "mean_length"}};
+        keep(place, made,
+             {"share", "one_node", "every", "first", "period", "for", "begin", "mean_between",
+              "mean_length"},
+             pick(ways));
+        if (made.contains("period")) made["period"] = "10ms", made["for"] = duration();
+        if (made.contains("period") && maybe()) made["begin"] = duration();
+        if (made.contains("period") &&
+            one_of(made.at("for").get<std::string>(), {"0.05s", "2e-1s"}))
+            made["for"] = "3ms";
+        if (made.contains("one_node")) made.erase("nodes");
+    } else if (place == "failures") {
+        const std::vector<Names> ways{{"schedule"}, {"mean_between", "mean_repair"}, {"trace"}};
+        const Names& way = pick(ways);
+        const bool has_nodes = made.contains("nodes") && way.size() == 2;
+        keep(place, made, {"schedule", "mean_between", "mean_repair", "trace", "nodes"}, way);
+        if (has_nodes) made["nodes"] = subset(nodes_);
+        if (made.contains("mean_between")) made["mean_between"] = text({"20ms", "100ms", "1s"});
+        made["detection"] = text({"0s", "1ms", "20ms"});
+        if (made.value("on_death", "") == "restart")
+            made.erase("return_from");
+        else if (made.value("return_from", "") == "checkpoint")
+            need(place, made, {"checkpoint"});
+    } else if (place == "access-outages" && made.contains("schedule")) {
+        made["schedule"] = Json::array(
+            {{{"at", "1ms"}, {"for", duration()}}, {{"at", "400ms"}, {"for", duration()}}});
+        drop(made, {"mean_between", "mean_length"});
+    } else if (place == "access-trace" && made.contains("phase") && !made.contains("period")) {
+        made["period"] = "5s";
+    } else if (place == "link" && made.contains("loss") && !made.contains("latency")) {
+        made["latency"] = "1ms";
+    }
+}
+
+void Generator::mend_algorithm(const std::string& kind, Json& made) {
+    if (kind == "collective" && made.at("operation") != "all-reduce") made.erase("all_reduce");
+    if (kind == "lamb" && made.contains("min_trust") && made.contains("max_trust"))
+        made["max_trust"] = made.at("min_trust").get<double>() + 1;
+    if (kind == "one-bit-lamb") {
+        if (made.contains("min_trust")) made["min_trust"] = real(0, 1);
+        if (made.contains("max_trust")) made["max_trust"] = real(1, 20);
+        if (made.contains("factor_min")) made["factor_min"] = real(0.1, 1);
+        if (made.contains("factor_max")) made["factor_max"] = real(1, 5);
+    }
+    if (kind == "slowmo") {
+        const auto base = made.value("base", std::string("local"));
+        const bool has_neighbors = base == "sgp" || base == "dsgd";
+        if (has_neighbors)
+            need(kind, made, {"mixing"});
+        else
+            made.erase("mixing");
+        if (base != "local-adam") drop(made, {"beta2", "epsilon"});
+        if (base == "local" || base == "local-adam" || made.value("buffers", "") == "average")
+            made.erase("average");
+        if (base == "all-reduce" && made.value("buffers", "") == "average") made.erase("buffers");
+    }
+    if (kind == "compressed-sgd" && made.contains("exchange")) {
+        const auto of = made.at("compressor").at("kind").get<std::string>();
+        const bool adds_up = one_of(of, {"random-k", "random-block", "fp16"});
+        made["exchange"] =
+            adds_up ? all_reduce() : Json(text({"all-gather-ring", "all-gather-bruck"}));
+    }
+    if (kind == "fedavg") {
+        if (made.contains("compressor") &&
+            made.at("compressor").at("kind").get<std::string>().starts_with("random"))
+            made["compressor"] = Json{{"kind", "top-k"}};
+        if (!made.contains("compressor")) drop(made, {"error_feedback", "coding_step"});
+    }
+    if (kind == "swarm-sgd") {
+        const Json& how = made.contains("exchange") ? made.at("exchange") : Json("exact");
+        const bool exact = how == "exact" || (how.is_object() && how.at("kind") == "exact");
+        drop(made, {exact ? "coding_step" : "wire"});
+    }
+}
+
+// --- parts ---
+
+void Generator::choose_surroundings() {
+    fabric_nodes_ = chance(0.08) ? 1 : whole(2, 12);
+    if (chance(0.25)) fabric_nodes_ = 1 << whole(0, 3);
+    if (chance(0.15)) {
+        per_node_ = whole(2, 4);
+        fabric_nodes_ = std::min(fabric_nodes_, 4);
+    }
+    nodes_ = fabric_nodes_;
+    workers_ = nodes_ * per_node_;
+    if (chance(0.3 * richness_) && fabric_nodes_ > 2) {
+        placement_ = subset(fabric_nodes_);
+        nodes_ = static_cast<int>(placement_.size());
+        workers_ = nodes_ * per_node_;
+    }
+}
+
+Json Generator::subset(int nodes) {
+    std::vector<int> all(static_cast<std::size_t>(nodes));
+    std::iota(all.begin(), all.end(), 0);
+    for (std::size_t i = all.size(); i > 1; --i)
+        std::swap(all[i - 1], all[static_cast<std::size_t>(whole(0, static_cast<int>(i) - 1))]);
+    all.resize(static_cast<std::size_t>(whole(1, nodes)));
+    return all;
+}
+
+Json Generator::nodes_list(int nodes) {
+    if (chance(0.3)) return nodes > 1 ? text({"all", "even", "odd"}) : "all";
+    if (chance(0.5)) return subset(nodes);
+    const int from = whole(0, nodes - 1);
+    Json range{{"from", from}, {"to", whole(from, nodes - 1)}};
+    if (maybe()) range["step"] = whole(1, nodes);
+    return range;
+}
+
+Json Generator::fabric() {
+    fabric_kind_ = chance(0.45) ? "star" : pick(kinds_of("fabric"));
+    return fabric_kind_ == "graph" ? graph() : object(fabric_kind_, definition(fabric_kind_));
+}
+
+// A tree of switches with the nodes on it, and some cables more.
+Json Generator::graph() {
+    Json made{{"kind", "graph"},
+              {"link", link()},
+              {"switches", Json::array()},
+              {"cables", Json::array()}};
+    const int switches = whole(1, 4);
+    const auto name = [](int i) { return fmt::format("s{}", i); };
+    const auto cable = [&](const Json& a, const Json& b) {
+        Json one{{"between", Json::array({a, b})}};
+        if (maybe()) one["link"] = link();
+        made["cables"].push_back(one);
+    };
+    for (int i = 0; i < switches; ++i) {
+        made["switches"].push_back(name(i));
+        if (i > 0) cable(name(whole(0, i - 1)), name(i));
+    }
+    for (int i = 0; i < fabric_nodes_; ++i) cable(name(whole(0, switches - 1)), i);
+    if (maybe() && fabric_nodes_ > 1) cable(0, fabric_nodes_ - 1);
+    if (maybe()) made["overhead"] = duration();
+    return made;
+}
+
+Json Generator::dims() {
+    std::vector<int> extents;
+    int left = fabric_nodes_;
+    for (const int factor : {2, 3, 5, 7, 11})
+        while (left % factor == 0) {
+            left /= factor;
+            if (!extents.empty() && chance(0.3))
+                extents.back() *= factor;
+            else
+                extents.push_back(factor);
+        }
+    if (extents.empty()) extents.push_back(1);
+    return extents;
+}
+
+Json Generator::link() {
+    static const Names symmetric = symmetric_presets();
+    const bool any_preset = one_of(fabric_kind_, {"star", "cell"});
+    Json made = object("link", definition("link"));
+    if (made.contains("preset") && !any_preset) made["preset"] = pick(symmetric);
+    if (made.contains("preset") && one_of(made.at("preset").get<std::string>(), {"dial-up", "2g"}))
+        made["preset"] = "4g";  // minutes of simulated time, at a rate that pays no loss
+    return made;
+}
+
+Json Generator::mixing() {
+    const Names kinds{"ring",
+                      "complete",
+                      "star",
+                      "grid",
+                      "torus",
+                      "hypercube",
+                      "explicit",
+                      "exponential",
+                      "random-matching",
+                      "symmetric-exponential",
+                      "one-peer-exponential",
+                      "one-peer-hypercube"};
+    std::string kind = pick(kinds);
+    const bool power_of_two = std::has_single_bit(static_cast<unsigned>(workers_));
+    if (kind.ends_with("hypercube") && !power_of_two) kind = "ring";
+    const bool must_stay = one_of(algorithm_kind_, {"choco-sgd", "swarm-sgd"});
+    if (must_stay && (kind.starts_with("one-peer") || kind == "random-matching")) kind = "torus";
+    if (algorithm_kind_ == "swarm-sgd" && kind == "exponential") kind = "complete";
+    Json made{{"kind", kind}};
+    if (maybe()) made["lazy"] = chance(0.5);
+    if (kind == "explicit") {
+        made["edges"] = edges();
+        if (maybe()) made["directed"] = false;
+    }
+    const bool is_rectangle = kind == "grid" || kind == "torus";
+    if (is_rectangle && maybe())
+        for (int rows = whole(1, workers_); rows >= 1; --rows)
+            if (workers_ % rows == 0) {
+                made["rows"] = rows;
+                break;
+            }
+    const bool regular = one_of(kind, {"ring", "complete", "hypercube"});
+    const bool weighted =
+        kind == "explicit" && !made["edges"].empty() && made["edges"].front().size() == 3;
+    if (maybe() && !weighted && (regular || is_rectangle || kind == "explicit"))
+        made["weights"] = regular ? text({"metropolis", "uniform"}) : "metropolis";
+    return made;
+}
+
+// A path, and some more; with weights where asked, small enough for every row.
+Json Generator::edges() {
+    std::set<std::pair<int, int>> pairs;
+    for (int i = 1; i < workers_; ++i) pairs.emplace(whole(0, i - 1), i);
+    if (workers_ > 2 && maybe()) pairs.emplace(0, workers_ - 1);
+    const bool weighted = chance(0.3);
+    Json made = Json::array();
+    for (const auto& [i, j] : pairs) {
+        made.push_back(Json::array({i, j}));
+        if (weighted) made.back().push_back(0.9 / workers_);
+    }
+    return made;
+}
+
+Json Generator::all_reduce() {
+    const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
+    if (chance(0.25)) return object("parameter-server", definition("parameter-server"));
+    Names names{"ring", "recursive-doubling", "halving-doubling", "tree", "automatic"};
+    if (workers_ % per_node_ == 0) names.emplace_back("hierarchical");
+    if (own_nodes) names.emplace_back("parameter-server");
+    return pick(names);
+}
+
+Json Generator::algorithm() {
+    const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
+    if (algorithm_kind_ == "ps-sync") {
+        Json made = object("ps-sync", definition("ps-sync"));
+        made["all_reduce"] = object("parameter-server", definition("parameter-server"));
+        return made;
+    }
+    if (one_of(algorithm_kind_, {"ps-async", "ps-stale", "fedavg"}) && !own_nodes)
+        algorithm_kind_ = "dense";
+    if (algorithm_kind_ == "collective" && trains_) algorithm_kind_ = "dgc";
+    return object(algorithm_kind_, definition(algorithm_kind_));
+}
+
+Json Generator::data_of_files(const std::string& kind) {
+    Json made{{"kind", kind}};
+    if (kind == "idx") {
+        made["train_images"] = made["test_images"] = "images.idx";
+        made["train_labels"] = made["test_labels"] = "labels.idx";
+    } else if (kind == "cifar-10") {
+        made["train"] = Json::array({"cifar.bin"});
+        made["test"] = "cifar.bin";
+    } else if (kind == "text") {
+        made["file"] = "text.txt";
+        made["steps"] = whole(2, 5);
+        if (maybe()) made["unit"] = text({"words", "characters"});
+        if (maybe()) made["vocabulary"] = whole(2, 30);
+        if (maybe()) made["test_share"] = real(0.15, 0.4);
+    } else {
+        of_classes_ = chance(0.5);
+        made["file"] = "table.csv";
+        made[of_classes_ ? "label" : "target"] = of_classes_ ? "kind" : "y";
+        if (maybe()) made["seed"] = whole(0, 5);
+        if (maybe()) made["test_share"] = real(0.1, 0.5);
+    }
+    if (kind != "text" && maybe()) made["standardize"] = chance(0.5);
+    if (maybe()) made["partition"] = Json{{"kind", text({"iid", "contiguous"})}};
+    return made;
+}
+
+// The samples of a file, or made; classes unless said otherwise.
+Json Generator::data() {
+    static const Names kinds = kinds_of("data");
+    const std::string kind = pick(kinds);
+    of_classes_ = kind != "linear-regression";
+    if (one_of(kind, {"idx", "cifar-10", "text", "csv"})) return data_of_files(kind);
+    Json made = object("data-" + kind, definition("data-" + kind));
+    for (const char* key : {"train", "test", "rows", "test_rows"})
+        if (definition("data-" + kind).at("properties").contains(key))
+            made[key] =
+                std::string_view(key).starts_with("test") ? whole(1, 20) : whole(workers_, 60);
+    if (kind == "digits") made["size"] = 4 * whole(2, 3);
+    if (kind == "gaussian-mixture") made["classes"] = 2, made["components"] = whole(2, 5);
+    if (kind == "artificial-language")
+        made["vocabulary"] = whole(5, 30), made["word_classes"] = whole(1, 5),
+        made["steps"] = whole(1, 5);
+    made.erase("partition");
+    if (maybe()) {
+        made["partition"] = object("partition", definition("partition"));
+        if (kind == "linear-regression" || kind == "artificial-language")
+            made["partition"] = Json{{"kind", text({"iid", "contiguous"})}};
+    }
+    return made;
+}
+
+Json Generator::model(const std::string& data) {
+    const bool images = one_of(data, {"digits", "idx", "cifar-10"});
+    Names kinds{"softmax-regression", "mlp"};
+    if (images) kinds = {"softmax-regression", "mlp", "cnn", "resnet"};
+    if (one_of(data, {"text", "artificial-language"})) kinds = {"lstm"};
+    if (!of_classes_) kinds = {"linear-regression"};
+    const std::string kind = pick(kinds);
+    Json made{{"kind", kind}};
+    if (kind == "mlp") {
+        made["hidden"] = Json::array();
+        for (int i = whole(0, 2); i > 0; --i) made["hidden"].push_back(whole(1, 12));
+    } else if (kind == "cnn") {
+        made["channels"] = Json::array({whole(1, 4)});
+        if (maybe()) made["channels"].push_back(whole(1, 4));
+    } else if (kind == "resnet") {
+        made["groups"] = whole(1, 2);
+        made["width"] = 2 * whole(1, 2);
+        if (maybe()) made["blocks"] = whole(1, 2);
+    } else if (kind == "lstm") {
+        made["hidden"] = whole(1, 6);
+        if (maybe()) made["embedding"] = whole(1, 6);
+        if (maybe()) made["layers"] = whole(1, 2);
+        if (maybe() && !made.contains("embedding")) made["tied"] = chance(0.5);
+    } else if (kind == "linear-regression" && maybe()) {
+        made["bias"] = chance(0.5);
+    }
+    return made;
+}
+
+// One of the ways to say how long a gradient takes. An empty profile: a net that trains.
+void Generator::add_time(Json& workload, const std::string& profile) {
+    const std::string plain = per_node_ > 1 ? "gradient_time" : "step_time";
+    if (profile.ends_with(".json") || profile == "gradient" || !maybe()) {
+        workload[maybe() ? "gradient_time" : plain] = duration();
+        return;
+    }
+    const bool has_batch = workload.contains("batch");
+    if (!profile.empty() && chance(0.5)) {
+        const std::string file = fmt::format("models/profiles/{}.json", profile);
+        const Json rows = parse_json(resource(file), file).value("throughput", Json::array());
+        if (!rows.empty()) {
+            const Json& row =
+                rows[static_cast<std::size_t>(whole(0, static_cast<int>(rows.size()) - 1))];
+            workload["device"] = row.at("device");
+            workload["batch"] = row.value("batch", 4);
+            workload.erase("global_batch");
+            return;
+        }
+    }
+    if (!has_batch) workload["batch"] = whole(1, 8);
+    workload.erase("global_batch");
+    workload["device"] = pick(device_table()).name;
+    workload["efficiency"] = real(0.1, 1);
+}
+
+Json Generator::workload(bool may_train) {
+    trains_ = may_train && trains_;
+    Json made = Json::object();
+    if (maybe()) made["accumulation"] = whole(1, 3);
+    if (maybe()) made["update_time"] = duration();
+    if (trains_ || chance(0.6)) {
+        made["batch"] = whole(1, 6);
+        if (maybe()) {
+            made.erase("batch");
+            made["global_batch"] = whole(1, 4) * workers_ * made.value("accumulation", 1);
+        }
+    }
+    if (trains_) {
+        made["data"] = data();
+        made["model"] = model(made.at("data").at("kind").get<std::string>());
+        if (maybe()) made["sampling"] = text({"passes", "with-replacement"});
+        if (!chance(0.2)) {
+            add_time(made, "");
+            return made;
+        }
+        const std::string profile = text({"alexnet", "resnet-50", "vgg-16", "profile.json"});
+        made["stand_in_for"] = Json{{"profile", profile}};
+        add_time(made["stand_in_for"], profile.ends_with(".json") ? profile : "resnet-50");
+        if (made["stand_in_for"].contains("efficiency") && !profile.ends_with(".json"))
+            made["stand_in_for"]["device"] = "p100";
+        return made;
+    }
+    if (chance(0.5)) {
+        made["gradient"] = text({"4B", "400B", "4kB", "64KiB", "1MB", "20MB", "1.5e6B"});
+        add_time(made, "gradient");
+        if (maybe()) made["dataset_samples"] = whole(1, 100);
+        return made;
+    }
+    Names profiles{"profile.json"};
+    for (const std::string_view name : profile_names()) profiles.emplace_back(name);
+    const std::string profile = pick(profiles);
+    made["profile"] = profile;
+    add_time(made, profile);
+    return made;
+}
+
+Json Generator::stop() {
+    Json made{{"iterations", whole(1, 6)}, {"time", text({"50ms", "2s", "20s"})}};
+    if (trains_ && maybe()) made["target_loss"] = real(0.1, 2);
+    if (trains_ && maybe()) made["target_test_loss"] = real(0.1, 2);
+    if (trains_ && of_classes_ && maybe()) made["target_accuracy"] = real(0.1, 1);
+    if (chance(0.5)) made.erase("time");
+    if (trains_ && maybe()) made["epochs"] = real(0.1, 2);
+    return made;
+}
+
+// One process that changes the link of some nodes, and outages of any.
+Json Generator::access() {
+    Json made = Json::array();
+    if (chance(0.7)) {
+        const std::string kind = text({"access-trace", "access-on-off"});
+        made.push_back(object(kind, definition(kind)));
+    }
+    if (chance(0.5) || made.empty())
+        made.push_back(object("access-outages", definition("access-outages")));
+    return made;
+}
+
+Json Generator::background() {
+    Json made = Json::array();
+    for (int i = whole(0, 2); i > 0; --i) {
+        const std::string kind = text({"background-constant", "background-on-off"});
+        Json one = object(kind, definition(kind));
+        const Json ends = [&] {
+            Json two = subset(fabric_nodes_);
+            while (two.size() < 2) two = subset(fabric_nodes_);
+            return two;
+        }();
+        one["from"] = ends[0];
+        one["to"] = ends[1];
+        if (one.contains("message")) one["message"] = "1MB";  // small ones are many
+        made.push_back(one);
+    }
+    return made;
+}
+
+Json Generator::schedule_of_absences() {
+    Json made = Json::array();
+    const Json who = subset(nodes_);
+    for (const Json& node : who) {
+        made.push_back(Json{{"node", node}, {"at", text({"0s", "1ms", "30ms"})}});
+        if (chance(0.7)) made.back()["for"] = duration();
+    }
+    return made;
+}
+
+// Other jobs have other surroundings; those of the main one come back at the end.
+Json Generator::other_jobs() {
+    Json made = Json::array();
+    const Generator before = *this;
+    for (int i = 0; i < whole(0, 2); ++i) {
+        trains_ = false;
+        const Json where = subset(fabric_nodes_);
+        nodes_ = static_cast<int>(where.size());
+        workers_ = nodes_ * per_node_;
+        algorithm_kind_ = pick(kinds_of("algorithm"));
+        Json job{{"label", fmt::format("job {}", i)}, {"nodes", where}};
+        job["workload"] = workload(false);
+        job["algorithm"] = algorithm();
+        if (maybe()) job["stop"] = Json{{"iterations", whole(1, 5)}};
+        made.push_back(job);
+    }
+    const RandomStream stream = stream_;
+    *this = before;
+    stream_ = stream;
+    return made;
+}
+
+Json Generator::sweep() {
+    if (chance(0.5)) return Json{{"seed", {1, 2}}};
+    return Json{{"stop.iterations", {1, 3}}};
+}
+
+Json Generator::scenario() {
+    choose_surroundings();
+    trains_ = chance(0.5);
+    static const Names kinds = kinds_of("algorithm");
+    algorithm_kind_ = pick(kinds);
+    Json cluster = object("cluster", definition("cluster"));
+    if (!placement_.is_null() && !cluster.contains("devices")) cluster["placement"] = placement_;
+    cluster.erase("devices");
+    cluster["nodes"] = fabric_nodes_;
+    if (per_node_ > 1) {
+        cluster["devices_per_node"] = per_node_;
+        if (!cluster.contains("bus")) cluster["bus"] = object("bus", definition("bus"));
+        if (placement_.is_null() && chance(0.3)) {
+            cluster.erase("nodes");
+            cluster["devices"] = workers_;
+        }
+    }
+    const bool moves = cluster.contains("failures") || cluster.contains("access") ||
+                       cluster.contains("background");
+    Json made{{"cluster", cluster}};
+    made["workload"] = workload(true);
+    made["algorithm"] = algorithm();
+    made["stop"] = stop();
+    if (trains_) {
+        made["optimizer"] = object("optimizer", definition("optimizer"));
+        if (chance(0.6)) made["measure"] = object("measure", definition("measure"));
+    }
+    if (!trains_ && made["algorithm"].contains("optimizer")) made["algorithm"].erase("optimizer");
+    if (fabric_nodes_ > 1 && chance(0.4 * richness_)) made["other_jobs"] = other_jobs();
+    for (const char* key : {"$schema", "title", "seed", "price", "sweep"})
+        if (maybe()) made[key] = property("", key);
+    if (moves || made.contains("other_jobs")) made["stop"]["time"] = text({"50ms", "1s"});
+    return made;
+}
+
+// --- coverage ---
+
+template <class Visit>
+void visit_values(const std::string& place, const Json& node, Visit visit) {
+    if (node.contains("const")) visit(place, node.at("const"));
+    for (const Json& one : node.value("enum", Json::array())) visit(place, one);
+    for (const char* list : {"oneOf", "anyOf", "allOf"})
+        for (const Json& one : node.value(list, Json::array())) visit_values(place, one, visit);
+}
+
+std::string with_value(const std::string& place, const Json& value) {
+    return place + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+// Which definition an object of a scenario has: its kind decides among alternatives.
+void note(const std::string& place, const Json& node, const Json& value,
+          std::set<std::string>& seen) {
+    if (node.contains("$ref"))
+        return note(name_behind(node), definition(name_behind(node)), value, seen);
+    for (const char* list : {"oneOf", "anyOf", "allOf"})
+        for (const Json& one : node.value(list, Json::array())) {
+            if (!one.contains("$ref")) {
+                note(place, one, value, seen);
+                continue;
+            }
+            const Json& target = definition(name_behind(one));
+            const Json kind = target.value("properties", Json::object()).value("kind", Json());
+            const bool other_kind = value.is_object() && kind.contains("const") &&
+                                    value.value("kind", Json()) != kind.at("const");
+            if (!other_kind) note(name_behind(one), target, value, seen);
+        }
+    if (node.contains("const") || node.contains("enum")) {
+        if (value.is_primitive()) seen.insert(with_value(place, value));
+        return;
+    }
+    if (value.is_object() && node.contains("properties"))
+        for (const auto& [key, below] : value.items()) {
+            const auto property = node.at("properties").find(key);
+            if (property == node.at("properties").end()) continue;
+            const std::string name = place.empty() ? key : fmt::format("{}.{}", place, key);
+            seen.insert(name);
+            note(name, *property, below, seen);
+        }
+    if (value.is_array() && node.contains("items") && node.at("items").is_object())
+        for (const Json& one : value) note(place, node.at("items"), one, seen);
+}
+
+}  // namespace
+
+Json random_scenario(std::uint64_t seed) {
+    return Generator(seed).scenario();
+}
+
+std::set<std::string> schema_nodes() {
+    std::set<std::string> all;
+    const auto add = [&all](const std::string& place, const Json& node) {
+        if (!node.contains("properties")) return;
+        for (const auto& [key, property] : node.at("properties").items()) {
+            const std::string name = place.empty() ? key : fmt::format("{}.{}", place, key);
+            all.insert(name);
+            visit_values(name, property, [&all](const std::string& where, const Json& value) {
+                all.insert(with_value(where, value));
+            });
+        }
+    };
+    add("", scenario_schema());
+    for (const auto& [name, node] : scenario_schema().at("definitions").items()) {
+        add(name, node);
+        visit_values(name, node, [&all](const std::string& where, const Json& value) {
+            all.insert(with_value(where, value));
+        });
+    }
+    return all;
+}
+
+std::set<std::string> schema_nodes_of(const Json& scenario) {
+    std::set<std::string> seen;
+    note("", scenario_schema(), scenario, seen);
+    return seen;
+}
+
+namespace {
+
+std::string big_endian(std::uint32_t number) {
+    std::string bytes;
+    for (const unsigned shift : {24U, 16U, 8U, 0U})
+        bytes += static_cast<char>(static_cast<unsigned char>(number >> shift));
+    return bytes;
+}
+
+std::string some_bytes(std::size_t count) {
+    std::string bytes;
+    std::uint32_t state = 1;
+    while (bytes.size() < count) {
+        state = state * 1664525 + 1013904223;
+        bytes += static_cast<char>(static_cast<unsigned char>(state >> 24U));
+    }
+    return bytes;
+}
+
+std::string table_of_numbers() {
+    std::string text = "a,b,kind,y\n";
+    for (int i = 0; i < 40; ++i)
+        text += fmt::format("{},{},{},{}\n", i % 7, 0.5 * (i % 5), i % 3, 0.1 * (i % 9) - 1);
+    return text;
+}
+
+std::string words() {
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+        text += fmt::format("w{} v{} the{}", i % 7, i % 11, i % 5 == 0 ? "\n" : " ");
+    return text;
+}
+
+std::string labelled_images() {
+    std::string records;
+    for (int i = 0; i < 20; ++i) records += static_cast<char>(i % 10) + some_bytes(3072);
+    return records;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> companions() {
+    constexpr std::uint32_t images = 24;
+    std::string labels;
+    for (std::uint32_t i = 0; i < images; ++i) labels += static_cast<char>(i % 4);
+    return {
+        {"images.idx", big_endian(0x803) + big_endian(images) + big_endian(8) + big_endian(8) +
+                           some_bytes(std::size_t{images} * 64)},
+        {"labels.idx", big_endian(0x801) + big_endian(images) + labels},
+        {"cifar.bin", labelled_images()},
+        {"text.txt", words()},
+        {"table.csv", table_of_numbers()},
+        {"link.csv", "time_s,up_mbps,down_mbps\n0,100,200\n0.01,5,8.5\n0.3,0,50\n0.5,90,90\n"},
+        {"absences.csv", "node,leaves_s,returns_s\n0,0.02,0.05\n0,0.2,0.21\n0,3,4.5\n"},
+        {"profile.json",
+         R"({"name": "small", "source": "made up", "dataset": {"name": "none", "samples": 64},
+  "layers": [{"name": "one", "macs": 1000, "tensors": [{"name": "weight", "shape": [40, 30]},
+                                                       {"name": "bias", "shape": [40]}]},
+             {"name": "two", "macs": 400, "tensors": [{"name": "weight", "shape": [10, 40]}]}],
+  "throughput": [{"device": "k80", "batch": 4, "samples_per_s": 100, "source": "made up"}]})"},
+    };
+}
+
+void write_companions(const std::filesystem::path& folder) {
+    for (const auto& [name, content] : companions())
+        std::ofstream(folder / name, std::ios::binary) << content;
+}
+
+}  // namespace paceline
