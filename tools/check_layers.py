@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Refuses includes that go against the layers of docs/design.md, or that cost every reader seconds.
+"""Refuses includes that go against the layers of docs/design.md or in circles, or that cost every reader seconds.
+
+A folder at the root is a layer, a folder in it a room. LAYERS and ROOMS say what each may include. Besides, no chain of
+includes leads back to its folder, nor to its pair of files (x.hpp and x.cpp).
 
     tools/check_layers.py [ROOT]        check the tree at ROOT (default: this repository)
     tools/check_layers.py --self-test   check that the checker refuses what it must
@@ -9,12 +12,13 @@ Prints `file:line: what; allowed: what instead` for each fault. Exit code 1 if t
 
 import re
 import sys
+from pathlib import Path
 
 import line_check
 
-# folder: the folders that it may include
+# layer: the layers that it may include
 PRODUCT = ["sim", "topologies", "models", "algorithms", "analysis", "app"]
-MAY_INCLUDE = {
+LAYERS = {
     "sim": ["sim"],
     "topologies": ["sim", "topologies"],
     "models": ["sim", "models"],
@@ -23,6 +27,35 @@ MAY_INCLUDE = {
     "app": PRODUCT,
     "tests": [*PRODUCT, "bench", "tests"],
     "bench": [*PRODUCT, "bench", "tests"],
+}
+
+# layer: {room: the rooms of the layer that it may include besides itself}. A room's inner folders belong to it. Rooms of
+# one layer that are not listed may include each other, as long as that leads to no circle.
+FAMILY = ["algorithms/compression", "algorithms/optimizers", "algorithms/runtime", "algorithms/exchange"]
+ROOMS = {
+    "algorithms/compression": [],
+    "algorithms/optimizers": [],
+    "algorithms/runtime": FAMILY[:2],
+    "algorithms/exchange": FAMILY[:3],
+    "algorithms/collective": FAMILY,
+    "algorithms/dense": FAMILY,
+    "algorithms/sparse": FAMILY,
+    "algorithms/compressed": FAMILY,
+    "algorithms/adaptive": FAMILY,
+    "algorithms/decentralized": FAMILY,
+    "algorithms/gossip": FAMILY,
+    "algorithms/local": [*FAMILY, "algorithms/gossip"],  # SlowMo over SGP
+    "algorithms/servers": [*FAMILY, "algorithms/local"],  # FedAvg's local steps
+    "analysis/forms": [],
+    "analysis/measures": [],
+    "analysis/traces": ["analysis/measures"],
+    "app/host": [],
+    "app/json": [],
+    "app/scenario": ["app/json"],
+    "app/run": ["app/json", "app/scenario"],
+    "app/study": ["app/host", "app/json", "app/scenario", "app/run"],
+    "app/questions": ["app/host", "app/json", "app/scenario", "app/run", "app/study"],
+    "app/commands": ["app/host", "app/json", "app/scenario", "app/run", "app/study", "app/questions"],
 }
 HEADERS = {".hpp", ".h", ".ipp", ".inl"}
 SOURCES = {".cpp", ".cc"}
@@ -40,13 +73,21 @@ ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, sim/engine"
 INCLUDE = re.compile(r"\s*#\s*include\b\s*(?P<open>[<\"]?)(?P<path>[^>\"]*)")
 
 
+def room_of(file):
+    """The layer and the room of a file, such as app/json."""
+    return "/".join(file.parts[:2])
+
+
 def faults_of_include(file, quoted, path):
     """Yields (what, allowed) for an include of `path` in `file`, which is relative to the root."""
     folder = file.parts[0]
     target = path.split("/")[0]
-    if target in MAY_INCLUDE and "/" in path:
-        if target not in MAY_INCLUDE[folder]:
-            yield f"{folder} includes {path}", ", ".join(MAY_INCLUDE[folder])
+    if target in LAYERS and "/" in path:
+        room, target_room = room_of(file), room_of(Path(path))
+        if target not in LAYERS[folder]:
+            yield f"{folder} includes {path}", ", ".join(LAYERS[folder])
+        elif room in ROOMS and target_room in ROOMS and folder == target and target_room not in [room, *ROOMS[room]]:
+            yield f"{room} includes {path}", ", ".join([room, *ROOMS[room]])
         elif not quoted:
             yield f"our own {path} in angle brackets", f'#include "{path}"'
     elif quoted:
@@ -62,12 +103,17 @@ def faults_of_include(file, quoted, path):
         yield f"sim/engine includes {path}", ENGINE_ALLOWED_TEXT
 
 
-def faults_of_file(root, file):
-    """Yields one line of text for each fault of `file`."""
+def includes_of(root, file):
+    """Yields (line number, match of INCLUDE) for each include of `file`."""
     for number, line in enumerate((root / file).read_text(encoding="utf-8").splitlines(), 1):
         include = INCLUDE.match(line)
-        if include is None:
-            continue
+        if include is not None:
+            yield number, include
+
+
+def faults_of_file(root, file):
+    """Yields one line of text for each fault of `file`."""
+    for number, include in includes_of(root, file):
         if not include["open"]:
             yield f"{file}:{number}: an include by macro; allowed: the path, written out"
             continue
@@ -75,16 +121,54 @@ def faults_of_file(root, file):
             yield f"{file}:{number}: {what}; allowed: {allowed}"
 
 
+def circles(edges):
+    """Yields circles of a graph {node: {successor: ...}}, each as its nodes in order, until every node of one is named."""
+    state = {}
+
+    def visit(node, path):
+        state[node] = "open"
+        for successor in edges.get(node, {}):
+            if state.get(successor) == "open":
+                yield path[path.index(successor):]
+            elif successor not in state:
+                yield from visit(successor, [*path, successor])
+        state[node] = "done"
+
+    for node in sorted(edges):
+        if node not in state:
+            yield from visit(node, [node])
+
+
+def faults_of_circles(root, files):
+    """Yields a line of text for each include of a chain that leads back to its folder or to its pair of files.
+
+    Includes that are refused for themselves are left out.
+    """
+    for what, group in (("pairs of files", lambda file: str(file.with_suffix(""))), ("folders", lambda file: str(file.parent))):
+        known = {group(file) for file in files}
+        edges = {}
+        for file in files:
+            for number, include in includes_of(root, file):
+                target = group(Path(include["path"]))
+                refused = any(faults_of_include(file, include["open"] == '"', include["path"]))
+                if target in known and target != group(file) and not refused:
+                    edges.setdefault(group(file), {}).setdefault(target, f"{file}:{number}")
+        for circle in circles(edges):
+            chain = " -> ".join([*circle, circle[0]])
+            for node, successor in zip(circle, [*circle[1:], circle[0]]):
+                yield f"{edges[node][successor]}: {what} include in a circle: {chain}; allowed: one direction"
+
+
 def files_of(root):
     """The C++ files in the folders that have a layer, relative to the root, in a fixed order."""
-    found = (f for folder in MAY_INCLUDE for f in (root / folder).rglob("*"))
+    found = (f for folder in LAYERS for f in (root / folder).rglob("*"))
     return sorted(f.relative_to(root) for f in found if f.suffix in HEADERS | SOURCES)
 
 
 def check(root):
     """Returns (number of files, faults)."""
     files = files_of(root)
-    return len(files), [fault for file in files for fault in faults_of_file(root, file)]
+    return len(files), [*(fault for file in files for fault in faults_of_file(root, file)), *faults_of_circles(root, files)]
 
 
 # One line per rule; every one of the bad must be refused, once, and none of the good.
@@ -101,6 +185,9 @@ GOOD = [
     ("app/a.cpp", "#include <nlohmann/json.hpp>"),
     ("tests/app/a_test.cpp", '#include "app/a.hpp"'),
     ("bench/a.cpp", '#include "tests/run.hpp"'),
+    ("algorithms/sparse/a.cpp", '#include "algorithms/runtime/a.hpp"'),
+    ("app/study/ranks/a.cpp", '#include "app/json/a.hpp"'),
+    ("app/scenario/cluster/a.cpp", '#include "app/scenario/algorithms/a.hpp"'),
 ]
 BAD = [
     ("sim/a.cpp", '#include "models/a.hpp"'),
@@ -120,6 +207,15 @@ BAD = [
     ("models/b.hpp", "#include <Eigen/Dense>"),
     ("models/b.cpp", "#include <nlohmann/json.hpp>"),
     ("bench/a.cpp", "#include <nlohmann/json.hpp>"),
+    ("algorithms/runtime/a.cpp", '#include "algorithms/dense/a.hpp"'),
+    ("algorithms/dense/a.cpp", '#include "algorithms/sparse/a.hpp"'),
+    ("analysis/forms/a.cpp", '#include "analysis/measures/a.hpp"'),
+    ("app/scenario/cluster/a.hpp", '#include "app/host/a.hpp"'),
+    ("app/run/a.hpp", '#include "app/study/ranks/a.hpp"'),
+    ("sim/p.hpp", '#include "sim/q.hpp"'),
+    ("sim/q.cpp", '#include "sim/p.hpp"'),
+    ("models/f/a.hpp", '#include "models/g/z.hpp"'),
+    ("models/g/b.hpp", '#include "models/f/z.hpp"'),
     ("sim/engine/a.cpp", "#include <Eigen/Core>"),
     ("sim/engine/b.cpp", "#include <boost/container/small_vector.hpp>"),
     ("sim/engine/c.cpp", '#include "sim/network/a.hpp"'),
