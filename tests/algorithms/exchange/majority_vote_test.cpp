@@ -7,6 +7,7 @@
 
 #include "algorithms/compression/signs.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
+#include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline {
 namespace {
