@@ -9,7 +9,7 @@
 #include "tests/fuzz/judge.hpp"
 #include "tests/fuzz/left_files.hpp"
 
-namespace paceline {
+namespace paceline::mutations_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,4 +65,4 @@ TEST_CASE("mutations: the program leaves whole files, or none") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::mutations_test

@@ -18,7 +18,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/fuzz/judge.hpp"
 
-namespace paceline {
+namespace paceline::random_scenario_test {
 namespace {
 
 TEST_CASE("random scenarios: the same seed gives the same one, another seed another one") {
@@ -80,4 +80,4 @@ TEST_CASE("random scenarios: 200 of them run by the laws, the same twice, or say
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::random_scenario_test

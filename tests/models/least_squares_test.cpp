@@ -6,7 +6,7 @@
 #include "models/data/normal.hpp"
 #include "models/nets/linear_regression.hpp"
 
-namespace paceline {
+namespace paceline::least_squares_test {
 namespace {
 
 Samples some_samples(int features, int count, RandomStream& stream) {
@@ -116,4 +116,4 @@ TEST_CASE("least squares, property: with fewer samples than parameters descent e
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::least_squares_test

@@ -15,7 +15,7 @@
 #include "models/nets/mlp.hpp"
 #include "sim/engine/random.hpp"
 
-namespace paceline {
+namespace paceline::problem_test {
 namespace {
 
 using doctest::Approx;
@@ -277,4 +277,4 @@ TEST_CASE("problem: a score has no decay in it, and labels can be right or wrong
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::problem_test

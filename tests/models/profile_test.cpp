@@ -9,7 +9,7 @@
 
 #include "tests/models/built_in_profile.hpp"
 
-namespace paceline {
+namespace paceline::profile_test {
 namespace {
 
 Profile two_layers() {
@@ -101,4 +101,4 @@ TEST_CASE("profile: the built-in ones have the published numbers of parameters")
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::profile_test

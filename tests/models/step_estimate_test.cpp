@@ -6,7 +6,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::step_estimate_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -37,4 +37,4 @@ TEST_CASE("step estimate: without a peak or an efficiency there is none") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::step_estimate_test

@@ -19,7 +19,7 @@
 #include "topologies/fabrics/leaf_spine.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::against_simgrid_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -256,4 +256,4 @@ TEST_CASE("against SimGrid: one link a thousandth slower is noticed") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::against_simgrid_test

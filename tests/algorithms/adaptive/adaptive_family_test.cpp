@@ -14,7 +14,7 @@
 #include "analysis/forms/adaptive_step_models.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
-namespace paceline {
+namespace paceline::adaptive_family_test {
 namespace {
 
 using Algorithm = std::function<Task<>(Worker&)>;
@@ -159,4 +159,4 @@ TEST_CASE("adaptive family: all of it descends to the common minimum's neighborh
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::adaptive_family_test

@@ -6,7 +6,7 @@
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
-namespace paceline {
+namespace paceline::dense_adam_test {
 namespace {
 
 auto adam(AdamRule rule) {
@@ -69,4 +69,4 @@ TEST_CASE("dense Adam and LAMB: a step takes the step model of dense SGD, to the
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::dense_adam_test

@@ -5,7 +5,7 @@
 #include "algorithms/adaptive/dense_adam.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
-namespace paceline {
+namespace paceline::one_bit_adam_test {
 namespace {
 
 const AdamRule rule{0.9, 0.99, 1e-4, 0.01, false};
@@ -103,4 +103,4 @@ TEST_CASE("1-bit Adam: masked, an entry that never had a gradient stays; else it
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::one_bit_adam_test

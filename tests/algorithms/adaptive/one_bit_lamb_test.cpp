@@ -8,7 +8,7 @@
 #include "algorithms/adaptive/dense_lamb.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
-namespace paceline {
+namespace paceline::one_bit_lamb_test {
 namespace {
 
 using doctest::Approx;
@@ -178,4 +178,4 @@ TEST_CASE("1-bit LAMB: a factor is clipped to its range, then to a tenth of its 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::one_bit_lamb_test

@@ -7,7 +7,7 @@
 #include "analysis/forms/adaptive_step_models.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
-namespace paceline {
+namespace paceline::one_bit_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -133,4 +133,4 @@ TEST_CASE("1-bit SGD: the closed form is exact where stripes are equal, and a bo
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::one_bit_sgd_test

@@ -7,7 +7,7 @@
 #include "algorithms/adaptive/dense_adam.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
-namespace paceline {
+namespace paceline::zero_one_adam_test {
 namespace {
 
 const AdamRule rule{0.9, 0.99, 1e-4, 0.01, false};
@@ -225,4 +225,4 @@ TEST_CASE("0/1 Adam: local steps send nothing") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::zero_one_adam_test

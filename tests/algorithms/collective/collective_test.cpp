@@ -8,7 +8,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::collective_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -63,4 +63,4 @@ TEST_CASE("collective: a worker with values is refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::collective_test

@@ -16,7 +16,7 @@
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::choco_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -169,4 +169,4 @@ TEST_CASE("CHOCO-SGD: the message travels beside the next gradient") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::choco_sgd_test

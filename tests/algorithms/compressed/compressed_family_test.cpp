@@ -18,7 +18,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::compressed_family_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -259,4 +259,4 @@ TEST_CASE("compressed family: dropped at any time, it leaves only what is on the
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::compressed_family_test

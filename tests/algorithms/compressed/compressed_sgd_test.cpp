@@ -15,7 +15,7 @@
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::compressed_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -212,4 +212,4 @@ TEST_CASE("compressed SGD: a stand-in's messages weigh as the net that is charge
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::compressed_sgd_test

@@ -10,7 +10,7 @@
 #include "algorithms/dense/dense_sgd.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::power_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -176,4 +176,4 @@ TEST_CASE("PowerSGD: it sends 4 r (a + c) bytes of each matrix, and one dimensio
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::power_sgd_test

@@ -9,7 +9,7 @@
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::sign_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -139,4 +139,4 @@ TEST_CASE("signs: a bit per entry is sent, and a scale of 32 per tensor where th
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sign_sgd_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::column_quantizer_test {
 namespace {
 
 using doctest::Approx;
@@ -88,4 +88,4 @@ TEST_CASE("column quantizer: a column weighs a word per 32 rows and two floats")
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::column_quantizer_test

@@ -16,7 +16,7 @@
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::compressors_test {
 namespace {
 
 Eigen::VectorXd golden_x() {
@@ -362,4 +362,4 @@ TEST_CASE("compressors: coding takes passes over all entries, and over those of 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::compressors_test

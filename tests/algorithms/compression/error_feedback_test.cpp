@@ -14,7 +14,7 @@
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::error_feedback_test {
 namespace {
 
 std::vector<Compressor> every_compressor() {
@@ -79,4 +79,4 @@ TEST_CASE("error feedback: without values it does nothing") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::error_feedback_test

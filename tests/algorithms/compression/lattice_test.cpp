@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::lattice_test {
 namespace {
 
 Eigen::VectorXd one(double x) {
@@ -77,4 +77,4 @@ TEST_CASE("lattice: codes are whole numbers below 2^bits, and weigh as many bits
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::lattice_test

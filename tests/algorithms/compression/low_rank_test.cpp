@@ -6,7 +6,7 @@
 #include "models/tensors/layout.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 
-namespace paceline {
+namespace paceline::low_rank_test {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -81,4 +81,4 @@ TEST_CASE("low rank: a zero column stays zero, and keeps the old column of Q") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::low_rank_test

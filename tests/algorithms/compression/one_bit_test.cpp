@@ -9,7 +9,7 @@
 
 #include "tests/algorithms/compression/one_bit_oracle.hpp"
 
-namespace paceline {
+namespace paceline::one_bit_test {
 namespace {
 
 using doctest::Approx;
@@ -190,4 +190,4 @@ TEST_CASE("one bit: a contribution is a bit per padded entry and a scale per buf
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::one_bit_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::selection_test {
 namespace {
 
 using doctest::Approx;
@@ -96,4 +96,4 @@ TEST_CASE("selection: unless said otherwise a P102-100 samples") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::selection_test

@@ -12,7 +12,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/models/built_in_profile.hpp"
 
-namespace paceline {
+namespace paceline::sparse_test {
 namespace {
 
 using doctest::Approx;
@@ -241,4 +241,4 @@ TEST_CASE("sparse: a tensor without entries weighs nothing") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sparse_test

@@ -11,7 +11,7 @@
 #include "sim/engine/check.hpp"
 #include "sim/engine/random.hpp"
 
-namespace paceline {
+namespace paceline::sparse_vector_test {
 namespace {
 
 LayoutPtr flat(std::int64_t entries) {
@@ -73,4 +73,4 @@ TEST_CASE("support: sets of different vectors do not merge") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sparse_vector_test

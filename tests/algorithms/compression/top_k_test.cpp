@@ -17,7 +17,7 @@
 #include "algorithms/compression/sparse.hpp"
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::top_k_test {
 namespace {
 
 using Positions = std::vector<std::int64_t>;
@@ -287,4 +287,4 @@ TEST_CASE("top-k: from the second call on nothing is allocated") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::top_k_test

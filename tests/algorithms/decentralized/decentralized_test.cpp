@@ -14,7 +14,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
 
-namespace paceline {
+namespace paceline::decentralized_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -138,4 +138,4 @@ TEST_CASE("decentlam: on a ring it is the two-step form, W(X - gamma G) + beta (
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::decentralized_test

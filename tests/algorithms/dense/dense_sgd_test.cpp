@@ -10,7 +10,7 @@
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::dense_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -173,4 +173,4 @@ TEST_CASE("dense SGD: the wire format sets what it sends") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::dense_sgd_test

@@ -15,7 +15,7 @@
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::overlapped_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -417,4 +417,4 @@ TEST_CASE("overlapped SGD, property: dropped at any time, it leaves only what is
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::overlapped_sgd_test

@@ -8,7 +8,7 @@
 #include "algorithms/dense/dense_sgd.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::pmsgd_lars_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,4 +102,4 @@ TEST_CASE("PmSGD with LARS: costs the time of dense SGD, to the picosecond") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::pmsgd_lars_test

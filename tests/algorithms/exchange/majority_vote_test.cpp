@@ -9,7 +9,7 @@
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::majority_vote_test {
 namespace {
 
 TEST_CASE("majority vote, property: the vote is what counting by hand says, and a tie is 0") {
@@ -39,4 +39,4 @@ TEST_CASE("majority vote, property: the vote is what counting by hand says, and 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::majority_vote_test

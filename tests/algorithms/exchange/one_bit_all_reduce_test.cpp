@@ -8,7 +8,7 @@
 #include "analysis/forms/adaptive_step_models.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
-namespace paceline {
+namespace paceline::one_bit_all_reduce_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -132,4 +132,4 @@ TEST_CASE("one-bit all-reduce: values do not change the clock, and messages weig
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::one_bit_all_reduce_test

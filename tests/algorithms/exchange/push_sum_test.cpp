@@ -11,7 +11,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::push_sum_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -166,4 +166,4 @@ TEST_CASE("push-sum: alone it keeps what it has") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::push_sum_test

@@ -7,7 +7,7 @@
 #include "algorithms/decentralized/dsgd_awc.hpp"
 #include "tests/algorithms/gossip/gossip_run.hpp"
 
-namespace paceline {
+namespace paceline::ad_psgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -114,4 +114,4 @@ TEST_CASE("ad-psgd: an exchange that outlasts steps delays the next exchange, an
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::ad_psgd_test

@@ -6,7 +6,7 @@
 #include "algorithms/dense/dense_sgd.hpp"
 #include "tests/algorithms/gossip/gossip_run.hpp"
 
-namespace paceline {
+namespace paceline::gossip_modes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -118,4 +118,4 @@ TEST_CASE("gossip, property: dropped at any time, it leaves only what is on the 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::gossip_modes_test

@@ -13,7 +13,7 @@
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::momentum_consensus_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -213,4 +213,4 @@ TEST_CASE("momentum consensus: two models to each neighbor travel beside the gra
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::momentum_consensus_test

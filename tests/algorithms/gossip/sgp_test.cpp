@@ -12,7 +12,7 @@
 #include "tests/algorithms/gossip/gossip_run.hpp"
 #include "topologies/mixing/schedule.hpp"
 
-namespace paceline {
+namespace paceline::sgp_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -209,4 +209,4 @@ TEST_CASE("sgp: steps take their closed forms, and messages weigh one number mor
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sgp_test

@@ -7,7 +7,7 @@
 #include "analysis/forms/gossip_step_models.hpp"
 #include "tests/algorithms/gossip/gossip_run.hpp"
 
-namespace paceline {
+namespace paceline::swarm_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -287,4 +287,4 @@ TEST_CASE("swarm SGD: geometric bursts have the mean that was asked for") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::swarm_sgd_test

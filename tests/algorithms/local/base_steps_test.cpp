@@ -9,7 +9,7 @@
 #include "tests/algorithms/local/local_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::base_steps_test {
 namespace {
 
 Task<> steps_of(Worker& self, BaseOptions options) {
@@ -146,4 +146,4 @@ TEST_CASE("base steps: buffers that are reset are as at first, and push-sum keep
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::base_steps_test

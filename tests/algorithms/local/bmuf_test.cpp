@@ -9,7 +9,7 @@
 #include "algorithms/local/slowmo.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
-namespace paceline {
+namespace paceline::bmuf_test {
 namespace {
 
 LocalAlgorithm of_bmuf(const BmufOptions& options) {
@@ -126,4 +126,4 @@ TEST_CASE("bmuf: without block momentum every form is averaging of parameters") 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::bmuf_test

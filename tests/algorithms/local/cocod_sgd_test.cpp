@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/local/local_run.hpp"
 
-namespace paceline {
+namespace paceline::cocod_sgd_test {
 namespace {
 
 LocalAlgorithm of_cocod(std::int64_t period, MomentumRule rule) {
@@ -47,4 +47,4 @@ TEST_CASE("CoCoD: the mean of the models moves by the mean of what workers did")
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::cocod_sgd_test

@@ -5,7 +5,7 @@
 #include "algorithms/local/local_sgd.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
-namespace paceline {
+namespace paceline::easgd_test {
 namespace {
 
 LocalAlgorithm of_easgd(std::int64_t period, double alpha, MomentumRule rule = {}) {
@@ -97,4 +97,4 @@ TEST_CASE("EASGD: with n alpha = 1 the center is the mean of the models that pul
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::easgd_test

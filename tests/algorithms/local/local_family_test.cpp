@@ -18,7 +18,7 @@
 #include "tests/algorithms/local/local_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::algorithms_local_family_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -270,4 +270,4 @@ TEST_CASE("local family: the mean of the models comes close to the minimum") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::algorithms_local_family_test

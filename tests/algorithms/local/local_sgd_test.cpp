@@ -5,7 +5,7 @@
 #include "algorithms/local/post_local_sgd.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
-namespace paceline {
+namespace paceline::local_sgd_test {
 namespace {
 
 LocalAlgorithm of_local_sgd(std::int64_t period, MomentumRule rule = {}) {
@@ -102,4 +102,4 @@ TEST_CASE("post-local SGD: blocks are counted from the switch, which begins with
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::local_sgd_test

@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/local/local_run.hpp"
 
-namespace paceline {
+namespace paceline::overlap_local_sgd_test {
 namespace {
 
 LocalAlgorithm of_overlap(std::int64_t period, double alpha, double anchor_momentum,
@@ -82,4 +82,4 @@ TEST_CASE("overlap local SGD: with alpha 1 the anchor never leaves the first mod
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::overlap_local_sgd_test

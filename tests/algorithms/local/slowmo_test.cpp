@@ -10,7 +10,7 @@
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::slowmo_test {
 namespace {
 
 LocalAlgorithm of_slowmo(const SlowmoOptions& options) {
@@ -228,4 +228,4 @@ TEST_CASE("slowmo: local Adam keeps, averages or loses both of its moments") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::slowmo_test

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::adam_test {
 namespace {
 
 using doctest::Approx;
@@ -111,4 +111,4 @@ TEST_CASE("Adam: vectors without values are left alone") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::adam_test

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::lamb_test {
 namespace {
 
 using doctest::Approx;
@@ -137,4 +137,4 @@ TEST_CASE("LAMB: with every ratio clipped to 1 it is Adam") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::lamb_test

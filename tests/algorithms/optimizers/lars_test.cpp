@@ -6,7 +6,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::lars_test {
 namespace {
 
 using doctest::Approx;
@@ -89,4 +89,4 @@ TEST_CASE("LARS: the given gradient keeps its values, and one without values has
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::lars_test

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::momentum_test {
 namespace {
 
 using doctest::Approx;
@@ -152,4 +152,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::momentum_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::algorithms_schedule_test {
 namespace {
 
 using doctest::Approx;
@@ -126,4 +126,4 @@ TEST_CASE("schedule, property: no rate is zero or not finite, in runs of any len
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::algorithms_schedule_test

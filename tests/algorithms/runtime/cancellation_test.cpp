@@ -10,7 +10,7 @@
 #include "tests/algorithms/runtime/sample_algorithms.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::algorithms_cancellation_test {
 namespace {
 
 using namespace literals;
@@ -72,4 +72,4 @@ TEST_CASE("training, property: a run can be destroyed at any time") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::algorithms_cancellation_test

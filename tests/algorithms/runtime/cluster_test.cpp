@@ -8,7 +8,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::cluster_test {
 namespace {
 
 using namespace literals;
@@ -56,4 +56,4 @@ TEST_CASE("cluster: a mixing has a row for each node") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::cluster_test

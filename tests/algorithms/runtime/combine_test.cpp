@@ -10,7 +10,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::combine_test {
 namespace {
 
 CollectiveOfOwn gathering(Bytes block, AllGather how) {
@@ -160,4 +160,4 @@ TEST_CASE("neighbor sum: it adds up those whom a worker listens to and itself, a
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::combine_test

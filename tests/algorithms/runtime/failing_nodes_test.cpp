@@ -17,7 +17,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::failing_nodes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -485,4 +485,4 @@ TEST_CASE("failures: a run that is cut and dropped within them leaves nothing be
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::failing_nodes_test

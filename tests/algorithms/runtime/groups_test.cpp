@@ -6,7 +6,7 @@
 #include "algorithms/runtime/worker.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::groups_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -89,4 +89,4 @@ TEST_CASE("groups: strangers, doubles and outsiders are refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::groups_test

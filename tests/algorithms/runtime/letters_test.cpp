@@ -11,7 +11,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::letters_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -340,4 +340,4 @@ TEST_CASE("letters, property: two runs are the same, and no letter is lost") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::letters_test

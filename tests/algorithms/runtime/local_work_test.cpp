@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
-namespace paceline {
+namespace paceline::local_work_test {
 namespace {
 
 TEST_CASE("local work: what is joined has been done, once, and not before it is needed") {
@@ -113,4 +113,4 @@ TEST_CASE("local work: results are the same bits on one thread and on four") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::local_work_test

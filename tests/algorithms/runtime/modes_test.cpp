@@ -12,7 +12,7 @@
 #include "tests/algorithms/runtime/sample_algorithms.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::modes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +113,4 @@ TEST_CASE("modes: two runs that take turns in one process do not see each other"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::modes_test

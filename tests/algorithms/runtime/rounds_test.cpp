@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::rounds_test {
 namespace {
 
 int as_digits(const Round<int>& round) {
@@ -70,4 +70,4 @@ TEST_CASE("rounds: a round is forgotten when every member has left it") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::rounds_test

@@ -16,7 +16,7 @@
 #include "sim/engine/check.hpp"
 #include "sim/engine/random.hpp"
 
-namespace paceline {
+namespace paceline::sparse_round_test {
 namespace {
 
 using Set = std::set<std::int64_t>;
@@ -232,4 +232,4 @@ TEST_CASE("sparse round: what has not entered is not asked for, and nobody enter
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sparse_round_test

@@ -15,7 +15,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::spreading_delay_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -118,4 +118,4 @@ TEST_CASE("delays: in AD-PSGD and SwarmSGD beside computing no node but the slow
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::spreading_delay_test

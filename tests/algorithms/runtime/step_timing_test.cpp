@@ -9,7 +9,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::step_timing_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -197,4 +197,4 @@ TEST_CASE("step timing: a layout without tensors or a bucket without entries is 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::step_timing_test

@@ -25,7 +25,7 @@
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::time_varying_mixing_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -312,4 +312,4 @@ TEST_CASE("time-varying mixing: the same seed gives the same run, another seed a
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::time_varying_mixing_test

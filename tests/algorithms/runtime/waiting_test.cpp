@@ -20,7 +20,7 @@
 #include "sim/compute/slow_nodes.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::waiting_test {
 namespace {
 
 using doctest::Approx;
@@ -375,4 +375,4 @@ TEST_CASE("participation: of FedAvg the share of the clients that are drawn, of 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::waiting_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::wire_format_test {
 namespace {
 
 TEST_CASE("wire format: fp32 takes 4 bytes an entry, fp16 half of that") {
@@ -14,4 +14,4 @@ TEST_CASE("wire format: fp32 takes 4 bytes an entry, fp16 half of that") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::wire_format_test

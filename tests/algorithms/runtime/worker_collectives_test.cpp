@@ -16,7 +16,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
 
-namespace paceline {
+namespace paceline::worker_collectives_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -525,4 +525,4 @@ TEST_CASE("all-gather and sparse all-reduce of workers take their closed forms")
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::worker_collectives_test

@@ -14,7 +14,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::worker_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -612,4 +612,4 @@ TEST_CASE("workers: more than there are hosts are a mistake") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::worker_test

@@ -17,7 +17,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/mixing.hpp"
 
-namespace paceline {
+namespace paceline::worker_training_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -331,4 +331,4 @@ TEST_CASE("worker: after_steps sees the model of exactly that many steps") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::worker_training_test

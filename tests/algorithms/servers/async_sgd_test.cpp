@@ -12,7 +12,7 @@
 #include "analysis/forms/server_step_models.hpp"
 #include "tests/algorithms/servers/server_run.hpp"
 
-namespace paceline {
+namespace paceline::async_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -153,4 +153,4 @@ TEST_CASE("asynchronous SGD, property: a run can be dropped or destroyed at any 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::async_sgd_test

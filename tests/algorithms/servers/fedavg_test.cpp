@@ -16,7 +16,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/servers/server_run.hpp"
 
-namespace paceline {
+namespace paceline::fedavg_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -234,4 +234,4 @@ TEST_CASE("FedAvg, property: a run can be dropped or destroyed at any time") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::fedavg_test

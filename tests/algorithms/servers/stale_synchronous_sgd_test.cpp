@@ -15,7 +15,7 @@
 #include "analysis/forms/server_step_models.hpp"
 #include "tests/algorithms/servers/server_run.hpp"
 
-namespace paceline {
+namespace paceline::stale_synchronous_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -206,4 +206,4 @@ TEST_CASE("stale-synchronous SGD, property: a run can be dropped or destroyed at
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::stale_synchronous_sgd_test

@@ -13,7 +13,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::dgc_memory_test {
 namespace {
 
 using Positions = std::vector<std::int64_t>;
@@ -295,4 +295,4 @@ TEST_CASE("clipping: of N noisy gradients, the mean of clipped ones is as long a
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::dgc_memory_test

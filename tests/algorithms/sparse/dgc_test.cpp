@@ -12,7 +12,7 @@
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::dgc_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -375,4 +375,4 @@ TEST_CASE("dgc: an all-gather at density 0.25 costs more than dense, beyond five
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::dgc_test

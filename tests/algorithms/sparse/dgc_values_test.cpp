@@ -21,7 +21,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::dgc_values_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -497,4 +497,4 @@ TEST_CASE("dgc, property: a run that learns can be dropped at any time") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::dgc_values_test

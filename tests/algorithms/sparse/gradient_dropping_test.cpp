@@ -11,7 +11,7 @@
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::gradient_dropping_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -176,4 +176,4 @@ TEST_CASE("gradient dropping: biases are among what is dropped, and the share is
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::gradient_dropping_test

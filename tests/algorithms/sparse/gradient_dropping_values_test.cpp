@@ -19,7 +19,7 @@
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::gradient_dropping_values_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -244,4 +244,4 @@ TEST_CASE("gradient dropping, property: a run that learns can be dropped at any 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::gradient_dropping_values_test

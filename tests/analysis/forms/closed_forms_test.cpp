@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::closed_forms_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -107,4 +107,4 @@ TEST_CASE("closed forms: the published times of the ring, 97 MB at 1 Gbps and 50
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::closed_forms_test

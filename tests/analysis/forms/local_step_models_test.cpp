@@ -9,7 +9,7 @@
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::local_step_models_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -108,4 +108,4 @@ TEST_CASE("local step models: where an all-reduce or an exchange has no form, ne
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::local_step_models_test

@@ -8,7 +8,7 @@
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::message_counts_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -68,4 +68,4 @@ TEST_CASE("message counts: gathers and sparse sums deliver as many as their form
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::message_counts_test

@@ -12,7 +12,7 @@
 
 #include "tests/models/built_in_profile.hpp"
 
-namespace paceline {
+namespace paceline::step_models_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -216,4 +216,4 @@ TEST_CASE("step models: gradient dropping is dense for its first steps") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::step_models_test

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::crossings_test {
 namespace {
 
 using Function = std::function<std::optional<double>(double)>;
@@ -388,4 +388,4 @@ TEST_CASE("grid: whole numbers are all there, or spaced with powers of two and w
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::crossings_test

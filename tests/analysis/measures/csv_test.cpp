@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::analysis_csv_test {
 namespace {
 
 TEST_CASE("csv: plain text stands as it is") {
@@ -63,4 +63,4 @@ TEST_CASE("csv: a row is its fields joined by commas and ended by one line feed"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::analysis_csv_test

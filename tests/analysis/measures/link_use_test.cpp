@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::link_use_test {
 namespace {
 
 using namespace literals;
@@ -26,4 +26,4 @@ TEST_CASE("link use: time with several messages counts once, bytes of each") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::link_use_test

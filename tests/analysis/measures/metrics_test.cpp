@@ -10,7 +10,7 @@
 #include "algorithms/sparse/dgc.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::metrics_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -275,4 +275,4 @@ TEST_CASE("metrics: a run that was stopped from outside has not finished") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::metrics_test

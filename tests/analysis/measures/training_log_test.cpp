@@ -14,7 +14,7 @@
 #include "analysis/measures/metrics.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline {
+namespace paceline::training_log_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -440,4 +440,4 @@ TEST_CASE("metrics: targets and divergence are outcomes, and no failures") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::training_log_test

@@ -20,7 +20,7 @@
 #include "app/questions/lists.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -429,4 +429,4 @@ TEST_CASE("command line: when the disk is full the old results stay and the code
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::cli_test

@@ -8,7 +8,7 @@
 
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::output_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ TEST_CASE("output: a folder in which no file can be written is refused before an
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::output_test

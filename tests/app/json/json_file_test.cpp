@@ -6,7 +6,7 @@
 #include "app/json/config_error.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::json_file_test {
 namespace {
 
 std::string problem_of(std::string_view text) {
@@ -146,4 +146,4 @@ TEST_CASE("json file: a source without end is refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::json_file_test

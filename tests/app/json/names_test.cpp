@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::names_test {
 namespace {
 
 using Names = std::vector<std::string_view>;
@@ -144,4 +144,4 @@ TEST_CASE("names: the names of a table stand in its order") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::names_test

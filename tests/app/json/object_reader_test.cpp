@@ -11,7 +11,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::object_reader_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -201,4 +201,4 @@ TEST_CASE("object reader: the kind of an object is a text under \"kind\"") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::object_reader_test

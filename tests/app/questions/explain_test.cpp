@@ -18,7 +18,7 @@
 #include "app/run/run_point.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::explain_test {
 namespace {
 
 using doctest::Approx;
@@ -342,4 +342,4 @@ TEST_CASE("explain: every algorithm can be explained") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::explain_test

@@ -15,7 +15,7 @@
 #include "app/json/json_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::plot_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -170,4 +170,4 @@ TEST_CASE("plot: a study becomes figures, where matplotlib is installed") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::plot_test

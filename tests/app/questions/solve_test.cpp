@@ -19,7 +19,7 @@
 #include "app/study/run_study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::solve_test {
 namespace {
 
 // Latency 10us to the switch: a = 20us from node to node.
@@ -484,4 +484,4 @@ TEST_CASE("command line: solve answers on standard output with code 0, wrong que
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::solve_test

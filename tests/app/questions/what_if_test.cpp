@@ -10,7 +10,7 @@
 #include "app/scenario/study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::what_if_test {
 namespace {
 
 using doctest::Approx;
@@ -150,4 +150,4 @@ TEST_CASE("what if: unlike links are no star") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::what_if_test

@@ -5,7 +5,7 @@
 
 #include "app/host/version.hpp"
 
-namespace paceline {
+namespace paceline::results_test {
 namespace {
 
 constexpr std::string_view columns =
@@ -185,4 +185,4 @@ TEST_CASE("results: the manifest has the resolved scenario, seed and outcome of 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::results_test

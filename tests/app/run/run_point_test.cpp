@@ -12,7 +12,7 @@
 #include "app/study/run_study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::run_point_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -438,4 +438,4 @@ TEST_CASE("run: steps that take no time without end are told as spinning, with w
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::run_point_test

@@ -19,7 +19,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::shared_network_test {
 namespace {
 
 using doctest::Approx;
@@ -595,4 +595,4 @@ TEST_CASE("price: nothing has a price below 0") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::shared_network_test

@@ -3,7 +3,7 @@
 
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::training_reductions_test {
 namespace {
 
 const TrainingStudy study;
@@ -208,4 +208,4 @@ TEST_CASE("reductions: linear regression ends in the minimum of its closed form"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::training_reductions_test

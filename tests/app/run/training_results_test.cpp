@@ -12,7 +12,7 @@
 #include "app/run/results.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::training_results_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -331,4 +331,4 @@ TEST_CASE("determinism: seeds differ in the start and the batches, and in nothin
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::training_results_test

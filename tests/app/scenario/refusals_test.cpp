@@ -17,7 +17,7 @@
 #include "app/study/run_study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::refusals_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ TEST_CASE("refusals: each names its file, the path of the fault and what is wron
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::refusals_test

@@ -17,7 +17,7 @@
 #include "app/study/baseline.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::schema_defaults_test {
 namespace {
 
 // Four nodes that train a small net, and four that only take the time of a published one.
@@ -418,4 +418,4 @@ TEST_CASE("schema: a key left out is the same as its default written, and not as
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::schema_defaults_test

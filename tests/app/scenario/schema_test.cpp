@@ -32,7 +32,7 @@
 #include "app/scenario/workload/models.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::schema_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -707,4 +707,4 @@ TEST_CASE("schema: every key is described, except the kind") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::schema_test

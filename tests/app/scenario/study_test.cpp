@@ -7,7 +7,7 @@
 #include "app/json/config_error.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::study_test {
 namespace {
 
 // A scenario of four nodes with `sweep`, in a file of its own.
@@ -307,4 +307,4 @@ TEST_CASE("study: a thousand points are read, each with its own choice") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::study_test

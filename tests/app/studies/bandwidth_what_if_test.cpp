@@ -8,7 +8,7 @@
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 
-namespace paceline {
+namespace paceline::bandwidth_what_if_test {
 namespace {
 
 const std::string file = PACELINE_SOURCE_DIR "/scenarios/bandwidth-what-if.json";
@@ -83,4 +83,4 @@ TEST_CASE("bandwidth what-if: simulated steps are those of the closed forms with
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::bandwidth_what_if_test

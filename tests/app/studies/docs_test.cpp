@@ -12,7 +12,7 @@
 #include "app/scenario/study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::docs_test {
 namespace {
 
 // Two seeds of a scenario with another job, as they stand before anything has run.
@@ -90,4 +90,4 @@ TEST_CASE("docs: summary.csv has three columns for each number of results.csv") 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::docs_test

@@ -18,7 +18,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/studies/docs_table.hpp"
 
-namespace paceline {
+namespace paceline::failures_figures_test {
 namespace {
 
 using doctest::Approx;
@@ -324,4 +324,4 @@ TEST_CASE("failures, figures: the shipped study is what its closed forms and its
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::failures_figures_test

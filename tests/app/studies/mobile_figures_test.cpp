@@ -15,7 +15,7 @@
 #include "app/scenario/study.hpp"
 #include "app/study/run_study.hpp"
 
-namespace paceline {
+namespace paceline::mobile_figures_test {
 namespace {
 
 using doctest::Approx;
@@ -237,4 +237,4 @@ TEST_CASE("mobile, figures: two runs give the same results to the byte") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::mobile_figures_test

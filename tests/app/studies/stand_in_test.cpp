@@ -3,7 +3,7 @@
 
 #include "tests/app/studies/published_study.hpp"
 
-namespace paceline {
+namespace paceline::stand_in_test {
 namespace {
 
 using doctest::Approx;
@@ -129,4 +129,4 @@ TEST_CASE("stand-in: it learns as the net does on its own clock") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::stand_in_test

@@ -19,7 +19,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/studies/docs_table.hpp"
 
-namespace paceline {
+namespace paceline::stragglers_figures_test {
 namespace {
 
 using doctest::Approx;
@@ -230,4 +230,4 @@ TEST_CASE("stragglers, figures: the shipped study is what its bounds and its pag
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::stragglers_figures_test

@@ -9,7 +9,7 @@
 #include "app/study/run_study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::point_file_test {
 namespace {
 
 // A double of random bits: any exponent, subnormal, infinite or not a number.
@@ -100,4 +100,4 @@ TEST_CASE("point file: a text that was cut or changed by a byte is not read") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::point_file_test

@@ -6,7 +6,7 @@
 
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::point_key_test {
 namespace {
 
 TEST_CASE("point key: it is of the scenario, the kind of run and the content of every file named") {
@@ -56,4 +56,4 @@ TEST_CASE("point key: which file has a content matters, and nothing else of the 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::point_key_test

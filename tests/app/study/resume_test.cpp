@@ -23,7 +23,7 @@
 #include "app/json/json_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::resume_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -256,4 +256,4 @@ TEST_CASE("resume: with --log-json every line is an object, and the last says ho
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::resume_test

@@ -11,7 +11,7 @@
 #include "app/json/config_error.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::run_study_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,4 +117,4 @@ TEST_CASE("run study: memory is checked for the points that run at once, before 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::run_study_test

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::time_left_test {
 namespace {
 
 TEST_CASE("time left: it settles on the truth when all runs cost the same factor more") {
@@ -55,4 +55,4 @@ TEST_CASE("time left: a run under way counts by the share of its simulated time"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::time_left_test

@@ -23,7 +23,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::tracing_test {
 namespace {
 
 using doctest::Approx;
@@ -766,4 +766,4 @@ TEST_CASE("tracing: what cannot be is refused, with what would be right") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::tracing_test

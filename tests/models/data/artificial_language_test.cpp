@@ -6,7 +6,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::artificial_language_test {
 namespace {
 
 double entropy_of_counts(const Eigen::MatrixXd& counts) {
@@ -157,4 +157,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::artificial_language_test

@@ -9,7 +9,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::batch_sampler_test {
 namespace {
 
 std::vector<int> shard_of(int samples) {
@@ -109,4 +109,4 @@ TEST_CASE("batch sampler: an empty shard or batch is refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::batch_sampler_test

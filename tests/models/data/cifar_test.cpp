@@ -4,7 +4,7 @@
 
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::cifar_test {
 namespace {
 
 std::string record(int label, std::uint32_t seed) {
@@ -50,4 +50,4 @@ TEST_CASE("cifar: what is wrong with a file is said, and at which byte") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::cifar_test

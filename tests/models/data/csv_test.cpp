@@ -8,7 +8,7 @@
 
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::models_csv_test {
 namespace {
 
 RandomStream stream(std::uint64_t seed = 1) {
@@ -128,4 +128,4 @@ TEST_CASE("csv, property: a table cut off anywhere or with a byte changed is rea
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::models_csv_test

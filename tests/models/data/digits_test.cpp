@@ -9,7 +9,7 @@
 #include "models/data/normal.hpp"
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::digits_test {
 namespace {
 
 Eigen::MatrixXf with_bias(const Eigen::MatrixXf& features) {
@@ -210,4 +210,4 @@ TEST_CASE("digits: a seed gives the same images, and another seed others") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::digits_test

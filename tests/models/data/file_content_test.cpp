@@ -4,7 +4,7 @@
 
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::file_content_test {
 namespace {
 
 std::string read(const std::string& path, std::uint64_t limit = most_content) {
@@ -87,4 +87,4 @@ TEST_CASE("file content: what follows a gzip file is refused, with where it begi
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::file_content_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::gaussian_mixture_test {
 namespace {
 
 /// The probability that N(0, 1) exceeds x.
@@ -122,4 +122,4 @@ TEST_CASE("gaussian mixture: a seed gives the same samples, and another seed oth
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::gaussian_mixture_test

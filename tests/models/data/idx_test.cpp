@@ -4,7 +4,7 @@
 
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::idx_test {
 namespace {
 
 const std::string images_magic{"\0\0\x08\x03", 4};
@@ -138,4 +138,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::idx_test

@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::models_linear_regression_test {
 namespace {
 
 Eigen::VectorXd least_squares(const Samples& samples, int from, int rows) {
@@ -79,4 +79,4 @@ TEST_CASE("linear regression: a node's samples depend on the seed and not on the
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::models_linear_regression_test

@@ -10,7 +10,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::partition_test {
 namespace {
 
 void check_every_sample_once(const Shards& shards, int samples, int nodes) {
@@ -190,4 +190,4 @@ TEST_CASE("partition: fewer samples than nodes are refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::partition_test

@@ -4,7 +4,7 @@
 
 #include "models/data/gaussian_mixture.hpp"
 
-namespace paceline {
+namespace paceline::standardize_test {
 namespace {
 
 TEST_CASE("standardize: every training feature has mean 0 and variance 1, and the test follows") {
@@ -67,4 +67,4 @@ TEST_CASE("standardize: text stays as it is") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::standardize_test

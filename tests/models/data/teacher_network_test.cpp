@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::teacher_network_test {
 namespace {
 
 TEST_CASE("teacher network: inputs are standard normal") {
@@ -83,4 +83,4 @@ TEST_CASE("teacher network: a seed gives the same samples, and another seed othe
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::teacher_network_test

@@ -4,7 +4,7 @@
 
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::text_test {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -100,4 +100,4 @@ TEST_CASE("text, property: any bytes are read or refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::text_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::tokens_test {
 namespace {
 
 TEST_CASE("tokens: every token but the first is predicted once, and what is left is dropped") {
@@ -30,4 +30,4 @@ TEST_CASE("tokens: every token but the first is predicted once, and what is left
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::tokens_test

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::isa_test {
 namespace {
 
 TEST_CASE("instruction set: the one that PACELINE_ISA names is in use, or else the best") {
@@ -26,4 +26,4 @@ TEST_CASE("instruction set: the choices ascend, and their names differ") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::isa_test

@@ -17,7 +17,7 @@
 #include "models/kernels/tables.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::kernels_test {
 namespace {
 
 template <class Scalar>
@@ -350,4 +350,4 @@ TEST_CASE("kernels: exp and tanh have the bits that they had") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::kernels_test

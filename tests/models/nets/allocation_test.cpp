@@ -34,7 +34,7 @@ extern "C" void* malloc(std::size_t size) {
 #endif
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
 
-namespace paceline {
+namespace paceline::allocation_test {
 namespace {
 
 TEST_CASE("allocations: the counter sees those of Eigen and of the standard library" *
@@ -68,4 +68,4 @@ TEST_CASE("nets: after the largest batch, gradients and scores allocate nothing"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::allocation_test

@@ -5,7 +5,7 @@
 #include "models/nets/image_layers.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::conv_layer_test {
 namespace {
 
 using Eigen::Index;
@@ -162,4 +162,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::conv_layer_test

@@ -8,7 +8,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::conv_net_test {
 namespace {
 
 TEST_CASE("convolutional net: its tensors and their multiply-accumulates, for 28 x 28 images") {
@@ -97,4 +97,4 @@ TEST_CASE("residual net: shortcuts subsample, and pad the channels with zeros") 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::conv_net_test

@@ -7,7 +7,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::group_norm_test {
 namespace {
 
 using Eigen::Index;
@@ -99,4 +99,4 @@ TEST_CASE("group norm: groups that do not divide the channels are refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::group_norm_test

@@ -5,7 +5,7 @@
 
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::models_linear_regression_test {
 namespace {
 
 TEST_CASE("linear regression: the gradient is zero where the normal equations are solved") {
@@ -58,4 +58,4 @@ TEST_CASE("linear regression: its tensors are a row of weights and, unless left 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::models_linear_regression_test

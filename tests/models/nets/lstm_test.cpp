@@ -7,7 +7,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::lstm_test {
 namespace {
 
 using Eigen::Index;
@@ -177,4 +177,4 @@ TEST_CASE("lstm: tokens outside of the vocabulary are refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::lstm_test

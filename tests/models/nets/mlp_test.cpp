@@ -7,7 +7,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::mlp_test {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -94,4 +94,4 @@ TEST_CASE("mlp: batches that do not fit it are refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::mlp_test

@@ -7,7 +7,7 @@
 
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::net_test {
 namespace {
 
 using Eigen::Index;
@@ -181,4 +181,4 @@ TEST_CASE("nets: parameters that are not numbers give a loss that is none") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::net_test

@@ -8,7 +8,7 @@
 #include "models/nets/lanes.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::product_test {
 namespace {
 
 using Eigen::Index;
@@ -100,4 +100,4 @@ TEST_CASE("product: a correlation is nine dot products for each row of errors") 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::product_test

@@ -6,7 +6,7 @@
 
 #include "tests/models/nets/net_cases.hpp"
 
-namespace paceline {
+namespace paceline::softmax_regression_test {
 namespace {
 
 TEST_CASE("softmax regression: it starts at zero, where the loss is ln(classes)") {
@@ -55,4 +55,4 @@ TEST_CASE("softmax regression: its tensors are weight {classes, features} and bi
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::softmax_regression_test

@@ -9,7 +9,7 @@
 #include "models/nets/lanes.hpp"
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::softmax_test {
 namespace {
 
 TEST_CASE("softmax: the loss and gradient of two classes are those of the logistic function") {
@@ -90,4 +90,4 @@ TEST_CASE("softmax: a label that is no class is refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::softmax_test

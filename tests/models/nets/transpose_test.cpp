@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::transpose_test {
 namespace {
 
 using Eigen::Index;
@@ -35,4 +35,4 @@ TEST_CASE("transpose: every entry goes to its place and nothing else is touched"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::transpose_test

@@ -7,7 +7,7 @@
 #include <Eigen/QR>
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::algebra_test {
 namespace {
 
 Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index columns, std::mt19937_64& random) {
@@ -112,4 +112,4 @@ TEST_CASE("algebra: equations without any weight have the solution zero") {
     CHECK(shortest_solution(Eigen::MatrixXd::Zero(3, 3), Eigen::Vector3d::Zero()).isZero(0));
 }
 
-}  // namespace paceline
+}  // namespace paceline::algebra_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::layout_test {
 namespace {
 
 TEST_CASE("layout: a tensor has the product of its dimensions as entries, a scalar one") {
@@ -43,4 +43,4 @@ TEST_CASE("layout: without tensors it has no entries") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::layout_test

@@ -8,7 +8,7 @@
 
 #include "sim/engine/check.hpp"
 
-namespace paceline {
+namespace paceline::vector_test {
 namespace {
 
 LayoutPtr three_entries() {
@@ -156,4 +156,4 @@ TEST_CASE("vector: operands of different layouts do not mix") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::vector_test

@@ -9,7 +9,7 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::all_gather_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -95,4 +95,4 @@ TEST_CASE("Bruck all-gather: it takes ceil(log2 n) messages per rank") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::all_gather_test

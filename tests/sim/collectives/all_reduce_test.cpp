@@ -11,7 +11,7 @@
 #include "sim/collectives/schedule.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::all_reduce_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -278,4 +278,4 @@ TEST_CASE("all-reduce: rounds on one stream follow one another without mixing") 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::all_reduce_test

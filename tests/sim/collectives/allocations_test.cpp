@@ -35,7 +35,7 @@ void operator delete(void* memory, std::size_t /*size*/) noexcept {
     std::free(memory);
 }
 
-namespace paceline {
+namespace paceline::allocations_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -108,4 +108,4 @@ TEST_CASE("allocations: messages that share links and meet late receivers alloca
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::allocations_test

@@ -13,7 +13,7 @@
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::dissemination_test {
 namespace {
 
 using namespace literals;
@@ -112,4 +112,4 @@ TEST_CASE("sparse all-reduce: every contribution reaches every member") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::dissemination_test

@@ -15,7 +15,7 @@
 #include "tests/sim/collectives/star_run.hpp"
 #include "topologies/fabrics/leaf_spine.hpp"
 
-namespace paceline {
+namespace paceline::groups_on_a_spine_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ TEST_CASE("groups on a spine: a wide uplink disturbs nobody") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::groups_on_a_spine_test

@@ -11,7 +11,7 @@
 #include "tests/sim/collectives/star_run.hpp"
 #include "topologies/fabrics/machines.hpp"
 
-namespace paceline {
+namespace paceline::hierarchical_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -99,4 +99,4 @@ TEST_CASE("two all-reduces at once on the same links take twice as long, and no 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::hierarchical_test

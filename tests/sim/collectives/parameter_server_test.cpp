@@ -9,7 +9,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::parameter_server_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -108,4 +108,4 @@ TEST_CASE("parameter server: there is at least one, and none without a worker to
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::parameter_server_test

@@ -10,7 +10,7 @@
 #include "sim/collectives/all_reduce.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::rank_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -89,4 +89,4 @@ TEST_CASE("rank: a member that does not come leaves the others waiting, by name"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::rank_test

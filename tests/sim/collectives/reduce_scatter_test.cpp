@@ -10,7 +10,7 @@
 #include "sim/collectives/schedule.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::reduce_scatter_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -85,4 +85,4 @@ TEST_CASE("all-to-all: every pair exchanges one block") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::reduce_scatter_test

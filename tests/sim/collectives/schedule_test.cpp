@@ -8,7 +8,7 @@
 
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::sim_schedule_test {
 namespace {
 
 using namespace literals;
@@ -142,4 +142,4 @@ TEST_CASE("schedule, property: the blocks of each step hold every contribution o
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sim_schedule_test

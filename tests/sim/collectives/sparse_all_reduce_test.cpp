@@ -15,7 +15,7 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::sparse_all_reduce_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,4 +142,4 @@ TEST_CASE("sparse all-reduce: in the worst case each of 2^m ranks receives n-1 c
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sparse_all_reduce_test

@@ -8,7 +8,7 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::tree_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -86,4 +86,4 @@ TEST_CASE("binomial broadcast and reduce: n-1 messages in all, each place one wa
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::tree_test

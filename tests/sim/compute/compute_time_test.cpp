@@ -6,7 +6,7 @@
 
 #include "sim/compute/slow_nodes.hpp"
 
-namespace paceline {
+namespace paceline::compute_time_test {
 namespace {
 
 using doctest::Approx;
@@ -111,4 +111,4 @@ TEST_CASE("chosen nodes: none named are all, and a node has its workers") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::compute_time_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::sim_node_speeds_test {
 namespace {
 
 using doctest::Approx;
@@ -153,4 +153,4 @@ TEST_CASE("jitter: the longest of n exponential factors is one of a harmonic num
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sim_node_speeds_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::slow_nodes_test {
 namespace {
 
 using doctest::Approx;
@@ -184,4 +184,4 @@ TEST_CASE("slow nodes, property: over random intervals the work that is done is 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::slow_nodes_test

@@ -12,7 +12,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::barrier_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -175,4 +175,4 @@ TEST_CASE("barrier: after all who waited were dropped, a full meeting is needed"
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::barrier_test

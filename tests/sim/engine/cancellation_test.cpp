@@ -21,7 +21,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::sim_cancellation_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -275,4 +275,4 @@ TEST_CASE("cancellation, property: a world in which something failed leaves noth
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sim_cancellation_test

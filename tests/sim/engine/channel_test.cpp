@@ -13,7 +13,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::channel_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -247,4 +247,4 @@ TEST_CASE("channel: values need not be copied") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::channel_test

@@ -19,7 +19,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::concurrency_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -390,4 +390,4 @@ TEST_CASE("first_of: a loser dies with all that it awaits, however deep") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::concurrency_test

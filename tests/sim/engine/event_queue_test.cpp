@@ -17,7 +17,7 @@
 #include "sim/engine/check.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::event_queue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -373,4 +373,4 @@ TEST_CASE("event queue: a million events that each push their successor leave no
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::event_queue_test

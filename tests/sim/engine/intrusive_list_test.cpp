@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::intrusive_list_test {
 namespace {
 
 struct RowTag;
@@ -177,4 +177,4 @@ TEST_CASE("intrusive list, property: behaves as a string under random pushes, po
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::intrusive_list_test

@@ -21,7 +21,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::parallel_simulations_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -127,4 +127,4 @@ TEST_CASE("parallel simulations: two that take turns on one thread go as each go
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::parallel_simulations_test

@@ -14,7 +14,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::processes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -229,4 +229,4 @@ TEST_CASE("processes: names stay what they are when many more are spawned") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::processes_test

@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::random_test {
 namespace {
 
 std::vector<std::uint32_t> first_outputs(RandomStream stream, std::size_t count) {
@@ -163,4 +163,4 @@ TEST_CASE("random: the first outputs over many indices fill their range evenly")
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::random_test

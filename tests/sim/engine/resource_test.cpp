@@ -15,7 +15,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::resource_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -187,4 +187,4 @@ TEST_CASE("resource: of no unit is a programming error") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::resource_test

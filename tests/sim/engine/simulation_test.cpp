@@ -19,7 +19,7 @@
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::simulation_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -691,4 +691,4 @@ TEST_CASE("simulation: a run that is no longer told to report leaves the report 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::simulation_test

@@ -16,7 +16,7 @@
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/units.hpp"
 
-namespace paceline {
+namespace paceline::task_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -474,4 +474,4 @@ TEST_CASE("pending: whoever is cancelled while awaiting one cancels it") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::task_test

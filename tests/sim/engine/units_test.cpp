@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::units_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -313,4 +313,4 @@ TEST_CASE("units: sizes and bandwidths refuse what is below their resolution or 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::units_test

@@ -12,7 +12,7 @@
 #include "sim/messages/transfer.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::sim_background_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -187,4 +187,4 @@ TEST_CASE("background: a source without rate, message or time on is a programmin
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::sim_background_test

@@ -12,7 +12,7 @@
 #include "sim/engine/task.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::transfer_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -183,4 +183,4 @@ TEST_CASE("transfer: a receive that is dropped in the instant of its delivery is
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::transfer_test

@@ -13,7 +13,7 @@
 #include "tests/sim/network/transfer_run.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::jitter_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -222,4 +222,4 @@ TEST_CASE("jitter: links that do not jitter draw nothing, and leave the others t
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::jitter_test

@@ -9,7 +9,7 @@
 #include "tests/sim/network/transfer_run.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::link_changes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -305,4 +305,4 @@ TEST_CASE("network: a run is dropped while flows wait for links") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::link_changes_test

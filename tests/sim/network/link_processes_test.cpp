@@ -14,7 +14,7 @@
 #include "tests/sim/network/transfer_run.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::link_processes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -440,4 +440,4 @@ TEST_CASE("link processes: what is not in order is refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::link_processes_test

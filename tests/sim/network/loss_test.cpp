@@ -9,7 +9,7 @@
 #include "tests/sim/network/transfer_run.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::loss_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -127,4 +127,4 @@ TEST_CASE("loss: jitter counts in the round trip with its mean") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::loss_test

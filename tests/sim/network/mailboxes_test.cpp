@@ -7,7 +7,7 @@
 #include "sim/engine/check.hpp"
 #include "sim/engine/coroutine.hpp"
 
-namespace paceline {
+namespace paceline::mailboxes_test {
 namespace {
 
 constexpr int here = 1;
@@ -190,4 +190,4 @@ TEST_CASE("mailboxes: two held messages of one lane are a programming error") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::mailboxes_test

@@ -13,7 +13,7 @@
 
 #include "tests/sim/network/progressive_filling.hpp"
 
-namespace paceline {
+namespace paceline::max_min_test {
 namespace {
 
 using doctest::Approx;
@@ -174,4 +174,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::max_min_test

@@ -23,7 +23,7 @@
 #include "sim/network/network.hpp"
 #include "tests/sim/network/progressive_filling.hpp"
 
-namespace paceline {
+namespace paceline::network_against_reference_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -539,4 +539,4 @@ TEST_CASE("network, property: a run can be dropped at any time") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::network_against_reference_test

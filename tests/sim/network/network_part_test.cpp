@@ -11,7 +11,7 @@
 #include "sim/messages/transfer.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::network_part_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -81,4 +81,4 @@ TEST_CASE("network part: a collective takes as long in it as on a network of its
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::network_part_test

@@ -18,7 +18,7 @@
 #include "sim/messages/transfer.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::network_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -737,4 +737,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::network_test

@@ -6,7 +6,7 @@
 #include "sim/messages/transfer.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
-namespace paceline {
+namespace paceline::transport_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -115,4 +115,4 @@ TEST_CASE("acknowledgements: one way at a time has all of the link") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::transport_test

@@ -8,7 +8,7 @@
 #include "tests/sim/network/transfer_run.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::unlimited_test {
 namespace {
 
 using namespace literals;
@@ -56,4 +56,4 @@ TEST_CASE("unlimited links: an observer does not see them on a message's way") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::unlimited_test

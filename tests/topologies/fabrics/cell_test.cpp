@@ -14,7 +14,7 @@
 #include "sim/network/max_min.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 
-namespace paceline {
+namespace paceline::cell_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -159,4 +159,4 @@ TEST_CASE("cell: without nodes, or without nodes in a cell, it is a programming 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::cell_test

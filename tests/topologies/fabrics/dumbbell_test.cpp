@@ -5,7 +5,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 
-namespace paceline {
+namespace paceline::dumbbell_test {
 namespace {
 
 using namespace literals;
@@ -39,4 +39,4 @@ TEST_CASE("dumbbell: without hosts it is a programming error") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::dumbbell_test

@@ -7,7 +7,7 @@
 
 #include "tests/topologies/fabrics/wiring.hpp"
 
-namespace paceline {
+namespace paceline::equal_cost_test {
 namespace {
 
 TEST_CASE("equal cost: the mix is the published generator SplitMix64, on every machine") {
@@ -67,4 +67,4 @@ TEST_CASE("equal cost: of one choice, it is taken") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::equal_cost_test

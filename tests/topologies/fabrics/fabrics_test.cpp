@@ -16,7 +16,7 @@
 #include "topologies/fabrics/dumbbell.hpp"
 #include "topologies/fabrics/torus.hpp"
 
-namespace paceline {
+namespace paceline::topologies_fabrics_test {
 namespace {
 
 using namespace literals;
@@ -396,4 +396,4 @@ TEST_CASE("fat tree, property: across the middle goes at most what half of the h
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::topologies_fabrics_test

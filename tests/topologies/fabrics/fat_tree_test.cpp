@@ -8,7 +8,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 
-namespace paceline {
+namespace paceline::fat_tree_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -102,4 +102,4 @@ TEST_CASE("fat tree: an odd arity, or more hosts than places, is a programming e
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::fat_tree_test

@@ -9,7 +9,7 @@
 #include "sim/engine/random.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 
-namespace paceline {
+namespace paceline::graph_test {
 namespace {
 
 using namespace literals;
@@ -179,4 +179,4 @@ TEST_CASE("graph: cables that join nothing, and hosts apart, are programming err
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::graph_test

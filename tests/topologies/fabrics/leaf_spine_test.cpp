@@ -8,7 +8,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 
-namespace paceline {
+namespace paceline::leaf_spine_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -114,4 +114,4 @@ TEST_CASE("leaf-spine: shapes without hosts, leaves or spines are programming er
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::leaf_spine_test

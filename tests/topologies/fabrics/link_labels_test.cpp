@@ -19,7 +19,7 @@
 #include "topologies/fabrics/star.hpp"
 #include "topologies/fabrics/torus.hpp"
 
-namespace paceline {
+namespace paceline::link_labels_test {
 namespace {
 
 using namespace literals;
@@ -158,4 +158,4 @@ TEST_CASE("link labels: inside a machine links are the bus's") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::link_labels_test

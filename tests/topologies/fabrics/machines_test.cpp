@@ -9,7 +9,7 @@
 #include "tests/sim/collectives/star_run.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::machines_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -91,4 +91,4 @@ TEST_CASE("machines: the fabric between them has a host for each") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::machines_test

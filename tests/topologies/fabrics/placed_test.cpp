@@ -6,7 +6,7 @@
 #include "tests/topologies/fabrics/wiring.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::placed_test {
 namespace {
 
 using namespace literals;
@@ -39,4 +39,4 @@ TEST_CASE("placed: a place that is none of the fabric's is a programming error")
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::placed_test

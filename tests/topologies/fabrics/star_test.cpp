@@ -10,7 +10,7 @@
 #include "sim/engine/simulation.hpp"
 #include "sim/messages/transfer.hpp"
 
-namespace paceline {
+namespace paceline::star_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -19,7 +19,7 @@ using namespace literals;
 const Link up{1_Gbps, 10us, 0.5};
 const Link down{4_Gbps, 300us, 1.0};
 
-Route route(const Fabric& fabric, int from, int to) {
+Route found_route(const Fabric& fabric, int from, int to) {
     Route links{99, 98, 97};  // find_route replaces what was there
     fabric.find_route(from, to, links);
     return links;
@@ -43,9 +43,9 @@ TEST_CASE("star: every host has a link up and a link down") {
 TEST_CASE("star: a route is the sender's link up and the receiver's link down") {
     const Fabric star = make_star(3, up, down);
 
-    CHECK(route(star, 0, 1) == Route{star_up(0), star_down(1, 3)});
-    CHECK(route(star, 1, 0) == Route{star_up(1), star_down(0, 3)});
-    CHECK(route(star, 2, 1) == Route{2, 4});
+    CHECK(found_route(star, 0, 1) == Route{star_up(0), star_down(1, 3)});
+    CHECK(found_route(star, 1, 0) == Route{star_up(1), star_down(0, 3)});
+    CHECK(found_route(star, 2, 1) == Route{2, 4});
 }
 
 struct Run {
@@ -98,4 +98,4 @@ TEST_CASE("star: a star without hosts is a programming error") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::star_test

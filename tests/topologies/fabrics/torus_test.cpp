@@ -7,7 +7,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 
-namespace paceline {
+namespace paceline::torus_test {
 namespace {
 
 using namespace literals;
@@ -88,4 +88,4 @@ TEST_CASE("torus: extents that make no torus are programming errors") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::torus_test

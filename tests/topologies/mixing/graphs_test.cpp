@@ -10,7 +10,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
 
-namespace paceline {
+namespace paceline::graphs_test {
 namespace {
 
 using doctest::Approx;
@@ -109,4 +109,4 @@ TEST_CASE("mixing graphs: what cannot be is a mistake") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::graphs_test

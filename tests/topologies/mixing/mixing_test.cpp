@@ -10,7 +10,7 @@
 #include "sim/engine/check.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
 
-namespace paceline {
+namespace paceline::mixing_test {
 namespace {
 
 using doctest::Approx;
@@ -123,4 +123,4 @@ TEST_CASE("mixing: there is no mixing of fewer than one node") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::mixing_test

@@ -9,7 +9,7 @@
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::topologies_schedule_test {
 namespace {
 
 double farthest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
@@ -202,4 +202,4 @@ TEST_CASE("mixing schedule: lazy halves the way in every step") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::topologies_schedule_test

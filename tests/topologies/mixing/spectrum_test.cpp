@@ -14,7 +14,7 @@
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
 
-namespace paceline {
+namespace paceline::spectrum_test {
 namespace {
 
 using doctest::Approx;
@@ -237,4 +237,4 @@ TEST_CASE("spectrum: a graph of two parts never agrees, and one node has nothing
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::spectrum_test

@@ -5,7 +5,7 @@
 #include "tests/app/studies/training_study.hpp"
 #include "tests/app/study/small_study.hpp"
 
-namespace paceline {
+namespace paceline::adaptive_algorithms_test {
 namespace {
 
 using doctest::Approx;
@@ -95,4 +95,4 @@ TEST_CASE("adaptive family: weight decay is its own, and its optimizer may be, t
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::adaptive_algorithms_test

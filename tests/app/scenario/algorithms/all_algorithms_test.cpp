@@ -14,7 +14,7 @@
 #include "app/study/run_study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::all_algorithms_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -157,4 +157,4 @@ TEST_CASE("all algorithms: a lone worker trains without a message") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::all_algorithms_test

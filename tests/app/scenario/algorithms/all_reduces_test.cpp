@@ -11,7 +11,7 @@
 #include "app/scenario/study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::all_reduces_test {
 namespace {
 
 using doctest::Approx;
@@ -177,4 +177,4 @@ TEST_CASE("all-reduce: gradient dropping's dense steps and DGC's small tensors u
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::all_reduces_test

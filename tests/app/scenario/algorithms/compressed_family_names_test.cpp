@@ -9,7 +9,7 @@
 
 #include "tests/app/studies/published_study.hpp"
 
-namespace paceline {
+namespace paceline::compressed_family_names_test {
 namespace {
 
 using doctest::Approx;
@@ -116,4 +116,4 @@ TEST_CASE("compressed family: error feedback is on for biased compressors, and o
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::compressed_family_names_test

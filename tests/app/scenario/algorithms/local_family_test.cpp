@@ -6,7 +6,7 @@
 #include "app/run/run_point.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::app_local_family_test {
 namespace {
 
 using doctest::Approx;
@@ -121,4 +121,4 @@ TEST_CASE("local family: defaults that depend on the number of workers") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::app_local_family_test

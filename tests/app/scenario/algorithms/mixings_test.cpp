@@ -20,7 +20,7 @@
 #include "topologies/mixing/graphs.hpp"
 #include "topologies/mixing/spectrum.hpp"
 
-namespace paceline {
+namespace paceline::mixings_test {
 namespace {
 
 MixingSchedule mixing_of(const std::string& text, int workers, std::uint64_t seed = 1) {
@@ -237,4 +237,4 @@ TEST_CASE("warnings: each is told once, however many points share it") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::mixings_test

@@ -4,7 +4,7 @@
 
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::optimizer_test {
 namespace {
 
 const TrainingStudy study;
@@ -56,4 +56,4 @@ TEST_CASE("optimizer: a step's factor is a tenth unless it says, and a cosine ne
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::optimizer_test

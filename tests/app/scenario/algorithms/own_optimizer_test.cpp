@@ -7,7 +7,7 @@
 #include "app/scenario/schema.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::own_optimizer_test {
 namespace {
 
 const TrainingStudy study;
@@ -142,4 +142,4 @@ TEST_CASE("own optimizer: the schema leads to each of its keys") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::own_optimizer_test

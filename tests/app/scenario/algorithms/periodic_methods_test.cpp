@@ -8,7 +8,7 @@
 #include "app/run/run_point.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::periodic_methods_test {
 namespace {
 
 struct Periodic {
@@ -94,4 +94,4 @@ TEST_CASE("periodic methods: one step of the period without a closed form leaves
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::periodic_methods_test

@@ -9,7 +9,7 @@
 #include "app/run/run_point.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::server_family_test {
 namespace {
 
 using doctest::Approx;
@@ -124,4 +124,4 @@ TEST_CASE("server family: iterations and epochs of FedAvg count gradients that w
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::server_family_test

@@ -20,7 +20,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::access_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -338,4 +338,4 @@ TEST_CASE("jitter: it lengthens a ring's steps by the mean of the later of two n
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::access_test

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-namespace paceline {
+namespace paceline::app_background_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -69,4 +69,4 @@ TEST_CASE("background choice: what cannot be sent is refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::app_background_test

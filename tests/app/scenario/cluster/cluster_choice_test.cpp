@@ -14,7 +14,7 @@
 #include "app/scenario/study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::cluster_choice_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -417,4 +417,4 @@ TEST_CASE("transport: \"ideal\" is the default") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::cluster_choice_test

@@ -12,7 +12,7 @@
 #include "app/scenario/study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::app_fabrics_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -196,4 +196,4 @@ TEST_CASE("fabrics: a run takes the routes that its seed draws") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::app_fabrics_test

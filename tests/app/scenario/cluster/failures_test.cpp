@@ -12,7 +12,7 @@
 #include "app/study/run_study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::failures_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -196,4 +196,4 @@ TEST_CASE("failures, property: every algorithm ends, or refuses by name, and twi
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::failures_test

@@ -12,7 +12,7 @@
 #include "app/scenario/cluster/fabrics.hpp"
 #include "topologies/fabrics/star.hpp"
 
-namespace paceline {
+namespace paceline::links_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -267,4 +267,4 @@ TEST_CASE("links: a rate of which the efficiency leaves nothing is refused") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::links_test

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-namespace paceline {
+namespace paceline::node_list_test {
 namespace {
 
 std::vector<int> read(const std::string& text, int nodes) {
@@ -57,4 +57,4 @@ TEST_CASE("node list: what names no node, or one that there is not, is refused")
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::node_list_test

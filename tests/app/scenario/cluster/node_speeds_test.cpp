@@ -10,7 +10,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/study/small_study.hpp"
 
-namespace paceline {
+namespace paceline::app_node_speeds_test {
 namespace {
 
 using doctest::Approx;
@@ -148,4 +148,4 @@ TEST_CASE("stragglers: every tenth step, and five of every ten milliseconds") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::app_node_speeds_test

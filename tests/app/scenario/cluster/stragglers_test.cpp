@@ -10,7 +10,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/study/small_study.hpp"
 
-namespace paceline {
+namespace paceline::stragglers_test {
 namespace {
 
 using doctest::Approx;
@@ -91,4 +91,4 @@ TEST_CASE("waiting: without a step there are no shares, and a cut step counts as
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::stragglers_test

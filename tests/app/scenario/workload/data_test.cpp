@@ -15,7 +15,7 @@
 #include "tests/app/studies/training_study.hpp"
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::data_test {
 namespace {
 
 const TrainingStudy study;
@@ -248,4 +248,4 @@ TEST_CASE("data: what is read from files without drawing is read once for all se
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::data_test

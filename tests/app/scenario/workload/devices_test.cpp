@@ -15,7 +15,7 @@
 #include "models/step_estimate.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::devices_test {
 namespace {
 
 using doctest::Approx;
@@ -117,4 +117,4 @@ TEST_CASE("devices: an efficiency goes before a measurement, and without one it 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::devices_test

@@ -6,7 +6,7 @@
 
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::measurement_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -71,4 +71,4 @@ TEST_CASE("measure: the models are scored at that cadence in a run") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::measurement_test

@@ -11,7 +11,7 @@
 #include "models/nets/softmax_regression.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::models_test {
 namespace {
 
 const TrainingStudy study;
@@ -113,4 +113,4 @@ TEST_CASE("models: every kind of the table trains, and its loss falls") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::models_test

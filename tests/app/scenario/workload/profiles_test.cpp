@@ -13,7 +13,7 @@
 #include "app/scenario/study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::profiles_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -275,4 +275,4 @@ TEST_CASE("profiles: a fault in a user's own file is told with that file's name 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::profiles_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::launch_test {
 namespace {
 
 std::optional<Launch> launched(const std::map<std::string, std::string>& variables) {
@@ -51,4 +51,4 @@ TEST_CASE("launch: another MPI is noticed, too") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::launch_test

@@ -15,7 +15,7 @@
 #include "tests/app/studies/training_study.hpp"
 #include "tests/app/study/ranks/local_post.hpp"
 
-namespace paceline {
+namespace paceline::leader_test {
 namespace {
 
 constexpr PoolSize one_loop{1, 1};
@@ -318,4 +318,4 @@ TEST_CASE("ranks: a greeting reads back as it was, whatever its text") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::leader_test

@@ -13,7 +13,7 @@
 #include "app/json/json_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::mpi_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -206,4 +206,4 @@ TEST_CASE("mpi: mpirun that is told to stop leaves the results that are there") 
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::mpi_test

@@ -9,7 +9,7 @@
 
 #include "tests/app/host/temporary_folder.hpp"
 
-namespace paceline {
+namespace paceline::no_mpi_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,4 +66,4 @@ TEST_CASE("no mpi: a single copy runs, and several with --no-mpi") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::no_mpi_test
