@@ -1,8 +1,8 @@
-// Our side of the all-to-all benchmark: the timing plane alone, message by message, on a fat tree.
+// Our side of the all-to-all benchmark: only the timing plane, message by message, on a fat tree.
 //
 // Usage: all_to_all HOSTS BYTES BITS_PER_SECOND LATENCY_SECONDS rounds|flood|nothing. Prints the
-// simulated time; time and memory are taken from outside (tools/bench.sh), beside
-// simgrid_all_to_all with the same arguments. bench/all_to_all.hpp says what the job is.
+// simulated time. tools/bench.sh measures time and memory from outside, and runs simgrid_all_to_all
+// with the same arguments. bench/all_to_all.hpp describes the job.
 #include "bench/all_to_all.hpp"
 
 #include <cstddef>
@@ -18,7 +18,7 @@ using namespace paceline;
 
 namespace {
 
-// Awaits a join that has been handed out.
+// Awaits a join that has already been handed out.
 class Until {
   public:
     explicit Until(Join& join) : join_(join) {}
@@ -36,11 +36,11 @@ class Until {
     Join& join_;
 };
 
-// A host's part of the flood: all its blocks on their way at once, and then it takes in the others'.
+// A host's part of the flood: sends all of its blocks at once, then receives the others' blocks.
 Task<> flood(Network& network, int host, Bytes block) {
     const int hosts = network.hosts();
     const auto others = static_cast<std::uint32_t>(hosts - 1);
-    Join through(2 * others);  // all drained, all delivered
+    Join through(2 * others);  // everything drained and delivered
     for (int round = 1; round < hosts; ++round) {
         network.send(host, (host + round) % hosts, 1, block, Protocol::eager, through);
         network.receive(host, (host + hosts - round) % hosts, 1, through);

@@ -1,15 +1,14 @@
-// The job of both all-to-all benchmarks, ours and SimGrid's: what the arguments say, and the wires.
+// The job of both all-to-all benchmarks, ours and SimGrid's: its arguments and its network.
 //
-// HOSTS hosts fill the smallest three-level fat tree that has places for them, in order (256 hosts:
-// k = 12, seven pods and four hosts of the eighth; every switch is there). All links have the same
-// bandwidth; the latency is that of a host's cable, those between switches have none, so that every
-// way has the same latency. Equal-cost ways are drawn with seed 1, and both programs take them from
-// this one fabric.
+// HOSTS hosts fill the smallest three-level fat tree that has room for them, in order (256 hosts: k
+// = 12, seven pods and four hosts of the eighth; all switches exist). All links have the same
+// bandwidth. Only the hosts' cables have latency, so that all routes have the same latency.
+// Equal-cost routes are drawn with seed 1, and both programs take them from this one fabric.
 //
-//   rounds   HOSTS - 1 of them: in round r host i sends a block to i + r and takes one from i - r;
-//            a message sets out when both ends have come to it
+//   rounds   HOSTS - 1 rounds: in round r, host i sends a block to i + r and receives one from
+//            i - r; a message starts when both ends have reached the round
 //   flood    every host sends its HOSTS - 1 blocks at once
-//   nothing  no message: what it costs to build the wires and the hosts
+//   nothing  no messages: measures the cost of building the network and the hosts
 #pragma once
 
 #include <cstdint>
@@ -38,7 +37,8 @@ inline std::optional<AllToAllMode> parse_mode(std::string_view text) {
     return std::nullopt;
 }
 
-/// Nothing, and how to call the program on standard error, if that is not a job.
+/// Returns nothing, after printing the usage on standard error, if the arguments are not a valid
+/// job.
 inline std::optional<AllToAllJob> parse_all_to_all(int count, char** arguments) {
     const auto mode = count == 6 ? parse_mode(arguments[5]) : std::nullopt;
     if (mode) {

@@ -1,6 +1,6 @@
-// What the layers of the engine cost: events of the bare queue, resumptions of coroutines, messages
-// of the network, how a ring all-reduce grows with the number of nodes, and what a solve of max-min
-// rates costs as the flows of its component grow.
+// Cost of the engine's layers: events of the bare queue, resumptions of coroutines, messages of the
+// network, a ring all-reduce as the number of nodes grows, and a solve of max-min rates as the
+// number of flows in its component grows.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,7 +27,8 @@ struct Counter {
     void fire(std::uint32_t) { ++fired; }
 };
 
-// The hold model: pop the earliest event, push one a random while later. No two times coincide.
+// The hold model: pops the earliest event and pushes one a random time later. No two times
+// coincide.
 void queue_hold_random(benchmark::State& state) {
     EventQueue queue;
     Counter counter;
@@ -43,7 +44,7 @@ void queue_hold_random(benchmark::State& state) {
 }
 BENCHMARK(queue_hold_random)->RangeMultiplier(8)->Range(64, 32768);
 
-// The same in lock step: all events of an instant push one a fixed while later.
+// The hold model in lockstep: all events of an instant push one event a fixed time later.
 void queue_hold_lock_step(benchmark::State& state) {
     EventQueue queue;
     Counter counter;
@@ -62,7 +63,7 @@ Task<> sleeper(Simulation& simulation, std::int64_t times, Duration wait) {
     for (std::int64_t i = 0; i < times; ++i) co_await simulation.sleep(wait);
 }
 
-// One event and one resumption per item.
+// Each item is one event and one resumption.
 void coroutine_sleeps(benchmark::State& state) {
     constexpr std::int64_t times = 1000;
     for (auto _ : state) {
@@ -95,8 +96,8 @@ void ring(benchmark::State& state) {
 }
 BENCHMARK(ring)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
 
-// A fat tree with a quarter as many hosts as flows, and random pairs that send. Nearly all of them
-// are one component.
+// A fat tree with a quarter as many hosts as flows, and random pairs of senders and receivers.
+// Nearly all flows are in one component.
 Fabric tree_for(std::int64_t flows) {
     const auto hosts = static_cast<int>(flows / 4);
     const Link link{10_Gbps, Duration{}};
@@ -136,8 +137,8 @@ Routes random_routes(const Fabric& fabric, std::int64_t flows, std::uint64_t see
     return routes;
 }
 
-// The solver alone, on problems of 65536 flows together in turn: the branches of a single small one
-// would be learned by heart. Items are flows.
+// The solver alone, cycling through problems of 65536 flows in total: with a single small problem,
+// the processor would learn its branches by heart. Items are flows.
 void max_min_solve(benchmark::State& state) {
     const Fabric fabric = tree_for(state.range(0));
     std::vector<double> capacity;
@@ -156,8 +157,8 @@ void max_min_solve(benchmark::State& state) {
 }
 BENCHMARK(max_min_solve)->RangeMultiplier(4)->Range(16, 16384)->Unit(benchmark::kMicrosecond);
 
-// What a change of one link costs: to gather its component, to solve it and to foresee the drains
-// anew. One component only, so that the small ones come out too well. Items are flows.
+// Cost of changing one link: gather its component, solve it, and recompute its drain times. There
+// is only one component, so the results for small ones are too good. Items are flows.
 void network_solve(benchmark::State& state) {
     const Fabric fabric = tree_for(state.range(0));
     const std::vector<Pair> pairs = random_pairs(fabric.hosts, state.range(0), 1);

@@ -1,8 +1,8 @@
-// What one gradient of each net costs: batch 32, float, one thread. Items are samples.
+// Cost of one gradient of each net: batch 32, float, one thread. Items are samples.
 //
 // `of_eigen_gemm` is the share of the rate of Eigen's own 512 x 512 x 512 float product, measured
-// in the same run before anything else; `GFLOP/s` counts 2 flops for each multiply-accumulate that
-// the gradient needs: forward, weights, and inputs but those of the first layer.
+// at the start of the same run. `GFLOP/s` counts 2 flops for each multiply-accumulate that the
+// gradient needs: forward, weights, and inputs except those of the first layer.
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -24,7 +24,7 @@ namespace {
 using namespace paceline;
 using Eigen::Index;
 
-// Flops per second of the best of a few runs.
+// Returns flops per second, the best of a few runs.
 double measure_eigen_gemm() {
     constexpr Index size = 512;
     const Eigen::MatrixXf a = Eigen::MatrixXf::Random(size, size);

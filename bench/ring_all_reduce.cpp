@@ -1,8 +1,8 @@
-// Our side of the ring all-reduce benchmark: the timing plane alone, message by message, on a star.
+// Our side of the ring all-reduce benchmark: only the timing plane, message by message, on a star.
 //
 // Usage: ring_all_reduce NODES BYTES BITS_PER_SECOND LATENCY_SECONDS_PER_LINK. Prints the simulated
-// time; time and memory are taken from outside (tools/bench.sh), beside simgrid_ring_all_reduce
-// with the same arguments.
+// time. tools/bench.sh measures time and memory from outside, and runs simgrid_ring_all_reduce with
+// the same arguments.
 #include <cstdlib>
 #include <string>
 

@@ -1,20 +1,20 @@
-// The peer program of the all-to-all benchmark: the same job on SimGrid 3.32 (S4U).
+// The SimGrid side of the all-to-all benchmark: the same job on SimGrid 3.32 (S4U).
 //
 //     simgrid_all_to_all HOSTS BYTES BITS_PER_SECOND LATENCY_SECONDS rounds|flood|nothing
 //
-// The wires are those of bench/all_to_all.hpp, link by link, and every pair has the route that our
-// fabric gives it: a SimGrid fat tree would draw other ways and so do another job. This table of
-// HOSTS^2 routes, and a mailbox for each pair, are not SimGrid's fault: `nothing` measures what it
-// takes to build them, and tools/bench.sh subtracts that.
+// The network is that of bench/all_to_all.hpp, link by link, and every pair uses the route that our
+// fabric gives it: a SimGrid fat tree would draw other routes and so run a different job. SimGrid
+// by itself would need neither this table of HOSTS^2 routes nor a mailbox for each pair; `nothing`
+// measures the cost of building them, and tools/bench.sh subtracts it.
 //
-// One actor per host. In `rounds` it puts a block for its partner, takes one from the other and
-// waits for both; in `flood` it puts all blocks and gets all at once.
+// One actor per host. In `rounds` it puts a block for one partner, gets one from the other and
+// waits for both; in `flood` it puts all blocks and gets all blocks at once.
 //
 // The settings are those of simgrid_ring_all_reduce.cpp, for the same reasons: CM02 without
-// cross-traffic is fluid max-min sharing and nothing else. Two things still differ from ours: a
-// message flows only after its latency (ours at once), and its sender is free one latency later.
-// Equal latencies keep SimGrid's shares even (it weighs a flow by 1 / latency). With latency 0 the
-// two simulated times agree.
+// cross-traffic is fluid max-min sharing and nothing else. Two differences remain: a message flows
+// only after its latency (ours flows at once), and its sender is free one latency later. Equal
+// latencies keep SimGrid's shares even (it weighs a flow by 1 / latency). With latency 0 the two
+// simulated times agree.
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -93,7 +93,7 @@ class AllToAll {
     [[nodiscard]] std::size_t messages() const { return messages_; }
 
   private:
-    // A pair has a mailbox of its own: a partner of a later round may be ahead of this round's.
+    // Each pair has its own mailbox, because a partner may be in a later round already.
     s4u::Mailbox* mailbox(std::size_t to, std::size_t from) const {
         return mailboxes_[to * hosts_ + from];
     }
@@ -129,15 +129,15 @@ class AllToAll {
 
     std::size_t hosts_;
     std::uint64_t block_;
-    std::size_t messages_ = 0;  // taken by all ranks; the actors share one thread
-    char payload_ = 0;          // nothing is copied, but SimGrid wants an address
+    std::size_t messages_ = 0;  // received by all ranks; the actors share one thread
+    char payload_ = 0;          // nothing is copied, but SimGrid requires an address
     std::vector<s4u::Mailbox*> mailboxes_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    xbt_log_control_set("xbt_cfg.thres:warning");  // no line for each setting below
+    xbt_log_control_set("xbt_cfg.thres:warning");  // no log line for each setting below
     s4u::Engine engine(&argc, argv);               // takes SimGrid's own options out of argv
     const std::optional<paceline::AllToAllJob> job = paceline::parse_all_to_all(argc, argv);
     if (!job) return EXIT_FAILURE;

@@ -1,4 +1,4 @@
-// The peer program of the ring all-reduce benchmark: the same collective on SimGrid 3.32 (S4U).
+// The SimGrid side of the ring all-reduce benchmark: the same collective on SimGrid 3.32 (S4U).
 //
 //     simgrid_ring_all_reduce NODES BYTES BITS_PER_SECOND LATENCY_SECONDS_PER_LINK
 //
@@ -10,14 +10,15 @@
 //
 // The model compared is CM02 (fluid max-min sharing) without cross-traffic, because it is exactly
 // the alpha-beta model: latency + bytes / bandwidth for each message. SimGrid's default, LV08,
-// charges 13.01 latencies to every message and only 0.97 of the bandwidth, and cross-traffic puts
-// 5 % of each flow on the reverse route; with those the two simulators would not do the same job
-// and their costs could not be compared. The TCP window bound is set out of reach for that reason.
-// The other settings only keep SimGrid cheap: raw contexts, small stacks, one thread, lazy updates.
+// charges 13.01 latencies to every message and grants only 0.97 of the bandwidth, and cross-traffic
+// puts 5 % of each flow on the reverse route. With those, the two simulators would run different
+// jobs and their costs could not be compared. The TCP window bound is set out of reach for the same
+// reason. The other settings only keep SimGrid cheap: raw contexts, small stacks, one thread, lazy
+// updates.
 //
-// When NODES does not divide BYTES, chunks differ by one byte and the steps of different ranks end
-// at slightly different times; the simulated time is that of the longer chunks (unless one byte
-// takes less than SimGrid's time precision, 1 ns: then such ends fall together).
+// When NODES does not divide BYTES, chunks differ by one byte, and the steps of different ranks end
+// at slightly different times. The simulated time is that of the longer chunks (unless one byte
+// takes less than SimGrid's time precision, 1 ns: then the steps end together).
 //
 // Build: clang++-19 -std=c++20 -O3 -march=native simgrid_ring_all_reduce.cpp -lsimgrid
 
@@ -40,7 +41,7 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-// Set one by one after the engine exists and before the platform does.
+// Set one by one after the engine exists and before the platform is built.
 constexpr auto settings = std::to_array<const char*>({
     "network/model:CM02",
     "network/crosstraffic:0",      // no acknowledgements on the reverse route
@@ -62,7 +63,7 @@ struct Job {
     double latency_seconds;
 };
 
-// The whole of the text as a number, or nothing.
+// Parses the whole text as a number, or returns nothing.
 template <typename Number>
 std::optional<Number> parse(std::string_view text) {
     Number value{};
@@ -75,7 +76,7 @@ std::optional<Number> parse(std::string_view text) {
     return value;
 }
 
-// BYTES also in scientific notation (97e6), as long as it is a whole number a double holds exactly.
+// BYTES may be in scientific notation (97e6) if it is a whole number that a double holds exactly.
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     if (const auto whole = parse<std::uint64_t>(text)) {
         return whole;
@@ -152,7 +153,7 @@ class Ring {
     void run_rank(std::uint64_t rank) {
         s4u::Mailbox* const inbox = inboxes_[rank];
         s4u::Mailbox* const outbox = inboxes_[rank + 1 == nodes_ ? 0 : rank + 1];
-        // Reduce-scatter starts with the rank's own chunk and always goes on with the chunk that
+        // Reduce-scatter starts with the rank's own chunk and always continues with the chunk that
         // has just arrived; all-gather continues that sequence, so one formula serves both.
         std::uint64_t chunk = rank;
         for (std::uint64_t step = 0; step < 2 * (nodes_ - 1); ++step) {
@@ -168,14 +169,14 @@ class Ring {
     std::uint64_t floor_bytes_;
     std::uint64_t longer_;
     std::uint64_t messages_ = 0;  // the actors share one thread
-    char payload_ = 0;            // nothing is copied, but SimGrid wants an address
+    char payload_ = 0;            // nothing is copied, but SimGrid requires an address
     std::vector<s4u::Mailbox*> inboxes_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    xbt_log_control_set("xbt_cfg.thres:warning");  // no line for each setting below
+    xbt_log_control_set("xbt_cfg.thres:warning");  // no log line for each setting below
     s4u::Engine engine(&argc, argv);               // takes SimGrid's own options out of argv
     const std::optional<Job> job = parse_job(argc, argv);
     if (!job) {

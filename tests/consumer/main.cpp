@@ -1,6 +1,6 @@
-// Three uses of the libraries from a program of one's own: a ring all-reduce on a simulated star,
-// values that were made on one side of the library's border and die on the other, and a whole
-// scenario from a file. Says what came out; fails if it is not what it should be.
+// Three uses of the libraries from an external program: a ring all-reduce on a simulated star,
+// values that are allocated on one side of the library's boundary and freed on the other, and a
+// whole scenario from a file. Prints the results, and fails if one of them is wrong.
 //
 // Usage: consumer SCENARIO
 #include <cstdio>
@@ -17,7 +17,7 @@
 
 using namespace paceline;
 
-// The simulated time of one ring all-reduce among n nodes.
+// Returns the simulated time of one ring all-reduce among n nodes.
 Duration simulated_all_reduce(int n, Bytes size, const Link& link) {
     Simulation simulation;
     Network network(simulation, make_star(n, link, link));
@@ -30,7 +30,7 @@ Duration simulated_all_reduce(int n, Bytes size, const Link& link) {
     return simulation.now().time_since_epoch();
 }
 
-// The library frees what this program has allocated, and this program what the library has.
+// The library frees what this program has allocated, and vice versa.
 double norm_after_exchange_of_memory() {
     const LayoutPtr layout = std::make_shared<const Layout>(Layout{{{"x", {1000}}}});
     Vector x(layout, Eigen::VectorXd::Constant(1000, 3));

@@ -36,9 +36,9 @@ constexpr double most_messages = 20'000;
 constexpr std::int64_t most_entries = 20'000;
 constexpr std::int64_t most_batch = 256;
 constexpr std::int64_t most_steps = 6;
-constexpr std::uint64_t most_resumptions = 300'000;  // in one instant
+constexpr std::uint64_t most_resumptions = 300'000;  // within one instant
 
-// Ends a run from outside when its time is over.
+// Stops a run from another thread when its time is up.
 class Deadline {
   public:
     Deadline(Progress& progress, double seconds)
@@ -52,7 +52,7 @@ class Deadline {
   private:
     std::mutex mutex_;
     std::condition_variable_any wake_;
-    std::jthread watcher_;  // last: it uses the others
+    std::jthread watcher_;  // declared last: it uses the others
 };
 
 void cut(Scenario& scenario) {
@@ -154,7 +154,7 @@ std::string fault_of_times(const Scenario& scenario, const Metrics& m) {
     return {};
 }
 
-// What is sent arrives, but for what is under way at the end, or lost with a node.
+// Everything sent must arrive, except what is in flight at the end or lost with a node.
 std::string fault_of_bytes(const Scenario& scenario, const Metrics& m) {
     const bool whole = scenario.algorithm.server_nodes == 0 && !scenario.cluster.failures &&
                        m.outcome == "finished";
@@ -164,16 +164,16 @@ std::string fault_of_bytes(const Scenario& scenario, const Metrics& m) {
     return {};
 }
 
-// On an idle network a step takes what its closed form says, where there is one. For numbers of
-// workers that are no power of two, and for stripes that differ, that is an upper bound; methods that
-// nobody waits in may have exchanges to finish behind the last step, which their forms leave out.
+// On an idle network a step takes as long as its closed form says, if it has one. For numbers of
+// workers that are not powers of two, and for unequal stripes, the form is an upper bound. Methods
+// without waiting may finish exchanges after the last step, which their forms leave out.
 std::string fault_of_model(const Scenario& scenario, std::string_view kind, const Metrics& m) {
     if (!m.model_step_time_s || !m.step_time_s || m.outcome != "finished") return {};
     constexpr std::array<std::string_view, 4> finish_behind{"ad-psgd", "swarm-sgd", "cocod-sgd",
                                                             "overlap-local-sgd"};
-    // Slow start, once per connection, is in no closed form.
+    // No closed form contains slow start, which occurs once per connection.
     if (scenario.cluster.tcp && scenario.cluster.tcp->first_window > Bytes{0}) return {};
-    // How many entries real gradients have in common is measured, and a law of the closed form.
+    // The overlap of real gradients' entries is measured; the closed form assumes a law.
     if (scenario.training && (kind == "dgc" || kind == "gradient-dropping")) return {};
     constexpr double tolerance = 1e-6;
     const double step = *m.step_time_s;
@@ -181,7 +181,7 @@ std::string fault_of_model(const Scenario& scenario, std::string_view kind, cons
     const bool may_be_longer = std::ranges::find(finish_behind, kind) != finish_behind.end();
     const bool exact = std::has_single_bit(static_cast<unsigned>(scenario.cluster.workers)) &&
                        kind != "one-bit-sgd";
-    // The last chunk of a vector may lack some bytes: less than a part in a hundred of a step.
+    // The last chunk of a vector may be some bytes shorter: less than one percent of a step.
     const bool too_long = step > model * (1 + tolerance) && !may_be_longer;
     const bool too_short = step < model * (1 - (exact ? 0.01 : 0.6)) && !may_be_longer;
     if (!too_long && !too_short) return {};
@@ -220,7 +220,7 @@ std::string fault_of_refusal(const ConfigError& error, const std::filesystem::pa
         return "the refusal has control characters";
     if (what.size() > 800 + error.file().size()) return "the refusal is too long to read";
     if (error.problem().empty()) return "the refusal says nothing";
-    if (error.file() != file.string()) return {};  // of a file that the scenario names
+    if (error.file() != file.string()) return {};  // in a file that the scenario names
     const Json json = Json::parse(text, nullptr, false);
     constexpr std::size_t longest_path = 100;
     if (json.is_discarded() || error.path().size() >= longest_path) return {};

@@ -1,5 +1,5 @@
-// What may become of any input: it is refused with a message that helps, or it runs and its results
-// keep the laws that all results keep. Anything else is a fault of the program.
+// What any input must lead to: a refusal with a helpful message, or a run whose results obey the
+// laws that hold for all results. Anything else is a bug in the program.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,29 @@ enum class Fate : std::uint8_t { refused, ran, too_large };
 
 struct Judgement {
     Fate fate = Fate::refused;
-    std::string fault;    // empty: none
+    std::string fault;    // empty: no fault
     std::string message;  // of the refusal, or the outcome of the first point
 };
 
 struct JudgeOptions {
     bool twice = false;           // run again and compare every byte
-    std::size_t most_points = 2;  // of a study, the first ones
-    double most_seconds = 0.5;    // of wall clock, then a run is stopped and nothing compared
+    std::size_t most_points = 2;  // judges only the first points of a study
+    double most_seconds =
+        0.5;  // wall clock; after that, the run is stopped and nothing is compared
 };
 
-/// Reads the scenario of a file and runs its points, cut to a few steps. Points of more than some
-/// megabytes, messages or samples are read and not run.
+/// Reads the scenario in a file and runs its points, cut to a few steps. Points of more than a few
+/// megabytes, messages or samples are read but not run.
 Judgement judge(const std::filesystem::path& file, const JudgeOptions& options = {});
 
-/// What is wrong with the refusal of the scenario that `text` holds; empty: nothing.
+/// Returns what is wrong with the refusal of the scenario in `text`; empty if nothing.
 std::string fault_of_refusal(const ConfigError& error, const std::filesystem::path& file,
                              const std::string& text);
 
-/// Which law the results of a run of that kind of algorithm break; empty: none.
+/// Returns the law that the results of a run of this kind of algorithm break; empty if none.
 std::string broken_law(const Scenario& scenario, std::string_view kind, const Metrics& metrics);
 
-/// Whether a path such as "sweep.cluster.nodes[1]" leads somewhere.
+/// Whether a path such as "sweep.cluster.nodes[1]" exists in the JSON.
 bool leads_somewhere(const Json& json, std::string_view path);
 
 }  // namespace paceline

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Fields between commas; commas between quotes are part of a field.
+// Counts fields between commas; commas between quotes are part of a field.
 std::ptrdiff_t fields_of(const std::string& csv, std::size_t& at) {
     std::ptrdiff_t fields = 1;
     for (bool quoted = false; at < csv.size(); ++at) {

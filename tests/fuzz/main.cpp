@@ -1,10 +1,10 @@
-// paceline_fuzz: judges thousands of inputs that are wrong in some way (tests/fuzz/mutations.hpp).
+// paceline_fuzz: judges thousands of faulty inputs (tests/fuzz/mutations.hpp).
 //
-// Each input has a number, which is its seed and says its kind. Processes take the numbers in turn;
-// when one of them dies, or does not end in time, the input that it had is kept and another process
-// goes on behind it. So a crash, a sanitizer's report and a hang are findings like any other. What
-// was found is left in a folder per input, with its scenario, its files and the fault; the exit code
-// is 1 then. --replay judges a scenario again, --write only writes an input.
+// Each input has a number, which is its seed and determines its kind. Processes take the numbers in
+// turn. When a process dies or hangs, its input is kept and another process continues with the next
+// one. So crashes, sanitizer reports and hangs are findings like any other. Each finding is kept in
+// its own folder, with its scenario, its files and the fault; the exit code is then 1. --replay
+// judges a scenario again, --write only writes an input.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -40,9 +40,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_workers = 64;
 constexpr std::size_t kinds = 7;
-constexpr std::uint64_t through_the_program = 97;  // every so many inputs, also as a process
+constexpr std::uint64_t through_the_program = 97;  // every 97th input also runs as a process
 
-// Of twenty inputs in a row, which kind each is: indices of mutation_kinds().
+// The kinds of any twenty consecutive inputs, as indices into mutation_kinds().
 constexpr std::array<std::size_t, 20> mix{1, 2, 1, 3, 1, 4, 1, 0, 1, 5,
                                           1, 2, 1, 3, 1, 6, 1, 2, 4, 0};
 
@@ -51,13 +51,13 @@ struct Options {
     std::uint64_t count = 10'000;
     std::string kind;  // empty: all of them
     int jobs = 2;
-    unsigned seconds = 30;  // for one input
+    unsigned seconds = 30;  // per input
     std::string out = "build/fuzz";
     std::string replay;
     bool write = false;
 };
 
-// What processes tell one another.
+// Memory shared by the processes.
 struct Shared {
     std::atomic<std::uint64_t> next;
     std::array<std::atomic<std::uint64_t>, most_workers> current;
@@ -80,7 +80,7 @@ fs::path folder_of(const Options& options, std::size_t worker) {
     return fs::path(options.out) / fmt::format("worker-{}", worker);
 }
 
-// Keeps the input of a worker's folder.
+// Keeps the current input of a worker's folder.
 void keep(const Options& options, Shared& shared, std::size_t worker, std::uint64_t number,
           const std::string& fault) {
     const std::string name = fmt::format("{}-{}", kind_of(options, number), number);
@@ -128,7 +128,7 @@ void judge_one(const Options& options, const Corpus& corpus, Shared& shared, std
     shared.current[worker] = 0;
     std::error_code ignored;
     fs::remove_all(folder_of(options, worker), ignored);
-    std::exit(0);  // with the sanitizer's search for leaks
+    std::exit(0);  // runs the sanitizer's leak check
 }
 
 pid_t start(const Options& options, const Corpus& corpus, Shared& shared, std::size_t worker) {

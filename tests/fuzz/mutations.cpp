@@ -64,10 +64,10 @@ std::vector<fs::path> json_files(const fs::path& folder) {
     return files;
 }
 
-// --- making small ---
+// --- shrinking ---
 
-// Whole numbers of data and of widths, and the lists of a sweep. What lies deeper than the reader
-// goes may lie so deep that the stack does not hold it.
+// Shrinks whole numbers of data and of widths, and the lists of a sweep. Stops at the reader's own
+// depth limit, because deeper nesting might overflow the stack.
 void shrink(Json& node, bool of_data, int depth = 0) {
     if (depth > max_depth) return;
     if (of_data && node.is_number_integer() && node.get<double>() > 64) node = 64;
@@ -145,7 +145,7 @@ Json odd_value(Dice& dice) {
     return dice.pick(values);
 }
 
-// Another unit, another number before it, more digits.
+// Changes the unit or the number, or adds digits.
 std::string odd_text(const std::string& text, Dice& dice) {
     const std::vector<std::string> units{"ps",   "ns",   "us", "ms", "s",    "min", "h",
                                          "d",    "B",    "kB", "MB", "TB",   "MiB", "bps",
@@ -255,7 +255,7 @@ void sweep_something(Json& root, Dice& dice) {
     root["sweep"][dice.pick(paths)] = dice.chance(0.9) ? values : odd_value(dice);
 }
 
-// What stands at the same key elsewhere, or anything.
+// Inserts the value of the same key in another scenario, or any value.
 void transplant(Json& root, Json donor, Dice& dice) {
     Json& into = any_node(root, dice);
     if (into.is_object() && !into.empty() && dice.chance(0.8)) {
@@ -308,7 +308,7 @@ void change_structure(Json& root, const std::vector<Json>& donors, Dice& dice) {
 
 // --- bytes ---
 
-// Another number at the first place behind `at` that has one.
+// Replaces the first number after `at`, if there is one.
 void change_digits(std::string& text, std::size_t at, Dice& dice) {
     const std::vector<std::string> numbers{"0",   "-1",  "1e999", "99999999999999999999",
                                            "1e5", "0.5", "nan",   "inf",
@@ -339,7 +339,7 @@ void change_bytes(std::string& text, Dice& dice) {
         case 3:
             text.erase(at, 1 + dice.below(20));
             return;
-        case 4: {  // a piece again, elsewhere
+        case 4: {  // a repeated piece
             const std::string piece = text.substr(at, dice.below(60));
             text.insert(place(), piece);
             return;
@@ -364,7 +364,7 @@ void change_bytes(std::string& text, Dice& dice) {
     }
 }
 
-// Whole lines, as tables have them.
+// Changes whole lines, as tables have them.
 void change_lines(std::string& text, Dice& dice) {
     const std::size_t begin = text.rfind('\n', dice.below(text.size() + 1));
     if (begin == std::string::npos) return change_bytes(text, dice);
@@ -383,7 +383,7 @@ void change_lines(std::string& text, Dice& dice) {
     }
 }
 
-// The header of a binary file: what it says of sizes.
+// Changes the header of a binary file, where the sizes are.
 void change_head(std::string& text, Dice& dice) {
     for (std::size_t i = 0; i < 1 + dice.below(3) && !text.empty(); ++i)
         text[dice.below(std::min<std::size_t>(text.size(), 20))] =
@@ -423,7 +423,7 @@ Json trained_on(const Json& data, const char* model) {
 }
 
 struct Named {
-    std::string file;  // which is changed
+    std::string file;  // the file to change
     Json scenario;
 };
 
@@ -572,7 +572,7 @@ fs::path Corpus::write(std::string_view kind, std::uint64_t seed, const fs::path
     Dice dice(RandomStreams(seed).stream(kind));
     fs::create_directories(folder);
     write_companions(folder);
-    for (const char* beside : {"traces", "files"})  // that scenarios of tests/refusals name
+    for (const char* beside : {"traces", "files"})  // named by scenarios of tests/refusals
         if (!fs::exists(folder / beside))
             fs::create_directory_symlink(fs::absolute(root_ / "tests" / "refusals" / beside),
                                          folder / beside);

@@ -33,7 +33,7 @@ const Json& definition(const std::string& name) {
     return scenario_schema().at("definitions").at(name);
 }
 
-// "#/definitions/link" is "link".
+// Returns "link" for "#/definitions/link".
 std::string name_behind(const Json& node) {
     const auto ref = node.at("$ref").get<std::string>();
     return ref.substr(ref.rfind('/') + 1);
@@ -99,7 +99,7 @@ class Generator {
     [[nodiscard]] bool allowed(const std::string& place, const std::string& key) const;
     void mend(const std::string& place, Json& made);
 
-    // Sees to it that of `keys` those in `kept` are there and no other.
+    // Of `keys`, makes sure that exactly those in `kept` are present.
     void keep(const std::string& place, Json& made, const Names& keys, const Names& kept);
     void drop(Json& made, std::initializer_list<const char*> keys);
     void need(const std::string& place, Json& made, std::initializer_list<const char*> keys);
@@ -143,7 +143,7 @@ class Generator {
     std::string fabric_kind_;
     std::string algorithm_kind_;
     bool trains_ = false;
-    bool of_classes_ = false;  // what is predicted
+    bool of_classes_ = false;  // whether classes are predicted
 };
 
 // --- the schema ---
@@ -237,8 +237,8 @@ void Generator::keep(const std::string& place, Json& made, const Names& keys, co
         if (!made.contains(key)) made[key] = property(place, key);
 }
 
-// Values that the schema alone does not give: by "definition.key", by the definition's name, or by
-// the kind of unit.
+// Values that the schema alone does not determine: by "definition.key", by the definition's name,
+// or by the kind of unit.
 std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "duration" || place == "overhead" || place == "selection_step") return duration();
     if (place == "coding_step") return text({"0s", "9ps", "1ns"});
@@ -306,7 +306,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     return std::nullopt;
 }
 
-// Keys that go with what was chosen already.
+// Whether a key is compatible with what was chosen already.
 bool Generator::allowed(const std::string& place, const std::string& key) const {
     if (place == "cluster") {
         if (key == "bus") return per_node_ > 1;
@@ -346,7 +346,7 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
     return true;
 }
 
-// What keys of one object mean together.
+// Repairs combinations of keys of one object.
 void Generator::mend(const std::string& place, Json& made) {
     if (place == "schedule") {
         const bool steps = made.value("kind", "constant") == "step";
@@ -515,7 +515,7 @@ Json Generator::fabric() {
     return fabric_kind_ == "graph" ? graph() : object(fabric_kind_, definition(fabric_kind_));
 }
 
-// A tree of switches with the nodes on it, and some cables more.
+// A tree of switches with nodes attached, and some additional cables.
 Json Generator::graph() {
     Json made{{"kind", "graph"},
               {"link", link()},
@@ -603,7 +603,7 @@ Json Generator::mixing() {
     return made;
 }
 
-// A path, and some more; with weights where asked, small enough for every row.
+// A path and some additional edges, with weights on request that are small enough for every row.
 Json Generator::edges() {
     std::set<std::pair<int, int>> pairs;
     for (int i = 1; i < workers_; ++i) pairs.emplace(whole(0, i - 1), i);
@@ -665,7 +665,7 @@ Json Generator::data_of_files(const std::string& kind) {
     return made;
 }
 
-// The samples of a file, or made; classes unless said otherwise.
+// Samples from a file, or generated ones; classes by default.
 Json Generator::data() {
     static const Names kinds = kinds_of("data");
     const std::string kind = pick(kinds);
@@ -719,7 +719,7 @@ Json Generator::model(const std::string& data) {
     return made;
 }
 
-// One of the ways to say how long a gradient takes. An empty profile: a net that trains.
+// One of the ways to state how long a gradient takes. An empty profile means a net that trains.
 void Generator::add_time(Json& workload, const std::string& profile) {
     const std::string plain = per_node_ > 1 ? "gradient_time" : "step_time";
     if (profile.ends_with(".json") || profile == "gradient" || !maybe()) {
@@ -796,7 +796,7 @@ Json Generator::stop() {
     return made;
 }
 
-// One process that changes the link of some nodes, and outages of any.
+// One process that changes the links of some nodes, and outages of arbitrary nodes.
 Json Generator::access() {
     Json made = Json::array();
     if (chance(0.7)) {
@@ -820,7 +820,7 @@ Json Generator::background() {
         }();
         one["from"] = ends[0];
         one["to"] = ends[1];
-        if (one.contains("message")) one["message"] = "1MB";  // small ones are many
+        if (one.contains("message")) one["message"] = "1MB";  // many small messages would take long
         made.push_back(one);
     }
     return made;
@@ -836,7 +836,7 @@ Json Generator::schedule_of_absences() {
     return made;
 }
 
-// Other jobs have other surroundings; those of the main one come back at the end.
+// Other jobs need other settings; those of the main job are restored at the end.
 Json Generator::other_jobs() {
     Json made = Json::array();
     const Generator before = *this;
@@ -912,7 +912,7 @@ std::string with_value(const std::string& place, const Json& value) {
     return place + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
 }
 
-// Which definition an object of a scenario has: its kind decides among alternatives.
+// Records which definition an object of a scenario has; its kind chooses among alternatives.
 void note(const std::string& place, const Json& node, const Json& value,
           std::set<std::string>& seen) {
     if (node.contains("$ref"))

@@ -41,7 +41,7 @@ TEST_CASE("random scenarios: the schema calls each of them valid") {
     }
 }
 
-// Speeds by a device go with a profile that was measured on it; the others are for SwarmSGD's
+// Speeds by device require a profile that was measured on it. The others belong to SwarmSGD's
 // exchange, which is rare.
 const std::set<std::string> rare{"speeds.kind=device", "lattice-exchange.kind=exact",
                                  "lattice-exchange.kind=lattice"};
@@ -76,7 +76,7 @@ TEST_CASE("random scenarios: 200 of them run by the laws, the same twice, or say
         CHECK(judgement.fault == "");
         ran += judgement.fate == Fate::ran ? 1 : 0;
     }
-    CHECK(ran > 120);  // most, or little is tested
+    CHECK(ran > 120);  // if most scenarios are refused, little is tested
 }
 
 }  // namespace

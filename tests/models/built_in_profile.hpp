@@ -1,4 +1,4 @@
-// A built-in profile straight from its JSON, past the reader of app/.
+// Reads a built-in profile directly from its JSON, without the reader of app/.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ Samples some_samples(int features, int count, RandomStream& stream) {
     return samples;
 }
 
-// Shards of random sizes, one or more samples each; some samples are in none.
+// Shards of random sizes with at least one sample each; some samples are in none.
 std::vector<std::vector<int>> some_shards(int count, int shards, RandomStream& stream) {
     std::vector<std::vector<int>> all(static_cast<std::size_t>(shards));
     boost::random::uniform_int_distribution<std::size_t> any(0, all.size());
@@ -31,7 +31,7 @@ std::vector<std::vector<int>> some_shards(int count, int shards, RandomStream& s
     return all;
 }
 
-// The gradient of f at x by the net that trains.
+// The gradient of f at x, computed by the net that trains.
 Eigen::VectorXd gradient(const Samples& samples, const std::vector<std::vector<int>>& shards,
                          bool bias, double decay, const Eigen::VectorXd& x) {
     const auto net = make_linear_regression<double>({samples.inputs.rows(), bias});

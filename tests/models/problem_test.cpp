@@ -47,7 +47,7 @@ Vector at(const Problem& problem, const Eigen::VectorXd& x) {
     return {problem.layout(), x};
 }
 
-// Of the net by itself, all samples at once.
+// The figures of the net by itself, from all samples at once.
 template <class Scalar>
 Eigen::VectorXd gradient_of(const Dataset& data, std::span<const int> which,
                             const Eigen::VectorXd& x) {
@@ -165,7 +165,7 @@ struct Figures {
     double test = 0;
 };
 
-// Large enough that batches and scores have several parts.
+// Large enough that batches and scores are split into several parts.
 Figures figures_with(std::size_t threads, const std::shared_ptr<const Dataset>& data) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     const auto problem = mlp_problem<float>(data, {.batch = 700, .weight_decay = 0.01});
@@ -207,7 +207,7 @@ TEST_CASE("problem: a score is the sum over all samples, whatever parts it is ta
     CHECK(test.loss == Approx(whole_test.loss).epsilon(1e-12));
 }
 
-// A data set on which a sample's loss tells which sample it is: x = 0 predicts 0, and the target of
+// A data set on which a sample's loss identifies the sample: x = 0 predicts 0, and the target of
 // sample i is sqrt(2^i).
 std::shared_ptr<const Dataset> powers_of_two(int train, int test) {
     Dataset data;
@@ -223,7 +223,7 @@ std::shared_ptr<const Dataset> powers_of_two(int train, int test) {
     return std::make_shared<const Dataset>(std::move(data));
 }
 
-// The samples that a score has read.
+// Returns the samples that a score has read.
 std::vector<int> samples_in(const Score& score) {
     std::vector<int> found;
     double left = score.loss;

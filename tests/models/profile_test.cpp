@@ -42,7 +42,7 @@ TEST_CASE("profile: a layer's multiply-accumulates are booked on its first tenso
 }
 
 TEST_CASE("profile: layers without tensors are booked where backward passes them") {
-    // Backward reaches them before the layer below, at the front after all others.
+    // Backward reaches them before the layer below; those at the front come after all others.
     Profile profile;
     profile.layers = {{"input", 3, {}},
                       {"scale", 4, {}},
@@ -74,8 +74,8 @@ TEST_CASE("profile: the built-in ones have the published numbers of parameters")
         std::int64_t entries;
         std::int64_t incompressible;
     };
-    // Sizes: Lin et al., ICLR 2018, Tables 3 and 4, torchvision's weight metadata (inception-v3),
-    // else sums by hand; one-dimensional tensors: the architectures.
+    // Sizes: Lin et al., ICLR 2018, Tables 3 and 4, and torchvision's weight metadata
+    // (inception-v3); otherwise summed by hand. One-dimensional tensors: from the architectures.
     const std::vector<Published> all{
         {"alexnet", 60'965'224, 10'568},
         {"resnet-50", 25'557'032, 54'120},

@@ -1,6 +1,6 @@
-// The network against SimGrid 3.32 under CM02: the same messages on the same wires are delivered at
-// the same times, contention included. tests/simgrid/play.hpp says where the two models differ, and
-// so which jobs can be compared.
+// Compares the network with SimGrid 3.32 under CM02: the same messages on the same links are
+// delivered at the same times, contention included. tests/simgrid/play.hpp explains where the two
+// models differ, and therefore which jobs can be compared.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Wires {
     std::function<Fabric(const Link& link, const Link& uplink, std::uint64_t seed)> make;
 };
 
-/// The leaf-spine's two spines carry a half of what the four hosts of a leaf can send.
+/// The leaf-spine's two spines carry half of what the four hosts of a leaf can send.
 const std::vector<Wires>& all_wires() {
     static const std::vector<Wires> wires{
         {"star of 8",
@@ -51,7 +51,7 @@ const std::vector<Wires>& all_wires() {
     return wires;
 }
 
-/// All links of 10 Gbps; latency lies in the hosts' cables.
+/// All links have 10 Gbps; only the hosts' cables have latency.
 Fabric even(const Wires& wires, Duration latency, std::uint64_t seed) {
     return wires.make({.bandwidth = 10_Gbps, .latency = latency}, {.bandwidth = 10_Gbps}, seed);
 }
@@ -69,8 +69,8 @@ class Dice {
     std::mt19937_64 rng_;
 };
 
-/// 60 messages of 1 kB to 2 MB within 2 ms, enough to fill the wires; some start together. None is
-/// so short that a picosecond, our tick, matters.
+/// 60 messages of 1 kB to 2 MB within 2 ms, enough to fill the links; some start together. None is
+/// so short that our tick, a picosecond, matters.
 Plan random_plan(Fabric fabric, Dice& dice) {
     Plan plan{.fabric = std::move(fabric), .messages = {}};
     for (int i = 0; i < 60; ++i) {
@@ -87,7 +87,7 @@ Plan random_plan(Fabric fabric, Dice& dice) {
     return plan;
 }
 
-/// The largest difference of delivery times, as a share of what SimGrid's message took.
+/// Returns the largest difference of delivery times, relative to the time SimGrid's message took.
 double apart(const Plan& plan, const std::vector<double>& ours, const std::vector<double>& theirs) {
     double most = 0;
     for (std::size_t i = 0; i < plan.messages.size(); ++i)
@@ -100,7 +100,7 @@ double apart(const Plan& plan) {
     return apart(plan, play(plan), play_in_simgrid(plan));
 }
 
-/// How much longer the messages take than they would alone, on average.
+/// Returns how much longer the messages take than they would alone, on average.
 double stretch(const Plan& plan) {
     const std::vector<double> delivered = play(plan);
     double took = 0;
@@ -175,8 +175,9 @@ TEST_CASE("against SimGrid: incast, all hosts to one at once") {
     }
 }
 
-/// All-to-all in rounds as messages that wait: one sets out when its sender and its receiver have
-/// sent and received those of the round before. Message (r - 1) n + i is that of host i in round r.
+/// All-to-all in rounds, as messages that wait: a message starts when its sender and its receiver
+/// have sent and received those of the previous round. Message (r - 1) n + i is that of host i in
+/// round r.
 Plan all_to_all_plan(Fabric fabric, Bytes block) {
     Plan plan{.fabric = std::move(fabric), .messages = {}};
     const int n = plan.fabric.hosts;
@@ -226,7 +227,7 @@ TEST_CASE("against SimGrid: all-to-all in rounds, no latency") {
             const std::vector<double> delivered = play_in_simgrid(plan);
             const std::size_t last = delivered.size() - ends.size();  // the last round
             for (std::size_t host = 0; host < ends.size(); ++host) {
-                // In round n - 1 host i sends to i - 1 and takes from i + 1.
+                // In round n - 1 host i sends to i - 1 and receives from i + 1.
                 const double theirs =
                     std::max(delivered[last + host], delivered[last + (host + 1) % ends.size()]);
                 const double difference = std::abs(ends[host] - theirs) / theirs;

@@ -1,16 +1,16 @@
-// One job for two simulators: messages on the wires of a fabric, played by paceline's network and,
-// in a process of its own, by SimGrid.
+// One job for two simulators: messages on the links of a fabric, simulated by paceline's network
+// and, in a separate process, by SimGrid.
 //
-// Both use the links and the routes of the one fabric. Where the models differ:
-//   - Latency. In CM02 a message waits for the latency of its route and then flows; ours flows at
+// Both use the links and the routes of the same fabric. The models differ in three ways:
+//   - Latency. In CM02 a message waits for the latency of its route and then flows. Ours flows at
 //     once and is delivered one latency after it has drained. If all routes have the same latency,
-//     the one is the other shifted by it, and messages that start at given times are delivered at
-//     the same times, contention included. If they differ, other flows overlap.
-//   - Shares. SimGrid weighs flows by 1 / latency of their routes (as TCP does), ours are even.
-//     Equal latencies, or none, make them even there, too.
-//   - A sender is free when its message has drained (ours) or is delivered (SimGrid). Messages that
-//     wait for others are the same jobs only without latency.
-// So latency lies in the hosts' cables alone, and where messages wait there is none.
+//     one is the other shifted by it: messages that start at given times are delivered at the same
+//     times, contention included. If latencies differ, other flows overlap.
+//   - Shares. SimGrid weighs flows by 1 / latency of their routes (as TCP does); ours are even.
+//     With equal latencies or none, SimGrid's are even, too.
+//   - A sender is free when its message has drained (ours) or is delivered (SimGrid). With messages
+//     that wait for others, the jobs are the same only without latency.
+// Therefore only the hosts' cables have latency, and where messages wait there is none.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +37,11 @@ struct Plan {
 /// What tests/simgrid/simgrid_messages.cpp reads.
 std::string description(const Plan& plan);
 
-/// When each message is delivered in SimGrid, in seconds. Throws if its process fails.
+/// Returns when each message is delivered in SimGrid, in seconds. Throws if its process fails.
 std::vector<double> play_in_simgrid(const Plan& plan);
 
-/// The same in paceline: eager messages, each on a stream of its own. Requires that none waits for
-/// another.
+/// Returns the same for paceline: eager messages, each on its own stream. Requires that none waits
+/// for another.
 std::vector<double> play(const Plan& plan);
 
 }  // namespace paceline

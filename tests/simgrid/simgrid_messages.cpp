@@ -1,18 +1,19 @@
-// Plays messages on given wires in SimGrid 3.32 (S4U) and prints when each is delivered.
+// Simulates messages on given links in SimGrid 3.32 (S4U) and prints when each is delivered.
 //
 //     simgrid_messages < DESCRIPTION
 //
-// A description is a text of lines, in this order of kinds; everything is numbered from 0:
+// A description is a text with one item per line, in this order of kinds. Everything is numbered
+// from 0:
 //     hosts COUNT
 //     link BYTES_PER_SECOND LATENCY_SECONDS
-//     route FROM TO LINK ...                           one way; only of pairs that send
-//     message START_SECONDS FROM TO BYTES AFTER ...    sets out at START, and not before the
+//     route FROM TO LINK ...                           one way; only for pairs that send
+//     message START_SECONDS FROM TO BYTES AFTER ...    starts at START, but not before the
 //                                                      messages AFTER, of lower numbers, are delivered
-// Prints one time in seconds per message, in their order.
+// Prints one time in seconds per message, in the order of the messages.
 //
-// The model is CM02 without cross-traffic: fluid max-min sharing, each link a resource of its own.
-// TCP's window is out of reach, and the precisions are such that rounding stays far below 1e-4: a
-// picosecond for times, and SimGrid's own 1e-5 bytes/s for rates.
+// The model is CM02 without cross-traffic: fluid max-min sharing, with each link as a separate
+// resource. TCP's window is out of reach. The precisions keep rounding far below 1e-4: a picosecond
+// for times, and SimGrid's own 1e-5 bytes/s for rates.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,7 @@ constexpr auto settings = std::to_array<const char*>({
     "network/bandwidth-factor:1",
     "network/weight-S:0",
     "network/TCP-gamma:1e30",
-    "network/optim:Full",    // every rate anew at every change: the plainest way
+    "network/optim:Full",    // recomputes every rate at every change: the simplest way
     "surf/precision:1e-12",  // seconds
     "contexts/factory:raw",
     "contexts/stack-size:64",
@@ -87,7 +88,7 @@ class Play {
         throw std::runtime_error("not a kind of line: " + kind);
     }
 
-    // The numbers up to the end of the line.
+    // Reads the numbers up to the end of the line.
     static std::vector<std::size_t> read_numbers(std::istringstream& words) {
         std::vector<std::size_t> numbers;
         for (std::size_t number = 0; words >> number;) numbers.push_back(number);
@@ -141,14 +142,14 @@ class Play {
     std::vector<s4u::Host*> hosts_;
     std::vector<s4u::Link*> links_;
     std::vector<Message> messages_;
-    std::vector<s4u::ActorPtr> actors_;  // [message]
+    std::vector<s4u::ActorPtr> actors_;  // one per message
     std::vector<double> delivered_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    xbt_log_control_set("xbt_cfg.thres:warning");  // no line for each setting below
+    xbt_log_control_set("xbt_cfg.thres:warning");  // no log line for each setting below
     s4u::Engine engine(&argc, argv);
     for (const char* const setting : settings) s4u::Engine::set_config(setting);
     try {

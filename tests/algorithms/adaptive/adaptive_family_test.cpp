@@ -1,5 +1,5 @@
-// What every method of the adaptive family must do: the same twice, the same clock with values and
-// without, and nothing left behind when it is dropped.
+// Laws that every method of the adaptive family obeys: a repeated run is the same, the clock is the
+// same with values and without, and a dropped run leaves nothing behind.
 #include <chrono>
 #include <functional>
 

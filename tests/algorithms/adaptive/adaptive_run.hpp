@@ -1,4 +1,4 @@
-// What the tests of the adaptive family share: a job with a schedule, and oracles in plain Eigen.
+// Shared by the tests of the adaptive family: a job with a schedule, and oracles in plain Eigen.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ inline Job adaptive_job(std::int64_t steps) {
     return job;
 }
 
-/// The model of the first worker after all steps.
+/// Returns the model of the first worker after all steps.
 template <class Algorithm>
 Eigen::VectorXd model_after(int nodes, Job job, const Algorithm& algorithm) {
     TrainingRun run(nodes, adaptive_link, std::move(job));

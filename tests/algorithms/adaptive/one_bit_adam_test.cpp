@@ -16,7 +16,7 @@ auto one_bit(std::int64_t freeze_step, bool fused) {
     };
 }
 
-// The released rule in plain vectors.
+// The rule of the released code, in plain vectors.
 Eigen::VectorXd serial_one_bit_adam(int n, std::int64_t freeze_step, bool fused,
                                     std::int64_t steps) {
     OneBitModelOracle compressed_mean(n, small_layout(), fused);

@@ -23,7 +23,8 @@ auto lamb(LambRule rule) {
     return [=](Worker& w) { return dense_lamb(w, {{}, rule}); };
 }
 
-// The released rule in plain vectors: four tensors, their offsets and sizes in small_layout().
+// The rule of the released code, in plain vectors: four tensors, with their offsets and sizes in
+// small_layout().
 struct SerialOneBitLamb {
     static constexpr std::array<Eigen::Index, 4> offsets{0, 12, 16, 24};
     static constexpr std::array<Eigen::Index, 4> sizes{12, 4, 8, 2};

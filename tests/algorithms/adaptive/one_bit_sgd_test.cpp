@@ -17,7 +17,8 @@ auto one_bit(OneBitSgdOptions options) {
     return [=](Worker& w) { return one_bit_sgd(w, options); };
 }
 
-// Two levels per column, by loops: columns of small_layout() are 4 x 3, 1 x 4, 2 x 4, 1 x 2.
+// Two levels per column, computed by loops. The columns of small_layout() are 4 x 3, 1 x 4, 2 x 4,
+// 1 x 2.
 Eigen::VectorXd levels(Eigen::VectorXd a, Eigen::VectorXd& residual) {
     a += residual;
     Eigen::VectorXd said(26);

@@ -24,7 +24,7 @@ ZeroOneAdamOptions small_options() {
             .local_step_clipper = 4};
 }
 
-// Kinds of steps by the counters of the released code, as it steps.
+// The kinds of steps, found by stepping the counters of the released code.
 std::vector<ZeroOneStep> kinds_by_counters(const ZeroOneAdamOptions& o, std::int64_t steps) {
     std::vector<ZeroOneStep> kinds;
     std::int64_t var_interval = 1;
@@ -99,7 +99,7 @@ TEST_CASE("0/1 Adam, property: within a stretch steps repeat, and no stretch com
     }
 }
 
-// The released rule in plain vectors; every worker has all of it.
+// The rule of the released code, in plain vectors; every worker holds the whole model.
 struct SerialZeroOneAdam {
     ZeroOneAdamOptions o;
     int n;
@@ -194,7 +194,7 @@ TEST_CASE("0/1 Adam: as long as its variance is refreshed in every step it is Ad
 
 TEST_CASE("0/1 Adam: workers differ between exchanges and agree to the bit after one") {
     ZeroOneAdamOptions options = small_options();
-    options.local_step_scaler = 1;  // intervals 1, 2, 4, 4, ... from step 21 on
+    options.local_step_scaler = 1;  // intervals are 1, 2, 4, 4, ... from step 21 on
     const auto models_after = [&](std::int64_t steps) {
         TrainingRun run(3, adaptive_link, adaptive_job(steps));
         run.spawn_all(zero_one(options));

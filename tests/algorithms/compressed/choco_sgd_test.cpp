@@ -37,7 +37,7 @@ struct ChocoRun : TrainingRun {
     }
 };
 
-// Columns: the workers' models.
+// One column per worker: its model.
 Eigen::MatrixXd models(TrainingRun& run) {
     Eigen::MatrixXd all(run.model_of(0).size(), run.cluster.nodes());
     for (int i = 0; i < run.cluster.nodes(); ++i) all.col(i) = run.model_of(i);
@@ -75,7 +75,7 @@ TEST_CASE("CHOCO-SGD: alone it is SGD, whatever the compressor, and codes for no
     CHECK(run.network.traffic(0).sent == Bytes{0});
 }
 
-// Each worker keeps a hat of each other one, and compresses by sorting.
+// Each worker keeps a hat of every other worker, and compresses by sorting.
 Eigen::MatrixXd by_plain_matrices(const Mixing& mixing, double gamma_c, std::int64_t steps) {
     const LayoutPtr layout = small_layout();
     const int n = mixing.nodes();
@@ -117,7 +117,7 @@ TEST_CASE("CHOCO-SGD, property: the mean of the models moves by the mean gradien
             CAPTURE(seed);
             Job job = training_job(small_layout(), 12);
             job.seed = seed;
-            // Linear gradients: the mean descends towards the mean target.
+            // Gradients are linear, so the mean descends towards the mean target.
             Eigen::VectorXd mean = Eigen::VectorXd::Ones(26);
             for (std::int64_t k = 0; k < 12; ++k) {
                 Eigen::VectorXd g = 0 * mean;
@@ -132,7 +132,8 @@ TEST_CASE("CHOCO-SGD, property: the mean of the models moves by the mean gradien
 }
 
 TEST_CASE("CHOCO-SGD: it brings workers together that share no gradient") {
-    // From different models the hats begin apart: gradients of the first step move them there.
+    // With different initial models the hats start apart too: the gradients of the first step move
+    // them there.
     Job job = training_job(small_layout(), 400);
     job.objective = [](const Vector& x, int rank, std::int64_t k) {
         return k == 0 ? Eigen::VectorXd(pull_to_own_target(x.values(), rank, 0))
@@ -161,7 +162,7 @@ TEST_CASE("CHOCO-SGD: the message travels beside the next gradient") {
     ChocoRun large(make_ring_mixing(6), options, timing_job(layout, 5));
 
     CHECK(small.elapsed() == 5 * step_of_tests);
-    // two messages of 125,004 bytes take 2 x 1,000,032 ns and 10 us of latency
+    // two messages of 125,004 bytes take 2 x 1,000,032 ns plus 10 us of latency
     CHECK(large.elapsed() == step_of_tests + 4 * (2 * 1'000'032ns + 10us));
     const StepModelInput in = on_star(6, idle_star(link), step_of_tests, layout);
     CHECK(*choco_sgd_step_time(options, make_ring_mixing(6), 0, in) == step_of_tests);

@@ -1,5 +1,5 @@
-// What holds for every method that compresses: closed forms of a step's time, values that do not
-// change the clock, runs that are the same twice, and runs that are dropped.
+// Laws that every compressing method obeys: closed forms of the step time, a clock that does not
+// depend on values, repeatable runs, and runs that can be dropped.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -79,7 +79,7 @@ std::vector<Method> methods(int n) {
         choco(make_qsgd({7, 5}), ring)};
 }
 
-// A tenth of each tensor, rounded down, is 204 entries: 816 bytes, which rings of 16 divide.
+// A tenth of each tensor, rounded down, is 204 entries: 816 bytes, which rings of 16 divide evenly.
 LayoutPtr odd_layout() {
     return make_layout({{"a", {61, 7, 3}}, {"b", {61}}, {"c", {13, 51}}, {"d", {13}}, {"e", {31}}});
 }

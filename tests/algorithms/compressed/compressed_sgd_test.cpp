@@ -157,7 +157,7 @@ TEST_CASE("worker: a common stream is alike on all workers, and another for each
 }
 
 TEST_CASE("compressed SGD: each worker draws on its own where positions are sent") {
-    // Of equal gradients, equal draws would be a mean of one level.
+    // With equal gradients on all workers, equal draws would give a mean of one level.
     Job job = training_job(make_layout({{"x", {200}}}), 1);
     job.objective = [](const Vector& x, int, std::int64_t) {
         return Eigen::VectorXd::Ones(x.entries()).eval();

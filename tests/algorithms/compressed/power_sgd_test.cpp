@@ -76,7 +76,7 @@ TEST_CASE("PowerSGD: gradients of rank two are exact at rank two") {
         };
         return job;
     };
-    // The mean of the three is spanned by u and w.
+    // The mean of the three gradients is spanned by u and w.
     const Eigen::VectorXd exact = dense(3, {}, job());
 
     const Eigen::VectorXd found = trained(3, &power_sgd, options_of(2), job());
@@ -84,8 +84,8 @@ TEST_CASE("PowerSGD: gradients of rank two are exact at rank two") {
     CHECK((found - exact).cwiseAbs().maxCoeff() < 1e-10);
 }
 
-// One matrix of 4 x 3 and 2 biases, with Q drawn and kept as the header says; columns made
-// orthonormal by Householder reflections.
+// One matrix of 4 x 3 and 2 biases. Q is drawn and kept as the header says; Householder reflections
+// make the columns orthonormal.
 Eigen::VectorXd by_plain_matrices(int n, Eigen::Index rank, std::int64_t steps) {
     using RowMajor = Eigen::Matrix<double, 4, 3, Eigen::RowMajor>;
     RandomStream random = RandomStreams(1).stream("power-sgd", 0);
@@ -160,7 +160,7 @@ TEST_CASE("PowerSGD: a tensor without a gradient in one step is learned from in 
 }
 
 TEST_CASE("PowerSGD: it sends 4 r (a + c) bytes of each matrix, and one dimension whole") {
-    // r = 2: P 2 (8 + 4), Q 2 (6 + 4), and a bias of 8 behind P
+    // r = 2: P is 2 (8 + 4), Q is 2 (6 + 4), and a bias of 8 follows P
     const LayoutPtr layout = make_layout({{"m", {8, 2, 3}}, {"b", {8}}, {"s", {4, 4}}});
     const PowerSgdMessages messages = power_sgd_messages(options_of(2), *layout);
     CHECK(messages.left == Bytes{4 * (2 * 12 + 8)});

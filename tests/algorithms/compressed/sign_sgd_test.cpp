@@ -36,7 +36,7 @@ Eigen::VectorXd trained(int n, Task<> (*algorithm)(Worker&, Options), Options op
     return run.cluster.worker(0).replicated_model().values();
 }
 
-// +1 or -1 by the vote of n momenta, counted one by one.
+// +1 or -1: the vote of n momenta, counted one by one.
 double vote(const std::vector<Eigen::VectorXd>& m, Eigen::Index j) {
     int balance = 0;
     for (const Eigen::VectorXd& mine : m) balance += mine(j) >= 0 ? 1 : -1;

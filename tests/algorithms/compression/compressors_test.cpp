@@ -27,7 +27,7 @@ RandomStream stream(unsigned seed) {
     return RandomStreams(seed).stream("test");
 }
 
-// Mean and standard error of each entry of what is decoded, over many draws.
+// Mean and standard error of each decoded entry, over many draws.
 struct Estimate {
     Eigen::ArrayXd mean;
     Eigen::ArrayXd error;
@@ -46,8 +46,8 @@ Estimate estimate(const Compressor& compressor, const Eigen::VectorXd& x, int dr
     return {mean, ((squares / draws - mean.square()).max(0) / draws).sqrt()};
 }
 
-// `jump`: between the values that an entry can take. What happens less than once in the draws has
-// no estimate of its error.
+// `jump` is the distance between the values that an entry can take. An outcome that occurs less
+// than once in all draws has no error estimate.
 void check_mean(const Compressor& compressor, const Eigen::VectorXd& x,
                 const Eigen::ArrayXd& expected, const Eigen::ArrayXd& jump) {
     CAPTURE(compressor.name);
@@ -284,7 +284,7 @@ TEST_CASE("compressors: half precision rounds as Eigen's half does, for every ki
     CHECK(std::isnan(to_half(std::nan(""))));
 }
 
-// The least number of bits with so many different values.
+// Returns the least number of bits that can represent so many different values.
 std::int64_t bits_for(std::int64_t values) {
     std::int64_t bits = 0;
     for (std::int64_t names = 1; names < values; names *= 2) ++bits;

@@ -52,13 +52,13 @@ TEST_CASE("low rank, property: orthonormal columns span what the columns did") {
     for (unsigned seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
         Eigen::VectorXd p = normal_vector(seed, 36);
-        if (seed % 2 == 1) p.segment(9, 9) = 2 * p.head(9);  // the second is of no use
+        if (seed % 2 == 1) p.segment(9, 9) = 2 * p.head(9);  // makes the second column useless
         const Eigen::MatrixXd before = p.reshaped(9, 4);
 
         shape.orthonormalize(p);
 
         const Eigen::MatrixXd after = p.reshaped(9, 4);
-        const Eigen::Array4d norms = after.colwise().norm();  // 0 where nothing is left
+        const Eigen::Array4d norms = after.colwise().norm();  // 0 where nothing is left of a column
         CHECK(((norms - 1).abs() < 1e-12 || norms == 0).all());
         CHECK((after.transpose() * after).isDiagonal(1e-12));
         CHECK((after * after.transpose() * before - before).norm() < 1e-11);

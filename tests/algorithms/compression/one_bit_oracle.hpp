@@ -1,5 +1,5 @@
-// The compressed all-reduce written down once more, entry by entry: what the tests of the 1-bit
-// family hold it against.
+// A second implementation of the compressed all-reduce, entry by entry. The tests of the 1-bit
+// family compare the real one with it.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace paceline {
 
-/// Errors of n workers and n owners, for one buffer of d entries.
+/// Holds the errors of n workers and n owners for one buffer of d entries.
 class OneBitOracle {
   public:
     OneBitOracle(int workers, std::int64_t entries) : n_(static_cast<std::size_t>(workers)) {
@@ -27,7 +27,7 @@ class OneBitOracle {
         owner_errors.assign(p_, 0.0);
     }
 
-    /// The result for inputs x_1 .. x_n.
+    /// Returns the result for inputs x_1 .. x_n.
     Eigen::VectorXd operator()(const std::vector<Eigen::VectorXd>& x) {
         std::vector<double> mean(p_, 0.0);
         for (std::size_t i = 0; i < n_; ++i) {
@@ -74,7 +74,7 @@ class OneBitOracle {
     std::size_t p_;
 };
 
-/// A call for each tensor, or one for all.
+/// Calls the oracle once per tensor, or once for the whole model.
 class OneBitModelOracle {
   public:
     OneBitModelOracle(int workers, LayoutPtr layout, bool fused) : layout_(std::move(layout)) {

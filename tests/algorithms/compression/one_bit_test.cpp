@@ -18,7 +18,7 @@ LayoutPtr of(std::int64_t entries) {
     return std::make_shared<const Layout>(std::vector<Tensor>{{"w", {entries}}});
 }
 
-// All workers and owners of one cut.
+// All workers and owners of one partition.
 struct Compressed {
     OneBitBuffers cut;
     std::vector<Eigen::VectorXd> errors;
@@ -62,8 +62,9 @@ TEST_CASE("one bit: buffers are padded to whole bytes for every owner") {
         }
 }
 
-// The reference's vectors have 8 entries on two workers; the rule pads them to 16. The figures are
-// for no padding: so the same values twice, which have the same scales, each half a chunk.
+// The reference's vectors have 8 entries on two workers, which the rule would pad to 16. The
+// expected figures assume no padding, so every value appears twice: the scales stay the same, and
+// each copy fills half a chunk.
 Eigen::VectorXd first() {
     Eigen::VectorXd x(16);
     x << .5, -1, 0, 2, .5, -1, 0, 2, 1, -.5, .25, -.25, 1, -.5, .25, -.25;
@@ -165,7 +166,7 @@ TEST_CASE("one bit: of Gaussian entries it keeps 0.404 of the square, of few lar
 
     CHECK(std::abs(relative_error(x) - 2 * (1 - std::sqrt(2 / std::numbers::pi))) < 3e-3);
     CHECK(std::abs(relative_error(x) - .404) < 3e-3);
-    CHECK(relative_error(spike) > 1.9);  // no contraction
+    CHECK(relative_error(spike) > 1.9);  // not a contraction
     const double law = 2 * (1 - spike.lpNorm<1>() / (std::sqrt(8000.0) * spike.norm()));
     CHECK(relative_error(spike) == Approx(law).epsilon(1e-10));
 }

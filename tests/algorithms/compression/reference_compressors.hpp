@@ -1,5 +1,5 @@
-// Compressors written down once more, straightforwardly, for tests to hold the real ones against,
-// and vectors to give them.
+// Second, straightforward implementations of the compressors for tests to compare with, and input
+// vectors.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@ inline Eigen::VectorXd normal_vector(unsigned seed, Eigen::Index entries) {
     return x;
 }
 
-/// What receivers decode of one tensor.
+/// Returns what receivers decode from one tensor.
 inline Eigen::VectorXd decoded(const Compressor& compressor, Eigen::VectorXd x,
                                RandomStream& random) {
     compressor.apply({x.data(), static_cast<std::size_t>(x.size())}, random);
     return x;
 }
 
-/// The k largest by magnitude, found by sorting.
+/// Keeps the k largest entries by magnitude, found by sorting.
 inline Eigen::VectorXd largest(const Eigen::VectorXd& x, Eigen::Index k) {
     std::vector<Eigen::Index> order(static_cast<std::size_t>(x.size()));
     std::iota(order.begin(), order.end(), 0);
@@ -45,7 +45,7 @@ inline Eigen::VectorXd largest(const Eigen::VectorXd& x, Eigen::Index k) {
     return kept;
 }
 
-/// Both of them tensor by tensor.
+/// Keeps the largest entries of each tensor, or all of them if that takes no more bytes.
 inline Eigen::VectorXd largest_of_tensors(const Layout& layout, const Eigen::VectorXd& x,
                                           double density) {
     Eigen::VectorXd kept(x.size());
@@ -53,7 +53,7 @@ inline Eigen::VectorXd largest_of_tensors(const Layout& layout, const Eigen::Vec
         const Eigen::Index d = layout.tensors()[j].entries();
         const auto k = std::max<Eigen::Index>(
             1, static_cast<Eigen::Index>(density * static_cast<double>(d) + 1e-9));
-        const bool dense = 2 * k >= d;  // positions would weigh as much as what they spare
+        const bool dense = 2 * k >= d;  // positions would weigh as much as they save
         kept.segment(layout.offset(j), d) = largest(x.segment(layout.offset(j), d), dense ? d : k);
     }
     return kept;

@@ -13,7 +13,7 @@ using doctest::Approx;
 constexpr Duration p102{219};
 constexpr Duration v100{500};
 
-// m log2 m comparisons of s each, in seconds.
+// Returns the time of m log2 m comparisons of s each, in seconds.
 double sorting(double m, Duration s) {
     return to_seconds(s) * m * std::log2(m);
 }

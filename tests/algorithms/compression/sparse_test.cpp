@@ -19,7 +19,7 @@ using doctest::Approx;
 
 const std::vector<std::string> profiles{"alexnet", "ptb-lstm", "resnet-110", "resnet-50", "vgg-16"};
 
-// ceil(numerator n / denominator), without doubles.
+// Returns ceil(numerator n / denominator) without using doubles.
 std::int64_t exact_share(std::int64_t n, std::int64_t numerator, std::int64_t denominator) {
     return (n * numerator + denominator - 1) / denominator;
 }
@@ -28,7 +28,7 @@ std::int64_t merged(int contributions, DensityLaw law) {
     return merged_entries(1'000'000, 1000, contributions, law);
 }
 
-// What AlexNet and others weigh, tensor by tensor: k = ceil(n / 1000) entries each.
+// Message size of AlexNet and others, tensor by tensor: k = ceil(n / 1000) entries each.
 std::int64_t message_at_one_per_mille(const Layout& layout, std::int64_t bytes_per_entry) {
     std::int64_t bytes = 0;
     for (const Tensor& tensor : layout.tensors()) {
@@ -212,7 +212,7 @@ TEST_CASE("sparse: with 6-byte entries, dense is sent beyond a density of 2/3") 
 TEST_CASE("sparse: merging switches to dense tensor by tensor") {
     const Layout layout({{"a", {100, 10}}, {"b", {2, 2}}});
 
-    // a: 3 x 10 entries; b: 3 x 1 entries would weigh 18 bytes, dense 16
+    // a: 3 x 10 entries; b: 3 x 1 entries would weigh 18 bytes, but dense it weighs 16
     CHECK(sparse_bytes(layout, 0.01, 3, DensityLaw::worst_case, {6, 4}) == Bytes{180 + 16});
     CHECK(sparse_bytes(layout, 0.01, 2, DensityLaw::worst_case, {6, 4}) == Bytes{120 + 12});
     CHECK(sparse_bytes(layout, 0.01, 1000, DensityLaw::worst_case, {6, 4}) == Bytes{4000 + 16});

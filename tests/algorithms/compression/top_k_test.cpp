@@ -34,14 +34,14 @@ std::vector<double> normal_values(std::int64_t n, std::uint64_t seed) {
     return v;
 }
 
-// Few distinct magnitudes, zero among them.
+// Few distinct magnitudes, including zero.
 std::vector<double> values_with_ties(std::int64_t n, std::uint64_t seed) {
     std::vector<double> v = normal_values(n, seed);
     for (double& x : v) x = std::round(2 * x);
     return v;
 }
 
-// By sorting: the largest first, among equal ones those that come first.
+// Sorts by decreasing magnitude; among equal magnitudes, lower positions come first.
 Positions by_size(const std::vector<double>& v) {
     Positions order(v.size());
     std::iota(order.begin(), order.end(), 0);
@@ -51,7 +51,7 @@ Positions by_size(const std::vector<double>& v) {
     return order;
 }
 
-// The first k of these, in the order of positions.
+// Returns the first k of these, ordered by position.
 Positions first_of(const Positions& order, std::int64_t k) {
     Positions top(order.begin(), order.begin() + k);
     std::ranges::sort(top);
@@ -103,7 +103,7 @@ TEST_CASE("top-k, property: the exact selection is that of a sort, ties and gues
 }
 
 TEST_CASE("top-k: a guess that is too high does not change the exact selection") {
-    // What a regular sample sees, every 61st entry, is much larger than the rest.
+    // The entries that a regular sample sees, every 61st, are much larger than the rest.
     std::vector<double> v = normal_values(100'000, 3);
     for (std::size_t i = 0; i < v.size(); i += 61) v[i] *= 1000;
     TopKScratch scratch;
@@ -132,9 +132,9 @@ TEST_CASE("top-k: tensors are sampled as by the released code") {
         return std::vector<std::int64_t>{p.stride, p.samples};
     };
 
-    // 1 % of 1,000,000 wanted: a stride of 129 falls to 97.
+    // A sample of 1 % of 1,000,000 is wanted: the stride falls from 129 to 97.
     CHECK(plan(1'000'000, 0.001) == std::vector<std::int64_t>{97, 10'309});
-    // 2/density = 2000 wanted of 30,000: 33 falls to 9.
+    // 2/density = 2000 of 30,000 are wanted: the stride falls from 33 to 9.
     CHECK(plan(30'000, 0.001) == std::vector<std::int64_t>{9, 3333});
     CHECK(plan(2000, 0.001) == std::vector<std::int64_t>{1, 2000});
     CHECK(plan(12, 0.25) == std::vector<std::int64_t>{1, 12});
@@ -160,7 +160,7 @@ TEST_CASE("top-k, property: a sampled selection sends between 0.8 k and k of the
                 REQUIRE(static_cast<double>(got.size()) >= 0.8 * k);
                 REQUIRE(static_cast<double>(got.size()) <= k);
                 REQUIRE(std::ranges::adjacent_find(got, std::ranges::greater_equal{}) == got.end());
-                // Nothing but the largest 1.3 k is ever accepted.
+                // Only the largest 1.3 k entries are ever accepted.
                 const auto most = std::min(n, static_cast<std::int64_t>(std::ceil(1.3 * k)));
                 const Positions top = first_of(order, most);
                 REQUIRE(std::ranges::includes(top, got));
@@ -185,8 +185,8 @@ TEST_CASE("top-k: where far too many reach the threshold, the exact top k among 
 }
 
 TEST_CASE("top-k: where far too few reach the threshold, it falls until enough do") {
-    // 333 of 3000 entries are sampled, the top four of which are tens, and so is the threshold.
-    // There are no more; 23 entries of 8.1 come one round later, 30 are wanted.
+    // 333 of 3000 entries are sampled. The top four are tens, so the threshold is ten. Only those
+    // four exceed it, and 30 are wanted; the 23 entries of 8.1 come one round later.
     const double density = 0.01;
     const SamplingPlan plan = sampling_plan(3000, density);
     RandomStream random = RandomStreams(1).stream("selection");

@@ -1,6 +1,6 @@
-// The decentralized family held against its theory: fixed points, reductions, recursions and the
-// laws of the mean (numbers: fixed points derived in closed form for quadratics, per eigenvalue of
-// W).
+// Checks the decentralized family against its theory: fixed points, reductions, recursions and the
+// laws of the mean. The fixed points are derived in closed form for quadratics, per eigenvalue of
+// W.
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -35,14 +35,14 @@ const Link link{1_Gbps, 5us};
 
 using Algorithm = std::function<Task<>(Worker&)>;
 
-/// Worker i descends (x - t_i)^2 / 2 in one dimension, from x = 1, with a constant gamma.
+/// Worker i descends (x - t_i)^2 / 2 in one dimension, starting at x = 1, with a constant gamma.
 struct Quadratics {
     std::vector<double> targets;
     Mixing mixing;
     double gamma = 0.01;
     double start = 1;
 
-    /// The models after so many steps.
+    /// Returns the models after the given number of steps.
     [[nodiscard]] Eigen::VectorXd after(std::int64_t steps, const Algorithm& algorithm) const {
         const LayoutPtr layout = make_layout({{"x", {1}}});
         Job job = timing_job(layout, steps);
@@ -91,7 +91,7 @@ Algorithm of_d2_dmsgd(double b) {
     return [b](Worker& w) { return d2_dmsgd(w, {b}); };
 }
 
-/// Targets along an eigenvector of W; the fixed point is that vector, scaled.
+/// The targets form an eigenvector of W; the fixed point is that vector, scaled.
 struct Mode {
     Quadratics problem;
     double lambda;
@@ -130,9 +130,9 @@ std::vector<Mode> modes() {
              -0.001977587}};
 }
 
-// The slowest part of an error is that of the mean, which the network does not touch: it shrinks by
-// 1 - gamma a step, with momentum by 1 - gamma / (1 - beta) or so, with that of QG-DmSGD by half as
-// much: 0.99^2200 and 0.975^1000 are below 1e-9.
+// The slowest error component is that of the mean, which the network does not affect. It shrinks by
+// 1 - gamma per step, with momentum by about 1 - gamma / (1 - beta), and with QG-DmSGD's momentum
+// by half as much. 0.99^2200 and 0.975^1000 are below 1e-9.
 constexpr std::int64_t till_fixed = 2200;
 constexpr std::int64_t till_fixed_by_momentum = 1000;
 
@@ -172,7 +172,7 @@ TEST_CASE("decentralized family: D2 and gradient tracking have no bias") {
 TEST_CASE("decentralized family: the squared bias of DmSGD over DSGD's approaches 1/(1-beta)^2") {
     Quadratics problem = modes().front().problem;
     problem.gamma = 1e-5;
-    problem.start = 0;  // so that only what the network mixes moves: by 0.9 a step or faster
+    problem.start = 0;  // only what the network mixes moves, by 0.9 per step or faster
     const double theirs = problem.after(1000, of_dmsgd(beta))(0);
     const double plain = problem.after(1000, of_dsgd)(0);
 

@@ -1,5 +1,5 @@
-// Decentralized algorithms written over Worker reduce to what they must (Yuan et al., "DecentLaM",
-// ICCV 2021, and algebra).
+// Decentralized algorithms written over Worker reduce to simpler ones where theory says so (Yuan et
+// al., "DecentLaM", ICCV 2021, and algebra).
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -40,7 +40,7 @@ Eigen::VectorXd mean_gradient(const Eigen::VectorXd& x, int nodes, std::int64_t 
     return sum / nodes;
 }
 
-// Row i: gradient of worker i at row i.
+// Row i is the gradient of worker i at row i of x.
 Eigen::MatrixXd gradients(const Eigen::MatrixXd& x, std::int64_t k) {
     Eigen::MatrixXd g(x.rows(), x.cols());
     for (int i = 0; i < static_cast<int>(x.rows()); ++i)
@@ -81,7 +81,7 @@ TEST_CASE("decentralized SGD: on a ring the mean of the models descends as on a 
 
     run.simulation.run();
 
-    // Gradients of these quadratics are linear, and mixing keeps the mean.
+    // Gradients of these quadratics are linear, and mixing preserves the mean.
     Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
     for (std::int64_t k = 0; k < steps; ++k) x -= gamma_at(k) * mean_gradient(x, 8, k);
     Eigen::VectorXd mean = Eigen::VectorXd::Zero(26);

@@ -42,7 +42,7 @@ Job job_with_schedule(std::int64_t steps) {
     return job;
 }
 
-// Momentum SGD on the mean gradient, written down once more.
+// A second implementation of momentum SGD on the mean gradient.
 Eigen::VectorXd serial_momentum_sgd(int nodes, double momentum, std::int64_t steps) {
     Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
     Eigen::VectorXd m = Eigen::VectorXd::Zero(26);
@@ -124,7 +124,7 @@ TEST_CASE("dense SGD: steps of powers of two take the step model, to the picosec
 }
 
 TEST_CASE("dense SGD: steps of powers of two take the step model where chunks differ by a byte") {
-    const LayoutPtr layout = small_layout();  // 104 bytes do not divide by 16
+    const LayoutPtr layout = small_layout();  // 104 bytes are not divisible by 16
     for (const AllReduce how : all_reduces)
         for (const int n : {1, 2, 4, 8, 16}) {
             CAPTURE(static_cast<int>(how));

@@ -54,7 +54,7 @@ Duration time_of_dense(int nodes, const Link& link, AllReducePlan how, Job job) 
     return run.elapsed();
 }
 
-// Tensors whose bytes n divides, so that no chunk is longer than another.
+// Returns tensors whose bytes n divides, so that all chunks have the same length.
 LayoutPtr even_layout(std::mt19937_64& rng, int n) {
     std::vector<Tensor> tensors;
     const std::uint64_t count = 1 + rng() % 12;
@@ -77,7 +77,7 @@ Bytes bytes_of(const Layout& layout, const Bucket& bucket) {
     return size;
 }
 
-// e_i = max(r_i, e_(i-1)) + a_i, written down once more.
+// A second implementation of e_i = max(r_i, e_(i-1)) + a_i.
 template <class AllReduceTime>
 Duration recurrence(const StepTiming& timing, const Layout& layout, AllReduceTime time) {
     Duration end = 0s;
@@ -102,7 +102,8 @@ Duration halving_time(int n, Bytes size, Bandwidth rate) {
     return time;
 }
 
-// Three tensors of 1000, 2000 and 3000 entries, complete after 6, 8 and 10 ms, last one first.
+// Three tensors of 1000, 2000 and 3000 entries; backward completes them, last one first, after 6, 8
+// and 10 ms.
 LayoutPtr three_tensors() {
     return make_layout({{"a", {1000}}, {"b", {2000}}, {"c", {3000}}});
 }
@@ -157,7 +158,7 @@ TEST_CASE("overlapped SGD: buckets of any size leave the values of dense SGD as 
 }
 
 TEST_CASE("overlapped SGD: on a slow network the exchange follows the first bucket without a gap") {
-    // 1 Mbps, two nodes: a bucket of S bytes takes S / 125 kB/s and four latencies of 5 us.
+    // 1 Mbps, two nodes: a bucket of S bytes takes S / 125 kB/s plus four latencies of 5 us.
     const Link slow{1_Mbps, latency};
 
     const Duration time = time_of(2, slow, AllReduce::ring, three_bucket_job(1));
@@ -166,7 +167,7 @@ TEST_CASE("overlapped SGD: on a slow network the exchange follows the first buck
 }
 
 TEST_CASE("overlapped SGD: on a fast network nothing shows but the last bucket") {
-    // 1 Gbps: 96 us, 64 us and 32 us, each ready long after the one before is through.
+    // 1 Gbps: 96 us, 64 us and 32 us. Each bucket is ready long after the previous one is done.
     const Duration time = time_of(2, wire, AllReduce::ring, three_bucket_job(1));
 
     CHECK(time == 10ms + 32us + 20us);
@@ -177,7 +178,7 @@ TEST_CASE("overlapped SGD: a bucket waits for the one before, and only for it") 
     const Link medium{20_Mbps, 0s};
 
     CHECK(time_of(2, medium, AllReduce::ring, three_bucket_job(1)) == 15'600us);
-    // 40 Mbps: 8.4, 10, 10.8: the last waits for nothing but backward.
+    // 40 Mbps: the buckets end at 8.4, 10 and 10.8 ms. The last one waits only for backward.
     CHECK(time_of(2, {40_Mbps, 0s}, AllReduce::ring, three_bucket_job(1)) == 10'800us);
 }
 
@@ -216,7 +217,7 @@ TEST_CASE("overlapped SGD: of accumulated gradients only the last is hidden behi
 }
 
 TEST_CASE("overlapped SGD, property: a step takes e_i = max(r_i, e_(i-1)) + a_i") {
-    int waited = 0;  // cases in which some bucket waits for the one before
+    int waited = 0;  // cases in which some bucket waits for the previous one
     for (unsigned seed = 0; seed < 150; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 rng(seed);
@@ -282,7 +283,8 @@ TEST_CASE("overlapped SGD: through servers on the workers a step takes the recur
 }
 
 TEST_CASE("overlapped SGD: where members leave apart, gaps between buckets make it exact again") {
-    // 100 Mbps: no all-reduce of a bucket takes 20 ms, and every bucket comes 100 ms after the last.
+    // 100 Mbps: no all-reduce of a bucket takes 20 ms, and every bucket comes 100 ms after the
+    // previous one.
     const Link link{100_Mbps, latency};
     for (const AllReduce how : {AllReduce::tree, AllReduce::recursive_doubling,
                                 AllReduce::halving_doubling, AllReduce::automatic})
@@ -407,7 +409,7 @@ TEST_CASE("overlapped SGD, property: dropped at any time, it leaves only what is
         run.simulation.run(Time{Duration{static_cast<std::int64_t>(rng() % 2'000'000'000)}});
         unfinished += run.processes.finished() ? 0 : 1;
 
-        if (seed % 2 == 0) continue;  // destroyed as it is
+        if (seed % 2 == 0) continue;  // destroyed without being dropped
         run.processes.drop();
         REQUIRE(run.simulation.run() == RunEnd::idle);
         REQUIRE(run.simulation.waiting().empty());

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-// Every step exchanges the gradient and remembers what came.
+// Every step exchanges the gradient and keeps the result.
 struct Calls {
     bool fused = true;
     CodingCost coding{};

@@ -19,7 +19,7 @@ using namespace literals;
 
 const Link link{1_Gbps, 5us};
 
-// Strongly connected: a directed circle, and other edges at random, so that degrees differ.
+// Strongly connected: a directed cycle plus random edges, so that degrees differ.
 Mixing random_directed_graph(int n, std::mt19937_64& rng) {
     std::vector<std::vector<MixingWeight>> rows;
     for (int i = 0; i < n; ++i) {

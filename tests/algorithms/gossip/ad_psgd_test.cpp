@@ -108,7 +108,7 @@ TEST_CASE("ad-psgd: an exchange that outlasts steps delays the next exchange, an
 
     CHECK(run.processes.finished());
     run.simulation.run();
-    // One after the other: ten begin within the steps, the last step's own behind them.
+    // Exchanges run one at a time: ten begin during the steps, and the last step's own follows.
     CHECK(run.network.traffic(1).sent == 11 * 104_B);
     CHECK(run.elapsed() == 11 * 2064us);
 }

@@ -1,4 +1,4 @@
-// What holds for every algorithm of the gossip family.
+// Laws that every algorithm of the gossip family obeys.
 #include <random>
 
 #include <doctest/doctest.h>
@@ -108,7 +108,7 @@ TEST_CASE("gossip, property: dropped at any time, it leaves only what is on the 
             run.spawn_all(one.run);
             run.simulation.run(Time{Duration{static_cast<std::int64_t>(rng() % 8'000'000'000)}});
             unfinished += run.processes.finished() ? 0 : 1;
-            if (seed % 5 == 0) continue;  // destroyed as it is
+            if (seed % 5 == 0) continue;  // destroyed without being dropped
 
             run.processes.drop();
             REQUIRE(run.simulation.run() == RunEnd::idle);

@@ -1,4 +1,4 @@
-// Runs of the gossip family: models that begin apart, nodes that begin late.
+// Runs of the gossip family: models differ at the start, and some nodes start late.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct NamedGossip {
     GossipAlgorithm run;
 };
 
-/// Every algorithm of the family, for what must hold for each of them.
+/// Every algorithm of the family, for laws that all of them obey.
 inline std::vector<NamedGossip> gossip_algorithms(MomentumRule rule) {
     const SwarmSgdOptions swarm{.rule = rule, .local_steps = 2};
     SwarmSgdOptions geometric = swarm;
@@ -48,16 +48,16 @@ inline std::vector<NamedGossip> gossip_algorithms(MomentumRule rule) {
     };
 }
 
-/// `late`, then the algorithm, from a model of the node's own.
+/// Waits for `late`, then runs the algorithm from a model of the node's own.
 inline Task<> begin_late(Worker& self, Duration late, Vector start, GossipAlgorithm algorithm) {
     co_await self.simulation().sleep(late);
     self.model() = std::move(start);
     co_await algorithm(self);
 }
 
-/// Nodes that begin at random times, from random models.
+/// Nodes that start at random times from random models.
 struct GossipRun : TrainingRun {
-    Eigen::MatrixXd first;  // a column for each node
+    Eigen::MatrixXd first;  // one column per node
 
     GossipRun(int nodes, const Link& link, Job job, unsigned seed, const GossipAlgorithm& algorithm)
         : TrainingRun(nodes, link, std::move(job)) {
@@ -80,12 +80,12 @@ struct GossipRun : TrainingRun {
     }
 };
 
-/// Root of the summed squared distances of the columns from their mean.
+/// Returns the root of the summed squared distances of the columns from their mean.
 inline double spread(const Eigen::MatrixXd& models) {
     return (models.colwise() - models.rowwise().mean()).norm();
 }
 
-/// A job whose gradients are those of a constant slope, 1 + rank, whatever the model.
+/// Returns a job whose gradients have a constant slope, 1 + rank, whatever the model.
 inline Job sloping_job(const LayoutPtr& layout, std::int64_t steps, const Mixing& mixing,
                        std::uint64_t seed) {
     Job job = training_job(layout, steps);
@@ -97,13 +97,13 @@ inline Job sloping_job(const LayoutPtr& layout, std::int64_t steps, const Mixing
     return job;
 }
 
-/// What the sum of the models of a sloping job has become, at a learning rate of 0.1.
+/// Returns the sum of the models of a sloping job after so many steps at a learning rate of 0.1.
 inline Eigen::VectorXd sum_down_the_slope(const Eigen::MatrixXd& first, std::int64_t steps) {
     const double n = static_cast<double>(first.cols());
     return first.rowwise().sum().array() - 0.1 * static_cast<double>(steps) * n * (n + 1) / 2;
 }
 
-/// A job whose gradients are zero: only exchanges move models.
+/// Returns a job whose gradients are zero, so that only exchanges change the models.
 inline Job idle_job(const LayoutPtr& layout, std::int64_t steps, const Mixing& mixing,
                     std::uint64_t seed) {
     Job job = training_job(layout, steps);

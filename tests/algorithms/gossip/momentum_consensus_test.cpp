@@ -30,7 +30,7 @@ Algorithm of_buffers(double beta, double omega) {
     return [=](Worker& w) { return momentum_consensus_of_buffers(w, {beta, omega}); };
 }
 
-/// Worker i descends curvature / 2 (x - t_i)^2 from 1; one row each.
+/// Worker i descends curvature / 2 (x - t_i)^2 from 1; each worker is one row.
 struct Problem {
     Mixing mixing;
     Eigen::VectorXd targets;
@@ -65,7 +65,7 @@ Problem ring_problem(int n) {
     return {make_ring_mixing(n), targets};
 }
 
-// The two rules with whole matrices.
+// The two rules, written with whole matrices.
 Eigen::VectorXd iterates_by_matrix(const Problem& p, double beta, double omega, int steps) {
     const Eigen::MatrixXd W = matrix(p.mixing);
     Eigen::VectorXd x = Eigen::VectorXd::Ones(W.rows());

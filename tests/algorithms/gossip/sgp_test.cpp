@@ -30,7 +30,7 @@ Eigen::MatrixXd models_after(Job job, int nodes, const GossipAlgorithm& algorith
     return models;
 }
 
-// A ring of directed edges and some more, so that nodes have different numbers of listeners.
+// A ring of directed edges plus some more, so that nodes have different numbers of listeners.
 Mixing irregular_graph(int n, unsigned seed) {
     std::mt19937_64 rng(seed);
     std::vector<std::vector<MixingWeight>> rows;
@@ -44,7 +44,7 @@ Mixing irregular_graph(int n, unsigned seed) {
     return Mixing(rows);
 }
 
-// Column j: 1 / (listeners of j + 1) for j and its listeners.
+// Column j holds 1 / (listeners of j + 1) for j and each of its listeners.
 Eigen::MatrixXd push_matrix(const Mixing& mixing) {
     const int n = mixing.nodes();
     Eigen::MatrixXd p = Eigen::MatrixXd::Zero(n, n);
@@ -57,7 +57,7 @@ Eigen::MatrixXd push_matrix(const Mixing& mixing) {
     return p;
 }
 
-// SGP and OSGP with whole matrices; a row for each node, numerators in x, weights in w.
+// SGP and OSGP with whole matrices: one row per node, numerators in x, weights in w.
 struct ByMatrix {
     Eigen::MatrixXd p;
     Eigen::MatrixXd x = Eigen::MatrixXd::Ones(p.rows(), 26);
@@ -120,7 +120,8 @@ TEST_CASE("sgp, property: on irregular directed graphs it is push-sum, and its m
             models_after(irregular_job(graph, 300), 7, [](Worker& w) { return sgp(w, {{0.9}}); });
 
         CHECK((models - rule.z().transpose()).norm() < 1e-10);
-        // Without gradients from step 20 on, all have come to the mean of the numerators.
+        // There are no gradients from step 20 on, so all models have reached the mean of the
+        // numerators.
         CHECK(spread(models) < 1e-9);
         CHECK((models.col(0) - rule.x.colwise().mean().transpose()).norm() < 1e-9);
     }
@@ -135,7 +136,7 @@ TEST_CASE("osgp, property: it is push-sum one step late, and draining brings all
             ByMatrix rule{push_matrix(graph)};
             Eigen::MatrixXd known = rule.z();
             for (std::int64_t k = 0; k < steps; ++k) {
-                if (k > 0) rule.push();  // what step k-1 sent has come beside gradient k
+                if (k > 0) rule.push();  // what step k-1 sent arrived during gradient k
                 rule.take_step(rate_at(k), k, known);
                 known = rule.z();
             }

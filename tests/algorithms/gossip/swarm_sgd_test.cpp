@@ -22,7 +22,7 @@ GossipAlgorithm with(Swarm swarm, const SwarmSgdOptions& options) {
     return [=](Worker& w) { return swarm(w, options); };
 }
 
-// Coding costs nothing, and 32 bits weigh what fp32 does: only values can differ.
+// Coding costs no time, and 32 bits weigh the same as fp32, so only the values can differ.
 SwarmSgdOptions with_lattice(SwarmSgdOptions options, Lattice lattice) {
     options.lattice = lattice;
     options.coding = {Duration::zero()};
@@ -133,7 +133,8 @@ TEST_CASE("swarm SGD: who pulls moves half of the way, and the other one not at 
         GossipRun run(2, link, idle_job(small_layout(), 1, pair, seed), seed,
                       with(&swarm_sgd_one_sided, {}));
 
-        // The first to end its step pulls what was there, the second what the first has made.
+        // The first node to end its step pulls the other's initial model; the second pulls what the
+        // first has computed.
         const Eigen::VectorXd middle = run.first.rowwise().mean();
         const Eigen::MatrixXd quarters = 0.5 * (run.first.colwise() + middle);
         const Eigen::MatrixXd last = run.last();
@@ -152,10 +153,10 @@ TEST_CASE("swarm SGD: a node in a burst answers when the burst ends, before it a
     run.spawn(1, begin_late(run.cluster.worker(1), 500us, zeros, blocking));
 
     run.simulation.run(Time{1500us});
-    CHECK(run.model_of(0)(0) == 1);  // it has asked half a step ago
+    CHECK(run.model_of(0)(0) == 1);  // it asked half a step ago
     run.simulation.run();
 
-    // Its answer and its own request leave together, the request is answered.
+    // Its answer and its own request leave together; then the request is answered.
     const Duration drain = 832ns;
     CHECK(run.elapsed() == 1500us + 2 * drain + 10us + drain + 10us);
     CHECK(run.model_of(0)(0) == 0.5);
@@ -184,8 +185,8 @@ TEST_CASE("swarm SGD: a blocking pair is local SGD, averaged at the end of each 
     }
 }
 
-// The pair meets at the beginning of a burst, with the copies of the meeting before; what came since
-// is kept: x <- x + (s' - s) / 2, then s <- x.
+// The pair meets at the beginning of a burst and averages the copies of the previous meeting. Later
+// progress is kept: x <- x + (s' - s) / 2, then s <- x.
 TEST_CASE("swarm SGD: a non-blocking pair averages the copies of the meeting before") {
     constexpr int steps = 11;
     Job job = training_job(small_layout(), steps);
@@ -197,7 +198,7 @@ TEST_CASE("swarm SGD: a non-blocking pair averages the copies of the meeting bef
     Eigen::MatrixXd x = Eigen::MatrixXd::Ones(26, 2);
     Eigen::MatrixXd s = x;
     for (int k = 0; k < steps; ++k) {
-        const Eigen::MatrixXd at = x;  // gradients begin before the letters come
+        const Eigen::MatrixXd at = x;  // gradients begin before the messages arrive
         if (k > 0 && k % 2 == 0) {
             x += 0.5 * (s.rowwise().reverse() - s);
             s = x;
@@ -269,7 +270,7 @@ TEST_CASE(
     const SwarmSgdOptions exact{.local_steps = 2};
     const SwarmSgdOptions coded = with_lattice(exact, {8, 0.1});
 
-    // A burst at the end of a run is followed by an exchange unless it is non-blocking.
+    // Except in the non-blocking form, a burst at the end of a run is followed by an exchange.
     CHECK(bytes(&swarm_sgd_non_blocking, exact) == 5 * (9 * (2 * 104_B)));
     CHECK(bytes(&swarm_sgd_non_blocking, coded) == 5 * (9 * (2 * 26_B)));
     CHECK(bytes(&swarm_sgd_one_sided, exact) == 5 * (10 * 104_B));
@@ -283,7 +284,7 @@ TEST_CASE("swarm SGD: geometric bursts have the mean that was asked for") {
                   with(&swarm_sgd_one_sided, options));
 
     const double bursts = static_cast<double>(run.sent_by_all().count) / 104;
-    CHECK(std::abs(8 * 2000 / bursts - 5) < 0.4);  // 5 deviations of a mean of 3200
+    CHECK(std::abs(8 * 2000 / bursts - 5) < 0.4);  // five standard deviations of a mean of 3200
 }
 
 }  // namespace

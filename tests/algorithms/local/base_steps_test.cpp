@@ -96,7 +96,7 @@ TEST_CASE("base steps: clipping is of the worker's own gradient, before its deca
     const Job job = local_job(5, constant_rate, make_complete_mixing(1));
     for (const Base base : {Base::local, Base::sgp}) {
         CAPTURE(static_cast<int>(base));
-        // A mixing in which nobody listens: both workers train alone.
+        // A mixing without listeners: both workers train alone.
         Job pair = job;
         pair.mixing = Mixing({{{0, 1.0}}, {{1, 1.0}}});
 
@@ -105,7 +105,7 @@ TEST_CASE("base steps: clipping is of the worker's own gradient, before its deca
     }
 }
 
-// Kingma and Ba, Algorithm 1, with decay as part of the gradient.
+// Kingma and Ba, Algorithm 1, with weight decay as part of the gradient.
 TEST_CASE("base steps: local Adam is Adam, bias-corrected") {
     for (const int rank : {0, 2}) {
         CAPTURE(rank);

@@ -43,7 +43,7 @@ TEST_CASE("bmuf: at constant gamma the classical form is SlowMo, with beta = eta
         }
 }
 
-// SlowMo multiplies the displacement that it remembers by gamma_t / gamma_{t-1}; BMUF does not.
+// SlowMo multiplies the displacement it remembers by gamma_t / gamma_{t-1}; BMUF does not.
 TEST_CASE("bmuf: where gamma changes it is SlowMo but for the ratio of the rates") {
     const auto halved = [](std::int64_t k) { return k < 4 ? 0.1 : 0.05; };
     for (const bool scales : {false, true}) {
@@ -66,8 +66,8 @@ TEST_CASE("bmuf: where gamma changes it is SlowMo but for the ratio of the rates
     }
 }
 
-// Each block moves every worker by 1 from where it began: sizes of steps of y, with eta 0.5 and
-// zeta 0.4 (reference figures: 0.8 and 1.2).
+// Each block moves every worker by 1 from where it began. Checks the step sizes of y with eta 0.5
+// and zeta 0.4 (reference figures: 0.8 and 1.2).
 TEST_CASE("bmuf: the steady step of the folded form is 1 + eta times that of the others") {
     const auto steady_step = [](BlockForm form) {
         const auto y_after = [form](std::int64_t blocks) {

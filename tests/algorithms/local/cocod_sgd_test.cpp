@@ -31,7 +31,7 @@ TEST_CASE("CoCoD: a block adds what a worker did to the mean of where all began"
         }
 }
 
-// Where the gradient does not depend on x, what workers do does not, either.
+// If the gradient does not depend on x, neither do the workers' local updates.
 TEST_CASE("CoCoD: the mean of the models moves by the mean of what workers did") {
     Job job = local_job(12, constant_rate);
     job.objective = [](const Vector& x, int rank, std::int64_t k) {

@@ -35,7 +35,7 @@ TEST_CASE("EASGD: workers and center pull one another by their old values") {
         }
 }
 
-// The released code's form, one all-reduce of a sum: z <- sum of (b z + alpha/(1-alpha) x_i pulled),
+// The released code uses one all-reduce of a sum: z <- sum of (b z + alpha/(1-alpha) x_i pulled),
 // with b = 1/n - alpha - alpha^2/(1-alpha).
 TEST_CASE("EASGD: it is the released code's all-reduce of pulled models") {
     const int n = 4;
@@ -69,7 +69,7 @@ TEST_CASE("EASGD: a pull keeps the sum of the center and all models") {
 
         double sum = run.cluster.worker(0).replicated("center").values()(0);
         for (int i = 0; i < 8; ++i) sum += run.model_of(i)(0);
-        const double moved = 2 * 0.1 * (28 - 8 * 3.0);  // two steps of all ranks
+        const double moved = 2 * 0.1 * (28 - 8 * 3.0);  // two steps, summed over all ranks
         CHECK(std::abs(sum - (9 - moved)) < 1e-12);
         CHECK(run.model_of(7)(0) != doctest::Approx(run.model_of(0)(0)));
     }

@@ -1,5 +1,5 @@
-// What holds for all methods that train locally: their time and bytes are the closed forms, values
-// do not change the clock, a repeated run is the same, and a run can be dropped at any time.
+// Laws that all local methods obey: time and bytes match the closed forms, the clock does not
+// depend on values, a repeated run is the same, and a run can be dropped at any time.
 #include <array>
 #include <chrono>
 #include <string>
@@ -123,15 +123,15 @@ Ended finished(int nodes, const Member& member, Job job) {
     return ended;
 }
 
-// An average that is dropped in a partial last block has a chunk on the wires, which drains.
+// An average that is dropped in a partial last block still has a chunk in flight, which drains.
 Duration on_the_wires(const Member& member, int n, std::int64_t steps) {
     const bool overlaps = member.name == "cocod-sgd" || member.name == "overlap-local-sgd";
     if (!overlaps || steps % period == 0 || n == 1) return {};
     return ring_all_reduce_time(n, 262'144_B, idle_star(local_link)) / (2 * (n - 1));
 }
 
-// A step of 1 ms hides a little of an exchange of 256 kB over three steps, 100 us nothing of it, and
-// 10 ms all.
+// Of an exchange of 256 kB over three steps, steps of 1 ms hide a part, steps of 100 us nothing,
+// and steps of 10 ms all.
 TEST_CASE(
     "local family: a run takes the sum of its closed forms, and drains what is on the wires") {
     const LayoutPtr layout = make_layout({{"a", {256, 256}}});
@@ -179,7 +179,7 @@ TEST_CASE("local family: a block that blocks takes tau T1 + A, one that overlaps
 
 TEST_CASE("local family: bytes of a worker are those of its averages") {
     const LayoutPtr layout = make_layout({{"a", {256, 256}}});
-    const std::int64_t average = 2 * 7 * 262'144 / 8;  // of a ring of 8
+    const std::int64_t average = 2 * 7 * 262'144 / 8;  // bytes sent in a ring of 8
     const std::array<std::int64_t, 11> averages{4, 4 + 2, 4, 4, 4, 3, 4, 4, 0, 12, 3 * 4};
     const std::array<std::int64_t, 11> to_each_neighbor{
         0, 0, 0, 0, 0, 0, 0, 12 * 262'148, 12 * 262'144, 0, 0};
@@ -248,7 +248,7 @@ TEST_CASE("local family: dropped at any time, a run leaves nothing behind") {
     CHECK(unfinished > 100);
 }
 
-// f_i(x) = |x - t_i|^2 / 2 and some noise: the minimum of the mean is the mean of the targets.
+// f_i(x) = |x - t_i|^2 / 2 plus noise: the mean has its minimum at the mean of the targets.
 TEST_CASE("local family: the mean of the models comes close to the minimum") {
     for (const Member& member : family()) {
         CAPTURE(member.name);

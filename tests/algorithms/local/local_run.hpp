@@ -1,5 +1,5 @@
-// Methods that train locally, run on the quadratics of training_run.hpp, and the same steps written
-// once more with a matrix that has a column per worker.
+// Runs local methods on the quadratics of training_run.hpp, and repeats their steps with a matrix
+// that has one column per worker.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ inline Job local_job(std::int64_t steps, const Rate& rate, MixingSchedule mixing
     return job;
 }
 
-/// Dense SGD, its one model in every worker's place.
+/// Dense SGD, with its one model copied to every worker.
 inline Task<> dense_on_all(Worker& self, MomentumRule rule) {
     co_await dense_sgd(self, {AllReduce::ring, rule});
     self.model() = self.replicated_model();
@@ -39,21 +39,21 @@ inline LocalAlgorithm of_dense(MomentumRule rule) {
     return [=](Worker& w) { return dense_on_all(w, rule); };
 }
 
-/// Nodes send to 2, 1, 1 and 1 others; there is a path from each to each.
+/// Nodes send to 2, 1, 1 and 1 others; every node can reach every other.
 inline Mixing unbalanced_mixing() {
     return Mixing({{{0, 0.4}, {1, 0.3}, {2, 0.3}},
                    {{0, 0.5}, {1, 0.5}},
                    {{2, 0.5}, {3, 0.5}},
                    {{0, 0.5}, {3, 0.5}}});
 }
-/// What push-sum multiplies by: each node divides what it has among itself and its listeners.
+/// Returns the matrix of push-sum: each node divides its value among itself and its listeners.
 inline Eigen::MatrixXd shares_of_push_sum(const Mixing& mixing) {
     const Eigen::MatrixXd listens = (matrix(mixing).array() > 0).cast<double>();
     const Eigen::RowVectorXd out = listens.colwise().sum();
     return (listens.array().rowwise() / out.array()).matrix();
 }
 
-/// The models of all workers after so many steps: a column each.
+/// Returns the models of all workers after all steps, one column each.
 inline Eigen::MatrixXd models_after(int nodes, Job job, const LocalAlgorithm& algorithm) {
     const Eigen::Index entries = job.start.entries();
     TrainingRun run(nodes, local_link, std::move(job));
@@ -68,7 +68,7 @@ inline double distance(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
     return (a - b).cwiseAbs().maxCoeff();
 }
 
-/// Momentum SGD of all workers, side by side.
+/// Momentum SGD of all workers, one column each.
 struct Columns {
     Eigen::MatrixXd x;
     Eigen::MatrixXd m;

@@ -14,13 +14,13 @@ LocalAlgorithm of_overlap(std::int64_t period, double alpha, double anchor_momen
     };
 }
 
-// As the released code has it: each worker has a v_i, and contributes z - lr v_i to the next z.
+// The form of the released code: each worker has a v_i and contributes z - lr v_i to the next z.
 Eigen::MatrixXd per_worker(int n, std::int64_t period, double alpha, double gmf, std::int64_t steps,
                            const Rate& rate, MomentumRule rule) {
     Columns all(n, rule);
     Eigen::VectorXd z = all.x.col(0);
     Eigen::MatrixXd v = Eigen::MatrixXd::Zero(26, n);
-    Eigen::MatrixXd contributions;  // under way
+    Eigen::MatrixXd contributions;  // in flight
     for (std::int64_t k = 0; k < steps; ++k) {
         const double lr = rate(k);
         all.step(k, lr);

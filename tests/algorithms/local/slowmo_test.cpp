@@ -26,7 +26,7 @@ SlowmoOptions options_of(double alpha, double beta, std::int64_t period, BaseOpt
     return options;
 }
 
-// The rule of the paper on columns; buffers: 'r', 'm' or 'a'.
+// The paper's rule on columns. `buffers` is 'r', 'm' or 'a'.
 Eigen::MatrixXd written_down(int n, double alpha, double beta, std::int64_t period,
                              std::int64_t steps, const Rate& rate, MomentumRule rule,
                              char buffers) {
@@ -165,7 +165,7 @@ TEST_CASE("slowmo: on SGP of a complete graph it is SlowMo on all-reduce SGD, av
     }
 }
 
-// Push-sum of an unbalanced graph leaves weights that differ from 1.
+// Push-sum on an unbalanced graph leaves weights that differ from 1.
 TEST_CASE("slowmo: on SGP of an unbalanced graph the average is that of the numerators") {
     const Eigen::MatrixXd p = shares_of_push_sum(unbalanced_mixing());
     Eigen::MatrixXd x = Eigen::MatrixXd::Ones(26, 4);

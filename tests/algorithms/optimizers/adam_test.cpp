@@ -15,7 +15,7 @@ LayoutPtr of(std::int64_t entries) {
     return std::make_shared<const Layout>(std::vector<Tensor>{{"w", {entries}}});
 }
 
-// One entry, by the letter of the paper; decay decoupled.
+// One entry, exactly as in the paper, with decoupled decay.
 struct ScalarAdam {
     double x;
     double m = 0;

@@ -20,7 +20,7 @@ Vector with(const Eigen::VectorXd& values) {
     return {two_tensors(), values};
 }
 
-// One step from m = v = 0 at x with gradient g, tensor by tensor, entry by entry.
+// Steps from m = v = 0 at x with gradient g, tensor by tensor and entry by entry.
 Eigen::VectorXd serial_lamb(const LambRule& rule, double gamma, std::int64_t steps,
                             Eigen::VectorXd x, const Eigen::VectorXd& g) {
     Eigen::VectorXd m = Eigen::VectorXd::Zero(5);
@@ -115,7 +115,7 @@ TEST_CASE("LAMB: trust ratios are returned, clipped") {
         lamb_step({.min_trust = 0.01, .max_trust = 2}, 0.01, 1, with(slope), m, v, x);
 
     CHECK(trust(0) == 2);                          // 5 / sqrt(2), clipped
-    CHECK(trust(1) == Approx(2.0).epsilon(1e-5));  // 3 / sqrt(2) is above, too
+    CHECK(trust(1) == Approx(2.0).epsilon(1e-5));  // 3 / sqrt(2) exceeds the bound, too
     CHECK(lamb_step({}, 0.01, 1, Vector(two_tensors()), m, v, x).size() == 0);
 }
 

@@ -55,7 +55,8 @@ TEST_CASE("LARS: epsilon joins the denominator, and the defaults are 0.001, 0 an
 }
 
 TEST_CASE("LARS: clipped, no tensor's step is longer than plain SGD's") {
-    // Ratios: a 0.5 eta, b 13 eta. With eta = 0.1: 0.05 and 1.3, around gamma = 0.2.
+    // The ratios are 0.5 eta for a and 13 eta for b. With eta = 0.1 these are 0.05 and 1.3, one
+    // below and one above gamma = 0.2.
     const Vector scaled = lars_scaled(g, x, 0.2, {.trust = 0.1, .epsilon = 0, .clip = true});
 
     check_is(scaled, {6 * 0.05 / 0.2, 8 * 0.05 / 0.2, 7, 9, 0, 1});

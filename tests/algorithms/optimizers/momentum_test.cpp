@@ -11,7 +11,7 @@ namespace {
 
 using doctest::Approx;
 
-// Two tensors, so that a norm per tensor would differ from that of all.
+// Two tensors, so that a norm per tensor would differ from the norm of the whole.
 LayoutPtr two_tensors() {
     static const auto layout =
         std::make_shared<const Layout>(std::vector<Tensor>{{"a", {1}}, {"b", {1}}});

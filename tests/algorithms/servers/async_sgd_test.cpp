@@ -39,7 +39,7 @@ TEST_CASE("asynchronous SGD: with one worker it is momentum SGD") {
         }
 }
 
-// The server takes pushes of equal workers in turn: written down as a loop.
+// The server takes the pushes of equal workers in turn; here as a loop.
 Eigen::VectorXd round_robin(int n, double beta, bool scaling, std::int64_t steps) {
     Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
     Eigen::MatrixXd read = Eigen::MatrixXd::Ones(26, n);
@@ -76,7 +76,7 @@ TEST_CASE("asynchronous SGD: scaled pushes tell the staleness: n-1 from the seco
         };
         job.learning_rate = [](std::int64_t) { return 0.25; };
         auto run = run_of(n, {0, true}, std::move(job));
-        double pushes = 10;  // n a step, each a 1/n
+        double pushes = 10;  // n pushes per step, each scaled by 1/n
         for (int i = 0; i < n; ++i) pushes += 1.0 / (1 + i);
 
         CHECK(run.to_the_end().values()(0) ==
@@ -86,7 +86,8 @@ TEST_CASE("asynchronous SGD: scaled pushes tell the staleness: n-1 from the seco
 
 TEST_CASE("asynchronous SGD: K steps take what the step model says, latency-bound and full") {
     for (const int n : {1, 2, 3, 4, 8, 16, 33})
-        for (const std::int64_t entries : {26, 2'500, 25'000}) {  // 0.8 us, 80 us, 0.8 ms a model
+        for (const std::int64_t entries :
+             {26, 2'500, 25'000}) {  // a model takes 0.8 us, 80 us, 0.8 ms
             CAPTURE(n);
             CAPTURE(entries);
             check_step_model(
@@ -113,7 +114,7 @@ TEST_CASE("asynchronous SGD: each step sends a model up and brings one down") {
 
 TEST_CASE("asynchronous SGD: a worker on a slow link does not hold the others") {
     auto run = run_of(4, {}, timing_job(small_layout(), 50));
-    run.set_link(2, Bandwidth{100'000});  // 104 bytes: 8.3 ms
+    run.set_link(2, Bandwidth{100'000});  // 104 bytes take 8.3 ms
 
     run.simulation.run(Time{100ms});
 

@@ -41,7 +41,7 @@ TEST_CASE("FedAvg: all clients and one local step are dense SGD, whatever the mo
         }
 }
 
-// Rounds written down as loops. A worker's gradients are numbered as it computes them.
+// Rounds, written as loops. A worker numbers its gradients in the order in which it computes them.
 Eigen::VectorXd rounds(int n, const FedavgOptions& o, std::int64_t steps,
                        const std::vector<std::vector<int>>& drawn,
                        const std::vector<double>& samples) {
@@ -73,7 +73,8 @@ TEST_CASE("FedAvg: it is rounds of local momentum SGD and a mean weighted by sam
         const int n = static_cast<int>(1 + rng() % 8);
         const FedavgOptions options{0.1 * static_cast<double>(1 + rng() % 10),
                                     static_cast<std::int64_t>(1 + rng() % 5), 0.7};
-        const auto steps = static_cast<std::int64_t>(1 + rng() % 20);  // the last round may be cut
+        const auto steps =
+            static_cast<std::int64_t>(1 + rng() % 20);  // the last round may be cut short
         Job job = server_job(steps);
         job.seed = seed;
         for (int i = 0; i < n; ++i) job.samples.push_back(static_cast<double>(1 + rng() % 50));
@@ -111,7 +112,7 @@ TEST_CASE("FedAvg: a round has floor(C n) clients, one at least, whole products 
     CHECK(clients_of_a_round(0.5, 7) == 3);
     CHECK(clients_of_a_round(0.1, 7) == 1);
     CHECK(clients_of_a_round(0.1, 100) == 10);
-    CHECK(clients_of_a_round(0.29, 100) == 29);  // the product of doubles lies below 29
+    CHECK(clients_of_a_round(0.29, 100) == 29);  // as doubles, the product is slightly below 29
     CHECK(clients_of_a_round(1e-9, 1) == 1);
 }
 
@@ -126,7 +127,8 @@ TEST_CASE("FedAvg, property: clients are distinct, and each worker is drawn as o
         REQUIRE(std::ranges::adjacent_find(clients) == clients.end());
         for (const int client : clients) ++times[static_cast<std::size_t>(client)];
     }
-    // 6000 expected, deviation sqrt(draws 0.3 0.7) = 65; five of them
+    // 6000 expected, with a standard deviation of sqrt(draws 0.3 0.7) = 65; five of these are
+    // allowed
     for (const int count : times) CHECK(std::abs(count - 6000) < 325);
     CHECK_THROWS_AS(draw_clients(rng, 3, 4), LogicError);
     CHECK_THROWS_AS(draw_clients(rng, 3, 0), LogicError);
@@ -148,7 +150,7 @@ TEST_CASE("FedAvg: a round takes E steps and two trips of |S| models over the se
                 CAPTURE(local);
                 const FedavgOptions options{fraction, local};
                 const LayoutPtr layout = make_layout({{"all", {2'500, 1}}});
-                Job job = timing_job(layout, 3 * local + 1);  // the last round is cut
+                Job job = timing_job(layout, 3 * local + 1);  // the last round is cut short
                 job.update = 70us;
                 StepModelInput in = on_star(n, idle_star(server_link), step_of_tests, layout);
                 in.update = 70us;
@@ -189,7 +191,7 @@ TEST_CASE("FedAvg: who is not drawn sends nothing, computes nothing, and counts 
 }
 
 TEST_CASE("FedAvg: the model changes at ends of rounds alone, whoever looks") {
-    std::map<std::int64_t, double> seen;  // by steps taken
+    std::map<std::int64_t, double> seen;  // keyed by steps taken
     Job job = server_job(9);
     Cluster* cluster = nullptr;
     job.after_steps = [&](int rank, std::int64_t k) {

@@ -1,4 +1,4 @@
-// Training jobs with a server on a node of its own, on an idle star.
+// Training jobs with a server on its own node, on an idle star.
 #pragma once
 
 #include <chrono>
@@ -40,11 +40,11 @@ struct ServerRun : TrainingRun {
                        "the run of a test ends");
         return *this;
     }
-    /// The server's.
+    /// Returns the server's model.
     [[nodiscard]] const Eigen::VectorXd& values() {
         return cluster.worker(0).replicated_model().values();
     }
-    /// A host on a slower or faster link, both ways.
+    /// Puts a host on a slower or faster link, in both directions.
     void set_link(int host, Bandwidth bandwidth) {
         network.set_bandwidth(star_up(host), bandwidth);
         network.set_bandwidth(star_down(host, network.hosts()), bandwidth);
@@ -57,7 +57,8 @@ struct ServerRun : TrainingRun {
     }
 };
 
-/// A run of `entries` numbers and six steps takes what `model(k, in)` gives for steps k.
+/// Checks that a run of `entries` numbers and six steps takes what `model(k, in)` gives for its
+/// steps k.
 template <class RunOf, class StepTime>
 void check_step_model(int n, std::int64_t entries, const RunOf& run_of, const StepTime& model) {
     using namespace std::chrono_literals;
@@ -73,9 +74,9 @@ void check_step_model(int n, std::int64_t entries, const RunOf& run_of, const St
     CHECK(to_seconds(run.to_the_end().elapsed()) == doctest::Approx(sum).epsilon(1e-9));
 }
 
-/// Stops the runs that `run_of(rng)` makes, of 20 steps, within `longest`: every other one is
-/// dropped and must leave nothing behind; the others are destroyed as they are. Before it begins, a
-/// run is changed by `prepare(run, rng)`.
+/// Stops runs of 20 steps, made by `run_of(rng)`, within `longest`. Every other run is dropped and
+/// must leave nothing behind; the others are destroyed without being dropped. `prepare(run, rng)`
+/// changes a run before it begins.
 template <class RunOf, class Prepare>
 void check_drops(Duration longest, const RunOf& run_of, const Prepare& prepare) {
     int unfinished = 0;

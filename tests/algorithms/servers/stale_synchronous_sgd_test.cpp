@@ -30,7 +30,7 @@ ServerRun run_of(int n, StaleSynchronousSgdOptions options, Job job) {
             &stale_synchronous_sgd_server};
 }
 
-// Links of workers between 100 kbit/s and 1 Gbit/s: a model takes up to 8 steps.
+// Worker links between 100 kbit/s and 1 Gbit/s: a model takes up to 8 steps.
 void make_unequal(ServerRun& run, std::mt19937_64& rng) {
     for (int rank = 0; rank < run.cluster.nodes(); ++rank)
         run.set_link(rank,
@@ -72,7 +72,8 @@ TEST_CASE("stale-synchronous SGD: with a bound that nobody reaches it is asynchr
     }
 }
 
-// Gradients are unit vectors of the workers, so that x counts how many steps of each it holds.
+// Gradients are the workers' unit vectors, so that x counts how many steps of each worker it
+// contains.
 struct Counting {
     std::atomic<int> too_old = 0;
     std::atomic<int> at_the_bound = 0;
@@ -130,7 +131,9 @@ TEST_CASE("stale-synchronous SGD: nobody begins a step more than s ahead of the 
         run.to_the_end();
 
         CHECK(most_ahead >= bound);
-        CHECK(most_ahead <= bound + 1);  // the slowest may have been answered and not have heard
+        CHECK(most_ahead <=
+              bound +
+                  1);  // the slowest may have been answered without having received the answer yet
     }
 }
 

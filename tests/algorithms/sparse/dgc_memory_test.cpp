@@ -40,7 +40,7 @@ DgcOptions exact(double density, double momentum) {
     return options;
 }
 
-/// A worker that compresses one gradient after the other.
+/// A worker that compresses a sequence of gradients.
 struct Compressing {
     DgcOptions options;
     LayoutPtr layout;
@@ -63,24 +63,24 @@ struct Compressing {
 const LayoutPtr four = layout_of({{"w", {2, 2}}});
 
 TEST_CASE("dgc memory: three steps by hand, with momentum correction and masking") {
-    // beta = 1/2, one entry of four is sent.
+    // beta = 1/2, and one entry of four is sent.
     Compressing at(exact(0.25, 0.5), four);
 
-    // u = v = (4, 1, -2, 0): the first is sent.
+    // u = v = (4, 1, -2, 0): the first entry is sent.
     const SparseVector first = at.step(Eigen::VectorXd{{4, 1, -2, 0}});
     CHECK(first.positions == Positions{0});
     CHECK(first.values == Values{4});
     CHECK(at.memory.velocity == Eigen::VectorXd{{0, 1, -2, 0}});
     CHECK(at.memory.accumulated == Eigen::VectorXd{{0, 1, -2, 0}});
 
-    // u = (1, 1.5, -1, 2), v = (1, 2.5, -3, 2): the third.
+    // u = (1, 1.5, -1, 2), v = (1, 2.5, -3, 2): the third entry is sent.
     const SparseVector second = at.step(Eigen::VectorXd{{1, 1, 0, 2}});
     CHECK(second.positions == Positions{2});
     CHECK(second.values == Values{-3});
     CHECK(at.memory.velocity == Eigen::VectorXd{{1, 1.5, 0, 2}});
     CHECK(at.memory.accumulated == Eigen::VectorXd{{1, 2.5, 0, 2}});
 
-    // u = (0.5, 0.75, 1, 1), v = (1.5, 3.25, 1, 3): the second.
+    // u = (0.5, 0.75, 1, 1), v = (1.5, 3.25, 1, 3): the second entry is sent.
     const SparseVector third = at.step(Eigen::VectorXd{{0, 0, 1, 0}});
     CHECK(third.positions == Positions{1});
     CHECK(third.values == Values{3.25});
@@ -116,7 +116,7 @@ TEST_CASE("dgc memory: without masking the velocity of what was sent stays") {
 TEST_CASE("dgc memory: without momentum correction plain gradients accumulate") {
     DgcOptions options = exact(0.25, 0.5);
     options.momentum_correction = false;
-    options.nesterov = true;  // of the momentum after aggregation
+    options.nesterov = true;  // applies to the momentum after aggregation
     Compressing at(options, four);
 
     at.step(Eigen::VectorXd{{4, 1, -2, 0}});
@@ -261,7 +261,7 @@ TEST_CASE("dgc memory: a tensor that is not finite is sent as NaN, the others as
 
 TEST_CASE("clipping: a gradient beyond c sqrt(N) is scaled to it, a shorter one is left") {
     Eigen::VectorXd g{{3, 4}};
-    clip_locally(1, 16, g);  // |g| = 5 beyond 4
+    clip_locally(1, 16, g);  // |g| = 5 exceeds 4
     CHECK((g - Eigen::VectorXd{{2.4, 3.2}}).norm() < 1e-15);
 
     Eigen::VectorXd shorter{{3, 4}};
@@ -272,8 +272,8 @@ TEST_CASE("clipping: a gradient beyond c sqrt(N) is scaled to it, a shorter one 
 }
 
 TEST_CASE("clipping: of N noisy gradients, the mean of clipped ones is as long as a clipped mean") {
-    // Gradients of pure noise: |g_k| is near sqrt(n), the mean's norm near sqrt(n/N). c is half of
-    // that, so that both ways must halve the mean.
+    // The gradients are pure noise: |g_k| is about sqrt(n), and the mean's norm about sqrt(n/N). c
+    // is half of that, so both ways of clipping must halve the mean.
     constexpr int n = 4000;
     for (const int workers : {1, 4, 16, 64}) {
         CAPTURE(workers);

@@ -25,7 +25,7 @@ constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
 constexpr std::array laws{DensityLaw::worst_case, DensityLaw::independent};
 constexpr std::array selections{Selection::free, Selection::exact, Selection::sampled};
 
-/// 3072 and 700 entries that are compressed, 64 that are not.
+/// 3072 and 700 entries are compressed, 64 are not.
 LayoutPtr mixed_layout() {
     return make_layout({{"a", {64, 48}}, {"b", {48}}, {"c", {100, 7}}, {"d", {16}}});
 }
@@ -67,7 +67,7 @@ DgcOptions with_warm_up(WarmUp warm_up) {
 
 const std::vector<double> densities_of_the_paper{0.25, 0.0625, 0.015625, 0.004};
 
-// Nonzeros that c independent supports of k among n have together, c > 1.
+// Expected size of the union of c > 1 independent supports of k among n entries.
 std::int64_t independent_union(double n, double k, int c) {
     return static_cast<std::int64_t>(std::ceil(n * (1 - std::pow(1 - k / n, c))));
 }
@@ -346,7 +346,7 @@ TEST_CASE("dgc: a warm-up by epochs takes the step model of each stage") {
 
     const DgcRun run(8, options, std::move(job));
 
-    // Epochs begin with steps 0, 3, 5, 8 and 10.
+    // Epochs start at steps 0, 3, 5, 8 and 10.
     const StepModelInput in = input(8, layout);
     const Duration expected =
         3 * *dgc_step_time(options, 0.25, in) + 2 * *dgc_step_time(options, 0.0625, in) +

@@ -1,5 +1,5 @@
-// DGC where it learns. What becomes of a gradient before it is sent: dgc_memory_test.cpp; what
-// unions weigh: sparse_round_test.cpp; DGC without values: dgc_test.cpp.
+// DGC that trains. dgc_memory_test.cpp covers what becomes of a gradient before it is sent,
+// sparse_round_test.cpp the size of unions, and dgc_test.cpp DGC without values.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -34,7 +34,7 @@ constexpr std::array exchanges{SparseExchange::recursive_doubling, SparseExchang
                                SparseExchange::all_gather_bruck};
 constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
 
-/// 480 and 70 entries that are compressed, 14 that are not.
+/// 480 and 70 entries are compressed, 14 are not.
 LayoutPtr mixed_layout() {
     return make_layout({{"a", {24, 20}}, {"b", {10}}, {"c", {10, 7}}, {"d", {4}}});
 }
@@ -83,7 +83,7 @@ struct DenseRule {
     double clip = 0;
 };
 
-// Momentum SGD on the mean gradient of all entries, written down once more.
+// A second implementation of momentum SGD on the mean gradient of all entries.
 Values serial_dense(int nodes, const DenseRule& rule, std::int64_t steps) {
     Values x = Values::Ones(564);
     Values m = Values::Zero(564);
@@ -100,7 +100,7 @@ Values serial_dense(int nodes, const DenseRule& rule, std::int64_t steps) {
     return x;
 }
 
-// DGC with momentum correction and masking, written down once more with sorts and sets.
+// A second implementation of DGC with momentum correction and masking, using sorts and sets.
 struct SerialDgc {
     int nodes;
     double density;
@@ -109,7 +109,7 @@ struct SerialDgc {
     Values m = Values::Zero(564);
     std::vector<Values> u;
     std::vector<Values> v;
-    std::vector<std::vector<Set>> sent{};  // by step and worker, of compressible tensors
+    std::vector<std::vector<Set>> sent{};  // by step and worker; compressible tensors only
 
     SerialDgc(int n, double rho, double beta)
         : nodes(n),
@@ -152,7 +152,7 @@ struct SerialDgc {
     }
 };
 
-// Bytes of the compressible tensors in a message that holds the contributions first .. last-1.
+// Bytes of the compressible tensors in a message with the contributions first .. last-1.
 std::int64_t union_of(const std::vector<Set>& sets, std::size_t first, std::size_t last) {
     Set merged;
     for (std::size_t i = first; i < last; ++i) merged.insert(sets[i].begin(), sets[i].end());
@@ -244,7 +244,7 @@ TEST_CASE("dgc: below density 1, decay in the compressed path waits with what is
     const Values inside = model_after_one_step(DecayPlace::compressed);
     const Values outside = model_after_one_step(DecayPlace::outside);
 
-    // 5 and 1 entries per worker are sent; the others have not moved, or have decayed only.
+    // 5 and 1 entries per worker are sent; the others have not moved, or have only decayed.
     CHECK((inside.array() == 1).count() >= 564 - 14 - 12);
     CHECK(((outside.array() - (1 - 0.1 * 0.1)).abs() < 1e-15).count() >= 564 - 14 - 12);
     CHECK((outside.array() == 1).count() == 0);
@@ -352,7 +352,7 @@ TEST_CASE("dgc: warm-up is of the values, too") {
 
     const DgcRun run(1, options, job_with_schedule(5));
 
-    // Of 480 and 70: 240 + 35 twice, 48 + 7 twice, 5 + 1 once.
+    // 480 and 70 entries send 240 + 35 twice, 48 + 7 twice, and 5 + 1 once.
     CHECK(run.cluster.measured_density().contribution ==
           doctest::Approx((2 * 275 + 2 * 55 + 6) / 550.0 / 5).epsilon(1e-12));
 }
@@ -376,7 +376,7 @@ TEST_CASE("dgc: gathered messages weigh what each worker sends, biases included"
     }
 }
 
-// Worker i sends i + 1 entries, from i on.
+// Worker i sends i + 1 entries, starting at entry i.
 Task<> exchange_once(Worker& self, SparseExchange how, std::vector<Vector>& means) {
     SparseVector own{self.model().layout(), {}, {}};
     for (int i = 0; i <= self.rank(); ++i) {
@@ -421,7 +421,7 @@ TEST_CASE("dgc: a stand-in's messages and selection are those of the net it stan
         DgcRun run(2, options, std::move(job));
         DgcRun own(2, options, job_with_schedule(3));
 
-        // D = 18/550: ceil(327.27) and ceil(9.82) entries; 500 biases either way.
+        // D = 18/550 gives ceil(327.27) and ceil(9.82) entries; the 500 biases are always sent.
         const Bytes each{6 * (328 + 10) + 4 * 500};
         CHECK(run.network.traffic(0).sent == 3 * each);
         CHECK(run.cluster.worker(0).compute_time() ==

@@ -20,7 +20,7 @@ using doctest::Approx;
 
 const Link link{1_Gbps, 5us};
 
-/// 3900 entries, biases among them.
+/// 3900 entries, including biases.
 LayoutPtr mixed_layout() {
     return make_layout({{"a", {64, 48}}, {"b", {48}}, {"c", {100, 7}}, {"d", {80}}});
 }
@@ -171,7 +171,7 @@ TEST_CASE("gradient dropping: biases are among what is dropped, and the share is
 
     const DroppingRun run(4, options, timing_job(mixed_layout(), 2));
 
-    // A ring of 15,600 bytes; then 39 entries, then 78.
+    // First a ring of 15,600 bytes, then 39 entries, then 78.
     CHECK(run.network.traffic(1).sent == Bytes{6 * 15'600 / 4 + 8 * (39 + 78)});
 }
 

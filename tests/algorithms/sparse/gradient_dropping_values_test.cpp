@@ -1,4 +1,4 @@
-// Gradient dropping where it learns; without values: gradient_dropping_test.cpp.
+// Gradient dropping that trains. gradient_dropping_test.cpp covers it without values.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -28,7 +28,7 @@ using Values = Eigen::VectorXd;
 
 const Link link{1_Gbps, 5us};
 
-/// 564 entries, biases among them.
+/// 564 entries, including biases.
 LayoutPtr mixed_layout() {
     return make_layout({{"a", {24, 20}}, {"b", {10}}, {"c", {10, 7}}, {"d", {4}}});
 }
@@ -56,13 +56,13 @@ Values normal_values(Eigen::Index n, std::uint64_t seed) {
     return Values::NullaryExpr(n, [&] { return any(random); });
 }
 
-// The algorithm over all entries, written down once more.
+// A second implementation of the algorithm, over all entries.
 struct Serial {
     GradientDroppingOptions options;
     Values x = Values::Ones(564);
     Values m = Values::Zero(564);
     std::vector<Values> residuals;
-    std::vector<std::set<Eigen::Index>> sent{};  // by worker, of the last step
+    std::vector<std::set<Eigen::Index>> sent{};  // by worker; of the last step
 
     Serial(int nodes, const GradientDroppingOptions& of)
         : options(of), residuals(static_cast<std::size_t>(nodes), Values::Zero(564)) {}
@@ -211,7 +211,7 @@ TEST_CASE("gradient dropping: a stand-in has its density on the whole of the oth
     DroppingRun run(2, options, std::move(job));
     DroppingRun own(2, options, training_job(mixed_layout(), 3));
 
-    // One dense step, then 29 of 564 entries are ceil(539.9) of 10,500, twice.
+    // One dense step; then 29 of 564 entries stand for ceil(539.9) of 10,500, twice.
     CHECK(run.network.traffic(0).sent == Bytes{4 * 10'500 + 2 * 8 * 540});
     CHECK(run.model() == own.model());
     CHECK(run.cluster.worker(1).compute_time() ==

@@ -1,5 +1,5 @@
-// The closed forms by themselves, against figures worked by hand; that the simulation equals them
-// is the matter of tests/sim/collectives.
+// The closed forms against figures worked out by hand. tests/sim/collectives checks that the
+// simulation agrees with them.
 #include "analysis/forms/closed_forms.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_CASE("closed forms: two members exchange once, or twice by halves") {
 
 TEST_CASE("closed forms: the longest chunk counts") {
     CHECK(ring_all_reduce_time(4, 10_B, star) == 6 * (24ns + 100us));
-    // Halves of 6 and quarters of 3 bytes.
+    // Halves of 6 bytes and quarters of 3 bytes.
     CHECK(halving_doubling_all_reduce_time(4, 10_B, star) == 2 * (48ns + 24ns + 200us));
     CHECK(ring_all_reduce_time(4, 1_B, star) == 6 * (8ns + 100us));
 }
@@ -66,8 +66,9 @@ TEST_CASE("closed forms: Bruck sends 1, 2 and 1 blocks among five") {
 }
 
 TEST_CASE("closed forms: three members merge one and two, and two contributions wait for no one") {
-    // One contribution: 24 ns. Survivor 0 stands for two: it has both at L + 24 ns, sends them in
-    // 48 ns while one comes in 24 ns + L, and at last sends all three in 72 ns.
+    // One contribution takes 24 ns. Survivor 0 stands for two ranks: it has both contributions at L
+    // + 24 ns, sends them in 48 ns while one arrives in 24 ns + L, and finally sends all three in
+    // 72 ns.
     CHECK(sparse_all_reduce_time(3, three_bytes_each, star) ==
           (24ns + 100us) + (24ns + 100us) + (72ns + 100us));
     CHECK(sparse_all_reduce_time(3, three_bytes_each, {1_Gbps, 0us}) == 24ns + 48ns + 72ns);

@@ -1,5 +1,5 @@
-// The forms by themselves, against arithmetic on paper; that the simulation equals them is the
-// matter of tests/algorithms/local/local_family_test.cpp.
+// The step models against arithmetic on paper. tests/algorithms/local/local_family_test.cpp checks
+// that the simulation agrees with them.
 #include "analysis/forms/local_step_models.hpp"
 
 #include <chrono>
@@ -15,7 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-// 1,000,000 bytes among 4 at 1 GB/s: a ring is 6 chunks of 250 us and 10 us each: A = 1560 us.
+// 1,000,000 bytes among 4 nodes at 1 GB/s: a ring takes 6 chunks of 250 us and 10 us each, A = 1560
+// us.
 StepModelInput four_workers(Duration step, Duration update) {
     StepModelInput in = on_star(4, {8_Gbps, 10us}, step, make_layout({{"a", {500, 500}}}));
     in.update = update;
@@ -84,7 +85,7 @@ TEST_CASE("local step models: SlowMo takes the steps of its base, and what it av
     options.base.base = Base::dsgd;
     CHECK(inside() == 1ms + 10us + 2 * 1ms);
     CHECK(at_end() == 1560us);
-    options.base.base = Base::sgp;  // 4 bytes more to each of two listeners: 8 ns
+    options.base.base = Base::sgp;  // sends 4 more bytes to each of two listeners: 8 ns
     CHECK(inside() == 1ms + 10us + 2 * 1ms + 8ns);
     options.average = false;
     CHECK(at_end() == 0us);

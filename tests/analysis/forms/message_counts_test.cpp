@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-/// What the network has delivered when everybody has taken part.
+/// Returns the number of messages the network has delivered once everybody has taken part.
 template <class Collective>
 std::int64_t delivered(int hosts, int members, Collective collective) {
     const Link link{1_Gbps, 10us};

@@ -1,5 +1,5 @@
-// The step models by themselves, against formulas on paper; that the simulation equals them is the
-// matter of tests/algorithms.
+// The step models against formulas on paper. tests/algorithms checks that the simulation agrees
+// with them.
 #include "analysis/forms/step_models.hpp"
 
 #include <chrono>
@@ -24,7 +24,7 @@ StepModelInput on_star(int nodes, const IdleStar& star, Duration step, const Lay
     return {nodes, {star, {}, 1}, make_step_timing(step, *layout), {}, layout, wire};
 }
 
-// Lin et al.'s own counting: worst case, everything gathered, selection free, no latency.
+// The assumptions of Lin et al.: worst case, everything gathered, free selection, no latency.
 DgcOptions as_in_the_paper() {
     DgcOptions options;
     options.density = 0.001;
@@ -195,7 +195,7 @@ TEST_CASE("step models: gathered and all-reduced tensors differ by their own exc
 
     const Duration more = *dgc_step_time(gathered, 0.001, in) - *dgc_step_time(reduced, 0.001, in);
 
-    // 15 D/B gathered, against a ring of D = 54,120 entries.
+    // 15 D/B for the gather, compared with a ring of D = 54,120 entries.
     const double gather_s = 15 * 216'480 / 125e6;
     const double ring_s = 2 * 15 * (216'480.0 / 16 / 125e6 + 10e-6);
     CHECK(to_seconds(more) == Approx(gather_s - ring_s).epsilon(1e-6));

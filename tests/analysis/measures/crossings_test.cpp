@@ -15,7 +15,7 @@ using Function = std::function<std::optional<double>(double)>;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Samples f against 0, and sees to what Sampler promises.
+// Samples f against 0, and checks what Sampler promises.
 struct Watched {
     Function f;
     std::vector<double> asked;
@@ -51,7 +51,7 @@ TEST_CASE("crossings: the roots of a polynomial are found, each in its direction
         std::mt19937 random(seed);
         std::uniform_real_distribution<double> place(0.1, 0.9);
         const int degree = 1 + static_cast<int>(seed % 5);
-        std::vector<double> roots;  // one to a unit, so that a grid of halves parts them
+        std::vector<double> roots;  // one per unit, so that a grid of halves separates them
         for (int i = 0; i < degree; ++i) roots.push_back(i + place(random));
         const auto polynomial = [&roots](double x) {
             double product = 1;
@@ -279,7 +279,7 @@ TEST_CASE("crossings: of nothing but gaps nothing is closest") {
     CHECK(found.gaps.size() == 1);
 }
 
-// What a look at the list from left to right says.
+// The changes found by reading the list from left to right.
 struct Told {
     ChangeKind kind;
     double first;

@@ -36,7 +36,7 @@ Task<> stop_at(Simulation& simulation, Duration when) {
     simulation.stop();
 }
 
-// Four nodes, 4000 bytes, a ring: 1 ms of computation and 48 us of communication a step.
+// Four nodes, 4000 bytes, a ring: 1 ms of computation and 48 us of communication per step.
 struct DenseRun : TrainingRun {
     explicit DenseRun(int nodes, std::int64_t steps = 3)
         : TrainingRun(nodes, link, timing_job(make_layout({{"a", {1000}}}), steps)) {
@@ -173,7 +173,7 @@ TEST_CASE("metrics: a run that meets its time limit counts the steps that were d
     CHECK(m.outcome == "time-limit");
     CHECK_FALSE(m.failed());
     CHECK(m.sim_time_s == Approx(10e-3));
-    CHECK(m.iterations == 9);  // the tenth gradient would be there at 9 x 1.048 + 1 ms
+    CHECK(m.iterations == 9);  // the tenth gradient would be done at 9 x 1.048 + 1 ms
     CHECK(m.step_time_s.value() == Approx(10e-3 / 9));
     CHECK(m.exposed_comm_s.value() == Approx(10e-3 / 9 - 1e-3));
 }

@@ -23,8 +23,8 @@ using doctest::Approx;
 
 const Link link{1_Gbps};
 
-// Scores that tell the point at which they were taken: over ten training and four test samples,
-// losses |x|^2 and 3 |x|^2 on average; of the four, as many are right as x_0 says.
+// Scores that reveal the point at which they were taken. Over ten training and four test samples,
+// the mean losses are |x|^2 and 3 |x|^2; x_0 says how many of the four are classified correctly.
 class Telling final : public Problem {
   public:
     explicit Telling(Eigen::Index entries)
@@ -42,7 +42,7 @@ class Telling final : public Problem {
     }
 
     bool is_classifier = true;
-    double infinite_beyond = std::numeric_limits<double>::infinity();  // of |x|^2
+    double infinite_beyond = std::numeric_limits<double>::infinity();  // limit of |x|^2
 
   private:
     [[nodiscard]] double loss(const Eigen::VectorXd& x) const {
@@ -138,9 +138,10 @@ TEST_CASE("training log: the models are those of exactly k steps, however far ot
     logged.go(walk);
 
     CHECK(logged.iterations() == std::vector<double>{0, 2, 4, 6});
-    check_times(logged, {0, 6e-3, 12e-3, 18e-3});  // when the slowest has got there
+    check_times(logged, {0, 6e-3, 12e-3,
+                         18e-3});  // the times at which the slowest worker has finished the step
     for (const Evaluation& e : logged.log.evaluations()) {
-        // x_i = k (i+1): mean 2k, mean square deviation 2 k^2 / 3
+        // x_i = k (i+1): the mean is 2k, the mean square deviation 2 k^2 / 3
         CHECK(e.train_loss == Approx(4 * e.iteration * e.iteration));
         CHECK(e.test_loss == Approx(12 * e.iteration * e.iteration));
         CHECK(e.consensus_distance == Approx(std::sqrt(2.0 / 3) * e.iteration));
@@ -211,7 +212,7 @@ TEST_CASE("training log: a run that is cut ends with the models as they are then
 
     CHECK(logged.go(walk, Time{7500us}) == RunEnd::time_limit);
 
-    // Steps taken: 7, 3, 2.
+    // The workers have taken 7, 3 and 2 steps.
     REQUIRE(logged.log.evaluations().size() == 3);
     const Evaluation& end = logged.log.evaluations().back();
     CHECK(logged.log.evaluations()[1].iteration == 2);
@@ -285,7 +286,7 @@ TEST_CASE("training log: regression has no accuracy") {
 TEST_CASE("training log: local accuracies are of the workers' own models") {
     LoggedRun logged(3, walking_job(numbers(1), 1), every(0, 1));
 
-    logged.go(walk);  // to 1, 2, 3: right are 1, 2, 3 of 4
+    logged.go(walk);  // to x = 1, 2, 3: so 1, 2 and 3 of 4 are correct
 
     const LocalAccuracy accuracy = logged.log.local_accuracy().value();
     CHECK(accuracy.mean == Approx(0.5));
@@ -319,7 +320,7 @@ TEST_CASE("target: all that are given have to hold, losses at most, accuracies a
 
 TEST_CASE("training log: the time of a target is that of the first evaluation that holds") {
     TrainingLogOptions options = every(2, 9);
-    options.measured.test_accuracy = 1;  // at a mean of 4: after 3 steps, seen after 4
+    options.measured.test_accuracy = 1;  // reached at a mean of 4: after 3 steps, seen after 4
     LoggedRun logged(2, walking_job(numbers(1), 9), options);
 
     CHECK(logged.go(walk) == RunEnd::idle);
@@ -365,7 +366,7 @@ TEST_CASE("training log: a target to stop at ends the run there, and the end is 
 
 TEST_CASE("training log: stopped at a target, those ahead of the others end where they are") {
     TrainingLogOptions options = every(1, 9);
-    options.stop.test_accuracy = 0.75;  // a mean of 3: after 2 steps
+    options.stop.test_accuracy = 0.75;  // reached at a mean of 3: after 2 steps
     LoggedRun logged(2, walking_job(numbers(1), 9), options);
 
     const auto stroll = [](Worker& self) { return walk_in(self, 1300us * self.rank()); };
@@ -379,10 +380,11 @@ TEST_CASE("training log: stopped at a target, those ahead of the others end wher
 
 TEST_CASE("training log: a loss that is not finite, or too large, has diverged and ends the run") {
     LoggedRun infinite(2, walking_job(numbers(1), 9), every(1, 9));
-    infinite.problem.infinite_beyond = 8;  // |x|^2 = 2.25 k^2: at 2 steps
+    infinite.problem.infinite_beyond = 8;  // |x|^2 = 2.25 k^2 exceeds it after 2 steps
     Job leaping = walking_job(numbers(1), 9);
     leaping.objective = [](const Vector&, int, std::int64_t) -> Eigen::VectorXd {
-        return Eigen::VectorXd::Constant(1, -0.5e3);  // test loss 0.75e6 k^2: at 2 steps
+        return Eigen::VectorXd::Constant(
+            1, -0.5e3);  // the test loss is 0.75e6 k^2, too large after 2 steps
     };
     LoggedRun large(2, leaping, every(1, 9));
 
@@ -394,7 +396,7 @@ TEST_CASE("training log: a loss that is not finite, or too large, has diverged a
     }
 }
 
-// --- what it adds to metrics ---
+// --- what the log adds to the metrics ---
 
 Metrics learned(LoggedRun& logged, RunEnd end) {
     Metrics metrics = measure(logged.run.simulation, logged.run.network, logged.run.cluster, end,

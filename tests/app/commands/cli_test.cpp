@@ -1,4 +1,4 @@
-// The program itself, as a user runs it.
+// The program itself, run as a user would run it.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -40,7 +40,7 @@ constexpr std::string_view scenario = R"({
   "sweep": {"cluster.nodes": [1, 2, 4]}
 })";
 
-// A folder with small.json, in which the program is run.
+// A folder with small.json, in which the program runs.
 struct Shell {
     TemporaryFolder folder;
 
@@ -48,7 +48,7 @@ struct Shell {
 
     [[nodiscard]] fs::path path(const std::string& name) const { return folder.path() / name; }
 
-    // `arguments` as a shell would read them.
+    // Splits `arguments` as a shell would.
     [[nodiscard]] Outcome run(const std::string& arguments,
                               const std::string& before = "exec") const {
         const TemporaryFolder streams;
@@ -61,7 +61,7 @@ struct Shell {
         return {WEXITSTATUS(status), content(out), content(err)};
     }
 
-    // The same on a terminal, both streams together.
+    // Runs the same on a terminal, with both streams merged.
     [[nodiscard]] Outcome run_on_terminal(const std::vector<std::string>& arguments) const {
         int terminal = -1;
         const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);

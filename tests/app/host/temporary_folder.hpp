@@ -1,4 +1,4 @@
-// A folder of a test's own, removed with everything in it at the end of the test.
+// A folder for one test, removed with all of its contents when the test ends.
 #pragma once
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ class TemporaryFolder {
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-    /// Writes a file, and the folders above it; returns its whole name.
+    /// Writes a file, creating the folders above it, and returns its full name.
     [[nodiscard]] std::string write(const std::string& name, std::string_view text) const {
         const std::filesystem::path file = path_ / name;
         std::filesystem::create_directories(file.parent_path());

@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-// The definition of the distance, without regard to time.
+// The textbook definition of the distance, however slow.
 std::size_t distance(std::string_view a, std::string_view b) {
     if (a.empty() || b.empty()) return std::max(a.size(), b.size());
     const std::size_t last = a.back() == b.back() ? 0 : 1;
@@ -38,7 +38,7 @@ TEST_CASE("names: a name that is known is its own nearest") {
 }
 
 TEST_CASE("names: an insertion, a deletion, a replacement and a swap of neighbors each cost one") {
-    const Names known{"abc"};  // up to one edit in three letters is forgiven
+    const Names known{"abc"};  // one edit is forgiven in a name of three letters
 
     CHECK(nearest("ac", known) == "abc");
     CHECK(nearest("axc", known) == "abc");

@@ -25,7 +25,7 @@ using doctest::Approx;
 
 const std::string star = R"({"kind": "star", "link": {"bandwidth": "10Gbps", "latency": "10us"}})";
 
-// 10 ms of computing and 80 MB; `changes` are put over it.
+// 10 ms of computing and 80 MB, with `changes` applied.
 Study study_of(const std::string& changes = "{}", const std::string& fabric = star, int nodes = 8) {
     Json json = Json::parse(fmt::format(
         R"({{"cluster": {{"nodes": {}, "fabric": {}}},
@@ -112,7 +112,8 @@ TEST_CASE("explain: a node that takes four times as long costs synchronous SGD t
     CHECK(std::abs(e.check.rest_s) < 1e-9 * e.ladder.front().step_s);
 }
 
-// The exchange of a bucket begins when it is complete and the one before it has been exchanged.
+// A bucket's exchange starts once the bucket is complete and the previous bucket has been
+// exchanged.
 TEST_CASE("explain: overlap won is that of the schedule of buckets") {
     const Study study = study_of(
         R"({"workload": {"gradient": null, "step_time": "100ms", "profile": "resnet-50"},
@@ -139,7 +140,7 @@ TEST_CASE("explain: overlap won is that of the schedule of buckets") {
     CHECK(e.overlap.won_s > 0.01);
 }
 
-// A ring whose every hop crosses the core: two flows share what one could use.
+// A ring whose every hop crosses the core: two flows share what a single flow could use.
 TEST_CASE("explain: a core with half of the bandwidth costs as much again as serialization") {
     const Study study =
         study_of(R"({"cluster": {"placement": [0, 2, 1, 3]}})",
@@ -161,7 +162,7 @@ TEST_CASE("explain: a core with half of the bandwidth costs as much again as ser
 TEST_CASE("explain: a server's link is told from those of the workers") {
     const Explanation e = explain(study_of(R"({"algorithm": {"kind": "ps-sync"}})"));
 
-    // It takes in 8 gradients and sends as many models: that hides one worker's own two.
+    // The server receives 8 gradients and sends as many models, which hides a worker's own two.
     CHECK(part(e, Obstacle::servers) == Approx(2 * 8 * 64e-3).epsilon(1e-6));
     CHECK(part(e, Obstacle::serialization) == Approx(0).epsilon(1e-6));
     CHECK(contains(e.verdict, "bound by the servers' links"));

@@ -1,4 +1,5 @@
-// paceline plot as a user runs it: what it finds, what it refuses, what it hands to the scripts.
+// `paceline plot` as a user runs it: what it finds, what it refuses, and what it passes to the
+// scripts.
 #include "app/questions/plot.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ constexpr std::string_view results =
     "0,dense,1,finished,1,1,1,1\n"
     "1,dense,2,finished,1.25,1.25,1.6,0.8\n";
 
-// A folder with results, in which the program is run.
+// A folder with results, in which the program runs.
 struct Shell {
     TemporaryFolder folder;
 
@@ -46,7 +47,7 @@ struct Shell {
         return {WEXITSTATUS(status), read_text(out), read_text(err)};
     }
 
-    // A Python of our own: `script` is what it does.
+    // A fake Python interpreter that runs `script`.
     [[nodiscard]] std::string python(const std::string& script) const {
         const std::string file = folder.write("python", "#!/bin/sh\n" + script + "\n");
         fs::permissions(file, fs::perms::owner_all);

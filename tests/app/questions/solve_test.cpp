@@ -22,7 +22,7 @@
 namespace paceline::solve_test {
 namespace {
 
-// Latency 10us to the switch: a = 20us from node to node.
+// The latency to the switch is 10us, so a = 20us from node to node.
 constexpr double a = 20e-6;
 
 constexpr std::string_view scenario = R"({
@@ -60,8 +60,8 @@ bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-// What a message of DGC weighs: 6 bytes for each of ceil(density n) entries of tensors of two
-// dimensions or more, 4 for each entry of the others.
+// Size of a DGC message: 6 bytes for each of ceil(density n) entries of tensors with two or more
+// dimensions, 4 bytes for each entry of the others.
 double message_of_dgc(const std::string& file, double density) {
     const Study study = read_study(file, {});
     double bytes = 0;
@@ -74,7 +74,8 @@ double message_of_dgc(const std::string& file, double density) {
 
 constexpr double alexnet_bytes = 4 * 60965224.0;
 
-// With a the latency from node to node and V a message of DGC, of all gathered in a ring,
+// With a the latency from node to node and V a DGC message, where a ring gathers the messages of
+// all,
 //   C + 2(N-1) (a + 8 S/N / B)  =  C + (N-1) (a + 8 V / B1)    at    B = 16 S/N / (8 V / B1 - a)
 TEST_CASE(
     "solve: the bandwidth at which dense SGD is as fast as DGC on 1 Gbps is the closed form's") {
@@ -206,7 +207,7 @@ TEST_CASE("solve: an own quantity against itself is equal everywhere") {
     CHECK(solution.found.changes[0].kind == ChangeKind::equal);
     CHECK(solution.found.changes[0].first.x == 1e9);
     CHECK(solution.found.changes[0].last.x == 1e11);
-    CHECK(solution.points == 25);  // the two scenarios are one
+    CHECK(solution.points == 25);  // the two scenarios coincide
 }
 
 TEST_CASE("solve: a second search runs nothing, and says the same") {
@@ -272,7 +273,7 @@ TEST_CASE("solve: values that the scenario refuses, and failed runs, are gaps wi
     const Solution solution = question.solve();
     const Solution failed = failing.solve();
 
-    CHECK(solution.found.gaps.size() == 2);  // 3; 5, 6, 7
+    CHECK(solution.found.gaps.size() == 2);  // the gaps are 3 and 5, 6, 7
     CHECK(solution.why_gap.at(5).starts_with("refused: "));
     CHECK(contains(solution_text(question.asked, solution), "no value from 5 to 7: refused: "));
     REQUIRE(failed.found.changes.size() == 1);

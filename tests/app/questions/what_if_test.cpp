@@ -18,7 +18,7 @@ using doctest::Approx;
 constexpr std::string_view star =
     R"({"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "50us"}})";
 
-// 10 ms of computing and 8 MB; `cluster` is put into the cluster.
+// 10 ms of computing and 8 MB; `cluster` is inserted into the cluster.
 Scenario scenario_of(std::string_view fabric, std::string_view cluster = "", int nodes = 8) {
     const TemporaryFolder folder;
     const std::string file =

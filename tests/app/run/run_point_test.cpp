@@ -1,4 +1,4 @@
-// The figures that paceline is for, end to end from the shipped scenarios.
+// The figures that paceline exists for, end to end from the shipped scenarios.
 #include "app/run/run_point.hpp"
 
 #include <bit>
@@ -29,7 +29,7 @@ struct Run {
     explicit Run(const std::string& file, const std::vector<std::string>& settings = {})
         : study(read_study(file, settings)), results(run_points(study, 2)) {}
 
-    // The point whose values on the axes have these names.
+    // Returns the metrics of the point whose axis values have these names.
     [[nodiscard]] const Metrics& at(const std::vector<std::string>& names) const {
         for (std::size_t i = 0; i < study.points.size(); ++i) {
             std::vector<std::string> own;
@@ -44,7 +44,7 @@ struct Run {
     }
 };
 
-// One point of two nodes that exchange 4 bytes, with settings.
+// One point of two nodes that exchange 4 bytes, with optional settings.
 struct Small {
     TemporaryFolder folder;
     std::string file = folder.write("small.json", R"({
@@ -135,9 +135,9 @@ TEST_CASE("shipped scenarios: every point finishes in the time of its closed for
     }
 }
 
-// Every way to exchange, on links with latency, at every size from 1 to 17. With more steps those
-// of a ring whose chunks differ by a byte overlap a little (8e-8 at 16 nodes from the fourth step
-// on): whoever has handed on the shorter chunks begins the next step earlier.
+// Every way to exchange, on links with latency, at every size from 1 to 17. In a ring whose chunks
+// differ by a byte, a rank that has passed on the shorter chunks starts the next step earlier, so
+// over more steps the steps overlap a little (8e-8 at 16 nodes from the fourth step on).
 const std::string ways_to_exchange = R"({
     "cluster": {"nodes": 1, "fabric": {"kind": "star",
                 "link": {"bandwidth": "1Gbps", "latency": "25us"}}},
@@ -381,7 +381,7 @@ TEST_CASE("run: a bucket that holds everything is dense SGD; smaller ones hide b
     for (const char* bucket : {"25MiB", "5MB", "1MB"}) {
         CAPTURE(bucket);
         const Metrics m = with_bucket(bucket, "fp32");
-        CHECK(m.sim_time_s <= before * (1 + 1e-9));  // the same where the first bucket is
+        CHECK(m.sim_time_s <= before * (1 + 1e-9));  // equal where the first bucket is the same
         CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-7));
         CHECK(m.bytes_sent_per_node_per_step.value() ==
               Approx(dense.bytes_sent_per_node_per_step.value()).epsilon(1e-12));
@@ -396,8 +396,8 @@ TEST_CASE("run: a bucket that holds everything is dense SGD; smaller ones hide b
 
 TEST_CASE("run: buckets are cut by what they weigh on the wire") {
     // resnet-50, 25.6 million entries. On a slow network the exchange follows the first bucket
-    // without a gap: a step is r_0 and the exchange of everything. Buckets of 16 MB in fp32 and of
-    // 8 MB in fp16 hold the same tensors, so r_0 is the same.
+    // without a gap: a step takes r_0 plus the exchange of everything. Buckets of 16 MB in fp32 and
+    // of 8 MB in fp16 hold the same tensors, so r_0 is the same.
     const Ring ring;
     const auto step = [&](const char* bucket, const char* wire) {
         return ring

@@ -1,4 +1,5 @@
-// Several on one network: other jobs, background traffic, placement, cells, and what bytes cost.
+// Several users of one network: other jobs, background traffic, placement, cells, and the price of
+// bytes.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -26,7 +27,7 @@ using doctest::Approx;
 
 const std::string star = R"({"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "25us"}})";
 
-// A scenario of 10 ms of computing and 8 MB (64 ms at 1 Gbps); `changes` are put over it.
+// A scenario of 10 ms of computing and 8 MB (64 ms at 1 Gbps), with `changes` applied.
 Study study_of(const std::string& changes, const std::string& fabric = star, int nodes = 8) {
     Json json = Json::parse(fmt::format(
         R"({{"cluster": {{"nodes": {}, "fabric": {}}},
@@ -59,7 +60,7 @@ std::string job(const std::string& label, const std::string& nodes,
                        label, nodes, algorithm, more);
 }
 
-// n workers on a ring whose messages have 1 / `slower` of 1 Gbps.
+// n workers on a ring; each message gets 1 / `slower` of 1 Gbps.
 double ring_step(int n, double slower) {
     return 10e-3 + 2 * (n - 1) * (50e-6 + slower * 64e-3 / n);
 }
@@ -74,7 +75,8 @@ TEST_CASE("placement: a star looks the same from everywhere") {
 }
 
 TEST_CASE("placement: ranks follow the order in which it names nodes") {
-    // On a ring of links a ring of ranks in order takes a link a hop; every second one takes two.
+    // On a ring of links, a ring of ranks in order uses one link per hop. With every second rank,
+    // it uses two.
     const std::string ring =
         R"({"kind": "ring", "link": {"bandwidth": "1Gbps", "latency": "25us"}})";
     const auto step = [&](const std::string& placement) {
@@ -146,7 +148,7 @@ TEST_CASE("other jobs: on the same nodes each has half of the links while both s
 TEST_CASE("other jobs: two jobs across a dumbbell have half of its bottleneck each") {
     const std::string dumbbell = R"({"kind": "dumbbell", "link": {"bandwidth": "10Gbps"},
                                      "bottleneck": {"bandwidth": "1Gbps"}})";
-    // 0 .. 3 on the left, 4 .. 7 on the right: a pair of each job.
+    // 0 .. 3 are on the left, 4 .. 7 on the right: each job has a pair of nodes.
     const auto step = [&](const std::string& others) {
         return run(fmt::format(R"({{"cluster": {{"placement": [0, 4]}}, "other_jobs": [{}]}})",
                                others),
@@ -193,7 +195,7 @@ TEST_CASE("other jobs: they neither keep the run going nor change when it ends")
 }
 
 TEST_CASE("other jobs: a step that the end cut counts nowhere") {
-    // The other job's steps take 3/4 of the main one's.
+    // The other job's steps take 3/4 as long as the main job's.
     const Metrics main = run(fmt::format(
         R"({{"cluster": {{"placement": [0, 1]}}, "stop": {{"iterations": 3}},
              "workload": {{"step_time": "30ms", "gradient": "8MB"}},
@@ -231,7 +233,7 @@ TEST_CASE("other jobs: each has servers of its own") {
         R"({{"cluster": {{"placement": "even"}}, "algorithm": {}, "other_jobs": [{}]}})", servers,
         job("other", "\"odd\"", servers)));
 
-    // 4 x 64 ms up and down again, through one server's link.
+    // 4 x 64 ms up and as long down again, through one server's link.
     CHECK(main.step_time_s.value() == Approx(10e-3 + 2 * (256e-3 + 50e-6)).epsilon(1e-9));
     CHECK(main.other_jobs.at(0).step_time_s.value() == Approx(*main.step_time_s).epsilon(1e-9));
 }
@@ -320,7 +322,8 @@ TEST_CASE("other jobs: what is wrong with one is told at its place") {
 }
 
 TEST_CASE("background: a link that it fills leaves the job its share, and its bytes are nobody's") {
-    // Two sources into node 3, which takes part in a ring of 8: a third of its link is left.
+    // Two sources send to node 3, which takes part in a ring of 8: a third of its link is left for
+    // the ring.
     const std::string changes = R"({"cluster": {"background": [
         {"kind": "constant", "from": 0, "to": 3, "rate": "1Gbps", "message": "1GB"},
         {"kind": "constant", "from": 1, "to": 3, "rate": "1Gbps", "message": "1GB"}]}})";
@@ -353,7 +356,8 @@ const std::string cell = R"({"kind": "cell", "nodes_per_cell": 4, "capacity": "1
     "latency": "10ms"}, "server_link": {"bandwidth": "10Gbps", "latency": "1ms"}})";
 
 TEST_CASE("cell: a round of FedAvg takes the air down, the computing and the links up") {
-    // Four of a cell: down 4 Mbps each, which is a quarter of the air; up 1 Mbps, their own.
+    // Four nodes of a cell: down, each gets 4 Mbps, a quarter of the air; up, each has its own 1
+    // Mbps.
     const Metrics m = run(R"({"algorithm": {"kind": "fedavg"}, "stop": {"iterations": 3},
                               "workload": {"gradient": "1MB", "step_time": "10ms"}})",
                           cell);
@@ -425,12 +429,12 @@ TEST_CASE("star: a ring goes at the pace of its slowest link") {
     CHECK(!m.model_step_time_s);
 }
 
-// The figures of scenarios/shared-network.json, from the ring's steps: every message of a job
-// crosses the spine with three others of its leaf, over an uplink of 20 Gbps.
+// The figures of scenarios/shared-network.json, derived from the ring's steps: every message of a
+// job crosses the spine together with three others of its leaf, over an uplink of 20 Gbps.
 struct Figures {
     double compute_s = 0.15;
     double latency_s = 4 * 10e-6;
-    double share = 20e9 / 8 / 4;  // bytes/s of a message, if nobody else sends
+    double share = 20e9 / 8 / 4;  // bytes/s of a message if nobody else sends
     double dense_bytes;
     double block_bytes;
 
@@ -460,14 +464,15 @@ TEST_CASE("shared network: the shipped study has the step times of docs/shared-n
     figures.block_bytes =
         static_cast<double>(dgc.algorithm.contribution(*dgc.workload.layout).count);
 
-    // Alone, and beside one's like, which is always in step.
+    // Alone, and beside an identical job, which is always in step.
     CHECK(step(0) == Approx(figures.dense(1)).epsilon(1e-6));
     CHECK(step(1) == Approx(figures.dense(2)).epsilon(1e-6));
     CHECK(other(1) == Approx(step(1)).epsilon(1e-9));
     CHECK(step(3) == Approx(figures.dgc(1)).epsilon(1e-6));
     CHECK(step(5) == Approx(figures.dgc(2)).epsilon(1e-6));
     CHECK(other(5) == Approx(step(5)).epsilon(1e-9));
-    // Beside one another: DGC is bounded by half of the spine, dense SGD by losing what DGC sends.
+    // Beside each other: DGC gets at least half of the spine, and dense SGD loses at most what DGC
+    // sends.
     const double sent_of_a_step = 15 * figures.block_bytes / figures.share / figures.dgc(1);
     for (const double dgc_step : {step(4), other(2)}) {
         CHECK(dgc_step > figures.dgc(1));
@@ -494,7 +499,7 @@ TEST_CASE("shared network: with ranks in the order of nodes both jobs fit on the
     const auto bytes =
         static_cast<double>(dense.algorithm.contribution(*dense.workload.layout).count);
 
-    // One message of a job crosses from leaf to leaf in a step, at the 10 Gbps of its node.
+    // One message of a job crosses between leaves per step, at the 10 Gbps of its node.
     CHECK(m.step_time_s.value() == Approx(0.15 + 30 * (40e-6 + bytes / 16 / 1.25e9)).epsilon(1e-6));
     CHECK(m.other_jobs.at(0).step_time_s.value() == Approx(*m.step_time_s).epsilon(1e-6));
 }

@@ -1,4 +1,4 @@
-// Methods that are one another in a special case train alike from the same scenario.
+// Methods that coincide in a special case train alike from the same scenario.
 #include <doctest/doctest.h>
 
 #include "tests/app/studies/training_study.hpp"
@@ -34,7 +34,7 @@ void check_alike(const Metrics& a, const Metrics& b, double tolerance) {
     CHECK(a.timeline.back().train_loss < 0.9 * a.timeline.front().train_loss);
 }
 
-// In double, so that the order of sums does not matter to ten digits.
+// In double precision, so that the order of sums does not matter in the first ten digits.
 const std::vector<std::string> in_double{R"(workload.model={"kind": "softmax-regression"})"};
 
 TEST_CASE("reductions: on a complete graph decentralized momentum methods are dense momentum SGD") {
@@ -117,7 +117,7 @@ TEST_CASE("reductions: one worker alone trains alike by every method that sends 
 }
 
 TEST_CASE("reductions: a batch of all workers is that of one worker with all samples") {
-    // Every step reads the whole data set, however it is dealt.
+    // Every step reads the whole data set, however it is partitioned.
     const auto whole = [](const char* nodes, const char* batch) {
         return train(R"({"kind": "dense"})",
                      {in_double.front(), std::string("cluster.nodes=") + nodes,
@@ -146,7 +146,7 @@ TEST_CASE("reductions: scoring as many samples as there are is scoring all, fewe
 
     CHECK(all.train_loss == enough.train_loss);
     CHECK(all.train_loss != some.train_loss);
-    CHECK(all.test_loss == some.test_loss);  // of 64
+    CHECK(all.test_loss == some.test_loss);  // 64 test samples
 }
 
 TEST_CASE("reductions: batches are drawn in passes, or with replacement if that is said") {

@@ -1,4 +1,5 @@
-// What studies that train leave behind: columns, timelines, summaries, outcomes, the same bytes.
+// Output of studies that train: columns, timelines, summaries and outcomes, and identical bytes
+// when repeated.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -26,7 +27,7 @@ double number(const Row& row, const std::string& column) {
     return std::stod(row.at(column));
 }
 
-// The study with more keys at its end.
+// Returns the study with more keys appended.
 Study with(const std::string& keys, const std::vector<std::string>& settings = {}) {
     std::string json(small_training);
     json.insert(json.rfind('}'), ", " + keys);
@@ -138,7 +139,7 @@ TEST_CASE("training results: a summary has mean, deviation and count over the se
     }
 }
 
-// Points of made-up figures, which are the three seeds of one algorithm.
+// Points with invented figures: the three seeds of one algorithm.
 std::vector<PointResult> made_up(const std::vector<std::optional<double>>& times) {
     std::vector<PointResult> results;
     for (const std::optional<double>& time : times) {
@@ -270,7 +271,7 @@ TEST_CASE("training results: divergence is an outcome, and the program has not f
         }
 }
 
-// Every way to train whose arithmetic runs beside the event loop.
+// Every training method whose arithmetic runs beside the event loop.
 constexpr const char* methods = R"("sweep": {
     "algorithm": [{"label": "dense", "kind": "dense"},
                   {"label": "overlapped", "kind": "dense-overlapped", "bucket": "1kB"},

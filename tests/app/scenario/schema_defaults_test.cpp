@@ -1,5 +1,5 @@
-// Holds the defaults of scenario.schema.json against the readers: a scenario in which a key is left
-// out runs as one in which its default is written, and not as one with some other value.
+// Compares the defaults in scenario.schema.json with the readers: a scenario that omits a key runs
+// the same as one that spells out the default, and differently from one with another value.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -20,7 +20,7 @@
 namespace paceline::schema_defaults_test {
 namespace {
 
-// Four nodes that train a small net, and four that only take the time of a published one.
+// Four nodes that train a small net, and four that only simulate the timing of a published one.
 const Json training = Json::parse(R"({
     "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "20us"}}},
     "workload": {"model": {"kind": "mlp", "hidden": [6]}, "step_time": "1ms", "batch": 4,
@@ -35,8 +35,8 @@ const Json timing = Json::parse(R"({
     "algorithm": {"kind": "dense"},
     "stop": {"iterations": 3}})");
 
-// Where an object of a definition stands, and what else must be there so that its keys matter; the
-// same definition may stand in several rows. Algorithms, data and compressors need none.
+// Where an object of a definition occurs, and what else must be present for its keys to matter. The
+// same definition may occur in several rows. Algorithms, data and compressors need no row.
 struct Stage {
     const char* definition;
     const char* pointer;
@@ -110,7 +110,7 @@ const std::vector<Stage> stages{
     {"model-lstm", "/workload/model",
      R"({"workload": {"model": {"kind": "lstm", "hidden": 8}, "data": {"kind": "artificial-language", "size": null, "noise": null,
          "vocabulary": 20, "word_classes": 4, "steps": 6, "train": 64, "test": 16}}})"},
-    // Algorithms whose keys matter in certain states alone.
+    // Algorithms whose keys matter only in certain states.
     {"slowmo", "/algorithm", R"({"algorithm": {"kind": "slowmo", "period": 4}})"},
     {"slowmo", "/algorithm",
      R"({"algorithm": {"kind": "slowmo", "period": 4, "base": "local-adam"}})"},
@@ -145,7 +145,7 @@ const std::vector<Stage> stages{
          "stop": {"iterations": 40}, "optimizer": {"learning_rate": 0.001}})"},
     {"zero-one-adam", "/algorithm",
      R"({"algorithm": {"kind": "zero-one-adam"}, "stop": {"iterations": 40}})"},
-    // Inputs that are always 0 while training have gradients of variance 0.
+    // Inputs that are always 0 during training have gradients of variance 0.
     {"one-bit-adam", "/algorithm",
      R"({"algorithm": {"kind": "one-bit-adam", "freeze_step": 4}, "workload": {"data": {"kind": "csv",
          "file": "rows.csv", "label": "z", "standardize": false, "size": null, "noise": null,
@@ -160,7 +160,7 @@ const std::vector<Stage> stages{
          "train": null, "test": null}}})"},
 };
 
-// What algorithms need besides their kind.
+// Adds what algorithms require in addition to their kind.
 Json with_what_is_required(const Json& definition, Json object) {
     for (const std::string name : definition.at("required")) {
         if (name == "mixing") object[name] = Json::parse(R"({"kind": "ring"})");
@@ -173,7 +173,7 @@ Json with_what_is_required(const Json& definition, Json object) {
     return object;
 }
 
-// A reference followed: what stands beside it goes first.
+// Follows a reference; keys beside the reference take precedence.
 Json resolved(Json property) {
     while (property.contains("$ref")) {
         const std::string pointer = property.at("$ref").get<std::string>().substr(1);
@@ -185,7 +185,8 @@ Json resolved(Json property) {
     return property;
 }
 
-// Values of every size that a schema may allow; those that it does not are refused by the reader.
+// Values of every magnitude that a schema may allow. The reader refuses those that this schema does
+// not.
 std::vector<Json> numbers(const Json& property, const Json& except) {
     std::vector<Json> values;
     const bool whole = property.value("type", "") == "integer";
@@ -221,7 +222,7 @@ std::vector<Json> other_values(const std::string& key, const Json& property, con
     return values;
 }
 
-// Bytes without a period of a row's length.
+// Bytes that do not repeat with the length of a row.
 std::string pixels(int count) {
     std::string bytes;
     for (int i = 0; i < count; ++i) bytes += static_cast<char>(i * i % 251);
@@ -234,14 +235,14 @@ std::string labels(int count) {
     return bytes;
 }
 
-// More different words than the vocabulary has by default.
+// More distinct words than the default vocabulary holds.
 std::string words() {
     std::string text;
     for (int i = 0; i < 11'600; ++i) text += fmt::format("w{} ", i % 10'300);
     return text;
 }
 
-// 20 columns with an entry in one row each: those of test rows are always 0 while training.
+// 20 columns, each nonzero in one row only: those of the test rows are always 0 during training.
 std::string rows() {
     std::string text = "x,y,z";
     for (int column = 0; column < 20; ++column) text += fmt::format(",w{}", column);
@@ -270,7 +271,7 @@ class Runner {
         }
     }
 
-    // What a study of one point leaves; nothing if it is refused.
+    // Returns the results of a study of one point, or nothing if it is refused.
     std::optional<std::string> result(const Json& scenario) const {
         const std::string file = folder_.write("scenario.json", scenario.dump());
         try {
@@ -285,7 +286,7 @@ class Runner {
         }
     }
 
-    mutable std::string refusals;  // of the key at hand
+    mutable std::string refusals;  // of the current key
 
   private:
     void write(const std::string& name, const std::string& text) const {
@@ -365,7 +366,8 @@ std::vector<Case> cases_of(const std::string& definition, const Json& schema) {
 
 enum class Finding { same_alone, same_and_felt, not_the_same };
 
-// Whether the scenario runs the same without a key and with its default, and otherwise with others.
+// Whether a scenario runs the same without a key as with its default, and differently with other
+// values.
 Finding find(const Runner& runner, const Case& one, const std::string& key, const Json& property) {
     Json without = one.scenario;
     without.at(one.at).erase(key);
@@ -374,7 +376,7 @@ Finding find(const Runner& runner, const Case& one, const std::string& key, cons
     Json with = one.scenario;
     with.at(one.at)[key] = property.at("default");
     const std::optional<std::string> same = runner.result(with);
-    if (!same) return Finding::same_alone;  // the key belongs to another case
+    if (!same) return Finding::same_alone;  // the key belongs to a different case
     if (same != expected) return Finding::not_the_same;
     for (const Json& other : other_values(key, property, property.at("default"))) {
         with.at(one.at)[key] = other;
@@ -384,9 +386,9 @@ Finding find(const Runner& runner, const Case& one, const std::string& key, cons
     return Finding::same_alone;
 }
 
-// Keys of which no other value can be felt in four small nodes, and why.
+// Keys for which no other value makes a difference on four small nodes, and why.
 const std::set<std::string> not_felt{
-    "graph.switches",            // one that no cable names changes nothing
+    "graph.switches",            // a switch that no cable names changes nothing
     "cluster.devices_per_node",  // another number needs a bus, which excludes the default
 };
 

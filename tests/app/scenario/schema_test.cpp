@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 
 const fs::path source = PACELINE_SOURCE_DIR;
 
-// What an independent validator of JSON Schema says.
+// The verdict of an independent JSON Schema validator.
 class Validator {
   public:
     Validator() {
@@ -73,7 +73,8 @@ std::vector<fs::path> json_files(const fs::path& folder) {
 std::vector<fs::path> shipped_scenarios() {
     std::vector<fs::path> files = json_files(source / "scenarios");
     for (const fs::path& file : json_files(source / "scenarios" / "validation"))
-        if (file.filename() != "published.json") files.push_back(file);  // what others measured
+        if (file.filename() != "published.json")
+            files.push_back(file);  // holds other people's measurements
     return files;
 }
 
@@ -90,7 +91,7 @@ std::set<std::string> properties(const std::string& definition) {
     return names;
 }
 
-// The names behind "$ref" of the alternatives of a definition.
+// Returns the names behind "$ref" in the alternatives of a definition.
 std::set<std::string> alternatives(const std::string& definition) {
     std::set<std::string> names;
     for (const Json& one : scenario_schema().at("definitions").at(definition).at("oneOf"))
@@ -118,13 +119,14 @@ TEST_CASE("schema: it relates no two keys of a scenario to one another") {
                                             "additionalProperties", "properties", "definitions"});
 }
 
-// So a point is valid exactly if what stands at each of its keys is, and if it has the keys that
-// are required. A point with nothing at any key that has not been seen in a valid point is valid,
-// too; every other point is validated whole. The points are not read here, which would make data.
+// Since the schema relates no two keys, a point is valid exactly if the value at each of its keys
+// is, and if the required keys are present. A point whose keys and values have all been seen in
+// valid points is valid, too. Every other point is validated as a whole. The points are not read
+// here, because reading generates data.
 TEST_CASE("schema: every point of every shipped scenario is valid when its sweep is resolved") {
     Validator validator;
     std::set<std::string> keys_seen;                     // of whole points
-    std::set<std::pair<std::string, std::string>> seen;  // keys and what stands there
+    std::set<std::pair<std::string, std::string>> seen;  // keys with their values
     for (const fs::path& file : shipped_scenarios()) {
         CAPTURE(file.string());
         for (const std::string& resolved : resolve_study(file.string(), {})) {
@@ -143,8 +145,8 @@ TEST_CASE("schema: every point of every shipped scenario is valid when its sweep
     }
 }
 
-// Generated data are made small: that they are large changes nothing that a reader says, and takes
-// a minute with sanitizers. `make check-scenarios` reads the files as they are.
+// Shrinks generated data. Their size does not affect what a reader reports, and large data take a
+// minute with sanitizers. `make check-scenarios` reads the files unchanged.
 std::vector<std::string> small_data(const Json& workload) {
     const auto data = workload.find("data");
     if (data == workload.end()) return {};
@@ -167,9 +169,9 @@ TEST_CASE("schema: every point of every shipped scenario is read") {
     }
 }
 
-// Refused scenarios whose shape is right: their fault lies in the values of a sweep, in another
-// file, in a key that a parser of JSON does not tell twice, in a number's range that no pattern
-// can tell, or in what several values mean together.
+// Refused scenarios that the schema accepts: their fault is in the values of a sweep, in another
+// file, in a duplicate key that the JSON parser does not report, in a range that no pattern can
+// express, or in the combination of several values.
 const std::set<std::string> faults_of_meaning{
     "access-beside-a-bus",
     "access-node-out-of-range",
@@ -440,7 +442,7 @@ std::set<std::string> with_prefix(const std::string& prefix, const std::set<std:
     return longer;
 }
 
-// The definition of a kind has the family's name before it.
+// A definition is named after the family and the kind.
 template <class Table>
 void check_family(const std::string& family, const Table& table) {
     CHECK(with_prefix(family + "-", as_set(names_of(table))) == alternatives(family));
@@ -542,7 +544,8 @@ std::string known_to_schema(const Json& property) {
     const Json* at = &property;
     if (at->contains("$ref"))
         at = &scenario_schema().at(Json::json_pointer(at->at("$ref").get<std::string>().substr(1)));
-    if (at->contains("oneOf")) at = &at->at("oneOf").front();  // the names; then come the objects
+    if (at->contains("oneOf"))
+        at = &at->at("oneOf").front();  // the names come first, then the objects
     return fmt::format("known: {}",
                        fmt::join(at->at("enum").get<std::vector<std::string>>(), ", "));
 }

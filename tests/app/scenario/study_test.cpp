@@ -10,7 +10,7 @@
 namespace paceline::study_test {
 namespace {
 
-// A scenario of four nodes with `sweep`, in a file of its own.
+// A scenario of four nodes with a `sweep`, in its own file.
 struct ScenarioFile {
     TemporaryFolder folder;
     std::string name;
@@ -29,7 +29,7 @@ struct ScenarioFile {
     [[nodiscard]] Study study(const std::vector<std::string>& settings = {}) const {
         return read_study(name, settings);
     }
-    // File or command line, path and problem of the refusal.
+    // Returns the file or command line, the path and the problem of the refusal.
     [[nodiscard]] std::string problem(const std::vector<std::string>& settings = {}) const {
         try {
             (void)study(settings);

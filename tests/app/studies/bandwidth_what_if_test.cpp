@@ -1,5 +1,5 @@
-// The crossovers that docs/what-if.md names for scenarios/bandwidth-what-if.json: found on the
-// closed forms by bisection, and held against the simulation on both sides.
+// The crossovers that docs/what-if.md lists for scenarios/bandwidth-what-if.json: found by
+// bisection on the closed forms, and checked by simulation on both sides.
 #include <string>
 
 #include <doctest/doctest.h>
@@ -34,7 +34,8 @@ double simulated(const std::string& algorithm, int nodes, double gbps) {
     return run_point(at(algorithm, nodes, gbps), nullptr).step_time_s.value();
 }
 
-/// The bandwidth at which the closed forms of `dense` and DGC are equal; dense is slower below.
+/// Returns the bandwidth at which the closed forms of `dense` and DGC are equal; dense is slower
+/// below.
 double crossover(const std::string& dense, int nodes) {
     double slow = 0.1;
     double fast = 100;
@@ -50,7 +51,7 @@ double crossover(const std::string& dense, int nodes) {
 struct Named {
     std::string dense;
     int nodes;
-    double gbps;  // in docs/what-if.md
+    double gbps;  // from docs/what-if.md
 };
 
 TEST_CASE("bandwidth what-if: dense passes DGC at the bandwidths that the docs name") {

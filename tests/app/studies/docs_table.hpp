@@ -1,4 +1,4 @@
-// Figures as a page of docs/ has them.
+// Reads figures from tables of docs/.
 #pragma once
 
 #include <sstream>
@@ -9,7 +9,9 @@
 
 namespace paceline {
 
-// A row "| name | 1.23 | ... |" of a page, as numbers.
+// Returns the numbers of a row "| name
+// 1.23
+// ... |" of a page.
 inline std::vector<double> row_of(const std::string& page, const std::string& name) {
     const std::size_t at = page.find("| " + name + " |");
     REQUIRE(at != std::string::npos);

@@ -1,4 +1,4 @@
-// Holds pages of docs/ that list what the program leaves against the program.
+// Compares pages of docs/ that list the program's output with the program.
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -15,7 +15,7 @@
 namespace paceline::docs_test {
 namespace {
 
-// Two seeds of a scenario with another job, as they stand before anything has run.
+// Two seeds of a scenario with another job, in the state before anything has run.
 struct EmptyStudy {
     TemporaryFolder folder;
     Study study;
@@ -43,7 +43,7 @@ std::vector<std::string> header_of(const std::string& csv) {
     return names;
 }
 
-// The names in the first column of the tables of a section.
+// Returns the names in the first column of a section's tables.
 std::vector<std::string> names_in(const std::string& page, const std::string& heading) {
     const std::size_t begin = page.find("\n## " + heading + "\n");
     REQUIRE(begin != std::string::npos);
@@ -76,7 +76,7 @@ TEST_CASE("docs: the columns of timeline.csv are those of docs/results.md, in th
 TEST_CASE("docs: summary.csv has three columns for each number of results.csv") {
     const EmptyStudy empty;
     std::vector<std::string> expected{"job", "algorithm", "nodes", "points"};
-    bool is_number = false;  // those behind the outcome
+    bool is_number = false;  // columns after the outcome are numbers
     for (const std::string& name : header_of(results_csv(empty.study, empty.results))) {
         if (is_number)
             for (const char* what : {"mean", "sd", "count"})

@@ -1,5 +1,5 @@
-// Holds runs with failures and checkpoints against closed forms, and the table of docs/failures.md
-// against scenarios/failures.json.
+// Compares runs with failures and checkpoints with closed forms, and the table of docs/failures.md
+// with scenarios/failures.json.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -32,7 +32,7 @@ std::string page() {
     return content(std::filesystem::path(source) / "docs" / "failures.md");
 }
 
-// --- one study of checkpoints, steps of a minute and next to no messages ---
+// --- one study of checkpoints: steps of a minute, and almost no messages ---
 
 struct Checkpointed {
     TemporaryFolder folder;
@@ -78,7 +78,7 @@ TEST_CASE("checkpoints: a run takes the expected time of its segments, one node 
                                       fmt::format("seed={}", seed)})
                                 .sim_time_s);
         const CheckpointedRun run{n, hours(n), minutes(5), seconds(30), seconds(20)};
-        // The last segment is not written.
+        // The last segment is not checkpointed.
         CheckpointedRun last = run;
         last.write = {};
         const double expected = (segments - 1) * expected_segment_s(run, minutes(6)) +
@@ -134,7 +134,7 @@ TEST_CASE(
     CHECK(to_seconds(daly_interval(run)) == Approx(young - 1 + 1.0 / 3).epsilon(1e-6));
 }
 
-// The same deaths whatever the interval: nodes fail by their own clocks.
+// The deaths do not depend on the interval: nodes fail by their own clocks.
 TEST_CASE(
     "checkpoints: the run at Young's interval wastes at most 1 % more than at the best found") {
     const Checkpointed study;
@@ -163,7 +163,7 @@ TEST_CASE(
     REQUIRE(told.size() == of_steps.size());
     for (std::size_t i = 0; i < told.size(); ++i)
         CHECK(std::abs(told[i] - useful[of_steps[i]]) < 0.00051);
-    // About 400 deaths: what each costs has a deviation of its own size.
+    // About 400 deaths: the standard deviation of a death's cost is as large as its mean.
     for (const auto& [steps, share] : useful) {
         CAPTURE(steps);
         CHECK(std::abs(share - useful_share(run, minutes(steps))) <
@@ -177,13 +177,13 @@ struct Row {
     Metrics metrics;
     int nodes = 0;
     Duration mean_between{};
-    std::optional<Duration> every;  // where all restart
+    std::optional<Duration> every;  // set if all nodes restart
 };
 
-// By the label of the cluster and that of the algorithm.
+// Keyed by the labels of the cluster and the algorithm.
 using Rows = std::map<std::pair<std::string, std::string>, Row>;
 
-// With sanitizers the largest clusters would take minutes.
+// With sanitizers, the largest clusters would take minutes.
 #if __has_feature(address_sanitizer)
 constexpr int most_nodes = 64;
 #else
@@ -212,7 +212,7 @@ const char* const all_reduce = "all-reduce SGD";
 const char* const dsgd = "DSGD, ring";
 constexpr double repair_s = 300;
 
-// One case: the study is run once.
+// One case, so that the study runs only once.
 TEST_CASE("failures, figures: the shipped study is what its closed forms and its page say") {
     SUBCASE("checkpoints are Young's intervals, to a step") {
         for (const auto& [names, row] : rows()) {
@@ -246,7 +246,7 @@ TEST_CASE("failures, figures: the shipped study is what its closed forms and its
             const double mean_s = to_seconds(row.mean_between);
             const double deaths = row.metrics.deaths.value();
             const double expected = repair_s / (mean_s + repair_s);
-            // Of those that go on: who is back waits for the next step, a minute at most.
+            // For nodes that go on: a returning node waits for the next step, a minute at most.
             const double joining = row.every ? 0 : 60 / mean_s;
 
             CHECK(row.metrics.away_share.value() <
@@ -263,8 +263,8 @@ TEST_CASE("failures, figures: the shipped study is what its closed forms and its
             const double others = *m.away_share + *m.checkpoint_share + *m.waiting_dead_share +
                                   *m.waiting_stragglers_share + *m.waiting_network_share;
             const double done = *m.efficiency / (1 - *m.undone_share);
-            // What a death, or the end of the run, cuts short: a gradient and a checkpoint at most, of
-            // all who restart, or of the dead.
+            // Work cut short by a death or the end of the run: at most a gradient and a checkpoint,
+            // of every node if all restart, otherwise of the dead.
             const double cuts = 1 + *m.deaths / (row.every ? 1 : row.nodes);
 
             CHECK(others + done < 1 + 1e-9);

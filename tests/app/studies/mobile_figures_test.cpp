@@ -1,4 +1,4 @@
-// Holds scenarios/mobile.json against the closed forms of docs/mobile.md, over a few rounds.
+// Compares scenarios/mobile.json with the closed forms of docs/mobile.md, over a few rounds.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -36,7 +36,7 @@ const std::string dgc = "DGC 0.1 %";
 const std::string local_sgd = "Local SGD, tau 20";
 const std::string dense = "all-reduce SGD, ring";
 
-// The study with a target that nobody reaches, read once.
+// The study with an unreachable target, read once.
 const Study& study() {
     static const Study read =
         read_study(scenario, {"cluster.failures.mean_between=2h", "measure.target_accuracy=1",
@@ -74,7 +74,7 @@ StopConditions at(Duration time) {
 
 constexpr Duration two_hours = std::chrono::hours(2);
 
-// Nobody leaves in the time of these few rounds.
+// Nobody leaves during these few rounds.
 Metrics run_of_all_present(const std::string& label, int steps) {
     Metrics m = run(label, after(steps), std::chrono::hours(2400));
     REQUIRE(m.outcome == "finished");
@@ -93,13 +93,13 @@ bool is_3g(int phone) {
     return phone % 2 == 1;
 }
 
-// Seconds that a phone computes in a step.
+// Seconds that a phone takes to compute a gradient.
 double gradient_s(int phone) {
     static const ComputeTime time = scenario_of(fedavg).cluster.compute_time(1);
     return to_seconds(time(phone, 0, Time{}, std::chrono::seconds(2)));
 }
 
-// Seconds from the server's sending to the arrival of what comes back, with rates in bit/s.
+// Seconds from the server's send to the arrival of the reply, with rates in bit/s.
 double round_s(int phone, double lte_down, double lte_up, double up_bytes) {
     const double down = is_3g(phone) ? 1.6e6 : lte_down;
     const double up = is_3g(phone) ? 768e3 : lte_up;
@@ -129,7 +129,7 @@ TEST_CASE(
 
         CHECK(m.participation.value() == Approx(0.1).epsilon(1e-12));
         CHECK(received(m) == Approx(rounds * asked * model).epsilon(1e-9));
-        // Of those who are late some have begun to send.
+        // Some of the late phones have started to send.
         const double uploads = sent(m) / up.bytes;
         CHECK(uploads == Approx(std::round(uploads)).epsilon(1e-9));
         CHECK(std::round(uploads) >= rounds * kept);
@@ -146,7 +146,7 @@ TEST_CASE("mobile, figures: QSGD's messages have eight bits an entry, and a norm
 
 TEST_CASE("mobile, figures: a round of FedAvg lies between the tenth of all phones and the last") {
     std::vector<double> best;
-    std::vector<double> worst;  // if all that are asked are LTE phones of one cell
+    std::vector<double> worst;  // the worst case: all phones asked are LTE phones of one cell
     for (int i = 0; i < phones; ++i) {
         best.push_back(round_s(i, 12e6, 12e6, model));
         worst.push_back(round_s(i, 150e6 / asked, 50e6 / asked, model));
@@ -179,11 +179,11 @@ TEST_CASE("mobile, figures: DGC gathers everyone's message at everyone") {
         if (tensor.compressible())
             entries += std::ceil(m.density.value() * static_cast<double>(tensor.entries()));
     const double message = 6 * entries;
-    // 36 of the phones stand aside from recursive doubling among 64.
+    // 36 of the phones are left out of recursive doubling, which runs among 64.
     const double doubling = (64 * 6 + 36 * 2) * uncompressed;
     CHECK(m.density.value() == Approx(0.001).epsilon(0.1));
     CHECK(sent(m) == Approx(steps * (phones * (phones - 1) * message + doubling)).epsilon(0.01));
-    // What a 3G phone sends is below what it can.
+    // A 3G phone sends less than its link allows.
     CHECK(m.sim_time_s / steps > (phones - 1) * message * 8 / 768e3);
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("mobile, figures: money is the price of the gigabytes") {
 TEST_CASE("mobile, figures: phones are away as their two means have it, and FedAvg goes on") {
     const Metrics m = run(fedavg, at(std::chrono::seconds(3600)), two_hours);
 
-    // All are there at first: a(t) = a (1 - exp(-t/tau)), averaged over the run.
+    // All phones are present at first: a(t) = a (1 - exp(-t/tau)), averaged over the run.
     const double a = 0.2;
     const double tau = 1 / (1 / 7200.0 + 1 / 1800.0);
     const double t = 3600;
@@ -212,7 +212,7 @@ TEST_CASE("mobile, figures: phones are away as their two means have it, and FedA
 TEST_CASE("mobile, figures: a ring of phones that leave sends more than what it finishes") {
     const Metrics m = run(dense, at(std::chrono::seconds(2400)), two_hours);
 
-    // Every gradient but the last has ended in an average.
+    // Every gradient except the last contributed to an average.
     CHECK(m.outcome == "time-limit");
     CHECK(m.sim_time_s / m.iterations > 2 * 188);
     CHECK(sent(m) > 1.5 * m.iterations * 2 * (phones - 1) * model);

@@ -1,4 +1,4 @@
-// A small study that trains, and a published net for it to stand in for.
+// A small study that trains, and a published net that it stands in for.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace paceline {
 
-/// Beside what TrainingStudy has: "published.json", a net of one matrix of 100000 entries, which is
-/// compressed, and a bias of 50, which is not; and the same cluster without anything that trains.
+/// Adds "published.json" to TrainingStudy, a net of one matrix of 100000 entries, which is
+/// compressed, and a bias of 50, which is not; and the same cluster without training.
 struct PublishedStudy : TrainingStudy {
     std::string profile = folder.write("published.json", R"({
       "name": "published", "title": "two tensors", "source": "made for a test", "sample": "image",
@@ -25,7 +25,7 @@ struct PublishedStudy : TrainingStudy {
       "algorithm": {"kind": "dense"}, "stop": {"iterations": 6}
     })");
 
-    /// A net of 210 parameters in the place of the published one.
+    /// Replaces the published net by a net of 210 parameters.
     static constexpr const char* stands_in = R"(workload={
         "model": {"kind": "mlp", "hidden": []},
         "data": {"kind": "gaussian-mixture", "train": 256, "test": 64}, "batch": 8,
@@ -35,7 +35,7 @@ struct PublishedStudy : TrainingStudy {
         settings.insert(settings.begin(), stands_in);
         return run(settings);
     }
-    /// The published net itself: nothing trains.
+    /// Runs the published net itself, without training.
     [[nodiscard]] Metrics timing_only(const std::vector<std::string>& settings) const {
         return run_points(read_study(timing, settings), 1).front().metrics;
     }

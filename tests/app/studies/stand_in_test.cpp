@@ -1,4 +1,5 @@
-// A stand-in has the clock of the published net that it stands in for, and trains by itself.
+// A stand-in runs on the clock of the published net that it replaces, and trains its own
+// parameters.
 #include <doctest/doctest.h>
 
 #include "tests/app/studies/published_study.hpp"

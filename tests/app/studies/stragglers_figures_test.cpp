@@ -1,5 +1,5 @@
-// Holds scenarios/stragglers.json against bounds and against recursions that are written down once
-// more here, and the table of docs/stragglers.md against the simulation.
+// Compares scenarios/stragglers.json with bounds and with recursions implemented a second time
+// here, and the table of docs/stragglers.md with the simulation.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -37,7 +37,7 @@ struct Step {
     double stragglers_share = 0;
 };
 
-// By algorithm and number of nodes.
+// Keyed by algorithm and number of nodes.
 using Figures = std::map<std::pair<std::string, int>, Step>;
 
 const Figures& figures() {
@@ -69,7 +69,7 @@ const Step& of(const char* algorithm, int nodes) {
     return figures().at({algorithm, nodes});
 }
 
-// The gradients of the study, in seconds: by node and step.
+// The gradients of the study, in seconds, by node and step.
 std::vector<std::vector<double>> gradients(int nodes) {
     const StepFactor law = one_slow_node(factor, share, {}, nodes, RandomStreams(1));
     std::vector<std::vector<double>> all(static_cast<std::size_t>(nodes));
@@ -87,8 +87,9 @@ double slow_steps(int nodes) {
     return count;
 }
 
-// The least a with  min over z in (0, 1) of a log(G(z)) - log(z) <= 0,  G(z) = q (3 z - z^2)/(1 - z)^2:
-// so many slow gradients per step no chain collects in the long run.
+// The least a with  min over z in (0, 1) of a log(G(z)) - log(z) <= 0,  G(z) = q (3 z - z^2)/(1 -
+// z)^2.
+// In the long run, no chain collects more than a slow gradients per step.
 double most_collected(double q) {
     const auto chains = [&](double a) {
         double least = 1e9;
@@ -108,7 +109,7 @@ double most_collected(double q) {
 
 constexpr int node_counts[]{4, 8, 16, 32, 64};
 
-// One case: the study is run once.
+// One case, so that the study runs only once.
 TEST_CASE("stragglers, figures: the shipped study is what its bounds and its page say") {
     SUBCASE("as many steps have a slow node as are to be expected") {
         for (const int n : node_counts)
@@ -154,7 +155,7 @@ TEST_CASE("stragglers, figures: the shipped study is what its bounds and its pag
             CHECK(collected > share / n);
             CHECK(collected < slow_steps(n) / steps + 1e-3);
             CHECK(collected < most_collected(share / n));
-            // Hammersley's process: sqrt(2 q), for many nodes and steps.
+            // Hammersley's process: sqrt(2 q) in the limit of many nodes and steps.
             CHECK(collected == Approx(std::sqrt(2 * share / n)).epsilon(0.15));
         }
     }
@@ -168,7 +169,7 @@ TEST_CASE("stragglers, figures: the shipped study is what its bounds and its pag
             const auto count = static_cast<std::size_t>(n);
             std::vector<double> t(count);
             for (std::size_t block = 0; block < steps / tau; ++block) {
-                // The average of the block's first models; the first block has none.
+                // The average of the previous block's first models; the first block has none.
                 const double average = block == 0 ? 0 : std::ranges::max(t) + all_reduce;
                 for (std::size_t i = 0; i < count; ++i) {
                     for (std::size_t k = 0; k < tau; ++k) t[i] += g[i][block * tau + k];
@@ -195,7 +196,8 @@ TEST_CASE("stragglers, figures: the shipped study is what its bounds and its pag
                 const double mean = gradient * (1 + (factor - 1) * share / n);
 
                 CHECK(of(algorithm, n).slow_s == Approx(longest / steps).epsilon(1e-9));
-                // By the union of n binomial tails (Bernstein), once in a thousand studies.
+                // By a union bound over n binomial tails (Bernstein); fails once in a thousand
+                // studies.
                 const double q = share / n;
                 const double log_odds = std::log(n * 1000.0);
                 const double excess =

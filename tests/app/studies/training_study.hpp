@@ -1,4 +1,4 @@
-// A small study that trains, for tests to change by settings and run.
+// A small study that trains. Tests change its settings and run it.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ struct TrainingStudy {
     }
 };
 
-/// A CSV without quotes: a row's fields by the names of the header. An empty name means that a row
-/// has more fields than the header.
+/// Parses a CSV without quotes: maps the header's names to a row's fields. An empty name means that
+/// a row has more fields than the header.
 inline std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) {
     const auto fields = [](const std::string& line) {
         std::vector<std::string> found{""};

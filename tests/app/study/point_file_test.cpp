@@ -12,7 +12,7 @@
 namespace paceline::point_file_test {
 namespace {
 
-// A double of random bits: any exponent, subnormal, infinite or not a number.
+// A double of random bits, which may be subnormal, infinite or not a number.
 double any_double(std::mt19937_64& random) {
     const std::uint64_t bits = random();
     double number = 0;

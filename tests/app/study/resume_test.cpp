@@ -1,4 +1,4 @@
-// Studies that are stopped, killed or cannot write, and go on: the program itself.
+// Studies that are stopped, are killed or cannot write, and are then resumed: the program itself.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// The program on a study, as a process of its own, whose files hold `most_bytes` each; what it says
-// on standard error goes to a file.
+// Runs the program on a study as a separate process, whose files can hold `most_bytes` each. Its
+// standard error goes to a file.
 class Run {
   public:
     Run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
@@ -59,7 +59,7 @@ class Run {
         if (process_ > 0) (void)end_by(SIGKILL);
     }
 
-    /// The status by which it ended.
+    /// Returns the status with which it ended.
     int wait() {
         int status = 0;
         ::waitpid(process_, &status, 0);
@@ -81,7 +81,7 @@ std::string main_study() {
     return (fs::path(PACELINE_SOURCE_DIR) / "scenarios" / "dgc-speedup.json").string();
 }
 
-// Every result but the manifest, by name.
+// All results except the manifest, by name.
 std::map<std::string, std::string> results_in(const fs::path& folder) {
     std::map<std::string, std::string> all;
     for (const char* name : {"results.csv", "table.txt", "timeline.csv", "summary.csv"})
@@ -89,7 +89,7 @@ std::map<std::string, std::string> results_in(const fs::path& folder) {
     return all;
 }
 
-// Of the points that are kept; temporary files come and go meanwhile.
+// Times of the kept points; temporary files come and go meanwhile.
 std::map<std::string, fs::file_time_type> times_in(const fs::path& folder) {
     std::map<std::string, fs::file_time_type> times;
     std::error_code error;
@@ -106,7 +106,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-// An uninterrupted run to compare with, and how long it took.
+// An uninterrupted run for comparison, and how long it took.
 struct Whole {
     TemporaryFolder folder;
     std::map<std::string, std::string> results;
@@ -147,7 +147,8 @@ TEST_CASE("resume: killed at twenty random moments, a study ends with the bytes 
             ++killed;
             continue;
         }
-        CHECK(results_in(folder.path() / "o") == whole.results);  // it was through: once more
+        CHECK(results_in(folder.path() / "o") ==
+              whole.results);  // it finished before the kill, so start over
         fs::remove_all(folder.path() / "o");
     }
     CHECK(most_kept > 0);
@@ -206,7 +207,8 @@ TEST_CASE("resume: a kept point that is cut, empty or of another content is run 
     const std::string first = content(files[0]);
     fs::resize_file(files[0], first.size() / 2);
     fs::resize_file(files[1], 0);
-    (void)folder.write("o/points/" + files[2].filename().string(), first);  // of another point
+    (void)folder.write("o/points/" + files[2].filename().string(),
+                       first);  // belongs to another point
 
     CHECK(Run(folder, study).wait() == 0);
 

@@ -1,4 +1,4 @@
-// Dense SGD with 1 ms per gradient and messages of 4 bytes: next to nothing but computing.
+// Dense SGD with 1 ms per gradient and messages of 4 bytes: almost nothing but computing.
 #pragma once
 
 #include <string>

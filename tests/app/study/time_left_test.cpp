@@ -26,7 +26,7 @@ TEST_CASE("time left: it settles on the truth when all runs cost the same factor
         for (const double expected : runs) {
             left.finished(expected, factor * expected);
             rest -= factor * expected;
-            if (all - rest < 0.1 * all) continue;  // a tenth of the study is over
+            if (all - rest < 0.1 * all) continue;  // skips the first tenth of the study
             CHECK(left.seconds({}, 1) == doctest::Approx(rest).epsilon(0.1).scale(all));
             CHECK(left.seconds({}, 4) == doctest::Approx(left.seconds({}, 1) / 4));
         }

@@ -1,4 +1,4 @@
-// paceline run --trace: what stands in a trace, and what it leaves alone.
+// `paceline run --trace`: what a trace contains, and what tracing does not change.
 #include "app/study/tracing.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ namespace {
 using doctest::Approx;
 using Json = nlohmann::json;
 
-// A trace as viewers read it, held to the rules of the format that Perfetto is strict about: from the
-// rules, without the writer's code.
+// A trace as viewers read it, checked against the rules of the format that Perfetto enforces. It is
+// written from the rules, without the writer's code.
 struct TracedSlice {
     std::string process;
     std::string thread;
@@ -38,7 +38,7 @@ struct TracedSlice {
     std::int64_t begin_ps = 0;
     std::int64_t end_ps = 0;
     nlohmann::json args;
-    std::size_t depth = 0;  // 0: lies in no other
+    std::size_t depth = 0;  // 0: not nested in another
 };
 
 struct TracedUse {
@@ -49,7 +49,7 @@ struct TracedUse {
 };
 
 struct TracedArrow {
-    TracedSlice from;  // as far as it is known where the arrow begins
+    TracedSlice from;  // as much as is known where the arrow starts
     std::string to_process;
     std::int64_t begin_ps = 0;
     std::int64_t end_ps = 0;
@@ -57,7 +57,7 @@ struct TracedArrow {
 
 class TraceFile {
   public:
-    /// Throws std::runtime_error, saying which rule an event breaks.
+    /// Throws std::runtime_error, naming the rule that an event breaks.
     explicit TraceFile(const std::string& text) : json_(nlohmann::json::parse(text)) {
         require(json_.at("displayTimeUnit") == "ns", "times are shown in ns");
         for (const nlohmann::json& event : json_.at("traceEvents")) name(event);
@@ -74,7 +74,7 @@ class TraceFile {
     std::vector<TracedUse> uses;
     std::vector<TracedArrow> arrows;
     std::vector<std::string> instants;
-    std::size_t events = 0;  // without names
+    std::size_t events = 0;  // not counting name events
 
     [[nodiscard]] const nlohmann::json& facts() const { return json_.at("otherData"); }
     [[nodiscard]] std::set<std::string> processes() const {
@@ -82,7 +82,7 @@ class TraceFile {
         for (const auto& [pid, name] : processes_) names.insert(name);
         return names;
     }
-    /// Slices of a thread, and of its further lanes.
+    /// Slices of a thread and of its additional lanes.
     [[nodiscard]] std::vector<TracedSlice> on(const std::string& process,
                                               const std::string& thread) const {
         std::vector<TracedSlice> found;
@@ -177,7 +177,7 @@ class TraceFile {
 };
 
 // Two nodes: 1 ms of computing, 2 MB in two chunks of 1 MB at 3 Gbps, which take 2666666667 ps each
-// and arrive 10 us later; 0.5 ms of update.
+// and arrive 10 us later, and 0.5 ms of update.
 constexpr std::int64_t compute_ps = 1'000'000'000;
 constexpr std::int64_t chunk_ps = 2'666'666'667;
 constexpr std::int64_t latency_ps = 10'000'000;
@@ -309,7 +309,7 @@ TEST_CASE("tracing: an argument says bytes, rate, ends, latency and round of a m
     CHECK(args.at("mean_bits_per_second").get<double>() == Approx(3e9).epsilon(1e-9));
 }
 
-// Flows of one node that overlap: an exchange with two neighbors, at half the link each.
+// Overlapping flows of one node: an exchange with two neighbors, each at half of the link.
 TEST_CASE("tracing: messages that overlap stand on lanes of their own and share the link") {
     const Json json = changed(two_nodes, Json::parse(R"({"cluster": {"nodes": 4},
                                    "algorithm": {"kind": "dsgd", "mixing": {"kind": "ring"}}})"));
@@ -343,9 +343,9 @@ TEST_CASE("tracing: buckets of a gradient lie in it, and their all-reduces besid
     CHECK(outer == 3 * compute_ps);
 }
 
-// --- laws, on all kinds of scenarios ---
+// --- laws that hold for all kinds of scenarios ---
 
-// What a run's slices must sum to.
+// What the slices of a run must sum to.
 void check_laws(const TraceFile& file, const Metrics& metrics, const Scenario& scenario) {
     double sent = 0;
     double received = 0;
@@ -364,7 +364,8 @@ void check_laws(const TraceFile& file, const Metrics& metrics, const Scenario& s
         if (slice.name.starts_with("gradient")) ++gradients;
         gradients_ps += slice.end_ps - slice.begin_ps;
     }
-    if (metrics.outcome != "finished" || scenario.cluster.failures) return;  // some are cut short
+    if (metrics.outcome != "finished" || scenario.cluster.failures)
+        return;  // some slices are cut short
     CHECK(sent == Approx(metrics.total_sent_gb.value() * 1e9).epsilon(1e-12));
     CHECK(received == Approx(metrics.total_received_gb.value() * 1e9).epsilon(1e-12));
     if (!metrics.compute_s) return;
@@ -373,7 +374,7 @@ void check_laws(const TraceFile& file, const Metrics& metrics, const Scenario& s
     CHECK(static_cast<double>(gradients_ps) * 1e-12 == Approx(*metrics.compute_s * all));
 }
 
-// A point's results as they stand in results.csv, with and without a trace.
+// A point's results as results.csv holds them, with and without a trace.
 void check_point(const Study& study, std::size_t point) {
     TraceArguments all;
     all.points = "all";
@@ -445,7 +446,7 @@ TEST_CASE("tracing: of every collective the rules and laws hold") {
     }
 }
 
-// A network on which much goes wrong, by seed.
+// A network with many faults, chosen by seed.
 const std::vector<std::pair<std::string, std::string>> hard_networks{
     {"nodes die and are waited for", R"({"cluster": {"failures":
         {"mean_between": "100ms", "mean_repair": "20ms", "on_death": "go-on", "detection": "1ms"}}})"},
@@ -498,8 +499,8 @@ TEST_CASE("tracing: devices of one machine have tracks of their own, and share i
 
     CHECK(file.on("node 0", "device 0: compute").size() == 6);
     CHECK(file.on("node 0", "device 1: compute").size() == 6);
-    CHECK(file.on("node 0", "device 1: bus out").size() == 6);  // 2 (g - 1) a step
-    CHECK(file.on("node 0", "up").size() == 12);                // 2 (p - 1) a step and device
+    CHECK(file.on("node 0", "device 1: bus out").size() == 6);  // 2 (g - 1) per step
+    CHECK(file.on("node 0", "up").size() == 12);                // 2 (p - 1) per step and device
     double most = 0;
     for (const TracedUse& use : file.uses)
         if (use.process == "node 1" && use.name == "up") most = std::max(most, use.use);
@@ -537,7 +538,7 @@ TEST_CASE("tracing: what an outage undoes is flown anew in the same slice") {
         "stop": {"iterations": 1}})"));
     const TraceFile file = trace(json).file();
 
-    // Both first messages flow for 1 ms, lose it, and begin again at 3 ms.
+    // Both first messages flow for 1 ms, lose that progress, and start again at 3 ms.
     const TracedSlice up = file.on("node 0", "up").front();
     CHECK(up.begin_ps == compute_ps);
     CHECK(up.end_ps == 3 * compute_ps + chunk_ps);
@@ -556,7 +557,7 @@ TEST_CASE("tracing: what an outage undoes is flown anew in the same slice") {
                                                                {3 * compute_ps + chunk_ps, 0}});
 }
 
-// --- narrower ---
+// --- narrower traces ---
 
 Json ring_of(int nodes, int iterations) {
     return changed(two_nodes,
@@ -594,7 +595,7 @@ TEST_CASE("tracing: of chosen nodes their halves of messages, and arrows among t
     CHECK(file.processes() == std::set<std::string>{"links", "node 1", "node 2"});
     CHECK(file.on("node 1", "up").size() == 12);
     CHECK(file.on("node 1", "down").size() == 12);
-    CHECK(file.arrows.size() == 12);  // from 1 to 2 alone
+    CHECK(file.arrows.size() == 12);  // only from 1 to 2
     CHECK(file.on("node 2", "up").front().name == "message to node 3, 500 kB");
 }
 
@@ -622,7 +623,7 @@ TEST_CASE("tracing: a limit cuts the trace at an instant, and what stands before
         const Traced traced = trace(json, few);
         const TraceFile file = traced.file();
 
-        CHECK(file.events <= limit + 1);  // and the mark
+        CHECK(file.events <= limit + 1);  // plus the mark
         REQUIRE(traced.warnings.size() == 1);
         CHECK(traced.warnings[0].find("--trace-time") != std::string::npos);
         REQUIRE(file.instants.size() == 1);

@@ -78,7 +78,7 @@ TEST_CASE("artificial language: words of a long text have Zipf's frequencies") {
     for (const int word : text) counts[word] += 1;
     double sum = 0;
     for (int r = 1; r <= 100; ++r) sum += std::pow(r, -1.2);
-    // Words of a text depend on each other: twice the error of independent ones.
+    // Words of a text depend on each other: allow twice the error of independent ones.
     for (int r = 1; r <= 100; ++r) {
         CAPTURE(r);
         const double expected = 200000 * std::pow(r, -1.2) / sum;
@@ -88,7 +88,7 @@ TEST_CASE("artificial language: words of a long text have Zipf's frequencies") {
     CHECK(slope == doctest::Approx(1.2).epsilon(0.03));
 }
 
-// Plug-in estimates from the text's own counts; their bias is (cells)/(2 tokens).
+// Plug-in estimates from the text's own counts; their bias is (number of cells)/(2 tokens).
 TEST_CASE("artificial language: entropies are those of a long text's words, pairs and triples") {
     const int V = 8;
     const int tokens = 400000;

@@ -50,7 +50,7 @@ TEST_CASE("batch sampler, property: in every pass each sample is drawn exactly o
 TEST_CASE("batch sampler: every order of a pass is equally likely, whatever the pass before") {
     BatchSampler sampler(shard_of(3), 3, Sampling::passes, stream(2));
     std::map<std::vector<int>, int> orders;
-    std::map<std::vector<int>, int> pairs;  // the last of a pass and the first of the next
+    std::map<std::vector<int>, int> pairs;  // the last sample of a pass and the first of the next
     int last = 0;
     for (int pass = 0; pass < 6000; ++pass) {
         const std::vector<int> order = draw(sampler, 1);
@@ -72,7 +72,7 @@ TEST_CASE("batch sampler: draws with replacement are uniform and repeat") {
     std::map<std::vector<int>, int> pairs;
     for (int k = 0; k < 16000; ++k) ++pairs[draw(sampler, 1)];
 
-    CHECK(pairs.size() == 16);  // among them the four pairs of a sample with itself
+    CHECK(pairs.size() == 16);  // including the four pairs of a sample with itself
     for (const auto& [pair, times] : pairs)
         CHECK(std::abs(times - 1000) < 5 * std::sqrt(16000 * 15 / 256.0));
 }

@@ -1,4 +1,4 @@
-// Files of data written byte by byte, and what readers say of them.
+// Writes data files byte by byte, and reports what readers say about them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::string big_endian(std::uint32_t number) {
     return bytes;
 }
 
-/// Bytes that differ from each other, the same for a seed.
+/// Returns varied bytes; the same seed gives the same bytes.
 inline std::string some_bytes(std::size_t count, std::uint32_t seed) {
     std::string bytes;
     for (std::size_t i = 0; i < count; ++i) {
@@ -46,7 +46,7 @@ inline std::string gzip(std::string_view content) {
     return compressed;
 }
 
-/// "byte <offset>: <problem>" of the DataError that `read` throws, or "nothing".
+/// Returns "byte <offset>: <problem>" of the DataError that `read` throws, or "nothing".
 template <class Read>
 std::string refusal(const Read& read) {
     try {

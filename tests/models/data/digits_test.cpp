@@ -18,7 +18,7 @@ Eigen::MatrixXf with_bias(const Eigen::MatrixXf& features) {
     return all;
 }
 
-/// Accuracy on the test samples of least squares on one-hot labels, with a small ridge.
+/// Accuracy on the test samples of a least-squares fit to one-hot labels, with a small ridge term.
 double accuracy(const Eigen::MatrixXf& train, const Eigen::VectorXi& labels,
                 const Eigen::MatrixXf& test, const Eigen::VectorXi& test_labels) {
     const Eigen::MatrixXf X = with_bias(train);
@@ -37,7 +37,7 @@ double accuracy(const Eigen::MatrixXf& train, const Eigen::VectorXi& labels,
     return correct / static_cast<double>(test_labels.size());
 }
 
-// Every image of a digit is the same one, but for its shade.
+// All images of a digit are identical except for their shade.
 DigitsOptions undistorted(double pen, int train) {
     return {.shift = 0,
             .rotation = 0,
@@ -120,8 +120,8 @@ TEST_CASE("digits: without distortions all images of a digit are one, and the te
         const float distance = (samples.inputs.col(j) - samples.inputs.col(0)).norm();
         CHECK((distance == 0) == (samples.labels[j] == samples.labels[0]));
     }
-    // A stroke of this width and length covers a pen's width times the length of pixels: "1" is
-    // 0.33 + 0.96 glyph units of height 0.72, plus round ends.
+    // A stroke covers its width times its length in pixels. "1" is 0.33 + 0.96 glyph units long, of
+    // height 0.72, plus round ends.
     const double pen = 0.08 * 28;
     const double height = 0.72 * 28;
     const double slant = std::hypot(0.27 * 0.5 * 28, 0.18 * height);
@@ -184,7 +184,7 @@ TEST_CASE("digits: noise has the deviation asked for where nothing clips it") {
                                 .test = 0};
     const Samples samples = digits(options, RandomStreams(1)).train;
 
-    // The corner pixels (0, 0) and (1, 0) are background: they differ by two noises.
+    // The corner pixels (0, 0) and (1, 0) are background: they differ by two independent noises.
     double squares = 0;
     int count = 0;
     for (Eigen::Index j = 0; j < 500; ++j) {

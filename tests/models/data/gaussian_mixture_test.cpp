@@ -8,7 +8,7 @@
 namespace paceline::gaussian_mixture_test {
 namespace {
 
-/// The probability that N(0, 1) exceeds x.
+/// Returns the probability that N(0, 1) exceeds x.
 double upper_tail(double x) {
     return std::erfc(x / std::sqrt(2.0)) / 2;
 }
@@ -40,7 +40,8 @@ TEST_CASE("gaussian mixture: of two clouds the nearest mean is right with Phi(di
     }
 }
 
-// A sample errs at least where its worst rival alone would win, and at most where any rival would.
+// A sample's error is at least that against its worst rival alone, and at most the sum over all
+// rivals.
 TEST_CASE("gaussian mixture: by default the nearest mean is as right as its distances allow") {
     const RandomStreams streams(1);
     const GaussianMixtureOptions options;
@@ -64,7 +65,8 @@ TEST_CASE("gaussian mixture: by default the nearest mean is as right as its dist
     CAPTURE(accuracy);
     CHECK(accuracy < 1 - least + 0.01);
     CHECK(accuracy > 1 - most - 0.01);
-    CHECK(accuracy > 0.75);  // an MLP reaches 79 % (shared problem of the decentralized methods)
+    CHECK(accuracy >
+          0.75);  // an MLP reaches 79 % (the shared problem of the decentralized methods)
     CHECK(accuracy < 0.85);
 }
 
@@ -96,7 +98,7 @@ TEST_CASE("gaussian mixture: components are equally likely, and labels are compo
 
     const Samples samples = gaussian_mixture(options, RandomStreams(7)).train;
 
-    // Components 0, 2, 4 are of class 0.
+    // Components 0, 2, 4 belong to class 0.
     const auto share = static_cast<double>((samples.labels.array() == 0).count()) / 10000;
     CHECK(std::abs(share - 0.6) < 5 * std::sqrt(0.24 / 10000));
     CHECK(samples.labels.minCoeff() == 0);

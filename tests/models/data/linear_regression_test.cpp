@@ -45,7 +45,7 @@ TEST_CASE("linear regression: optima lie about a common one with the spread aske
     const Eigen::VectorXd center = optima.rowwise().mean();
     const double variance = (optima.colwise() - center).squaredNorm() / (199.0 * 30);
     CHECK(std::abs(variance - 0.25) < 5 * 0.25 * std::sqrt(2 / (199.0 * 30)));
-    // |x|^2 of N(0, I_30) is 30 with deviation sqrt(60).
+    // |x|^2 of N(0, I_30) has mean 30 and standard deviation sqrt(60).
     CHECK(std::abs(center.squaredNorm() - 30) < 5 * std::sqrt(60.0));
 }
 

@@ -41,7 +41,7 @@ std::size_t distinct_labels(const std::vector<int>& shard, const Eigen::VectorXi
     return seen.size();
 }
 
-/// Mean over the nodes of sum over labels of |share of the label in the shard - share in all| / 2.
+/// Mean over nodes of the sum over labels of |label's share of the shard - its share of all| / 2.
 double skew(const Shards& shards, const Eigen::VectorXi& labels, int classes) {
     double total = 0;
     for (const std::vector<int>& shard : shards)
@@ -95,7 +95,7 @@ TEST_CASE("partition: label-sorted shards hold as few labels as blocks can") {
     RandomStream stream = RandomStreams(1).stream("test");
     const Eigen::VectorXi labels = random_labels(1600, 10, stream);
 
-    // A block no larger than any class reaches into two classes at most.
+    // A block no larger than any class spans two classes at most.
     for (const std::vector<int>& shard : partition_label_sorted(labels, 16))
         CHECK(distinct_labels(shard, labels) <= 2);
 }
@@ -114,7 +114,7 @@ TEST_CASE("partition: partly shuffled is label-sorted at share 0, and as skewed 
     }
 }
 
-// Of n shards a uniform one holds a sample with probability 1/n, each pair with about 1/n^2.
+// A uniform one of n shards holds a sample with probability 1/n, and a pair with about 1/n^2.
 TEST_CASE("partition: iid deals every sample to every node alike") {
     RandomStream stream = RandomStreams(3).stream("test");
     Eigen::MatrixXd times = Eigen::MatrixXd::Zero(8, 4);
@@ -162,11 +162,12 @@ TEST_CASE(
 
     const double iid = skew(partition_iid(10000, 10, stream), labels, 10);
     CHECK(skew(partition_dirichlet(labels, 10, 1e6, stream), labels, 10) < iid + 0.01);
-    // Here almost all of a label is at one node: its largest shard of the label has it all.
+    // Nearly all of a label is at one node, so the largest shard has all of it.
     const Shards few = partition_dirichlet(labels, 10, 1e-3, stream);
     std::size_t pairs = 0;
     for (const std::vector<int>& shard : few) pairs += distinct_labels(shard, labels);
-    CHECK(pairs <= 10 + 10 + 2);  // one node per label, and one sample per node left without any
+    CHECK(pairs <=
+          10 + 10 + 2);  // one node per label, and one sample for each node left without any
     CHECK(skew(few, labels, 10) > 0.6);
 }
 

@@ -20,7 +20,7 @@ TEST_CASE("standardize: every training feature has mean 0 and variance 1, and th
     const Eigen::MatrixXd x = data.train.inputs.cast<double>();
     CHECK(x.rowwise().mean().cwiseAbs().maxCoeff() < 1e-4);
     CHECK((x.array().square().rowwise().mean() - 1).abs().maxCoeff() < 1e-3);
-    // The map is one affine map per feature: what it did to training, it did to the test.
+    // There is one affine map per feature: training and test data are transformed alike.
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
         const double scale =
             static_cast<double>(data.train.inputs(i, 0) - data.train.inputs(i, 1)) /

@@ -40,8 +40,8 @@ TEST_CASE(
     CHECK(noised.train.labels.maxCoeff() < 10);
 }
 
-// Two classes and one hidden unit: the border is the plane that one teacher's unit is 0 on, whatever
-// its gain, so a point and its mirror image are of different classes and a linear model is right.
+// With two classes and one hidden unit, the boundary is the plane where that unit is 0, whatever
+// its gain. A point and its mirror image belong to different classes, and a linear model fits.
 TEST_CASE("teacher network: one hidden unit divides two classes by a plane through the origin") {
     const TeacherNetworkOptions options{
         .dimension = 3, .hidden = 1, .classes = 2, .train = 20000, .test = 2000};

@@ -26,7 +26,7 @@ struct Named {
     Kernels<Scalar> kernels;
 };
 
-// Every table that this processor can run, whatever PACELINE_ISA says.
+// Every table that this processor can run, regardless of PACELINE_ISA.
 template <class Scalar>
 std::vector<Named<Scalar>> all_tables() {
     std::vector<Named<Scalar>> all;
@@ -52,7 +52,7 @@ std::vector<Scalar> random_numbers(RandomStream& random, Index count, double dev
     return all;
 }
 
-// Equal to the bit: 0 is not -0. Any NaN equals any other.
+// Bitwise equality: 0 is not -0. Any NaN equals any other.
 template <class Scalar>
 bool same(const std::vector<Scalar>& a, const std::vector<Scalar>& b) {
     using Bits = std::conditional_t<sizeof(Scalar) == 4, std::uint32_t, std::uint64_t>;
@@ -61,7 +61,7 @@ bool same(const std::vector<Scalar>& a, const std::vector<Scalar>& b) {
     });
 }
 
-// Lane i takes up lane i + 16, then i + 8, 4, 2, 1 (the law of kernels.hpp).
+// Lane i adds lane i + 16, then i + 8, 4, 2, 1 (the order that kernels.hpp fixes).
 template <class Scalar>
 Scalar fold(std::vector<Scalar> lanes) {
     for (std::size_t half = lanes.size() / 2; half > 0; half /= 2)
@@ -69,7 +69,7 @@ Scalar fold(std::vector<Scalar> lanes) {
     return lanes[0];
 }
 
-// Calls run(kernels) for every table and requires that all leave the same numbers as the first.
+// Calls run(kernels) for every table and requires that all give the same numbers as the first.
 template <class Scalar, class Run>
 void require_same_everywhere(Run run) {
     const std::vector<Named<Scalar>> tables = all_tables<Scalar>();
@@ -179,7 +179,7 @@ TEST_CASE_TEMPLATE("kernels: sums and dot products lie in 32 lanes, folded in ha
     }
 }
 
-// The distance of x from the function at `argument`, in units in the last place of Scalar.
+// Returns the distance of x from the function at `argument`, in units in the last place of Scalar.
 template <class Scalar>
 double ulps(int (*oracle)(mpfr_t, const mpfr_t, mpfr_rnd_t), Scalar argument, Scalar x) {
     mpfr_t value;
@@ -204,7 +204,7 @@ int mpfr_logistic(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
     return mpfr_ui_div(to, 1, to, rounding);
 }
 
-// Arguments evenly spread over [-most, most], and as many whose exponents are.
+// Arguments evenly spaced over [-most, most], and as many with evenly spaced exponents.
 template <class Scalar>
 std::vector<Scalar> arguments(RandomStream& random, double most) {
     constexpr Index each = 20'000;
@@ -327,7 +327,7 @@ TEST_CASE_TEMPLATE("kernels: every instruction set gives the same bits", Scalar,
         });
 }
 
-// Another compiler and another architecture are held to these. FNV-1a over the bits.
+// Other compilers and other architectures must reproduce these. FNV-1a over the bits.
 TEST_CASE("kernels: exp and tanh have the bits that they had") {
     const auto hash = [](const auto& numbers) {
         std::uint64_t h = 0xcbf29ce484222325;

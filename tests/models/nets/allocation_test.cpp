@@ -1,5 +1,5 @@
-// Counts allocations of this thread. The malloc below takes the place of the C library's in the
-// whole test program; under a sanitizer, which has a malloc of its own, the test is skipped.
+// Counts allocations of this thread. The malloc below replaces the C library's in the whole test
+// program. Under a sanitizer, which has its own malloc, the test is skipped.
 #include <cstddef>
 
 #include <doctest/doctest.h>

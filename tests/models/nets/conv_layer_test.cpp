@@ -10,7 +10,7 @@ namespace {
 
 using Eigen::Index;
 
-// Random pixels inside, zeros around.
+// Random pixels inside, zeros in the border.
 Panel<double> random_image(RandomStream& random, const ImageExtent& image) {
     Panel<double> panel = zero_panel<double>(image.features());
     for (Index c = 0; c < image.channels; ++c)
@@ -20,7 +20,7 @@ Panel<double> random_image(RandomStream& random, const ImageExtent& image) {
     return panel;
 }
 
-// The definition, term by term, with zeros outside of the image.
+// The definition, term by term, with zeros outside the image.
 double convolve(const ConvShape& shape, const Eigen::VectorXd& w, const Panel<double>& in,
                 Index lane, Index o, Index y, Index x) {
     double sum = 0;
@@ -61,7 +61,7 @@ TEST_CASE("convolution: it is the sum of its definition, for strides 1 and 2, ev
                             all += std::abs(z);
                         }
             CHECK(error < 1e-12 * all);
-            // Nothing is in the border: what is inside is all.
+            // The border holds zeros, so the inside is everything.
             double inside = 0;
             for (Index o = 0; o < 14; ++o)
                 for (Index y = 0; y < shape.out().height; ++y)
@@ -71,7 +71,8 @@ TEST_CASE("convolution: it is the sum of its definition, for strides 1 and 2, ev
         }
 }
 
-// Both are linear, so that <d, conv(v)> = <conv^T d, v> for all d and v pins the way back.
+// Both directions are linear, so <d, conv(v)> = <conv^T d, v> for all d and v determines the
+// backward pass.
 TEST_CASE("convolution: the gradient of the input is the adjoint") {
     RandomStream random = RandomStreams(2).stream("conv");
     for (const Index stride : {1, 2})
@@ -109,7 +110,7 @@ TEST_CASE("max pooling: the largest of four goes up, and its gradient comes back
     CHECK(pooled.width == 2);
     const auto layer = make_max_pool<double>(image);
     Panel<double> in = random_image(random, image);
-    in.col(image.feature(0, 0, 1)) = in.col(image.feature(0, 0, 0));  // a tie, at times
+    in.col(image.feature(0, 0, 1)) = in.col(image.feature(0, 0, 0));  // an occasional tie
     Panel<double> out = zero_panel<double>(pooled.features());
     layer->forward(nullptr, in, out);
     Panel<double> d_out = random_image(random, pooled);

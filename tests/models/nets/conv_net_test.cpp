@@ -44,8 +44,8 @@ TEST_CASE("convolutional net: an image that cannot be halved is refused") {
 TEST_CASE("residual net: blocks 3 and width 16 have the parameters of the paper's ResNet-20") {
     const auto net = make_residual_net<float>({.image = {3, 32, 32}, .width = 16, .blocks = 3});
 
-    // 19 convolutions and a fully connected layer, 0.27 M; the normalizations have a scale and a
-    // shift as batch normalization has.
+    // 19 convolutions and a fully connected layer, 0.27 M. The normalizations have a scale and a
+    // shift, as in batch normalization.
     CHECK(net->layout()->entries() == 269'722);
     std::size_t weights = 0;
     for (const Tensor& tensor : net->layout()->tensors()) weights += tensor.compressible() ? 1 : 0;
@@ -64,8 +64,9 @@ TEST_CASE("residual net: with zero convolutions and a zero last layer the loss i
                         g) == doctest::Approx(std::log(3)).epsilon(1e-14));
 }
 
-// Without what its convolutions add, a net is its shortcuts: the classes see the first
-// convolution's channels, each the mean of every fourth pixel both ways, and zeros for the rest.
+// If its convolutions add nothing, a net reduces to its shortcuts: the classifier sees the first
+// convolution's channels, each the mean of every fourth pixel in both directions, and zeros for the
+// rest.
 TEST_CASE("residual net: shortcuts subsample, and pad the channels with zeros") {
     RandomStream random = RandomStreams(2).stream("residual");
     const auto net = make_residual_net<double>(
@@ -75,13 +76,13 @@ TEST_CASE("residual net: shortcuts subsample, and pad the channels with zeros") 
     x[layout.offset(0) + 4] = 1;  // channel 0 is the image, channel 1 is 0
     x[layout.offset(1)] = 1;      // norm1.scale of channel 0
     const auto fc = layout.offset(layout.tensors().size() - 2);
-    for (int c = 1; c < 8; ++c) x[fc + c] = 100;  // what is padded must not be heard
+    for (int c = 1; c < 8; ++c) x[fc + c] = 100;  // padded channels must have no effect
     x[fc] = 1;
     const Samples batch = draw_features(random, 3, 64, 2);
     double expected = 0;
     for (int s = 0; s < 3; ++s) {
         const Eigen::ArrayXd pixels = batch.inputs.col(s).cast<double>().array();
-        const double mean = pixels.sum() / 128;  // of both channels
+        const double mean = pixels.sum() / 128;  // over both channels
         const double square = pixels.square().sum() / 128;
         double z = 0;
         for (const int y : {0, 4})

@@ -54,7 +54,8 @@ TEST_CASE("group norm: each group of each sample has mean 0 and variance 1") {
                     square += run.out.col(at).square() / (20.0 * static_cast<double>(channels));
                 });
                 CHECK(mean.abs().maxCoeff() < 1e-13);
-                CHECK((square - 1).abs().maxCoeff() < 1e-5);  // the 1e-5 beside a variance of 9
+                CHECK((square - 1).abs().maxCoeff() <
+                      1e-5);  // the 1e-5 is added to a variance of 9
             }
         }
 }
@@ -74,7 +75,7 @@ TEST_CASE("group norm: scale and shift do what they say, and then the ReLU") {
     CHECK(error < 1e-10);
 }
 
-// The output does not change when a group's input is scaled (but for the 1e-5) or shifted.
+// The output does not change when a group's input is scaled (except for the 1e-5) or shifted.
 TEST_CASE("group norm: the gradient has no part along a shift or a scaling of the input") {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         CAPTURE(seed);

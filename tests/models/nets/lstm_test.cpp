@@ -31,7 +31,7 @@ RowMajor tensor_of(const Net<double>& net, const Eigen::VectorXd& x, std::string
     return {};
 }
 
-// One sample's loss, the equations of the header one number after the other.
+// One sample's loss: the equations of the header, one number at a time.
 double sample_loss(const Net<double>& net, const LstmShape& shape, const Eigen::VectorXd& x,
                    const Eigen::VectorXi& tokens) {
     std::vector<Eigen::VectorXd> h(static_cast<std::size_t>(shape.layers),
@@ -84,8 +84,8 @@ TEST_CASE("lstm: the loss is that of the equations, for one layer and more, tied
         }
 }
 
-// The logits of a step are 32 x the vocabulary: past a million of them, the steps of one sample are
-// taken in groups.
+// A step has 32 logits per word of the vocabulary. Beyond a million of them, the steps of one
+// sample are processed in groups.
 TEST_CASE(
     "lstm: with a vocabulary so large that logits of few steps are kept, it is the same net") {
     RandomStream random = RandomStreams(1).stream("lstm");
@@ -99,7 +99,7 @@ TEST_CASE(
     double expected = 0;
     for (Index s = 0; s < 3; ++s) expected += sample_loss(*net, shape, x, batch.tokens.col(s));
     CHECK(loss == doctest::Approx(expected / 15).epsilon(1e-12));
-    // Along a direction: 10^5 parameters one by one would take minutes.
+    // Along one direction: checking 10^5 parameters one by one would take minutes.
     const Eigen::VectorXd direction = random_point(random, x.size(), 1);
     constexpr double step = 1e-5;
     const double above = net->score(x + step * direction, batch).loss / 15;

@@ -71,7 +71,7 @@ TEST_CASE(
     const auto first = x.head(200'000);
     const auto last = x.segment(200'500, 50'000);
 
-    // Standard errors of a variance from n draws: sqrt(2 / n), 0.3 % and 0.6 %.
+    // The standard error of a variance from n draws is sqrt(2 / n): 0.3 % and 0.6 %.
     CHECK(std::abs(first.squaredNorm() / 200'000 * 400 / 2 - 1) < 0.015);
     CHECK(std::abs(last.squaredNorm() / 50'000 * 500 - 1) < 0.03);
     CHECK(std::abs(first.mean()) < 5 * std::sqrt(2.0 / 400 / 200'000));

@@ -135,8 +135,8 @@ Samples part_of(const Samples& all, Index first, Index count) {
 }
 
 double gradient_error(Net<double>& net, const Eigen::VectorXd& x, const Samples& batch) {
-    // Small enough that a ReLU's kink is seldom within a step, large enough that the loss, of order
-    // 1 and rounded to 1e-16, leaves the quotient nine digits.
+    // Small enough that a ReLU's kink is seldom within a step, and large enough that the quotient
+    // keeps nine digits of a loss of order 1, rounded to 1e-16.
     constexpr double step = 1e-6;
     Eigen::VectorXd g;
     net.gradient(x, batch, g);

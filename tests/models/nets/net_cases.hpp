@@ -1,4 +1,4 @@
-// Small nets of every kind, with batches for them, to hold laws against that all nets keep.
+// Small nets of every kind, with batches, for tests of laws that all nets obey.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,16 @@ struct NetCase {
 
 std::vector<NetCase> net_cases();
 
-/// Features of mean 0 and variance 1, labels and targets at random.
+/// Features of mean 0 and variance 1, with random labels and targets.
 Samples draw_features(RandomStream& random, Eigen::Index samples, Eigen::Index features,
                       int classes);
-/// Tokens at random; so many steps, and a token more.
+/// Random tokens: `steps` of them per sample, and one more.
 Samples draw_tokens(RandomStream& random, Eigen::Index samples, Eigen::Index steps, int vocabulary);
 
-/// Every parameter normal with this deviation: no special point.
+/// Every parameter is normal with this deviation, so that the point is not special.
 Eigen::VectorXd random_point(RandomStream& random, Eigen::Index size, double deviation);
 
-/// Samples first, first + 1, ... first + count - 1.
+/// Returns the samples first, first + 1, ... first + count - 1.
 Samples part_of(const Samples& all, Eigen::Index first, Eigen::Index count);
 
 /// |gradient - central differences| / |gradient|, over all parameters.

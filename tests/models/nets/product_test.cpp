@@ -18,7 +18,7 @@ RowMajor random_matrix(RandomStream& random, Index rows, Index columns) {
     return random_point(random, rows * columns, 1).reshaped(rows, columns);
 }
 
-// Guards around a result see what is written where nothing should be.
+// Guard values around a result reveal writes outside of it.
 constexpr double untouched = 1234.5;
 
 TEST_CASE("product: it is the matrix product, for any size, start, end and order of A") {
@@ -30,7 +30,7 @@ TEST_CASE("product: it is the matrix product, for any size, start, end and order
                 CAPTURE(columns);
                 CAPTURE(depth);
                 const Index room =
-                    std::max<Index>(depth, 1);  // a product of nothing has an address
+                    std::max<Index>(depth, 1);  // an empty product needs an address, too
                 const RowMajor a = random_matrix(random, rows, room);
                 const Eigen::MatrixXd a_by_columns = a;
                 const RowMajor b = random_matrix(random, room, columns);

@@ -33,7 +33,7 @@ TEST_CASE("softmax regression: a constant added to every class's weights changes
         const double loss = net->gradient(x, batch, g);
         const Eigen::VectorXd shift = random_point(random, 5, 1);
 
-        // The gradient knows: over the classes it sums to zero.
+        // The gradient sums to zero over the classes.
         CHECK(g.head(12).reshaped(4, 3).rowwise().sum().norm() < 1e-14);
         CHECK(std::abs(g.tail(3).sum()) < 1e-14);
         for (int c = 0; c < 3; ++c) x.segment(4 * c, 4) += shift.head(4);

@@ -60,7 +60,7 @@ TEST_CASE("softmax: the largest logit is predicted, and the first of equal ones"
     Panel<double> logits = Panel<double>::Zero(lanes, 3);
     logits(0, 1) = 1;   // predicts 1
     logits(1, 2) = 1;   // predicts 2
-    logits(2, 0) = -1;  // 1 and 2 are equal: predicts 1
+    logits(2, 0) = -1;  // classes 1 and 2 tie: predicts 1
     const std::array<int, 4> labels{1, 0, 2, 0};
 
     const Score score = softmax_score<double>(logits.data(), 3, lanes, labels);

@@ -22,7 +22,7 @@ bool same(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
 
 }  // namespace
 
-// The orders of the header, one entry at a time.
+// The summation orders that the header fixes, one entry at a time.
 TEST_CASE("algebra, property: thin products have the bits of their orders, whatever the blocks") {
     std::mt19937_64 random(1);
     for (const Eigen::Index rows : {1, 3, 4, 5, 9})

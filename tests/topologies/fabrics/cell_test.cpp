@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using namespace literals;
 using doctest::Approx;
 
-// Links that can be told apart by their rates.
+// Links that can be identified by their rates.
 CellShape shape_of(int nodes, int per_cell, int servers, bool backhaul) {
     CellShape shape;
     shape.nodes = nodes;
@@ -36,7 +36,7 @@ CellShape shape_of(int nodes, int per_cell, int servers, bool backhaul) {
 
 enum class Part { own_up, own_down, air_up, air_down, backhaul_up, backhaul_down };
 
-// What a link is, by its rate.
+// Returns what a link is, judging by its rate.
 Part part_of(const Link& link) {
     static const std::map<std::int64_t, Part> parts{
         {4_Mbps .bits_per_second, Part::own_up},
@@ -114,7 +114,7 @@ TEST_CASE("cell: the other way of each link is that of its cable") {
     }
 }
 
-// Rates that max-min fairness gives to these pairs of hosts, in Mbit/s.
+// Returns the rates that max-min fairness gives to these pairs of hosts, in Mbit/s.
 std::vector<double> rates(const Fabric& fabric, const std::vector<std::pair<int, int>>& flows) {
     std::vector<double> capacity;
     for (const Link& link : fabric.links)
@@ -140,7 +140,7 @@ TEST_CASE("cell: m downloads of one cell have min(own, capacity / m) each, and u
             down.emplace_back(50, node);
             up.emplace_back(node, 50);
         }
-        down.emplace_back(50, 30);  // of another cell, which has its own
+        down.emplace_back(50, 30);  // a pair of another cell, which has its own air
 
         const std::vector<double> of_down = rates(fabric, down);
         const std::vector<double> of_up = rates(fabric, up);

@@ -1,6 +1,7 @@
-// What holds for every fabric: routes are connected, short, without a link twice, and drawn from
-// the seed alone; what crosses the middle is what the headers say. The oracles are a search in
-// breadth over cables that tests/topologies/fabrics/wiring.cpp lists by itself, and closed forms.
+// Laws that hold for every fabric: routes are connected, shortest, free of repeated links, and
+// drawn from the seed alone, and the bisection is what the headers say. The oracles are closed
+// forms and a breadth-first search over cables, which tests/topologies/fabrics/wiring.cpp lists
+// independently.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -28,7 +29,7 @@ struct Sample {
     std::string name;
     std::function<Fabric(std::uint64_t seed)> make;
     Wiring wiring;
-    int diameter;  // as the header says
+    int diameter;  // according to the header
 };
 
 Sample leaf_spine(int hosts, int hosts_per_leaf, int spines) {
@@ -62,7 +63,7 @@ Sample dumbbell(int hosts) {
             wiring_of_dumbbell(hosts), hosts == 1 ? 0 : 3};
 }
 
-// A ring of switches with a host on each and another on every second one.
+// A ring of switches with one host on each and a second one on every other switch.
 Sample graph(int switches) {
     Graph graph{switches + switches / 2, switches, {}};
     const auto vertex = [&](int i) { return graph.hosts + i % switches; };
@@ -203,7 +204,7 @@ TEST_CASE("fabrics, property: one seed draws the same routes, in any order and f
     }
 }
 
-// How often each of some links is on a route, of all pairs.
+// For each of some links, counts the routes of all pairs that use it.
 std::vector<int> use_of(const Fabric& fabric, const std::vector<LinkId>& links) {
     std::vector<int> use(fabric.links.size());
     for (int from = 0; from < fabric.hosts; ++from)
@@ -222,7 +223,7 @@ std::vector<LinkId> numbers(LinkId first, LinkId count, LinkId step) {
 }
 
 TEST_CASE("fabrics: pairs are spread evenly over the spines") {
-    // 96 hosts, 8 a leaf: of each leaf 8 x 88 pairs over 6 spines, up and down.
+    // 96 hosts, 8 per leaf: the 8 x 88 pairs of each leaf spread over 6 spines, up and down.
     const Fabric fabric = make_leaf_spine({96, 8, 6, gigabit, gigabit}, 3);
 
     for (LinkId leaf = 0; leaf < 12; ++leaf) {
@@ -239,7 +240,7 @@ TEST_CASE("fabrics: pairs are spread evenly over the spines") {
 }
 
 TEST_CASE("fabrics: pairs are spread evenly over the aggregation switches and over the cores") {
-    // k = 8, 128 hosts. Of each pod, 16 x 112 pairs climb to 16 cores.
+    // k = 8, 128 hosts. The 16 x 112 pairs of each pod climb to 16 cores.
     const Fabric fabric = make_fat_tree({128, 8, gigabit, gigabit}, 3);
 
     for (LinkId pod = 0; pod < 8; ++pod) {
@@ -286,7 +287,7 @@ TEST_CASE("fabrics: pairs are spread evenly over the cables between two switches
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-// What all pairs get together, in Gbps, when all send without end.
+// Returns the total rate of all pairs, in Gbps, when all send continuously.
 double throughput(const Fabric& fabric, const Pairs& pairs) {
     std::vector<double> capacity;
     for (const Link& link : fabric.links)
@@ -302,7 +303,7 @@ double throughput(const Fabric& fabric, const Pairs& pairs) {
     return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-// Host i of the lower half with host i of the upper half, and the other way.
+// Pairs host i of the lower half with host i of the upper half, in both directions.
 Pairs across(int hosts) {
     Pairs pairs;
     for (int i = 0; i < hosts / 2; ++i) pairs.emplace_back(i, hosts / 2 + i);
@@ -327,7 +328,7 @@ TEST_CASE("dumbbell: across goes what the bottleneck carries, or what half of th
 
 TEST_CASE("torus: across the longest even extent go two planes of links, one where it is two") {
     struct Cut {
-        std::vector<int> dims;  // the last one is cut
+        std::vector<int> dims;  // the last one is bisected
         double links;           // 2 N / n, or N / 2
     };
     for (const auto& [dims, links] :
@@ -339,9 +340,10 @@ TEST_CASE("torus: across the longest even extent go two planes of links, one whe
             const Fabric torus = make_torus(dims, gigabit, seed);
             const int extent = dims.back();
             const int plane = torus.hosts / extent;
-            // Everybody of the lower half to everybody of the upper half in line. All that goes
-            // one way shares the link at that border, so both borders are full. (In a ring of
-            // four, ties may leave a way to one pair: it still fills its border.)
+            // Every host of the lower half sends to the corresponding host of the upper half. All
+            // traffic in one direction shares the links at that border, so both borders are full.
+            // (In a ring of four, ties may leave a direction to one pair; it still fills its
+            // border.)
             Pairs pairs;
             for (int place = 0; place < plane; ++place)
                 for (int i = 0; i < extent / 2; ++i)
@@ -378,7 +380,7 @@ TEST_CASE("leaf-spine, property: across the middle never goes more than the upli
         const Fabric one_each = make_leaf_spine({16, 1, 1, gigabit, gigabit}, seed);
 
         CHECK(throughput(drawn, across(32)) <= 8 * (1 + 1e-9));
-        CHECK(throughput(drawn, across(32)) >= 2 * (1 - 1e-9));  // an uplink of each leaf is full
+        CHECK(throughput(drawn, across(32)) >= 2 * (1 - 1e-9));  // one uplink of each leaf is full
         CHECK(throughput(wide, across(32)) == Approx(16));       // no collision can fill an uplink
         CHECK(throughput(one_each, across(16)) == Approx(8));
     }
@@ -391,7 +393,8 @@ TEST_CASE("fat tree, property: across the middle goes at most what half of the h
         const Fabric wide = make_fat_tree({54, 6, gigabit, {9_Gbps}}, seed);
 
         CHECK(throughput(equal, across(54)) <= 27 * (1 + 1e-9));
-        CHECK(throughput(wide, across(54)) == Approx(27));  // 9 hosts of a pod fill no uplink
+        CHECK(throughput(wide, across(54)) ==
+              Approx(27));  // 9 hosts of a pod do not fill an uplink
     }
 }
 

@@ -17,8 +17,8 @@ using namespace literals;
 const Link access{10_Gbps, 1us, 1.0};
 const Link trunk{20_Gbps, 3us, 1.0};
 
-// Cables 0-15 are the hosts', 16-31 lead from edge switch e to aggregation (16 + 2 e + a), 32-47
-// from aggregation (pod, a) to core (32 + 4 pod + 2 a + c).
+// Cables 0-15 belong to the hosts. 16-31 lead from edge switch e to aggregation (16 + 2 e + a), and
+// 32-47 from aggregation (pod, a) to core (32 + 4 pod + 2 a + c).
 const FatTree sixteen{.hosts = 16, .k = 4, .link = access, .uplink = trunk};
 
 TEST_CASE("fat tree: of arity 4 it has places for 16 hosts, and as many cables on each level") {

@@ -37,7 +37,8 @@ TEST_CASE("graph: every cable is two links, of its own figures") {
 }
 
 TEST_CASE("graph: a route goes the way with the fewest links, whatever their bandwidth") {
-    // 0 - s3 - s4 - s5 - 1, and a short cut s3 - s5; host 2 on s4, its cable told from the switch.
+    // 0 - s3 - s4 - s5 - 1, and a shortcut s3 - s5. Host 2 is on s4; its cable is listed switch
+    // first.
     const Fabric fabric =
         make_graph(graph_of(3, 3, {{0, 3}, {3, 4}, {4, 5}, {5, 1}, {3, 5}, {4, 2}}), 1);
 
@@ -48,12 +49,12 @@ TEST_CASE("graph: a route goes the way with the fewest links, whatever their ban
 }
 
 TEST_CASE("graph: a cable between two hosts serves these two, and nobody else") {
-    // 0 - 1 directly; all on switches, 0 and 2 on s3, 1 on s4.
+    // 0 - 1 directly; all hosts are also on switches, 0 and 2 on s3, 1 on s4.
     const Fabric fabric = make_graph(graph_of(3, 2, {{0, 1}, {0, 3}, {2, 3}, {3, 4}, {1, 4}}), 1);
 
     CHECK(route(fabric, 0, 1) == Route{0});
     CHECK(route(fabric, 1, 0) == Route{1});
-    CHECK(route(fabric, 2, 1) == Route{4, 6, 9});  // not over host 0
+    CHECK(route(fabric, 2, 1) == Route{4, 6, 9});  // not through host 0
 }
 
 TEST_CASE("graph: a host on two switches uses the nearer one, and does not join them") {
@@ -76,7 +77,7 @@ TEST_CASE("graph: of equal cables side by side, each is drawn by some pair") {
 }
 
 TEST_CASE("graph: the cable of each step is drawn apart") {
-    // 0 - s2 = s3 = s4 - 1: of four ways over the two pairs of cables, each is drawn.
+    // 0 - s2 = s3 = s4 - 1: each of the four routes over the two pairs of cables is drawn.
     const Graph graph = graph_of(2, 3, {{0, 2}, {2, 3}, {2, 3}, {3, 4}, {3, 4}, {4, 1}});
     std::set<Route> seen;
     for (std::uint64_t seed = 0; seed < 100; ++seed)
@@ -94,11 +95,11 @@ TEST_CASE("graph: hosts without a way between them are found") {
     CHECK(unconnected_hosts(graph_of(2, 1, {{1, 2}})) == Pair{0, 1});
     CHECK(unconnected_hosts(graph_of(2, 2, {{0, 2}, {1, 3}})) == Pair{0, 1});
     CHECK(unconnected_hosts(graph_of(100'000'000, 1, {{0, 100'000'000}})) == Pair{0, 1});
-    // Three parts, and each two hosts have one of them in common.
+    // There are three parts, and any two hosts have one of them in common.
     CHECK(!unconnected_hosts(graph_of(3, 3, {{0, 3}, {0, 4}, {1, 4}, {1, 5}, {2, 5}, {2, 3}})));
 }
 
-// Each host on one to three switches or none, cables at random: some are connected.
+// Each host is on up to three switches, with random cables: some graphs are connected.
 Graph random_graph(RandomStream& rng) {
     const int hosts = 1 + static_cast<int>(rng() % 8);
     const int switches = static_cast<int>(rng() % 9);

@@ -18,8 +18,8 @@ using doctest::Approx;
 const Link access{10_Gbps, 1us, 0.9};
 const Link trunk{40_Gbps, 3us, 1.0};
 
-// Cables 0-4 are the hosts'; leaf 0 (hosts 0, 1) has cables 5, 6, leaf 1 (2, 3) has 7, 8, leaf 2
-// (host 4) has 9, 10, to spines 0, 1.
+// Cables 0-4 belong to the hosts. Leaf 0 (hosts 0, 1) has cables 5, 6, leaf 1 (2, 3) has 7, 8, and
+// leaf 2 (host 4) has 9, 10, to spines 0, 1.
 const LeafSpine five{.hosts = 5, .hosts_per_leaf = 2, .spines = 2, .link = access, .uplink = trunk};
 
 TEST_CASE("leaf-spine: hosts fill leaves in order, and every leaf has a cable to every spine") {
@@ -75,7 +75,7 @@ TEST_CASE("leaf-spine: the seed changes which spines are drawn") {
 }
 
 TEST_CASE("leaf-spine: an oversubscription is what hosts can send over what uplinks carry") {
-    // 16 hosts of 10 Gbps over 4 uplinks: 40 Gbps each for 1:1.
+    // 16 hosts of 10 Gbps over 4 uplinks: 1:1 needs 40 Gbps each.
     CHECK(oversubscribed_uplink(access, 16, 4, 1).bandwidth == 40_Gbps);
     CHECK(oversubscribed_uplink(access, 16, 4, 4).bandwidth == 10_Gbps);
     CHECK(oversubscribed_uplink(access, 16, 4, 0.5).bandwidth == 80_Gbps);

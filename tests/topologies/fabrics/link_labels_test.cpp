@@ -1,4 +1,4 @@
-// What links are called, on every fabric.
+// The labels of links, on every fabric.
 #include "topologies/fabrics/link_labels.hpp"
 
 #include <set>
@@ -99,7 +99,7 @@ TEST_CASE("link labels: a way begins at its host's own link and ends at the othe
     }
 }
 
-// The ends of "a -> b".
+// Splits "a -> b" into its ends.
 std::pair<std::string, std::string> ends_of(const std::string& name) {
     const std::size_t arrow = name.find(" -> ");
     return {name.substr(0, arrow), name.substr(arrow + 4)};
@@ -108,7 +108,7 @@ std::pair<std::string, std::string> ends_of(const std::string& name) {
 TEST_CASE("link labels: between switches each link of a way begins where the one before it ends") {
     for (const auto& [name, fabric] : fabrics()) {
         CAPTURE(name);
-        if (name == "cells") continue;  // whose links have no two ends with names
+        if (name == "cells") continue;  // its links do not have two ends with names
         Route route;
         for (int from = 0; from < fabric.hosts; ++from)
             for (int to = 0; to < fabric.hosts; ++to) {

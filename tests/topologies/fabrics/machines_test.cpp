@@ -22,7 +22,7 @@ Fabric two_by_two(BusKind kind) {
     return make_machines(4, 2, {kind, lane}, make_star(2, wire, wire));
 }
 
-/// When the messages that all start at time 0 have been delivered, one after the other.
+/// Returns when each message is delivered; all of them start at time 0.
 std::vector<Duration> delivered(Fabric fabric, const std::vector<std::pair<int, int>>& pairs) {
     StarRun run(static_cast<int>(pairs.size()), std::move(fabric));
     const auto carry = [](Network& network, int from, int to) -> Task<> {

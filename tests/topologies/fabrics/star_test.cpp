@@ -20,7 +20,7 @@ const Link up{1_Gbps, 10us, 0.5};
 const Link down{4_Gbps, 300us, 1.0};
 
 Route found_route(const Fabric& fabric, int from, int to) {
-    Route links{99, 98, 97};  // find_route replaces what was there
+    Route links{99, 98, 97};  // find_route replaces the previous contents
     fabric.find_route(from, to, links);
     return links;
 }

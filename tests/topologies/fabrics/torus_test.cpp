@@ -51,7 +51,8 @@ TEST_CASE("torus: a route goes dimension by dimension") {
     CHECK(torus.links.size() == 2 * 60);
     // (0, 0, 0) to (1, 1, 1) = 16: x at 0, y at 1, z at 4.
     CHECK(route(torus, 0, 16) == Route{2 * 0, 2 * (24 + 1), 2 * (48 + 4)});
-    // (1, 1, 1) to (0, 0, 0): x back from 16 over cable 15, y back from 15 over that of 12, z back.
+    // (1, 1, 1) to (0, 0, 0): x back from 16 over cable 15, y back from 15 over the cable of 12, z
+    // back.
     CHECK(route(torus, 16, 0) == Route{2 * 15 + 1, 2 * (24 + 12) + 1, 2 * 48 + 1});
     // (0, 3, 0) = 9 to (2, 0, 0) = 2: x back over cable 11, y on from (2, 3, 0) = 11 to (2, 0, 0).
     CHECK(route(torus, 9, 2) == Route{2 * 11 + 1, 2 * (24 + 11)});

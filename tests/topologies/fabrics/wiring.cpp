@@ -60,8 +60,8 @@ Wiring wiring_of_leaf_spine(const LeafSpine& shape) {
 
 Wiring wiring_of_fat_tree(const FatTree& shape) {
     const int half = shape.k / 2;
-    const int edges = shape.k * half;  // as many aggregation switches
-    const int edge = shape.hosts;      // the first of each level
+    const int edges = shape.k * half;  // the number of aggregation switches, too
+    const int edge = shape.hosts;      // the first switch of each level
     const int aggregation = edge + edges;
     const int core = aggregation + edges;
     Wiring wiring;
@@ -82,7 +82,7 @@ Wiring wiring_of_fat_tree(const FatTree& shape) {
 
 Wiring wiring_of_torus(const std::vector<int>& dims) {
     std::vector<std::vector<int>> coordinates{std::vector<int>(dims.size(), 0)};
-    while (true) {  // counts, the first dimension fastest
+    while (true) {  // counts up, the first dimension fastest
         std::vector<int> next = coordinates.back();
         std::size_t d = 0;
         while (d < dims.size() && ++next[d] == dims[d]) next[d++] = 0;

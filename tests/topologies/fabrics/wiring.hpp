@@ -1,6 +1,6 @@
-// What the cables of a fabric join, told a second time and by other means than the product's
-// arithmetic: loops that number vertices (hosts first, then switches) and list cables in the order
-// that the headers state. Cable c has the links 2c, from its first end, and 2c+1, back.
+// The cables of a fabric, listed independently of the product's arithmetic: loops number the
+// vertices (hosts first, then switches) and list cables in the order that the headers state. Cable
+// c has the links 2c, from its first end, and 2c+1, back.
 #pragma once
 
 #include <utility>
@@ -21,10 +21,10 @@ struct Wiring {
 
     [[nodiscard]] std::pair<int, int> ends(LinkId link) const;
 
-    /// Links of a shortest way from a vertex to every other one, by search in breadth; -1 where
-    /// there is none.
+    /// Returns the number of links on a shortest path from a vertex to every other one, by
+    /// breadth-first search; -1 if there is none.
     [[nodiscard]] std::vector<int> distances(int from) const;
-    /// Between any two hosts.
+    /// Returns the longest distance between any two hosts.
     [[nodiscard]] int diameter() const;
 };
 
@@ -34,11 +34,11 @@ Wiring wiring_of_torus(const std::vector<int>& dims);
 Wiring wiring_of_dumbbell(int hosts);
 Wiring wiring_of_graph(const Graph& graph);
 
-/// The links that find_route gives, whatever the route held before.
+/// Returns the links that find_route gives, whatever the route held before.
 Route route(const Fabric& fabric, int from, int to);
 
-/// Whether counts can come from equal shares, by Pearson's statistic. For n choices its mean is
-/// n - 1 and its variance 2 (n - 1); six standard deviations are left to chance.
+/// Whether counts are consistent with equal shares, by Pearson's statistic. For n choices its mean
+/// is n - 1 and its variance 2 (n - 1); six standard deviations are allowed.
 bool is_even(const std::vector<int>& counts);
 
 }  // namespace paceline

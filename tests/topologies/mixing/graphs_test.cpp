@@ -15,7 +15,7 @@ namespace {
 
 using doctest::Approx;
 
-/// The second largest |eigenvalue|.
+/// Returns the second largest |eigenvalue|.
 double contraction(const Mixing& mixing) {
     Eigen::VectorXd sizes =
         Eigen::EigenSolver<Eigen::MatrixXd>(matrix(mixing)).eigenvalues().cwiseAbs();

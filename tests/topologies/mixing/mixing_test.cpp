@@ -15,7 +15,7 @@ namespace {
 
 using doctest::Approx;
 
-// In increasing order.
+// Returns the eigenvalues in increasing order.
 Eigen::VectorXd eigenvalues(const Mixing& mixing) {
     return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix(mixing)).eigenvalues();
 }

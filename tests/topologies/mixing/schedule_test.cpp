@@ -120,7 +120,7 @@ TEST_CASE("random matching, property: a matching of all nodes but one if n is od
 
                 CHECK(doubly_stochastic(w));
                 CHECK(w == w.transpose());
-                CHECK(farthest(w * w, w) == 0);  // pairs that halve are a projection
+                CHECK(farthest(w * w, w) == 0);  // averaging pairs is a projection
                 CHECK((w.diagonal().array() == 1).count() == n % 2);
                 CHECK((w.diagonal().array() == 0.5).count() == n - n % 2);
             }

@@ -40,7 +40,7 @@ Mixing random_graph(int n, RandomStream& random, double density) {
     return metropolis_hastings(neighbors);
 }
 
-/// 1/3 of each of two random permutations and of the identity: directed, doubly stochastic.
+/// A third each of two random permutations and the identity: directed and doubly stochastic.
 Mixing random_directed(int n, RandomStream& random) {
     Eigen::MatrixXd w = Eigen::MatrixXd::Identity(n, n) / 3;
     for (int which = 0; which < 2; ++which) {

@@ -1,5 +1,5 @@
-// The adaptive family as a scenario names it: closed forms of both stages against the simulation,
-// and what a run reports.
+// The adaptive family as scenarios name it: closed forms of both stages against the simulation, and
+// what a run reports.
 #include <doctest/doctest.h>
 
 #include "tests/app/studies/training_study.hpp"

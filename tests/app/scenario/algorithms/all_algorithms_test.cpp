@@ -1,4 +1,4 @@
-// Every algorithm that a scenario can name, as the study that compares them has it.
+// Every algorithm that a scenario can name, as configured in the study that compares them.
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -24,7 +24,7 @@ Json shipped() {
     return Json::parse(content(path));
 }
 
-// The study without values: AlexNet's messages, and no optimizers.
+// The study without training: AlexNet's messages, and no optimizers.
 Json timing_only(int nodes, int iterations) {
     Json study = shipped();
     for (const char* key : {"$schema", "optimizer", "measure"}) study.erase(key);
@@ -39,7 +39,7 @@ Json timing_only(int nodes, int iterations) {
     return study;
 }
 
-// A small task instead of the study's.
+// Replaces the study's task by a small one.
 Json small_task(int nodes) {
     Json study = shipped();
     study.erase("$schema");
@@ -63,13 +63,13 @@ struct Run {
           results(run_points(study, 2)) {}
 };
 
-// Workers of DGC and gradient dropping leave the exchange at different times, which lets steps
-// overlap a little. Of methods without rounds the form is that of a run that does not end: the last
-// letters of one that does take a while more or less.
+// Workers of DGC and gradient dropping leave the exchange at different times, so their steps
+// overlap a little. For methods without rounds, the closed form describes a run that does not end;
+// the last messages of a finite run take slightly more or less time.
 double tolerance(const std::string& kind, const std::string& label) {
     if (kind == "dgc" || kind == "gradient-dropping") return 0.01;
     if (kind == "ps-async" || kind == "ad-psgd" || kind == "swarm-sgd") return 0.02;
-    // Their messages are all-reduced, and chunks that n does not divide differ by a byte.
+    // Their messages are all-reduced, and chunks differ by a byte if n does not divide them.
     if (label == "random-k" || label == "random block") return 1e-7;
     return 1e-9;
 }
@@ -100,7 +100,7 @@ TEST_CASE("all algorithms: a step takes the time of its closed form on an idle s
             const std::string kind = json["sweep"]["algorithm"][i]["kind"];
 
             REQUIRE(m.outcome == "finished");
-            if (label == "SwarmSGD, blocking" && nodes > 2) continue;  // has no form
+            if (label == "SwarmSGD, blocking" && nodes > 2) continue;  // no closed form
             REQUIRE(m.model_step_time_s.has_value());
             CHECK(std::abs(*m.step_time_s / *m.model_step_time_s - 1) <= tolerance(kind, label));
         }

@@ -42,7 +42,7 @@ struct Star {
 };
 
 constexpr double latency = 50e-6;
-constexpr double whole = 7.2e6 * 8 / 1e9;  // seconds of all bytes on a link
+constexpr double whole = 7.2e6 * 8 / 1e9;  // seconds to send all bytes over one link
 
 void check_step(const Metrics& m, double expected) {
     CHECK(m.outcome == "finished");
@@ -88,8 +88,8 @@ TEST_CASE("all-reduce: a tree takes log2 n (L + S/B) up, and as much down") {
         CAPTURE(n);
         check_step(star.run(n, R"("tree")"), 5e-3 + 2 * levels * (latency + whole));
     }
-    // Five places: three levels up; down the last place has the vector after 3 S/B and one latency,
-    // place 3 after two of each: 2 (L + t) against 3 t + L.
+    // Five places give three levels up. On the way down the last place has the vector after 3 S/B
+    // and one latency, place 3 after two of each: 2 (L + t) against 3 t + L.
     check_step(star.run(5, R"("tree")"),
                5e-3 + 3 * (latency + whole) + std::max(2 * (latency + whole), 3 * whole + latency));
 }
@@ -124,7 +124,7 @@ TEST_CASE("all-reduce: servers on the workers take (n-1) S/q each, twice") {
                     R"({{"kind": "parameter-server", "servers": {}, "placement": "workers"}})", q));
 
             check_step(m, 5e-3 + 2 * (latency + (n - 1) * whole / q));
-            // Each of n workers pushes and is answered, but not by itself.
+            // Each of n workers pushes and is answered; a worker's messages to itself are free.
             CHECK(m.bytes_sent_per_node_per_step.value() == Approx(2.0 * (n - 1) / n * 7.2e6));
         }
 }

@@ -1,5 +1,5 @@
-// The methods that compress, as scenarios name them: in all modes, with the closed forms and bytes
-// that are reported beside what is simulated.
+// The compressing methods as scenarios name them, in all modes, with the closed forms and bytes
+// that are reported beside the simulated ones.
 #include <cmath>
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 using doctest::Approx;
 
-const PublishedStudy study;  // messages are counted by hand below
+const PublishedStudy study;  // the sizes of its messages are computed by hand below
 
 std::string compressed(const std::string& compressor, const std::string& more = "") {
     return R"(algorithm={"kind": "compressed-sgd", "compressor": )" + compressor + more + "}";
@@ -43,7 +43,7 @@ std::vector<Named> all_named() {
         {R"(algorithm={"kind": "sign-sgd"})", 3.0 * 12507},
         {R"(algorithm={"kind": "ef-sign-sgd", "exchange": "all-gather-bruck"})", 3.0 * 12515},
         {R"(algorithm={"kind": "power-sgd", "rank": 4})", 1.5 * 4 * (4 * (200 + 500) + 50)},
-        // two neighbors, and no message in the first of six steps
+        // two neighbors; the first of six steps sends no message
         {R"(algorithm={"kind": "choco-sgd", "mixing": {"kind": "ring"},
             "compressor": {"kind": "scaled-sign"}})",
          5.0 / 6 * 2 * 12515},
@@ -76,8 +76,8 @@ TEST_CASE("compressed family: by name, simulated steps are what the closed form 
 TEST_CASE("compressed family: by name, they train") {
     for (const auto& [algorithm, sent] : all_named()) {
         CAPTURE(algorithm);
-        // A vote moves every entry by the learning rate, however small its gradient is; what waits
-        // for a random draw is late.
+        // A vote moves every entry by the learning rate, however small its gradient is; entries
+        // that wait for a random draw lag behind.
         const bool by_signs = algorithm.find(R"("sign)") != std::string::npos;
         const bool at_random = algorithm.find("random") != std::string::npos;
         const std::string rate = by_signs ? "0.0005" : (at_random ? "0.005" : "0.02");

@@ -1,4 +1,5 @@
-// The local family through scenarios: what is read is what runs, and predictions stand beside it.
+// The local family through scenarios: what is read is what runs, and predictions are reported
+// beside results.
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -62,7 +63,8 @@ TEST_CASE("local family: what a worker contributes is amortized over a block") {
     CHECK(*run(algorithms[8]).compression_ratio == Approx(dense));
 }
 
-// Rings of four: 24 messages an average; one peer: 4 messages a step; a mixing ring: 8 a step.
+// Rings of four send 24 messages per average, one peer 4 messages per step, and a mixing ring 8 per
+// step.
 TEST_CASE("local family: messages are counted before a run") {
     const std::vector<double> expected{4 * 24, 4 * 16,  (6 + 3) * 24,  4 * 24,     12 * 4 + 3 * 24,
                                        12 * 8, 12 * 24, (12 + 4) * 24, 4 * 3 * 24, 4 * 24,
@@ -94,8 +96,8 @@ TEST_CASE("local family: averaged in every step they are dense SGD, to the digit
     }
 }
 
-// Published: 34.6 % and 1.5 % (ResNet-18, 16 nodes, 40 Gbps). The first is what the scenario's step
-// time was chosen for.
+// Published: 34.6 % and 1.5 % (ResNet-18, 16 nodes, 40 Gbps). The scenario's step time was chosen
+// to match the first.
 TEST_CASE("local family: synchronous SGD shows the published communication, overlapped less") {
     const Study shipped = read_study(PACELINE_SOURCE_DIR "/scenarios/overlap-local-sgd.json", {});
     const auto shown = [&](const std::string& label) {

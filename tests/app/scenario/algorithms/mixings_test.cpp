@@ -175,7 +175,7 @@ TEST_CASE("check: a line for each distinct mixing, with its gap") {
         {"kind": "exponential"}, {"kind": "random-matching"}]})");
     const std::string text = mixing_text(study);
 
-    CHECK(std::ranges::count(text, '\n') == 1 + 2 + 5);  // a blank line and two of head
+    CHECK(std::ranges::count(text, '\n') == 1 + 2 + 5);  // a blank line and two header lines
     CHECK(mixing_warnings(study).empty());
 }
 
@@ -197,7 +197,8 @@ TEST_CASE("check: rho, gap, symmetry and lambda_n stand in a mixing's line") {
                    "0.500000         0.5 directed            -\n"));
     CHECK(contains(text(R"({"kind": "one-peer-exponential"})", 8),
                    "0.000000           1 directed            -  3 in turn"));
-    CHECK(contains(text(R"({"kind": "random-matching"})", 16), "0.683130"));  // root of 14 / 30
+    CHECK(contains(text(R"({"kind": "random-matching"})", 16),
+                   "0.683130"));  // square root of 14 / 30
 }
 
 TEST_CASE("warnings: DecentLaM on directed or changing mixings, D2 below -1/3; all are allowed") {

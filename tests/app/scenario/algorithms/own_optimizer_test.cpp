@@ -1,4 +1,4 @@
-// The "optimizer" of an algorithm, which stands above that of the scenario, key by key.
+// The "optimizer" of an algorithm, which overrides the scenario's optimizer key by key.
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -86,7 +86,7 @@ TEST_CASE("own optimizer: a run with it is the run of a scenario that says the s
     CHECK(by_algorithm.train_loss != otherwise.train_loss);
 }
 
-// The small training with another "algorithm", and perhaps a sweep over it.
+// The small training study with another "algorithm" and, optionally, a sweep over it.
 std::string file_with(const TemporaryFolder& folder, const std::string& algorithm,
                       const std::string& sweep = "") {
     auto json = nlohmann::json::parse(small_training);

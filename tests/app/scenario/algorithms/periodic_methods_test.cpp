@@ -1,5 +1,5 @@
-// What a run of steps that differ is said to cost: stages behind one another, and steps that repeat
-// with a period within a stage.
+// The predicted cost of a run whose steps differ: stages follow each other, and within a stage the
+// steps repeat with a period.
 #include <chrono>
 #include <random>
 
@@ -13,9 +13,9 @@ namespace {
 
 struct Periodic {
     std::int64_t period;
-    std::int64_t first_stage;  // steps of it
+    std::int64_t first_stage;  // number of steps in it
 
-    // Of a step: where it lies in its stage decides, by the remainder alone.
+    // Returns the step's place in its stage's period: only the remainder matters.
     [[nodiscard]] std::int64_t place(std::int64_t k) const {
         return (k < first_stage ? k : k - first_stage) % period;
     }

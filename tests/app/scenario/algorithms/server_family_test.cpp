@@ -1,4 +1,4 @@
-// The methods with a server as a scenario names them: end to end.
+// The server methods as scenarios name them, end to end.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -76,7 +76,7 @@ TEST_CASE("server family: ps-sync is dense with the parameter server, to the bit
 }
 
 TEST_CASE("server family: ps-stale with bound 0 has the loss of dense") {
-    // the two add up in another order: of a model that computes in double, which nets do not
+    // the two sum in different orders, so the model computes in double, which nets do not
     const std::string in_double = R"(workload.model={"kind": "softmax-regression"})";
     const Metrics stale = study.run({R"(algorithm={"kind": "ps-stale", "bound": 0})", in_double});
     const Metrics dense = study.run({in_double});
@@ -93,7 +93,7 @@ TEST_CASE("server family: what a run sends is counted before it runs") {
         const bool by_two = kind.find("\"servers\": 2") != std::string::npos;
         const double sent = m.bytes_sent_per_node_per_step.value() * 4 * m.iterations;
 
-        // Half of the messages are the workers'; two servers are sent halves.
+        // Half of the messages come from the workers; with two servers, each gets half a model.
         CHECK(messages_of_run(scenario).value() / 2 * model / (by_two ? 2 : 1) ==
               Approx(sent).epsilon(1e-12));
     }
@@ -109,7 +109,8 @@ TEST_CASE("server family: FedAvg weighs models by the samples of their shards") 
     const double equal_shards = study.run({fedavg, plain}).train_loss.value();
     const double unequal_shards = study.run({fedavg, plain, unequal}).train_loss.value();
 
-    // The net computes in float: one batch of all workers rounds otherwise than a batch of each.
+    // The net computes in float: one batch of all workers rounds differently from one batch per
+    // worker.
     CHECK(equal_shards == Approx(study.run({plain}).train_loss.value()).epsilon(1e-7));
     CHECK(std::abs(unequal_shards - study.run({plain, unequal}).train_loss.value()) > 1e-6);
 }
@@ -118,7 +119,7 @@ TEST_CASE("server family: iterations and epochs of FedAvg count gradients that w
     const Metrics m =
         study.run({R"(algorithm={"kind": "fedavg", "fraction": 0.5, "local_steps": 3})"});
 
-    CHECK(m.iterations == 3);  // 6 steps of two workers of four
+    CHECK(m.iterations == 3);  // 6 steps, each by two of four workers
     CHECK(m.epochs.value() == Approx(6 * 2 * 8 / 256.0));
     CHECK(m.compression_ratio == Approx(3).epsilon(1e-2));
 }

@@ -1,4 +1,4 @@
-// Links that jitter, lose and change, from the scenario to the figures.
+// Links with jitter, losses and changing rates, from the scenario to the figures.
 #include "app/scenario/cluster/access.hpp"
 
 #include <chrono>
@@ -206,7 +206,8 @@ TEST_CASE("access: a run pauses through an outage, and is as much later as it la
 
     CHECK(plain.sim_time_s == Approx(12).epsilon(1e-12));
     CHECK(paused.sim_time_s == Approx(15).epsilon(1e-12));
-    CHECK(restarted.sim_time_s == Approx(15.5).epsilon(1e-12));  // half a second is sent again
+    CHECK(restarted.sim_time_s ==
+          Approx(15.5).epsilon(1e-12));  // half a second of data is sent again
     CHECK(restarted.bytes_sent_per_node_per_step == plain.bytes_sent_per_node_per_step);
 }
 
@@ -222,7 +223,7 @@ TEST_CASE("access: a trace that slows one way slows what goes that way") {
     const Pair pair;
     (void)pair.folder.write("up.csv", "time_s,up_mbps,down_mbps\n0,4,8\n");
 
-    // Both steps of the ring go out of node 0, too.
+    // Both steps of the ring leave node 0, too.
     CHECK(pair.run({access(R"({"kind": "trace", "file": "up.csv", "nodes": [0]})")}).sim_time_s ==
           Approx(4 * (1 + 2 * 2)).epsilon(1e-12));
 }
@@ -230,7 +231,8 @@ TEST_CASE("access: a trace that slows one way slows what goes that way") {
 TEST_CASE("access: fixed on/off times stretch the exchange by their share") {
     const Pair pair;
 
-    // The first exchange begins at 1 s with 2 s of sending, and so on: on in 0..2, 3..5, 6..8, ..
+    // The first exchange begins at 1 s and needs 2 s of sending, as do the later ones. The link is
+    // up in 0..2, 3..5, 6..8, ..
     const Metrics metrics =
         pair.run({access(R"({"kind": "on-off", "on": "2s", "off": "1s", "law": "fixed"})"),
                   "stop.iterations=2"});
@@ -270,7 +272,7 @@ TEST_CASE("access: random changes are the same under a seed, and others under an
 TEST_CASE("access: servers' links do not change") {
     const Pair pair;
 
-    // The server's link is shared by all: 2 s in and 2 s out on the first step.
+    // All workers share the server's link: 2 s in and 2 s out in the first step.
     const std::vector<std::string> server{R"(algorithm={"kind": "ps-sync"})"};
     std::vector<std::string> with_outage = server;
     with_outage.push_back(
@@ -324,15 +326,15 @@ TEST_CASE("jitter: a delay without spread is a latency") {
 }
 
 TEST_CASE("jitter: it lengthens a ring's steps by the mean of the later of two neighbors' delays") {
-    // On two nodes a step of the ring ends when both messages are there: the later of two sums of
-    // two draws. Constant up to chance: a mean of many steps.
+    // On two nodes a step of the ring ends when both messages have arrived: at the later of two
+    // sums of two draws. The mean of many steps is constant up to chance.
     const Pair pair;
     const std::string jitter = R"("jitter": {"kind": "pareto", "scale": "10ms", "shape": 3})";
 
     const Metrics metrics = pair.run({link(jitter), "stop.iterations=2000"});
 
-    const double least = 3 + 2 * 0.02;            // two links' least delays in each of two steps
-    const double most = 3 + 2 * 2 * (2 * 0.015);  // both messages' means one after the other
+    const double least = 3 + 2 * 0.02;  // the least delays of two links in each of two steps
+    const double most = 3 + 2 * 2 * (2 * 0.015);  // the mean delays of both messages, added up
     CHECK(*metrics.step_time_s > least);
     CHECK(*metrics.step_time_s < most);
 }

@@ -1,4 +1,4 @@
-// Machines of several devices and TCP, from the scenario to the figures.
+// Machines with several devices, and TCP, from the scenario to the figures.
 #include "app/scenario/cluster/cluster_choice.hpp"
 
 #include <chrono>
@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 using namespace literals;
 using doctest::Approx;
 
-// Machines on 10 Gbps and 20 us per link, devices on lanes of 100 Gbps and 1 us. 9.6 MB divide
-// evenly among 2, 3, .., 6, 8, 10, 12, 15, 16, 20, 24 and 32 workers.
+// Machines on 10 Gbps and 20 us per link, devices on lanes of 100 Gbps and 1 us. 9.6 MB can be
+// divided evenly among 2, 3, .., 6, 8, 10, 12, 15, 16, 20, 24 and 32 workers.
 struct Machines {
     TemporaryFolder folder;
     std::string file = folder.write("machines.json", R"({
@@ -117,7 +117,7 @@ TEST_CASE("cluster: lanes of a direct bus take memory for every pair") {
 TEST_CASE("machines: ring and hierarchy take their closed forms, whatever the shape") {
     const Machines machines;
     const double size = 9.6e6;
-    const double lane_s = 8 * size / 100e9;  // all of the vector over a lane
+    const double lane_s = 8 * size / 100e9;  // the whole vector over a lane
     const double wire_s = 8 * size / 10e9;
     for (const int p : {1, 2, 3, 4})
         for (const int g : {2, 4, 5, 8}) {
@@ -154,7 +154,8 @@ TEST_CASE("machines: where the bus is the narrow part, simulation and closed for
 }
 
 TEST_CASE("machines: four rings on a lane of a tenth of the wire have the lane's pace") {
-    // 2 machines of 4: on the wire 2 (L + S/8 / 1 Gbps), as no ring can have its 2.5 Gbps.
+    // 2 machines of 4: on the wire 2 (L + S/8 / 1 Gbps), since no ring can use its share of 2.5
+    // Gbps.
     const double expected = 5e-3 + 2 * 3 * (2e-6 + 8 * 2.4e6 / 1e9) + 2 * (42e-6 + 8 * 1.2e6 / 1e9);
 
     const Metrics m = Machines().run({hierarchical, "cluster.bus.link.bandwidth=1Gbps"});
@@ -191,7 +192,7 @@ TEST_CASE("machines: closed forms are claimed for a switched bus on a star, and 
 }
 
 TEST_CASE("machines: a bridge is one lane for all of a machine, lanes of pairs are one for each") {
-    // A ring within one machine: each step has one message per device.
+    // A ring within one machine: each step sends one message per device.
     const Machines machines;
     const std::vector<std::string> one{ring, nodes(1)};
     const auto step = [&](const char* kind) {
@@ -319,8 +320,9 @@ TEST_CASE("transport: slow start is paid once, however many steps follow") {
         return plain.run({cold, stop}).sim_time_s - plain.run({warm_tcp, stop}).sim_time_s;
     };
 
-    // The first messages of the four connections of the ring set out together. RTT 100 us; a window
-    // of 14,480 bytes drains in 14,480 x 8 / 941.5 Mbps = 123 us: it fills the way at once.
+    // The first messages of the four connections of the ring start together. The RTT is 100 us; a
+    // window of 14,480 bytes drains in 14,480 x 8 / 941.5 Mbps = 123 us, so it fills the path at
+    // once.
     CHECK(lost(1) == 0);
     const std::string far = "cluster.fabric.link.latency=1ms";
     const auto lost_far = [&](int steps) {
@@ -328,7 +330,8 @@ TEST_CASE("transport: slow start is paid once, however many steps follow") {
         return plain.run({cold, stop, far}).sim_time_s -
                plain.run({warm_tcp, stop, far}).sim_time_s;
     };
-    // RTT 4 ms: windows 1, 2, .., 32 of 123.04 us are waited for (32 are 3.94 ms).
+    // RTT 4 ms: each window of 1, 2, .., 32 segments of 123.04 us waits for its acknowledgement (32
+    // take 3.94 ms).
     const double window = 14'480 * 8 / (1e9 * 1448 / 1538);
     CHECK(lost_far(1) == Approx(6 * 4e-3 - 63 * window).epsilon(1e-6));
     CHECK(lost_far(40) == Approx(lost_far(1)).epsilon(1e-9));
@@ -346,7 +349,8 @@ TEST_CASE("transport: acknowledgements take their share on other fabrics than th
 
     // Two hops, as on a star.
     CHECK(plain.run({warm_tcp, leaf}).sim_time_s == Approx(on_a_star).epsilon(1e-12));
-    // Nobody sends against the ring's direction: there are no acknowledgements' frames to meet.
+    // Nobody sends against the ring's direction, so there are no acknowledgement frames to compete
+    // with.
     const double rate = 1e9 / 8 * 1448 / 1538;
     CHECK(plain.run({warm_tcp, ring_of_nodes}).step_time_s.value() ==
           Approx(5e-3 + 6 * (50e-6 + 1.2e6 / rate)).epsilon(1e-8));
@@ -366,7 +370,8 @@ TEST_CASE("transport: on one machine TCP changes nothing, as buses do not speak 
 }
 
 TEST_CASE("transport: between machines every message has its cost, inside none") {
-    // Two machines of two: 2 steps inside and 2 between, which start one message per device.
+    // Two machines of two: 2 steps inside and 2 between machines, each of which starts one message
+    // per device.
     const Machines machines;
     const std::vector<std::string> two{hierarchical, devices_per_node(2), "stop.iterations=1"};
     std::vector<std::string> costly = two;

@@ -150,7 +150,7 @@ TEST_CASE("fabrics: memory is counted for links beyond two a node and for tables
               .memory == 18_B);
 }
 
-// One step of an all-reduce of 8 MB.
+// Time of one step with an all-reduce of 8 MB.
 double step_time(const std::string& fabric, int nodes, int seed = 1,
                  const std::string& all_reduce = "ring") {
     const TemporaryFolder folder;
@@ -172,8 +172,8 @@ TEST_CASE("fabrics: a ring all-reduce on a ring takes one link a step") {
 }
 
 TEST_CASE("fabrics: a ring all-reduce crosses a dumbbell with one message each way") {
-    // The two messages of a step that cross have the bottleneck for themselves: it is the slowest
-    // link, and the longest way is of three links.
+    // The two messages of a step that cross have the bottleneck to themselves. It is the slowest
+    // link, and the longest route has three links.
     const std::string dumbbell = R"({"kind": "dumbbell",
         "link": {"bandwidth": "1Gbps", "latency": "20us"},
         "bottleneck": {"bandwidth": "500Mbps", "latency": "60us"}})";
@@ -182,7 +182,7 @@ TEST_CASE("fabrics: a ring all-reduce crosses a dumbbell with one message each w
 }
 
 TEST_CASE("fabrics: a run takes the routes that its seed draws") {
-    // Exchanges between two leaves whose messages share an uplink, or do not.
+    // Exchanges between two leaves, whose messages may share an uplink.
     const std::string fabric = R"({"kind": "leaf-spine", "link": {"bandwidth": "1Gbps"},
                                    "hosts_per_leaf": 4, "spines": 4})";
     std::set<double> times;
@@ -190,7 +190,7 @@ TEST_CASE("fabrics: a run takes the routes that its seed draws") {
         times.insert(step_time(fabric, 8, seed, "halving-doubling"));
 
     CHECK(times.size() > 1);
-    CHECK(*times.begin() >= 1e-3 + 2 * 7.0 / 8 * 64e-3);  // without any sharing
+    CHECK(*times.begin() >= 1e-3 + 2 * 7.0 / 8 * 64e-3);  // if nothing were shared
     CHECK(step_time(fabric, 8, 3, "halving-doubling") ==
           step_time(fabric, 8, 3, "halving-doubling"));
 }

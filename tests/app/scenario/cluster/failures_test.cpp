@@ -1,4 +1,4 @@
-// The "failures" of a scenario: what is read, what is refused, and what every algorithm does.
+// The "failures" of a scenario: what is accepted, what is refused, and how every algorithm reacts.
 #include <string>
 #include <vector>
 
@@ -33,7 +33,7 @@ Metrics run(const TemporaryFolder& folder, const Json& study) {
         read_study(folder.write("study.json", study.dump()), {}).points.front().scenario, nullptr);
 }
 
-// What is wrong, without the file's name.
+// Returns the problem of the refusal, without the file's name.
 std::string problem(const TemporaryFolder& folder, const Json& study) {
     try {
         static_cast<void>(read_study(folder.write("study.json", study.dump()), {}));

@@ -130,7 +130,7 @@ TEST_CASE("links: the presets of access links have WebPageTest's rates and round
 
         CHECK(cable.down.bandwidth.bits_per_second == 1'000 * printed.down_kbps);
         CHECK(cable.up.bandwidth.bits_per_second == 1'000 * printed.up_kbps);
-        // There and back, over a link up and a link down each way.
+        // A round trip: one link up and one link down in each direction.
         CHECK(2 * (cable.up.latency + cable.down.latency) == printed.round_trip);
         CHECK(cable.up.efficiency == 1);
     }

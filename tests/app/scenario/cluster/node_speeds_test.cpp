@@ -64,8 +64,8 @@ TEST_CASE("node speeds: drawn speeds are the same for every algorithm") {
     }
 }
 
-// Throughputs of models/profiles/resnet-50.json at batch 32: 298.51 images/s of a V100, the first
-// row, and 45.52 of a K80.
+// Throughputs from models/profiles/resnet-50.json at batch 32: 298.51 images/s for a V100, the
+// first row, and 45.52 for a K80.
 TEST_CASE("node speeds: a device takes what was measured on it, and the speedup is of the other") {
     const Small small;
     const std::string v100 = R"(workload={"profile": "resnet-50", "device": "v100", "batch": 32})";
@@ -77,7 +77,8 @@ TEST_CASE("node speeds: a device takes what was measured on it, and the speedup 
     CHECK(m.speedup.value() == Approx(8 * 32 / 298.51 / m.step_time_s.value()).epsilon(1e-9));
 }
 
-// An estimate is inverse to the share of the peak; the peaks are 10.6 and 15.7 Tflops.
+// An estimated time is inversely proportional to the share of the peak; the peaks are 10.6 and 15.7
+// Tflops.
 TEST_CASE("node speeds: at shares of their peaks devices differ as their peaks do") {
     const Small small;
     const std::string p100 =
@@ -105,7 +106,7 @@ TEST_CASE("node speeds: backward in buckets is scaled as a whole") {
     CHECK(m.step_time_s.value() == Approx(0.5e-3).epsilon(1e-2));
 }
 
-// The longest of 8 factors 1 + E/2 is 1 + H_8 / 2 in the mean, of variance (1 + 1/4 + .. + 1/64)/4.
+// The longest of 8 factors 1 + E/2 has mean 1 + H_8 / 2 and variance (1 + 1/4 + .. + 1/64)/4.
 TEST_CASE("compute jitter: an all-reduce waits for the longest of n gradients") {
     const Small small;
     constexpr int steps = 2000;
@@ -130,7 +131,7 @@ TEST_CASE("stragglers: objects of a list are multiplied, and draw for themselves
                                                             {"factor": 2, "share": 0.5}])"});
 
     CHECK(both.compute_s.value() == Approx((6 + 6 + 3) * 1e-3 / 8));
-    // (1 + 1/2)^2 in the mean if the two are independent, 2.5 if they were one.
+    // (1 + 1/2)^2 on average if the two are independent; 2.5 if they were the same draw.
     CHECK(twice.compute_s.value() == Approx(2.25e-3).epsilon(0.08));
 }
 
@@ -143,7 +144,7 @@ TEST_CASE("stragglers: every tenth step, and five of every ten milliseconds") {
                    R"(algorithm={"kind": "swarm-sgd", "mixing": {"kind": "complete"}})"});
 
     CHECK(steps.compute_s.value() == Approx(1.3e-3));
-    // In 10 ms the work of 5 + 5/4 ms is done: 100 ms of work take 16 periods, no more, no less.
+    // Every 10 ms complete 5 + 5/4 ms of work: 100 ms of work take exactly 16 periods.
     CHECK(times.sim_time_s == Approx(160e-3).epsilon(1e-6));
 }
 

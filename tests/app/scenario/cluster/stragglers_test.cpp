@@ -45,8 +45,9 @@ TEST_CASE("stragglers: backward in buckets is slowed as a whole") {
     CHECK(m.step_time_s.value() == Approx(2.5e-3).epsilon(1e-3));
 }
 
-// All wait for the slowest of 16 gradients, which is slow with probability 1 - 0.98^16 = 0.276;
-// those who wait for nobody take the mean, 1.06 ms, and their last one a little more.
+// All-reduce waits for the slowest of 16 gradients, which is slow with probability 1 - 0.98^16 =
+// 0.276. Workers that wait for nobody take the mean, 1.06 ms, and slightly longer for their last
+// gradient.
 TEST_CASE("stragglers: random ones slow all-reduce down to the slowest, and gossip hardly") {
     const Small small;
     const std::string slow = R"(cluster.stragglers={"factor": 4, "share": 0.02})";
@@ -85,7 +86,7 @@ TEST_CASE("waiting: without a step there are no shares, and a cut step counts as
     const Metrics cut = small.run({"stop={\"time\": \"1.5ms\"}"});
 
     CHECK_FALSE(none.waiting_network_share.has_value());
-    // All but the messages of one step, 30 of a byte or less at 10 Gbps.
+    // Everything except the messages of one step: 30 messages of a byte or less at 10 Gbps.
     CHECK(cut.waiting_network_share.value() < 1e-3);
     CHECK(cut.waiting_stragglers_share.value() == Approx(0).scale(1).epsilon(1e-3));
 }

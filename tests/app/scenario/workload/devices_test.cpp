@@ -35,7 +35,7 @@ TEST_CASE("devices: each has a name of its own, a peak and where it comes from")
         CHECK(!device.title.empty());
         CHECK(device.peak_flops > 1e12);
         CHECK(device.peak_flops < 1e14);
-        // No data sheet was at hand for any of them.
+        // No data sheet was available for any of them.
         CHECK(device.source.find("from memory, unverified") != std::string::npos);
     }
     CHECK(names.size() >= 10);
@@ -63,7 +63,7 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Of every net on every device that it was measured on: the share of the peak that it reaches.
+// For every net on every device that it was measured on: the share of the peak that it reaches.
 std::vector<double> measured_shares() {
     std::vector<double> shares;
     for (const std::string_view name : profile_names()) {

@@ -27,7 +27,7 @@ TEST_CASE("measure: a cadence is iterations, epochs or a simulated time") {
     CHECK(cadence("5 epochs", 8).iterations == 40);
     CHECK(cadence("2.5 epochs", 8).iterations == 20);
     CHECK(cadence("0.3 epochs", 8).iterations == 2);   // 2.4 steps
-    CHECK(cadence("0.01 epochs", 8).iterations == 1);  // one at least
+    CHECK(cadence("0.01 epochs", 8).iterations == 1);  // at least one
     CHECK(cadence("10s", 8).time == 10s);
     CHECK(cadence("10s", 8).iterations == 0);
 }
@@ -61,7 +61,7 @@ TEST_CASE("measure: samples and targets are read, those of stop by themselves") 
 
 TEST_CASE("measure: the models are scored at that cadence in a run") {
     CHECK(study.run({"measure.every=4 iterations"}).timeline.size() == 3);  // 0, 4, 6
-    CHECK(study.run({"measure.every=0.125 epochs"}).timeline.size() == 7);  // of 8 steps
+    CHECK(study.run({"measure.every=0.125 epochs"}).timeline.size() == 7);  // 8 steps
     CHECK(study.run({"measure={}"}).timeline.size() == 2);
     const Metrics by_time = study.run({"measure.every=2500us", "cluster.nodes=1"});
     REQUIRE(by_time.timeline.size() == 4);

@@ -24,16 +24,16 @@ struct Published {
     std::int64_t parameters;
     double gradient_mib;         // fp32
     double macs;                 // forward, per sample
-    std::int64_t nominal_bytes;  // 6 bytes x 0.001 of 2-D tensors, 4 bytes per 1-D entry
+    std::int64_t nominal_bytes;  // 6 bytes x 0.001 for 2-D tensors, 4 bytes per 1-D entry
 };
 
 // Parameters: torchvision's weight metadata for Inception-v3, ResNet-50 and VGG-16, derived for the
-// others (ResNet-152: 60.2M are published, BERT-Large: 336M, Transformer: 210M).
-// Gradient sizes: Lin et al., ICLR 2018, Tables 3 and 4, where they state them. Of DeepSpeech, a
-// stand-in, only 488.08 MiB are published; the 0.74 MB of Table 4 are not met.
+// others (published: 60.2M for ResNet-152, 336M for BERT-Large, 210M for Transformer).
+// Gradient sizes: Lin et al., ICLR 2018, Tables 3 and 4, where given. DeepSpeech is a stand-in:
+// only its 488.08 MiB are published, and the 0.74 MB of Table 4 are not reproduced.
 // Work of BERT-Large: per token and layer 12 x 1024^2 and, for attention, 2 x 128 x 1024; one
-// pooler; 20 tokens decoded. Of the Transformer: 12 and 16 x 1024^2 for the layers of the encoder
-// and the decoder, 32 x 1024^2 for the output.
+// pooler; 20 tokens decoded. Work of the Transformer: 12 and 16 x 1024^2 for the layers of the
+// encoder and the decoder, 32 x 1024^2 for the output.
 const std::vector<Published> published{
     {"alexnet", 60'965'224, 232.56, 724'406'816, 408'000},
     {"bert-large", 336'226'108, 1282.60,
@@ -84,7 +84,7 @@ TEST_CASE("profiles: the built-in ones have the published numbers of parameters"
         const double mib = static_cast<double>(layout->entries()) * 4 / (1 << 20);
 
         CHECK(layout->entries() == net.parameters);
-        CHECK(std::abs(mib - net.gradient_mib) <= 0.005);  // two decimals are published
+        CHECK(std::abs(mib - net.gradient_mib) <= 0.005);  // published with two decimals
     }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("profiles: throughputs are those that their sources print") {
         std::optional<std::int64_t> batch;
         double samples_per_s;
     };
-    // jcjohnson/cnn-benchmarks prints milliseconds of 16 images.
+    // jcjohnson/cnn-benchmarks prints milliseconds per batch of 16 images.
     const std::vector<Row> rows{{"resnet-50", "gtx-1080", 16, 16 / 0.14982},
                                 {"vgg-16", "titan-x-pascal", 16, 16 / 0.12862},
                                 {"googlenet", "gtx-1080", 16, 16 / 0.05616},

@@ -16,7 +16,7 @@ std::optional<Launch> launched(const std::map<std::string, std::string>& variabl
 
 TEST_CASE("launch: without a launcher's variables there is none") {
     CHECK(!launched({}));
-    CHECK(!launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}));  // a batch script of Slurm
+    CHECK(!launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}));  // a Slurm batch script
     CHECK(!launched({{"OMPI_COMM_WORLD_SIZE", ""}}));
     CHECK(!launched({{"PMIX_RANK", "-1"}}));
     CHECK(!launched({{"PMI_SIZE", "4x"}}));

@@ -1,4 +1,4 @@
-// The ranks of a job, rank 0 and the others, as threads of this test.
+// The ranks of a job, run as threads of this test.
 #include "app/study/ranks/leader.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Study swept(const TrainingStudy& files, const std::string& sweep,
     return read_study(files.folder.write("swept.json", json), settings);
 }
 
-// Six points that train; those of a learning rate share a baseline, which they ask for.
+// Six points that train. Those with the same learning rate share a baseline, which they request.
 Study study_with_baselines(const TrainingStudy& files) {
     return swept(files, R"({
         "optimizer.learning_rate": [0.1, 0.05],
@@ -37,7 +37,7 @@ Study study_with_baselines(const TrainingStudy& files) {
                  {"measure.target_loss=2.7", "measure.baseline=true"});
 }
 
-// The other ranks, each a thread. Those that are in `stops` have that stop, the others none.
+// The other ranks, one thread each. Ranks in `stops` get that stop; the others get none.
 class Others {
   public:
     Others(PostOffice& office, const Study& study, const PoolSize& size,
@@ -49,7 +49,7 @@ class Others {
                 codes_[static_cast<std::size_t>(rank - 1)] = follow(post, study, size, stop);
             });
     }
-    // Once rank 0 has ended them.
+    // Call after rank 0 has ended them.
     std::vector<int> exit_codes() {
         threads_.clear();
         return codes_;
@@ -76,7 +76,7 @@ StudyOptions on_ranks(Leader& leader) {
 
 void no_interruption() {}
 
-// The study on so many ranks, by the code of rank 0 as the program has it.
+// Runs the study on so many ranks, with the program's own code for rank 0.
 StudyOutcome run_on(int ranks, const Study& study, const PoolSize& size_of_others,
                     const std::filesystem::path& keep_in = {}) {
     PostOffice office(ranks);
@@ -181,7 +181,7 @@ TEST_CASE("ranks: a rank with another study or another build is refused") {
     }
 }
 
-// Points that do not end by themselves.
+// Points that never end by themselves.
 Study endless_study(const TrainingStudy& files) {
     return swept(files, R"({"seed": [1, 2, 3, 4]})",
                  {"stop.iterations=1000000000000", "measure.every=1000000 iterations"});

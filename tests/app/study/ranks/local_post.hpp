@@ -1,4 +1,4 @@
-// The ranks of a job as threads of a test, with a post in memory.
+// The ranks of a job as threads of a test, with an in-memory post.
 #pragma once
 
 #include <deque>

@@ -31,7 +31,7 @@ std::string timing(const std::string& sweep) {
 }
 
 constexpr const char* nodes_and_seeds = R"({"cluster.nodes": [1, 2, 4, 8], "seed": [1, 2]})";
-// Short points and a long one, with which the study begins.
+// The study starts with its long point; the other points are short.
 constexpr const char* short_and_long = R"({"stop.iterations": [2, 3, 4, 200]})";
 constexpr const char* short_and_endless = R"({"stop.iterations": [2, 1000000000]})";
 
@@ -56,8 +56,8 @@ struct Shell {
 
     [[nodiscard]] fs::path path(const std::string& name) const { return folder.path() / name; }
 
-    // In the folder; `$mpirun` and `$paceline` are what one would type. Ranks write their process
-    // ids into rank.0, rank.1, ...
+    // Runs a script in the folder; `$mpirun` and `$paceline` are the commands a user would type.
+    // Ranks write their process ids to rank.0, rank.1, ...
     [[nodiscard]] Outcome run(const std::string& script) const {
         const TemporaryFolder streams;
         const std::string file = streams.write(

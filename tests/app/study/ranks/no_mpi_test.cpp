@@ -1,4 +1,4 @@
-// The program built without MPI, where a launcher has started it.
+// The program built without MPI, started by an MPI launcher.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
