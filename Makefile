@@ -13,7 +13,8 @@ werror = $(if $(PACELINE_WERROR),-D PACELINE_WERROR=$(PACELINE_WERROR))
 # $(call build,PRESET,TARGET)
 build = cmake --preset $(1) $(werror) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
-# clang-tidy reads sources one by one; the builds compile two dozen as one. Nothing is compiled here.
+# For clang-tidy, which reads sources one by one; the builds compile two dozen as one. Nothing is compiled in this
+# folder.
 lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PACELINE_PRECOMPILE=OFF --log-level=NOTICE
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
@@ -24,7 +25,7 @@ run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failu
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: ## build paceline, run the study of DGC's speedup and draw it
+demo: ## build paceline, run the DGC speedup study and draw its figure
 	@echo "demo: installs the Debian packages that are missing, builds paceline, runs scenarios/dgc-speedup.json and draws its figure"
 	@tools/deps.sh --demo
 	@$(call build,release,paceline)
@@ -41,110 +42,110 @@ test: deps ## build everything and run every test
 	@$(call build,release,all)
 	@ctest --preset release --parallel $(jobs)
 
-fuzz: deps ## judge 10,000 inputs that are wrong in some way, under sanitizers (fifteen minutes; not in CI)
+fuzz: deps ## judge 10,000 faulty inputs under sanitizers (fifteen minutes; not in CI)
 	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"
 	@$(call build,asan,paceline_fuzz)
 	@build/asan/tests/fuzz/paceline_fuzz --count 10000 --jobs $(jobs) --out build/fuzz
 
-bench: ## measure paceline, and other simulators where they are installed
+bench: ## benchmark paceline, and other simulators if installed
 	@echo "bench: builds preset release and runs tools/bench.sh"
 	@tools/deps.sh --bench
 	@$(call build,release,all)
 	@tools/bench.sh
 
-validation: deps ## hold predictions against published measurements, into docs/validation.md
+validation: deps ## compare predictions with published measurements; writes docs/validation.md
 	@echo "validation: runs scenarios/validation and writes docs/validation.md"
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline
 
-comparison: deps ## run every algorithm on one task, into docs/comparison.md
+comparison: deps ## run every algorithm on one task; writes docs/comparison.md
 	@echo "comparison: runs scenarios/all-algorithms.json and writes docs/comparison.md"
 	@$(call build,release,paceline)
 	@tools/compare_algorithms.py build/release/paceline
 
-figures: deps ## draw the figures of the documentation, into docs/figures
+figures: deps ## draw the figures of the documentation; writes docs/figures
 	@echo "figures: runs four studies and draws docs/figures"
 	@$(call build,release,paceline)
 	@tools/draw_figures.sh build/release/paceline
 
-fingerprints: deps ## run every fingerprint scenario and write the hashes, tests/fingerprints/fingerprints.txt
+fingerprints: deps ## run every fingerprint scenario; writes the hashes to tests/fingerprints/fingerprints.txt
 	@echo "fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and writes the hashes"
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py build/release/paceline --write --jobs $(jobs)
 
-reference: ## write the reference of scenario keys, docs/reference.md, from the schema
+reference: ## write docs/reference.md, the reference of scenario keys, from the schema
 	@echo "reference: writes docs/reference.md"
 	@python3 tools/make_reference.py
 
-deps: ## install the Debian packages that are missing
+deps: ## install missing Debian packages
 	@echo "deps: looks for the Debian packages that the build needs"
 	@tools/deps.sh
 
-format: ## lay out every C++ file as .clang-format says
+format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-cpus check-lint check-lint-tests check-sanitizers ## everything below
+check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
 
-check-format: ## is every C++ file laid out as .clang-format says?
+check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"
 	@clang-format-19 --dry-run -Werror $(sources)
 
-check-layers: ## do the includes go the way of the layers?
+check-layers: ## check that includes respect the layers
 	@echo "check-layers: reads the includes of every C++ file"
 	@python3 -B tools/check_layers.py --self-test
 	@python3 -B tools/check_layers.py
 
-check-numerics: ## is every number the same on every machine?
+check-numerics: ## check that no number depends on the machine
 	@echo "check-numerics: looks for functions and sums that depend on the machine"
 	@python3 -B tools/check_numerics.py --self-test
 	@python3 -B tools/check_numerics.py
 
-check-profiles: ## are the profiles what tools/make_profiles.py makes?
+check-profiles: ## check that the profiles match tools/make_profiles.py
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
 
-check-reference: ## is docs/reference.md what the schema says, and does every link in the docs lead somewhere?
+check-reference: ## check docs/reference.md against the schema, and all links in the docs
 	@echo "check-reference: makes docs/reference.md again, and follows the links of every page"
 	@python3 tools/make_reference.py --check
 	@python3 tools/check_links.py --self-test
 	@python3 tools/check_links.py
 
-check-docs: deps ## do the commands of the tutorial and the how-to pages print what the pages show?
+check-docs: deps ## check that the commands of the tutorial and the how-to pages print what the pages show
 	@echo "check-docs: runs the commands of docs/tutorial.md, docs/how-to and docs/adding"
 	@$(call build,release,paceline)
 	@python3 tools/check_pages.py --self-test
 	@python3 tools/check_pages.py build/release/paceline
 
-check-install: deps ## does what is installed run, and can another program use the libraries?
+check-install: deps ## check that an installation runs and that another program can use its libraries
 	@echo "check-install: installs into a folder of its own and builds tests/consumer against it"
 	@$(call build,release,all)
 	@tools/check_install.sh build/release
 
-check-scenarios: deps ## are the shipped scenarios accepted as they are?
+check-scenarios: deps ## check that the shipped scenarios are accepted
 	@echo "check-scenarios: reads every point of every shipped scenario, with its data"
 	@$(call build,release,paceline)
 	@for file in $(filter-out %.schema.json %/published.json,$(wildcard scenarios/*.json scenarios/validation/*.json)); do \
 		build/release/paceline check $$file >/dev/null || exit 1; done
 
-check-validation: deps ## is docs/validation.md what the studies give?
+check-validation: deps ## check docs/validation.md against the studies
 	@echo "check-validation: runs scenarios/validation and compares"
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline --check
 
-check-fingerprints: deps ## do all scenarios give the bytes whose hashes are checked in, in every variant?
+check-fingerprints: deps ## check that all scenarios give the checked-in hashes, in every variant
 	@echo "check-fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and compares hashes"
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py --self-test >/dev/null
 	@python3 tools/fingerprints.py build/release/paceline --jobs $(jobs)
 
-# `make test` runs the small scenarios, so CI has only the shipped ones left.
+# For CI, where `make test` has already run the small scenarios.
 check-fingerprints-shipped: deps
 	@echo "check-fingerprints-shipped: runs scenarios, long ones shortened, and compares hashes"
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py build/release/paceline --set shipped --jobs $(jobs)
 
-check-instruction-sets: deps ## do the tests of nets and algorithms pass under every instruction set that this machine has?
+check-instruction-sets: deps ## run the tests of nets and algorithms under every instruction set of this machine
 	@echo "check-instruction-sets: runs the tests in tests/models and tests/algorithms under each PACELINE_ISA"
 	@$(call build,release,all)
 	@for isa in $$(python3 tools/fingerprints.py build/release/paceline --instruction-sets); do \
@@ -152,45 +153,45 @@ check-instruction-sets: deps ## do the tests of nets and algorithms pass under e
 		PACELINE_ISA=$$isa build/release/tests/paceline_tests \
 			--source-file='*/tests/models/*,*/tests/algorithms/*' || exit 1; done
 
-check-native: deps ## does a build for this very CPU give the same bytes?
+check-native: deps ## check that a build for this very CPU gives the same bytes
 	@echo "check-native: compiles paceline with -march=native into build/native, and compares hashes"
 	@cmake --preset release -B build/native -D PACELINE_ARCH=native -D PACELINE_WERROR=OFF -D PACELINE_TESTS=OFF \
 		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
 	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native --jobs $(jobs)
 
-check-cpus: deps ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
+check-cpus: deps ## check that an old CPU is refused in one line and that other CPUs give the same bytes (under qemu)
 	@echo "check-cpus: runs paceline on an emulated Nehalem, Haswell and EPYC"
 	@$(call build,release,paceline)
 	@tools/check_cpus.sh build/release/paceline
 
-check-aarch64: deps ## does paceline compile for aarch64, and does it give the same bytes there? (under qemu; not in CI)
+check-aarch64: deps ## check that paceline compiles for aarch64 and gives the same bytes there (under qemu; not in CI)
 	@echo "check-aarch64: fetches Debian's arm64 packages into build/aarch64-sysroot, compiles, and compares hashes"
 	@tools/aarch64_sysroot.sh build/aarch64-sysroot
 	@$(call build,aarch64,paceline)
 	@python3 tools/fingerprints.py build/aarch64/paceline --set coverage --time-limit 1800 \
 		--under "qemu-aarch64 -L build/aarch64-sysroot" --keep build/fingerprints/aarch64 --jobs $(jobs)
 
-check-lint-core: deps # the checks of .ci/lint-checks, over the product
+check-lint-core: deps # runs the checks of .ci/lint-checks over the product
 	@echo "check-lint-core: runs the checks of .ci/lint-checks over every .cpp file but the tests"
 	@$(lint_database)
 	@python3 tools/lint_batches.py build/lint --jobs $(jobs)
 
-check-lint: deps ## has clang-tidy nothing to say of the product?
+check-lint: deps ## check the product with clang-tidy
 	@echo "check-lint: runs clang-tidy over every .cpp file but the tests"
 	@$(lint_database)
 	@run-clang-tidy-19 -p build/lint -quiet -j $(jobs) '^(?!.*/(build|tests)/).*\.cpp$$'
 
-check-lint-tests: deps ## has clang-tidy nothing to say of the tests? (not in CI)
+check-lint-tests: deps ## check the tests with clang-tidy (not in CI)
 	@echo "check-lint-tests: runs clang-tidy over every .cpp file of the tests"
 	@$(lint_database)
 	@run-clang-tidy-19 -p build/lint -quiet -j $(jobs) '/tests/.*\.cpp$$'
 
-check-sanitizers: deps ## do the tests pass under address and undefined-behavior sanitizers?
+check-sanitizers: deps ## run the tests under address and undefined-behavior sanitizers
 	@echo "check-sanitizers: builds preset asan and runs every test but those of the longest studies and of Python"
 	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS=ON && cmake --build build/asan
 	@$(run_asan)
 
-check-sanitizers-core: deps # the part that CI has the time for: the machine, the readers, nets and data, and whole runs of every algorithm
+check-sanitizers-core: deps # the part that fits into CI: the machine, the readers, nets and data, and whole runs of every algorithm
 	@echo "check-sanitizers-core: the same of the tests in tests/sim, tests/models and tests/app"
 	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS='/tests/(sim|models|app)/' && \
 		cmake --build build/asan --target paceline paceline_tests

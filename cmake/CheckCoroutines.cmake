@@ -1,10 +1,10 @@
-# Refuses a compiler that gets coroutines wrong, before it builds a simulator that is wrong.
+# Refuses a compiler with broken coroutines, before it builds a broken simulator.
 #
 #   include(cmake/CheckCoroutines.cmake)
 #   paceline_check_coroutines()          # after project(... LANGUAGES CXX)
 #
-# Compiles and runs coroutine_conformance.cpp without and with optimization. What passed is remembered
-# in the cache for this compiler, these flags and this program; a failure is never remembered.
+# Compiles and runs coroutine_conformance.cpp without and with optimization. A success is cached for
+# this compiler, these flags and this program; a failure is never cached.
 
 set(paceline_coroutine_conformance_source "${CMAKE_CURRENT_LIST_DIR}/coroutine_conformance.cpp")
 

@@ -1,4 +1,4 @@
-# Finds SimGrid, the peer that the benchmarks and one optional test hold paceline against: target SimGrid::SimGrid.
+# Finds SimGrid, which the benchmarks and one optional test compare paceline with: target SimGrid::SimGrid.
 find_path(SimGrid_INCLUDE simgrid/s4u.hpp)
 find_library(SimGrid_LIBRARY simgrid)
 mark_as_advanced(SimGrid_INCLUDE SimGrid_LIBRARY)

@@ -1,8 +1,8 @@
-# What `cmake --install build/release --prefix P` puts where, and what find_package(paceline) then finds.
+# Where `cmake --install build/release --prefix P` puts files, and what find_package(paceline) then finds:
 #
 #   P/bin/paceline                  the program; it needs no other file of P
 #   P/lib/libpaceline_<folder>.a    paceline::<folder>
-#   P/include/paceline/<folder>     headers; a program includes "sim/engine/units.hpp" as paceline does
+#   P/include/paceline/<folder>     headers, included as in paceline: "sim/engine/units.hpp"
 #   P/lib/cmake/paceline            the package
 #   P/share/paceline                the shipped scenarios, their schema, scripts that draw results
 #   P/share/doc/paceline            license, changelog, docs
@@ -24,7 +24,7 @@ configure_package_config_file(
     "${PROJECT_BINARY_DIR}/pacelineConfig.cmake"
     INSTALL_DESTINATION "${paceline_package}"
     PATH_VARS PACELINE_SCENARIOS)
-# Below 1.0 a minor version may change what programs use.
+# Below 1.0 a minor version may change the API.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/pacelineConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/pacelineConfig.cmake"

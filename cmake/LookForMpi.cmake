@@ -1,7 +1,8 @@
-# paceline_look_for_mpi(): MPI::MPI_CXX, if PACELINE_MPI asks for it. Only the program uses it, by the C interface.
+# paceline_look_for_mpi() finds MPI::MPI_CXX if PACELINE_MPI asks for it. Only the program uses MPI, through its C
+# interface.
 #
-# AUTO takes what is there, but leaves MPI out of a build with sanitizers: Open MPI frees little of what it has at
-# its end. CMake's module looks for MPI with the C++ compiler of the project, so that no C compiler is needed.
+# AUTO uses MPI if it is installed, but not in a build with sanitizers: Open MPI leaks memory at exit. CMake's module
+# looks for MPI with the C++ compiler of the project, so that no C compiler is needed.
 macro(paceline_look_for_mpi)
     set(MPI_CXX_SKIP_MPICXX TRUE)
     if(PACELINE_MPI STREQUAL "AUTO" AND PACELINE_SANITIZE)

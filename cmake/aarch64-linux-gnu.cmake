@@ -1,5 +1,5 @@
-# Compiles for aarch64 Linux with clang on another machine. tools/aarch64_sysroot.sh fills the folder of Debian's arm64
-# packages, build/aarch64-sysroot; qemu-aarch64 (Debian's qemu-user) runs what the compiler makes.
+# Cross-compiles for aarch64 Linux with clang. tools/aarch64_sysroot.sh fills build/aarch64-sysroot with Debian's arm64
+# packages; qemu-aarch64 (Debian's qemu-user) runs the resulting programs.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 
@@ -11,7 +11,7 @@ get_filename_component(CMAKE_SYSROOT "${PACELINE_AARCH64_SYSROOT}" ABSOLUTE)
 set(CMAKE_CXX_COMPILER clang++-19)
 set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
-# Finds crt1.o and libgcc inside the folder, not those of a cross compiler that this machine may have.
+# Finds crt1.o and libgcc inside the folder, not those of a cross compiler that may be installed.
 add_compile_options(--gcc-install-dir=${CMAKE_SYSROOT}/usr/lib/gcc/aarch64-linux-gnu/12)
 add_link_options(--gcc-install-dir=${CMAKE_SYSROOT}/usr/lib/gcc/aarch64-linux-gnu/12 -fuse-ld=lld)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Unpacks the arm64 packages of Debian 12 that paceline is built against into a folder, for cmake/aarch64-linux-gnu.cmake.
-# Installs nothing on this machine: apt keeps its own lists for arm64 inside the folder, and dpkg only unpacks.
+# Unpacks the Debian 12 packages for arm64 that paceline needs into a folder, for cmake/aarch64-linux-gnu.cmake.
+# Installs nothing on this machine: apt keeps its arm64 package lists inside the folder, and dpkg only unpacks.
 #
 #   tools/aarch64_sysroot.sh FOLDER
 set -euo pipefail
@@ -35,7 +35,7 @@ for deb in "$apt"/debs/*.deb; do
 done
 rm -rf "$apt"
 
-# Debian's packages hold links that lead out of the folder, such as /lib/aarch64-linux-gnu/libz.so.1.
+# Debian's packages contain links that point outside the folder, such as /lib/aarch64-linux-gnu/libz.so.1.
 find "$folder" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
     ln -sfn "$folder$(readlink "$link")" "$link"
 done

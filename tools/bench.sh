@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs the benchmarks of preset release and prints what docs/performance.md records: CPU seconds and peak memory of
-# whole processes as medians of several runs, as ratios to SimGrid in the same run where it is installed.
-# Usage: tools/bench.sh [--large]   (--large: SimGrid at 4096 nodes, too; it takes some minutes)
+# whole processes, as medians of several runs, and their ratios to SimGrid in the same run if it is installed.
+# Usage: tools/bench.sh [--large]   (--large: also SimGrid at 4096 nodes, which takes some minutes)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bench=build/release/bench
 job=(97e6 1e9 50e-6) # bytes, bits per second, seconds of latency per link
 
-# measure RUNS COMMAND...: "<median CPU seconds> <peak KiB>". GNU time forks once more and says the peak of the command
-# alone: a process inherits the peak of the one it was forked from, and Python's is 14 MiB.
+# measure RUNS COMMAND...: "<median CPU seconds> <peak KiB>". GNU time forks once more and so reports the peak of the
+# command alone: a process inherits the peak of the process it was forked from, and Python's is 14 MiB.
 measure() {
     python3 - "$@" <<'PYTHON'
 import os, statistics, subprocess, sys, tempfile
@@ -42,7 +42,7 @@ for nodes in 64 256 1024 4096; do
     echo "$line"
 done
 
-# Building alone ("nothing") is subtracted: a table of all routes is our way to give SimGrid the same wires.
+# The cost of building ("nothing") is subtracted: only our benchmark gives SimGrid its network as a table of all routes.
 printf '\nall-to-all of 1 MB blocks on a fat tree, 10 Gbps, message by message: CPU s without building, peak MiB\n'
 for job in "64 rounds" "128 rounds" "256 rounds" "64 flood" "128 flood"; do
     read -r hosts mode <<<"$job"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# How much sooner a study of 16 equal points ends with --jobs 2, and with mpirun -np 2 --jobs 1, than with --jobs 1: medians of
-# alternating runs, of wall-clock time and of CPU time. The points of one study only time, those of the other train.
+# Measures how much sooner a study of 16 equal points ends with --jobs 2, and with mpirun -np 2 --jobs 1, than with
+# --jobs 1. Prints medians of alternating runs, for wall-clock time and CPU time. One study is timing-only, the other
+# trains.
 # Usage: tools/bench_jobs.sh [RUNS [PACELINE]]   (default: 5 build/release/paceline)
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Samples per second of wall-clock of training with real gradients, 16 workers and batch 32 each: bench/training.json
-# beside bench/training_torch.py, in turn in one session. Each is the median of three; PyTorch has the better of one and two threads.
-# Of paceline the time of a short run is taken off a long one's, so that making the data does not count.
+# Measures training with real gradients in samples per second of wall-clock time, with 16 workers and batch 32 each:
+# bench/training.json and bench/training_torch.py alternate in one session. Results are medians of three; for PyTorch,
+# the better of one and two threads. For paceline, the time of a short run is subtracted from that of a long one, so
+# that generating the data does not count.
 # Usage: tools/bench_training.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -3,7 +3,7 @@
 #
 # - Nehalem has neither AVX2 nor FMA: the program prints one line that names them, and exits with 2.
 # - Haswell (Intel) and EPYC (AMD) have both: small scenarios give the bytes of tests/fingerprints/fingerprints.txt.
-#   qemu calculates every instruction exactly as the manuals say, but for approximations such as rsqrtps, whose bits
+#   qemu computes every instruction exactly as the manuals say, except for approximations such as rsqrtps, whose bits
 #   differ between makers: code that uses one fails here or on the machine itself.
 #
 #   tools/check_cpus.sh PROGRAM [NAME,NAME]    the scenarios (default: small-nets,algorithms,draws)
@@ -25,7 +25,7 @@ fi
 ulimit -c 0 # an illegal instruction, the usual fault here, would leave a core file
 code=0
 said=$(qemu-x86_64 -cpu Nehalem "$program" --version 2>&1) || code=$?
-said=$(grep -v '^qemu-x86_64: warning:' <<<"$said") || true # what qemu's own emulation lacks
+said=$(grep -v '^qemu-x86_64: warning:' <<<"$said") || true # features that qemu does not emulate
 if ((code != 2)) || (($(wc -l <<<"$said") != 1)) || [[ $said != *AVX2* || $said != *FMA* ]]; then
     echo "check_cpus: on a Nehalem the program ended with $code instead of 2 and one line about AVX2 and FMA; it said:" >&2
     echo "$said" >&2

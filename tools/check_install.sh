@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs a build into a folder that is removed afterwards, runs what was installed, and builds
-# tests/consumer against it, with the compiler's default instruction set (what was installed may use
-# a wider one). At last paceline is configured as a part of another project.
+# Installs a build into a temporary folder, runs the installed program, and builds tests/consumer
+# against it, with the compiler's default instruction set (the installation may use a wider one).
+# Finally, configures paceline as a part of another project.
 #
 # Usage: tools/check_install.sh BUILD_FOLDER
 set -euo pipefail
@@ -13,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 prefix=$folder/prefix
 
-quietly() { # quietly COMMAND...: shows what it says only if it fails
+quietly() { # quietly COMMAND...: shows the output only if the command fails
     "$@" >"$folder/log" 2>&1 || {
         cat "$folder/log"
         echo "check-install: failed: $*"

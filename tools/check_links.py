@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Do the links of every *.md page lead somewhere, and does the index lead to every page of docs/?
+"""Checks that the links of every *.md page work, and that the index links to every page of docs/.
 
-    tools/check_links.py               exit 1 and name each link that leads nowhere
-    tools/check_links.py --self-test   does it find what is wrong?
+    tools/check_links.py               exit 1 and name each broken link
+    tools/check_links.py --self-test   check that the checker finds faults
 
-Relative links and their anchors are looked at; those of the network are not. An anchor is the
-heading as GitHub spells it, or an <a id="...">.
+Checks relative links and their anchors, but no links to other sites. An anchor is a heading as
+GitHub spells it, or an <a id="...">.
 """
 
 import re
@@ -49,7 +49,7 @@ def links(text):
 
 
 def problems(root, pages):
-    """What is wrong with the pages: a list of lines."""
+    """Returns a line for each fault of the pages."""
     texts = {page: (root / page).read_text() for page in pages}
     known = {page: anchors(text) for page, text in texts.items()}
     wrong = []

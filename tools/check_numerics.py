@@ -4,9 +4,9 @@
     tools/check_numerics.py [ROOT]        check the tree at ROOT (default: this repository)
     tools/check_numerics.py --self-test   check that the checker refuses what it must
 
-The C library chooses exp, log and their kin by the processor, and Eigen the order of a sum by the width of
-its packets. Both would give other bytes on another machine. The check reads text, so it sees calls by these
-names and not, for instance, a product of two Eigen matrices written as a * b.
+The C library chooses its version of exp, log and similar functions by the processor, and Eigen chooses the order
+of a sum by the width of its packets. Both would give different bytes on different machines. The check reads text,
+so it finds calls by these names but not, for instance, a product of two Eigen matrices written as a * b.
 
 Prints `file:line: what; allowed: what instead` for each fault. Exit code 1 if there is one.
 """
@@ -61,7 +61,7 @@ COMMENT_OR_STRING = re.compile(r"//.*|\"(?:[^\"\\]|\\.)*\"")
 
 
 def code_of(line):
-    """The line without comments and texts; an include keeps its path in angle brackets."""
+    """Returns the line without comments and string literals; an include keeps its path in angle brackets."""
     return COMMENT_OR_STRING.sub("", line)
 
 
@@ -95,7 +95,7 @@ def check(root):
     return len(files), faults, used
 
 
-# Every one of the bad must be refused, once, and none of the good.
+# Each bad case must be refused exactly once, and no good case.
 GOOD = [
     ("sim/a.cpp", "const double y = elementary::exp(x) + std::sqrt(x) + std::floor(x);"),
     ("sim/b.cpp", "boost::random::uniform_01<double> uniform;  // not normal_distribution"),

@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
-"""Do the commands of the tutorial and the how-to pages do what the pages show?
+"""Checks that the commands of the tutorial and the how-to pages do what the pages show.
 
-    tools/check_pages.py PACELINE [PAGE...]     run the pages' commands; exit 1 and say what differs
-    tools/check_pages.py --self-test            does it find what is wrong?
+    tools/check_pages.py PACELINE [PAGE...]     run the pages' commands; exit 1 and print the differences
+    tools/check_pages.py --self-test            check that the checker finds faults
 
-A page runs from top to bottom in a folder of its own, which has the shipped scenarios, and in which PACELINE
-is `paceline`.
+Each page runs from top to bottom in its own folder, which has the shipped scenarios and PACELINE as `paceline`.
 
   ```json, ```csv, ```python, ```cpp
-                               writes the file that the paragraph before it says to write: "Write `name`", or the last `name`
-                               of a paragraph that ends with a colon; a .cpp must compile;
+                               is written to the file that the paragraph before it names: "Write `name`",
+                               or the last `name` of a paragraph that ends with a colon; a .cpp must compile;
   ```sh                        is run by bash and must succeed (```bash is only shown);
-  ```text right after it       is what it prints; a line "..." stands for any lines. If it begins with "paceline: ", an
-                               error, the commands must fail.
+  ```text right after it       is the expected output; a line "..." stands for any lines. If it begins with
+                               "paceline: ", an error, the commands must fail.
 
-Of every other page of docs/ and of README.md, scenarios that a command names must be there, and `paceline check` must accept
-what is `--set` in them.
+On every other page of docs/ and in README.md, the scenarios that commands name must exist, and `paceline check` must
+accept their `--set` options.
 
-A number may be shown with fewer decimals than are printed. Otherwise lines must be equal but for the width of gaps:
-results are the same bytes on every machine.
+A number may be shown with fewer decimals than are printed. Otherwise lines must be equal except for the width of gaps:
+results have the same bytes on every machine.
 """
 
 import os
@@ -46,7 +45,7 @@ def pages():
 
 
 def file_named_before(text):
-    """Of the paragraph before a block: what "Write `name`" names, else the last `name` of one that ends with a colon."""
+    """Returns the file that the paragraph before a block names: "Write `name`", or the last `name` before a colon."""
     paragraph = text.rstrip().rsplit("\n\n", 1)[-1]
     name = r"`([\w./-]+\.(?:json|csv|py|hpp|cpp))`"
     written = re.findall(r"Write " + name, paragraph)
@@ -55,7 +54,7 @@ def file_named_before(text):
 
 
 def same_word(shown, printed):
-    """Is it the same, or what is printed rounded to the decimals that are shown?"""
+    """Returns whether both words are equal, or the shown number is the printed one, rounded to its decimals."""
     if shown == printed:
         return True
     if not DECIMAL.fullmatch(shown) or not NUMBER.fullmatch(printed):
@@ -91,7 +90,7 @@ def run(command, folder, binary, must_fail):
 
 
 def compile_file(name, folder):
-    """Does it compile, with the page's headers before those of the repository?"""
+    """Compiles a file, with the page's headers before those of the repository."""
     compiler = os.environ.get("CXX", "clang++-19")
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{folder}", f"-I{ROOT}", "-isystem/usr/include/eigen3", name]
     done = subprocess.run(command, cwd=folder, timeout=TIMEOUT_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -100,7 +99,7 @@ def compile_file(name, folder):
 
 
 def check_page(text, folder, binary):
-    """Runs a page in a folder. Returns how many blocks of commands it has."""
+    """Runs a page in a folder and returns its number of command blocks."""
     blocks = list(BLOCK.finditer(text))
     commands = 0
     for i, block in enumerate(blocks):
@@ -142,7 +141,7 @@ COMMAND = re.compile(r"(?:paceline|\$P) (?:run|check|explain|trace) (scenarios/[
 
 
 def named_commands(text):
-    """Shipped scenarios that commands name, with what these set."""
+    """Returns the shipped scenarios that commands name, with the commands' settings."""
     return sorted({(file, settings) for file, settings in COMMAND.findall(text)})
 
 
@@ -163,7 +162,7 @@ def check_named_commands(binary):
 
 
 def self_test():
-    """Pages of which the first is right and each other one wrong in one way."""
+    """Checks pages of which the first is right and each other one has one fault."""
     right = "Write `a.json`:\n\n```json\n{}\n```\n\n```sh\ncat a.json\necho x 1.0401\n```\n\n```text\n{}\n...\nx  1.0\n```\n"
     source = "Write `a.cpp`:\n\n```cpp\nint twice(int x) { return 2 * x; }\n```\n"
     cases = [(right, True), (source, True), (source.replace("2 * x", "y"), False), (right.replace("x  1.0", "x  1.1"), False), (right.replace("x  1.0", "y  1.0"), False),

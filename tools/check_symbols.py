@@ -2,11 +2,11 @@
 """Checks that the kernels of one instruction set share no function with anything else.
 
     tools/check_symbols.py LIBRARY          the archive with the kernels (libpaceline_models.a)
-    tools/check_symbols.py --self-test      show that a shared function is noticed
+    tools/check_symbols.py --self-test      check that the checker finds a shared function
 
 The linker keeps one copy of an inline function that several objects define. If the object of the AVX-512 kernels
-defined one, a processor without AVX-512 might be given that copy. So an object of kernels defines its table and
-nothing else that other objects can see, and needs nothing but C's memory functions.
+defined one, a processor without AVX-512 might get that copy. Therefore, an object of kernels defines its table and
+nothing else that other objects can see, and needs only C's memory functions.
 
 Prints a line for each fault. Exit code 1 if there is one.
 """
@@ -21,7 +21,7 @@ ALLOWED = re.compile(r"mem(cpy|set|move)$|__(asan|ubsan|sanitizer|lsan)_\w+$|_GL
 
 
 def symbols_of(library):
-    """(object, kind, name) of every symbol that other objects can see; kind U is one that is needed."""
+    """Returns (object, kind, name) of every symbol that other objects can see; kind U marks a required one."""
     listed = subprocess.run(["nm", "-A", "-C", "--extern-only", library], check=True, capture_output=True, text=True)
     for line in listed.stdout.splitlines():
         found = re.match(r"\S*?([\w.]+\.o):\s*[0-9a-f]*\s+([A-Za-z])\s+(.*)$", line)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds traces of `paceline run --trace` to the rules of the Chrome Trace Event format.
+"""Checks traces of `paceline run --trace` against the rules of the Chrome Trace Event format.
 
 Usage: check_trace.py FILE...
 
-Says what a file holds, or which event breaks which rule, and exits with 1 then. The rules are those
-that Perfetto is strict about: slices on a thread nest, arrows begin and end in slices, times never
-decrease; and that uses of links lie in 0..1.
+Prints what a file holds. If an event breaks a rule, prints both and exits with 1. The rules are those
+that Perfetto enforces (slices on a thread nest, arrows begin and end in slices, times never decrease),
+and that uses of links lie in 0..1.
 """
 import json
 import sys
@@ -20,7 +20,7 @@ class Trace:
     def __init__(self, text):
         self.processes = {}  # pid -> name
         self.threads = {}  # tid -> (pid, name)
-        self.open = {}  # tid -> names of slices under way
+        self.open = {}  # tid -> names of open slices
         self.arrows = {}  # id -> whether it has ended
         self.last = Decimal(0)
         self.counts = {}

@@ -69,7 +69,7 @@ def number(text, factor, digits):
 
 
 def span(texts, factor, digits):
-    """One number where all links give the same, else all of them."""
+    """Returns one number if all links give the same, otherwise all of them."""
     shown = []
     for text in texts:
         cell = number(text, factor, digits)

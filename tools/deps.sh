@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that paceline is built and checked with, if any is missing.
 #
-#   tools/deps.sh            all that the build, the tests and the checks need
-#   tools/deps.sh --demo     only what building the program and drawing its figures takes
-#   tools/deps.sh --bench    all, and what only the benchmarks against other programs need
+#   tools/deps.sh            everything that the build, the tests and the checks need
+#   tools/deps.sh --demo     only what is needed to build the program and to draw its figures
+#   tools/deps.sh --bench    also what the benchmarks against other programs need
 set -euo pipefail
 
 packages=(
@@ -15,9 +15,9 @@ packages=(
     python3-matplotlib # figures
 )
 packages_checks=(
-    libopenmpi-dev openmpi-bin # studies over several machines; the program is complete without
+    libopenmpi-dev openmpi-bin # optional: studies on several machines
     libvalijson-dev doctest-dev libbenchmark-dev
-    libmpfr-dev # what tests hold elementary functions against
+    libmpfr-dev # the tests' reference for elementary functions
     qemu-user # runs the program on CPUs that this machine does not have
     libclang-rt-19-dev llvm-19 # the sanitizers, and the symbolizer that names lines in their reports
     clang-format-19 clang-tidy-19
@@ -40,7 +40,7 @@ find_missing() { # sets `missing` to the packages that are not installed
     done
 }
 
-as_root=() # what a command needs before it to run as root
+as_root=() # prefix that runs a command as root
 apt_get() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get --yes -qq -o Dpkg::Use-Pty=0 "$@" </dev/null
 }
@@ -64,7 +64,7 @@ if ((EUID != 0)); then
     as_root=(sudo)
 fi
 
-# The lists of packages are renewed only when the ones at hand do not lead to every package.
+# The package lists are updated only if the present ones do not have every package.
 install=(install --no-install-recommends "${missing[@]}")
 if ! apt_get --simulate "${install[@]}" >/dev/null 2>&1 || ! apt_get "${install[@]}"; then
     apt_get update || echo "tools/deps.sh: apt-get update failed; trying with the lists at hand" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Draws the figures that the documentation shows, into docs/figures: `make figures`. The studies are run
-# anew (two minutes); the same program and the same matplotlib give the same bytes.
+# Draws the figures of the documentation into docs/figures; `make figures` runs it. Reruns the studies
+# (two minutes). The same program and the same matplotlib give the same bytes.
 set -euo pipefail
 
 paceline=${1:?usage: tools/draw_figures.sh PACELINE}

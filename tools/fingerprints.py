@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Holds results to their fingerprints: the same bytes on every machine, instruction set and number of threads.
+"""Checks results against their fingerprints: the same bytes on every machine, instruction set and number of threads.
 
 Runs the scenarios of tests/fingerprints, which use everything that a scenario can name, and the shipped ones of
-scenarios/, long ones shortened. The hashes of the tables that they leave stand in
-tests/fingerprints/fingerprints.txt. Each scenario runs several times ("variants"): under every instruction set that PACELINE_ISA can choose, with and without the functions
-that glibc chooses by CPU, on one thread and on two. All variants must leave the same bytes.
+scenarios/, with long ones shortened. tests/fingerprints/fingerprints.txt holds the hashes of the tables that they
+write. Each scenario runs several times ("variants"): under every instruction set that PACELINE_ISA can choose, with
+and without the functions that glibc chooses by CPU, on one thread and on two. All variants must write the same bytes.
 
-    tools/fingerprints.py PROGRAM            exit 1 if a table of any variant is not what fingerprints.txt says
+    tools/fingerprints.py PROGRAM            exit 1 if a table of any variant differs from fingerprints.txt
     tools/fingerprints.py PROGRAM --write    run everything and write fingerprints.txt
     tools/fingerprints.py PROGRAM --compare  compare the variants with each other only, not with fingerprints.txt
-    tools/fingerprints.py PROGRAM --instruction-sets    print what PACELINE_ISA can be here, one a line
-    tools/fingerprints.py --self-test        show that a wrong hash, a wrong byte and a gap in the scenarios are noticed
+    tools/fingerprints.py PROGRAM --instruction-sets    print the values of PACELINE_ISA for this machine, one per line
+    tools/fingerprints.py --self-test        check that a wrong hash, a wrong byte and a gap in the scenarios are found
 
     --set coverage|shipped|all    which scenarios (default: all)
     --only NAME,NAME              only these, such as nets or first-training
     --under "COMMAND"             run the program under a command such as "qemu-x86_64 -cpu Haswell", in one variant
-    --keep FOLDER                 where the tables go (default: build/fingerprints)
+    --keep FOLDER                 folder for the tables (default: build/fingerprints)
     --jobs NUMBER                 scenarios that run side by side (default: 1)
-    --time-limit SECONDS          of one run (default: 300)
+    --time-limit SECONDS          limit for one run (default: 300)
 """
 
 import argparse
@@ -43,7 +43,7 @@ LISTED = COVERAGE / "fingerprints.txt"
 SCHEMA = SHIPPED / "scenario.schema.json"
 TABLES = ("results.csv", "timeline.csv", "summary.csv")
 
-# Shipped scenarios that take minutes to hours run shortened: with these settings a run takes at most about ten seconds.
+# Shortens shipped scenarios that take minutes to hours: with these settings a run takes at most about ten seconds.
 SHORTENED = {
     "all-algorithms": ["stop.iterations=9", "cluster.fabric.link.preset=1GbE-tcp"],
     "bandwidth-what-if": ["cluster.nodes=16"],
@@ -64,13 +64,13 @@ SHORTENED = {
     "slowmo": ["stop.epochs=1"],
 }
 
-# Without these CPU features glibc takes other versions of exp, log, pow and their kin. Results must not notice.
+# Without these CPU features glibc chooses other versions of exp, log, pow and the like. Results must not change.
 GLIBC_MASK = "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4,-AVX512F"
 
-# What the schema can name and no scenario of tests/fingerprints needs: link presets differ in numbers alone.
+# Names of the schema that the scenarios of tests/fingerprints need not use: link presets differ only in numbers.
 NOT_NEEDED = {"preset"}
 
-# What `paceline list` calls its lists, and the key of a scenario whose "kind" they name.
+# The names of the lists of `paceline list`, and the scenario key whose "kind" each list names.
 LISTS = {"algorithms": "algorithm", "fabrics": "fabric", "mixings": "mixing", "models": "model", "data": "data"}
 
 Variant = collections.namedtuple("Variant", "name environment threads")
@@ -100,7 +100,7 @@ class Program:
         return [name.strip() for name in found.group(1).split(",")] if found else [""]
 
     def run(self, scenario, variant, folder):
-        """Runs a scenario into a folder and returns the hash of each table that it leaves."""
+        """Runs a scenario into a folder and returns the hash of each table that it writes."""
         shutil.rmtree(folder, ignore_errors=True)
         command = [*self.command, "run", str(scenario), "--out", str(folder), "--quiet", "--no-mpi", "--jobs", "1",
                    "--threads", str(variant.threads)]
@@ -120,7 +120,7 @@ class Program:
 
 
 def spelled(command, variant):
-    """Returns the command as one can type it."""
+    """Returns the command as a user would type it."""
     settings = [f"{key}={shlex.quote(value)}" for key, value in variant.environment.items()]
     return " ".join([*settings, shlex.join(command)])
 
@@ -130,7 +130,7 @@ def hash_of(path):
 
 
 def variants_of(program, emulated):
-    """Every combination of instruction set, functions of glibc and threads; one alone where each costs a lot."""
+    """Returns every combination of instruction set, glibc functions and threads; only one where a run costs a lot."""
     if emulated:
         return [Variant("emulated", {}, 1)]
     found = []
@@ -143,7 +143,7 @@ def variants_of(program, emulated):
 
 
 def few_of(variants):
-    """Returns a variant of each instruction set, in turn masked on two threads and plain on one, or both of a lone set.
+    """Returns a variant per instruction set, alternately masked on two threads and plain on one; both for a lone set.
 
     For scenarios that take long: every setting occurs, not every combination.
     """
@@ -206,7 +206,7 @@ def read_listed(path):
 
 
 def write_listed(path, hashes):
-    """Writes a file of fingerprints; whoever reads it at the same time sees the old one or the new one."""
+    """Writes a file of fingerprints. A concurrent reader sees either the old or the new file."""
     lines = ["# Made by `make fingerprints`. A line that changes is news: it needs one under Results in CHANGELOG.md.",
              *(f"{hashes[name]}  {name}" for name in sorted(hashes))]
     temporary = path.with_name(path.name + ".tmp")
@@ -215,7 +215,7 @@ def write_listed(path, hashes):
 
 
 def differences(hashes, listed, scenarios, keep):
-    """Returns a line for each table that is not what fingerprints.txt says, or differs between variants."""
+    """Returns a line for each table that differs from fingerprints.txt or between variants."""
     found = []
     prefixes = tuple(f"{scenario.with_suffix('')}/" for scenario in scenarios)
     order = list(hashes)
@@ -238,7 +238,7 @@ def differences(hashes, listed, scenarios, keep):
 
 
 def stale_lines(listed, root=ROOT):
-    """Returns a line for each fingerprint of a scenario that is there no more."""
+    """Returns a line for each fingerprint of a scenario that no longer exists."""
     return [f"{name}: {LISTED.name} has it, and there is no such scenario" for name in listed
             if not (root / Path(name).parent).with_suffix(".json").exists()]
 
@@ -318,7 +318,7 @@ def coverage_gaps(program):
     return gaps(needed, [read_json(path) for path in sorted((ROOT / COVERAGE).glob("*.json"))])
 
 
-# The self-test's program: its tables are the same in all variants, but where the environment says otherwise.
+# The self-test's program: its tables are the same in all variants unless the environment says otherwise.
 FAKE = """#!{python}
 import os, sys
 if sys.argv[1] == "--version":

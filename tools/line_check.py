@@ -1,4 +1,4 @@
-"""What check_layers.py and check_numerics.py share: checkers that read C++ files line by line, and their self-tests."""
+"""Shared by check_layers.py and check_numerics.py: checkers that read C++ files line by line, and their self-tests."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ def faults_of_lines(check, cases):
 
 
 def self_test(check, good, bad):
-    """Returns a line for each good case that is refused and each bad one that is not refused once."""
+    """Returns a line for each good case that is refused and each bad one that is not refused exactly once."""
     wrong = [f"refused, but good: {fault}" for fault in faults_of_lines(check, good)]
     faults = faults_of_lines(check, bad)
     for file, line in bad:
@@ -30,7 +30,7 @@ def self_test(check, good, bad):
 def main(name, doc, check, good, bad, *, of_what, done, more=lambda *rest: []):
     """The command line of a checker: `check(root)` returns (number of files, faults, ...). Returns the exit code.
 
-    `more` gets what check() returns after the faults and finds faults of the checker's own lists.
+    `more` receives what check() returns after the faults, and finds faults in the checker's own lists.
     """
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parent.parent)

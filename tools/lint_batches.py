@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the product's .cpp files, several of them as one translation unit.
 
-Most of what clang-tidy takes for a file goes into the headers that it includes: a batch of files of
-one library pays for them once. Files of a batch must not name the same thing in their anonymous
-namespaces; what a simple reading of them misses, the compiler finds, and the batch is cut in two.
+clang-tidy spends most of its time for a file on the headers that it includes; a batch of files of one
+library pays for them once. Files of a batch must not use the same name in their anonymous namespaces.
+The compiler finds collisions that a simple reading misses, and the batch is then cut in two.
 
-Prints what clang-tidy says. Exits 1 if it says anything, or if a file does not compile by itself.
+Prints the output of clang-tidy. Exits 1 if there is any, or if a file does not compile by itself.
 """
 
 import argparse
@@ -26,7 +26,7 @@ DEFINED = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) ="
 
 
 def private_names(source):
-    """What the file defines at the left margin of its anonymous namespaces."""
+    """Returns the names that the file defines at the left margin of its anonymous namespaces."""
     names, inside = set(), False
     for line in source.splitlines():
         if line.startswith("namespace {"):
@@ -39,7 +39,7 @@ def private_names(source):
 
 
 def flags_of(entry):
-    """The command without its file, and without compiler warnings, which the build has."""
+    """Returns the command without its file, and without compiler warnings, which the build gives already."""
     words = shlex.split(entry["command"])
     for option, takes_value in (("-o", True), ("-c", False)):
         at = words.index(option)
@@ -49,7 +49,7 @@ def flags_of(entry):
 
 
 def batches_of(entries, size):
-    """Lists of (file, ...) with equal flags and distinct private names, first fit."""
+    """Returns lists of (file, ...) with equal flags and distinct private names, by first fit."""
     batches = []
     for entry in sorted(entries, key=lambda e: e["file"]):
         names = private_names(pathlib.Path(entry["file"]).read_text())
@@ -65,7 +65,7 @@ def batches_of(entries, size):
 
 
 def lint(batch, folder, build, checks):
-    """What clang-tidy says of a batch; cuts it in two where its files do not go together."""
+    """Returns clang-tidy's output for a batch, which is cut in two if its files collide."""
     flags, files = batch
     name = "-".join(pathlib.Path(files[0]).relative_to(ROOT).with_suffix("").parts)
     unit = folder / f"{name}-and-{len(files) - 1}.cpp"

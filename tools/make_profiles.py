@@ -7,10 +7,10 @@ architecture and checked against published totals before anything is written.
 
     tools/make_profiles.py                 rewrite the files
     tools/make_profiles.py --check         exit 1 and name each file that differs
-    tools/make_profiles.py --efficiency    print what share of a device's peak each net reaches
+    tools/make_profiles.py --efficiency    print the share of a device's peak that each net reaches
 
 MACs count convolutions and matrix products only; biases, normalization, activations, pooling and
-embedding look-ups are zero.
+embedding lookups count as zero.
 """
 
 import json
@@ -37,12 +37,12 @@ def shrink(side, kernel, stride, pad):
 
 
 def shrink_up(side, kernel, stride):
-    """Of a pooling without padding whose last window may hang over, as Caffe's."""
+    """Returns the output size of pooling without padding whose last window may overhang, as in Caffe."""
     return -(-(side - kernel) // stride) + 1
 
 
 def conv(name, x, out, kernel, stride=1, pad=0, groups=1, bias=True):
-    """A convolution on x, square or "same" (height, width): its layer and what it puts out."""
+    """Returns the layer of a convolution on x, square or "same" (height, width), and its output."""
     channels = x[0] // groups
     if isinstance(kernel, int):
         height, width, side = kernel, kernel, shrink(x[1], kernel, stride, pad)
@@ -215,7 +215,7 @@ def conv_bn(conv_name, bn_name, x, out, kernel, stride=1):
 
 
 def residual_stage(stage, x, blocks, kernels, widths, stride, project):
-    """Blocks of len(kernels) convolutions; the first 3 x 3 of the stage has the stride."""
+    """Returns blocks of len(kernels) convolutions; the first 3 x 3 of the stage has the stride."""
     layers = []
     for block in range(blocks):
         prefix, entry = f"layer{stage}.{block}", x
@@ -258,7 +258,7 @@ def resnet_110():
 
 
 def ptb_lstm():
-    # The tied matrix sits in the first layer: its gradient is complete only when the backward
+    # The tied matrix belongs to the first layer: its gradient is complete only when the backward
     # pass has reached the embedding.
     vocabulary, hidden = 10000, 1500
     return [
@@ -572,9 +572,9 @@ NETWORKS = {
     },
 }
 
-# What the derivation must reproduce: tensors of two or more dimensions, 1-D tensors, their
-# elements, GMACs in all; then, for the layers whose name matches, how many, parameters, MMACs
-# (None: no figure was published or worked out elsewhere).
+# Figures that the derivation must reproduce: tensors of two or more dimensions, 1-D tensors, their
+# elements, total GMACs; then, for the layers whose name matches: their number, parameters, MMACs
+# (None: no figure was published or derived elsewhere).
 REFERENCE = {
     "alexnet": ((8, 8, 10568, "0.724"), {
         "conv1": (1, 34944, "105.4"), "conv2": (1, 307456, "223.9"), "conv3": (1, 885120, "149.5"),
@@ -630,7 +630,7 @@ REFERENCE = {
         r"decoder\..*": (6 * 13, 6 * 16796672, None), "decoder": (1, 0, None)}),
 }
 
-# Totals as printed, where they are printed rounded: in millions of parameters.
+# Totals that were published rounded, as published: in millions of parameters.
 ROUNDED = {"resnet-152": "60.2", "bert-large": "336", "transformer": "210"}
 
 # ---------------------------------------------------------------------------------------------
@@ -642,7 +642,7 @@ def require(what, actual, expected):
 
 
 def sizes(layers):
-    """The tensors' dimensions and element counts."""
+    """Returns the tensors' dimensions and element counts."""
     return [(len(t["shape"]), math.prod(t["shape"])) for made in layers for t in made["tensors"]]
 
 
@@ -715,10 +715,10 @@ def text(made):
 
 
 def print_efficiency():
-    """What training reaches of the devices' peaks: 3 x 2 x MACs x samples/s / peak."""
+    """Prints the share of the devices' peaks that training reaches: 3 x 2 x MACs x samples/s / peak."""
     peaks = {device["name"]: device["peak_flops"]
              for device in json.loads((MODELS / "devices.json").read_text())["devices"]}
-    pairs = []  # the median of its entries, for every net and device
+    pairs = []  # the median of the entries for each net and device
     for made in map(profile, sorted(NETWORKS)):
         flops = 6 * sum(each["macs"] for each in made["layers"])
         for device, peak in peaks.items():

@@ -2,7 +2,7 @@
 """Writes docs/reference.md: every key of a scenario, from scenarios/scenario.schema.json.
 
     tools/make_reference.py              rewrite the page
-    tools/make_reference.py --check      exit 1 if it differs from what the schema says
+    tools/make_reference.py --check      exit 1 if it differs from the schema
 
 A section names definitions of the schema; one that no section names, or that two name, is an error,
 and so is a key without a description.
@@ -43,12 +43,12 @@ A quantity is a string with its unit, such as `"25Gbps"`. A bare number is refus
 EXAMPLES = {"duration": '"20us"', "bytes": '"25MiB"', "bandwidth": '"10Gbps"'}
 UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 
-# Small definitions, said where they are used.
+# Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
           "swarm-exchange"}
 
-# (title, pages that say more, what stands at which paths). "kinds" of a definition are its "oneOf".
+# (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
     ("The cluster", [("models.md#network", "how the network is modeled")], [
         ("cluster", ["cluster"]),
@@ -134,7 +134,7 @@ class Schema:
         return reference.rsplit("/", 1)[-1]
 
     def resolved(self, node):
-        """With references followed; what stands beside a reference goes first."""
+        """Returns a property with references followed; keys beside a reference take precedence."""
         while "$ref" in node or "allOf" in node:
             beside = dict(node)
             inner = beside.pop("allOf", None)
@@ -143,7 +143,7 @@ class Schema:
         return node
 
     def kinds(self, name):
-        """The definitions that a definition is one of; empty if it is not a choice of kinds."""
+        """Returns the alternatives of a definition; empty if it is not a choice of kinds."""
         parts = [part.get("$ref") for part in self.definitions[name].get("oneOf", [])]
         if not parts or None in parts:
             return []
@@ -151,7 +151,7 @@ class Schema:
 
 
 def slug(heading):
-    """GitHub's name of a heading, to link to."""
+    """Returns GitHub's anchor for a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -164,7 +164,7 @@ def cell(text):
 
 
 def bounds(node):
-    """The range of a number, as mathematics writes it."""
+    """Returns the range of a number in mathematical notation."""
     low, high = node.get("minimum"), node.get("maximum")
     above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
     if low is None and above is None and high is None and below is None:
@@ -184,7 +184,7 @@ def list_text(schema, node, anchors):
 
 
 def type_text(schema, node, anchors):
-    """What a value may be, in few words, with a link where it has a section."""
+    """Describes a value's type in a few words, with a link if it has a section."""
     if "$ref" in node or "allOf" in node:
         name = schema.name_of(node["$ref"] if "$ref" in node else node["allOf"][0]["$ref"])
         if name in UNITS:
@@ -230,7 +230,7 @@ def sentence(text):
 
 
 def conditions(definition):
-    """What JSON Schema says of keys together."""
+    """Describes what the schema requires of keys in combination."""
     lines = []
     for word, choice in (("exactly one of", "oneOf"), ("at least one of", "anyOf")):
         groups = [part["required"] for part in definition.get(choice, []) if set(part) == {"required"}]
@@ -271,7 +271,7 @@ def paths_text(paths):
 
 
 def pages_of_algorithms():
-    """Where each algorithm's entry is: the heading that names its kind, else the page that lists it."""
+    """Returns where each algorithm's entry is: the heading that names its kind, otherwise the page that lists it."""
     pages = {}
     table_of_pages = (ROOT / "docs" / "algorithms.md").read_text()
     for page, kinds in re.findall(r"^\| \[[^]]*\]\((algorithms/[^)]*)\)[^|]*\|([^|]*)\|", table_of_pages, re.M):

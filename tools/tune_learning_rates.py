@@ -3,9 +3,10 @@
 
     tools/tune_learning_rates.py PACELINE SCENARIO [--seeds 1,2]
 
-Each algorithm on the axis "algorithm" starts from its own "optimizer.learning_rate" (or the scenario's) and goes to twice
-and half of it until the mean final training loss over the seeds gets no better. The other axes stand at their first value. Prints the
-rates, and writes them into the scenario's algorithms, one line each. A rate is best for this task, these steps and these seeds.
+Each algorithm on the axis "algorithm" starts from its own "optimizer.learning_rate" (or the scenario's), which is
+doubled and halved until the mean final training loss over the seeds stops improving. The other axes stay at their
+first value. Prints the rates and writes them into the scenario's algorithms, one line each. A rate is the best for
+this task, number of steps and seeds.
 """
 import argparse
 import csv
@@ -67,7 +68,7 @@ def tune(options, study, seeds):
 
 
 def run(options, study, algorithms, wanted, seeds):
-    """Mean final training loss of each (label, rate); infinite where a run did not finish."""
+    """Returns the mean final training loss of each (label, rate); infinite if a run did not finish."""
     trial = {key: value for key, value in study.items() if key != "sweep"}
     trial.pop("$schema", None)
     for path, values in study["sweep"].items():
@@ -103,7 +104,7 @@ def run(options, study, algorithms, wanted, seeds):
 
 
 def with_rate(text, label, rate):
-    """The text of the scenario with another learning rate in the line of one algorithm."""
+    """Returns the text of the scenario with another learning rate in the line of one algorithm."""
     line = re.compile(r'^(.*"label": "%s".*"learning_rate": )([0-9.eE+-]+)(.*)$' % re.escape(label), re.M)
     changed, count = line.subn(lambda m: f"{m.group(1)}{rate:g}{m.group(3)}", text)
     if count != 1:

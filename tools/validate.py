@@ -20,9 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "scenarios" / "validation"
 PAGE = ROOT / "docs" / "validation.md"
-OFF = 0.25  # beyond this a series has to be explained
+OFF = 0.25  # a series with a larger error must be explained
 
-AXIS_COLUMNS = {"cluster.nodes": "nodes"}  # an axis whose values stand in another column
+AXIS_COLUMNS = {"cluster.nodes": "nodes"}  # an axis whose values are in another column
 UNITS = {"speedup": ("speedup", 1, "{:.2f}"), "samples_per_s": ("samples/s", 1, "{:.0f}"),
          "step_time_s": ("s per step", 1, "{:.3f}")}
 
@@ -46,7 +46,7 @@ def find(rows, at, axis, value):
 
 
 def compare(study, rows):
-    """Every published point of a study with its prediction, in the order of the file."""
+    """Returns every published point of a study with its prediction, in the order of the file."""
     for series in study["series"]:
         for value, published in series["published"].items():
             predicted = float(find(rows, series["at"], study["axis"], value)[study["column"]])

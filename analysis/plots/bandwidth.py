@@ -1,9 +1,9 @@
-"""What another bandwidth would give: a column against a quantity of the scenario, crossovers marked.
+"""Plots a column against a quantity of the scenario, such as the bandwidth, and marks the crossovers.
 
-A mark is where another line becomes the best one. Between two points of the study the time of a step is taken
-to be a + b / bandwidth (or a + b * latency, a + b * size), as closed forms of steps are, and a speedup to be
-1 / (a + b / bandwidth); other columns are straight in the logarithms of both axes. The lines are drawn so. It is
-an estimate, written with "~": a step that hides its communication has a bend somewhere.
+A mark shows where a different line becomes the best one. Between two points of the study, the step time is assumed
+to be a + b / bandwidth (or a + b * latency, a + b * size), like the closed forms of steps, and a speedup to be
+1 / (a + b / bandwidth); other columns are interpolated linearly in the logarithms of both axes. The lines are drawn
+accordingly. A crossover is an estimate, written with "~": a step that hides its communication has a bend somewhere.
 """
 
 import itertools
@@ -15,15 +15,15 @@ from common import (MORE_IS_BETTER, Misfit, axis_label, column_label, engineerin
 from style import canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values, ticks_at
 
 ABOUT = "a column (step time) against bandwidth or another quantity, crossovers marked"
-USES = ("x", "value", "scale")  # options of its own
+USES = ("x", "value", "scale")  # its own options
 
-SAME = 1e-9  # lines that differ by less, relatively, are one
+SAME = 1e-9  # lines whose relative difference is smaller count as equal
 TIMES = {"step_time_s", "model_step_time_s", "exposed_comm_s", "sim_time_s", "time_to_target_s"}
 RATES = {"speedup", "efficiency", "samples_per_s", "speedup_to_target"}
 
 
 def quantities(study):
-    """The axes that can lie along x: every value positive, of one kind."""
+    """Returns the axes that can lie along x: all values are positive and of one kind."""
     return [axis for axis in study.axes if study.kind(axis) != "label" and
             all(quantity(value)[1] > 0 for value in study.values(axis))]
 
@@ -54,9 +54,9 @@ def misfit(study, options):
 class Straight:
     """Coordinates (u, v) in which lines are straight between points; less v is better."""
     u: object
-    x: object  # back from u
+    x: object  # the inverse of u
     v: object
-    y: object  # back from v
+    y: object  # the inverse of v
 
 
 def straight(kind, value):
@@ -69,19 +69,19 @@ def straight(kind, value):
 
 
 def height(line, u, begin, end):
-    """Of a straight piece, at u between its ends."""
+    """Returns the height of a straight piece at u, which lies between its ends."""
     part = (u - begin) / (end - begin)
     return (1 - part) * line[begin] + part * line[end]
 
 
 def meeting(one, other, begin, end):
-    """Where two straight pieces cross, in a list; nowhere if they only touch."""
+    """Returns where two straight pieces cross, as a list; empty if they only touch."""
     gaps = [one[u] - other[u] for u in (begin, end)]
     return [begin + (end - begin) * gaps[0] / (gaps[0] - gaps[1])] if gaps[0] * gaps[1] < 0 else []
 
 
 def best_pieces(lines):
-    """(begin, end, best line, its heights there), from one point or crossing to the next."""
+    """Returns (begin, end, best line, its heights there) for each piece between points and crossings."""
     best = None
     every = sorted({u for line in lines for u in line})
     for left, right in zip(every, every[1:]):
@@ -96,15 +96,15 @@ def best_pieces(lines):
 
 
 def crossovers(lines, shape):
-    """Where the best of `lines` (dicts x -> y) changes, by ascending x.
+    """Finds where the best of `lines` (dicts x -> y) changes, by ascending x.
 
-    A list of (x, y, line below x, line above x, whether x is a point of the study). Equal lines count as one.
+    Returns a list of (x, y, line below x, line above x, whether x is a point of the study). Equal lines count as one.
     """
     points = {shape.u(x): x for line in lines for x in line}
     pieces = list(best_pieces([{shape.u(x): shape.v(y) for x, y in line.items()} for line in lines]))
     found = []
     for (_, end, before, ends), (begin, _, after, begins) in zip(pieces, pieces[1:]):
-        meet = math.isclose(ends[1], begins[0], rel_tol=1e-6, abs_tol=1e-12)  # or a line begins or ends here
+        meet = math.isclose(ends[1], begins[0], rel_tol=1e-6, abs_tol=1e-12)  # otherwise a line begins or ends here
         if end == begin and before != after and meet:
             found.append((points.get(end, shape.x(end)), shape.y(begins[0]), before, after, end in points))
     falling = len(points) > 1 and shape.u(max(points.values())) < shape.u(min(points.values()))
@@ -112,7 +112,7 @@ def crossovers(lines, shape):
 
 
 def curve(xs, ys, shape):
-    """The line through these points as `straight` has it, finely enough to look smooth."""
+    """Returns the line through these points that is straight in `straight`, finely enough to look smooth."""
     fine_x, fine_y = list(xs[:1]), list(ys[:1])
     for (x0, y0), (x1, y1) in itertools.pairwise(zip(xs, ys)):
         ends = {shape.u(x0): shape.v(y0), shape.u(x1): shape.v(y1)}
@@ -157,7 +157,7 @@ def draw_panel(panel, made, study, choice, layout, x, value):
 
 
 def tell(study, x, made):
-    """The crossovers in words, a line for each."""
+    """Describes the crossovers in words, one line each."""
     for panel, (place, _, before, after, exact) in ((p, c) for p, c, _ in made.marked):
         names = next(n for p, c, n in made.marked if p == panel and c[0] == place)
         where = ("" if exact else "~") + engineering(study.kind(x), place)

@@ -1,7 +1,7 @@
-"""Where the time of a step goes: stacked bars of computing, of waiting for the network, for others, for the dead.
+"""Shows where the time of a step goes: stacked bars of computing and of waiting for the network, others or the dead.
 
-The parts are the shares of results.csv times the time per step, so that they add up to it. Without shares
-there are two: computing, and communication that no computing hides.
+The parts are the shares in results.csv times the time per step, so that they add up to it. Without shares there are
+two parts: computing, and communication that computing does not hide.
 """
 
 from dataclasses import replace
@@ -12,15 +12,15 @@ from common import Misfit, number, select
 from style import canvas, finish, lay_out, name_of, short
 
 ABOUT = "stacked bars of the time per step: computing, network, stragglers, failures"
-USES = ()  # options of its own
+USES = ()  # its own options
 
 MOST_BARS = 60
-CROWDED = 50  # bars in the figure, before only the largest number of nodes is drawn
-GROUPED = 24  # bars in a panel, before groups other than of nodes get panels of their own
-FAR_APART = 100  # longest and shortest bar of a panel, before bars show shares
+CROWDED = 50  # with more bars in the figure, only the largest number of nodes is drawn
+GROUPED = 24  # with more bars in a panel, groups other than nodes get their own panels
+FAR_APART = 100  # if the longest bar of a panel exceeds the shortest by more, bars show shares
 BAR_HEIGHT = 0.13  # inches
 
-# Name, color, hatch: told apart in gray, too.
+# Name, color, hatch: the hatches can be told apart in gray, too.
 PARTS = {
     "computing": ("#56B4E9", ""),
     "computing, undone": ("#B5DDF4", "|||"),
@@ -34,7 +34,7 @@ PARTS = {
 
 
 def parts_of(row, by_shares):
-    """Seconds of a step by part, or None where the row has no step."""
+    """Returns the seconds of a step by part, or None where the row has no step."""
     get = lambda name: number(row.get(name)) or 0.0
     step = get("step_time_s")
     if not step:
@@ -52,7 +52,7 @@ def parts_of(row, by_shares):
 
 
 def has_shares(study):
-    """Whether all points tell how workers waited: jobs beside the main one do not."""
+    """Returns whether all points record how workers waited; jobs other than the main one do not."""
     return all(number(row.get("waiting_network_share")) is not None for row in study.rows
                if number(row.get("step_time_s")) is not None)
 
@@ -70,14 +70,14 @@ def mean_parts(rows, by_shares):
 
 
 def at_most_nodes(study):
-    """The study at its largest number of nodes alone."""
+    """Returns the study restricted to its largest number of nodes."""
     largest = study.values("nodes")[-1]
     return replace(study, rows=select(study.rows, [("nodes", largest)]),
                    axes=[axis for axis in study.axes if axis != "nodes"]), largest
 
 
 def group_axis(study):
-    """What the bars of a panel are grouped by: nodes, or the last other axis while they are not too many."""
+    """Returns the axis that groups the bars of a panel: nodes, or the last other axis if that is not too many bars."""
     others = [axis for axis in study.axes if axis != "algorithm"]
     if "nodes" in others or not others:
         return "nodes" if others else None
@@ -86,7 +86,7 @@ def group_axis(study):
 
 
 def bars_of(study, rows, group, by_shares):
-    """(label, parts) from top to bottom; parts are None for the head of a group."""
+    """Returns (label, parts) from top to bottom; parts are None for the head of a group."""
     for value in study.values(group, rows) if group else [None]:
         here = select(rows, [(group, value)]) if group else rows
         head = name_of([(group, value)], study) if group else ""
@@ -98,14 +98,14 @@ def bars_of(study, rows, group, by_shares):
 
 
 def far_apart(panels):
-    """Whether a panel has bars that would vanish beside its longest."""
+    """Returns whether a panel has bars that would vanish beside its longest."""
     totals = [[sum(parts.values()) for _, parts in bars if parts] for bars in panels]
     return any(max(lengths) > FAR_APART * min(length for length in lengths if length > 0)
                for lengths in totals if lengths and max(lengths) > 0)
 
 
 def draw_panel(panel, made, bars, names, factor, as_shares):
-    """Horizontal bars, one below the other; behind each the time per step."""
+    """Draws horizontal bars, one below the other, each followed by its time per step."""
     ends = [sum(parts.values()) if parts else 0 for _, parts in bars]
     longest = 100 if as_shares else max(ends) * factor or 1
     for place, (_, parts) in enumerate(bars):
@@ -134,7 +134,7 @@ def draw_panel(panel, made, bars, names, factor, as_shares):
 
 
 def visible(panels):
-    """The parts that can be seen in some bar."""
+    """Returns the parts that are visible in some bar."""
     return {name for bars in panels for _, parts in bars if parts
             for name, seconds in parts.items() if seconds > 1e-3 * sum(parts.values())}
 

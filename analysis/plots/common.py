@@ -1,8 +1,8 @@
-"""What a study left in its folder, as the figures need it: points, axes, quantities.
+"""Reads the results folder of a study for the figures: points, axes, quantities.
 
-An axis is what the study sweeps. Its values are texts as results.csv has them: a quantity with a unit
-("10Gbps"), a number, or a label. Points that differ in nothing but the seed are one point of a figure:
-its mean, its least and its largest value.
+An axis is what the study sweeps. Its values are texts as in results.csv: a quantity with a unit
+("10Gbps"), a number, or a label. Points that differ only in the seed form one point of a figure,
+with a mean, a least and a largest value.
 """
 
 import csv
@@ -20,7 +20,7 @@ BANDWIDTHS = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12,
               "Bps": 8.0, "kBps": 8e3, "MBps": 8e6, "GBps": 8e9, "TBps": 8e12}
 UNITS = {"time": DURATIONS, "size": SIZES, "bandwidth": BANDWIDTHS}
 
-# Outcomes of points that have figures to show; app/metrics.hpp says of which a run has failed.
+# Outcomes of points that have results to show; analysis/measures/metrics.hpp lists the failures.
 WHOLE = {"finished", "target", "time-limit", "diverged", "main-ended"}
 
 AXIS_LABELS = {
@@ -34,7 +34,7 @@ AXIS_LABELS = {
     "workload.batch": "batch of a worker",
 }
 
-# Axes whose labels need no name before them: "AlexNet", but "stragglers: none".
+# Axes whose labels are clear without the axis name: "AlexNet", but "stragglers: none".
 SPEAK_FOR_THEMSELVES = {"algorithm", "cluster", "fabric", "kind", "link", "model", "preset", "profile", "workload"}
 
 COLUMN_LABELS = {
@@ -59,21 +59,21 @@ COLUMN_LABELS = {
     "epoch": "epochs (number)",
 }
 
-# Of these columns more is better; of all others less.
+# In these columns more is better; in all others, less.
 MORE_IS_BETTER = {"speedup", "efficiency", "samples_per_s", "speedup_to_target", "test_accuracy",
                   "compression_ratio", "participation"}
 
 
 class Misfit(Exception):
-    """A figure that this study cannot have, and why."""
+    """Raised when this study cannot have a figure; says why."""
 
 
 class WrongInput(Exception):
-    """A folder, an option or a name that is wrong, and what would be right."""
+    """Raised for a wrong folder, option or name; says what would be right."""
 
 
 def number(text):
-    """The finite number that a cell holds, or None."""
+    """Returns the finite number in a cell, or None."""
     try:
         value = float(text)
     except (TypeError, ValueError):
@@ -85,9 +85,9 @@ QUANTITY = re.compile(r"([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]
 
 
 def quantity(text):
-    """("bandwidth", 1e10) of "10Gbps", ("number", 16.0) of "16", or None of a label.
+    """Returns ("bandwidth", 1e10) for "10Gbps", ("number", 16.0) for "16", and None for a label.
 
-    Units are those of scenario files (sim/engine/units.cpp): seconds, bytes, bits per second.
+    The units are those of scenario files (sim/engine/units.cpp): seconds, bytes, bits per second.
     """
     match = QUANTITY.fullmatch(text)
     if not match:
@@ -104,7 +104,7 @@ def quantity(text):
 
 
 def value_text(text):
-    """A value as figures show it: "10Gbps" is "10 Gbps"."""
+    """Returns a value as figures show it: "10Gbps" becomes "10 Gbps"."""
     match = QUANTITY.fullmatch(text)
     if match and quantity(text) and match[2]:
         return f"{match[1]} {match[2]}"
@@ -112,7 +112,7 @@ def value_text(text):
 
 
 def engineering(kind, value, digits=3):
-    """A number of a kind with a unit that suits it: 53e9 of "bandwidth" is "53 Gbps"."""
+    """Formats a number of a kind with a suitable unit: 53e9 of "bandwidth" becomes "53 Gbps"."""
     if kind == "number":
         return f"{value:.{digits}g}"
     units = {"time": ("ps", "ns", "us", "ms", "s"), "size": ("B", "kB", "MB", "GB", "TB"),
@@ -125,7 +125,7 @@ def engineering(kind, value, digits=3):
 
 
 def in_one_unit(texts):
-    """The unit of a list of quantities that suits them all, and their numbers in it: ("Gbps", ["0.1", "1", "25"])."""
+    """Returns a unit that suits all quantities of a list, and their numbers in it: ("Gbps", ["0.1", "1", "25"])."""
     kind = quantity(texts[0])[0]
     values = [quantity(text)[1] for text in texts]
     if kind == "number":
@@ -148,7 +148,7 @@ def column_label(column):
 
 
 def point_text(axis, value):
-    """A value with what it is a value of, for the head of a panel: "16 nodes", "batch 64"."""
+    """Names a value together with its axis, for the head of a panel: "16 nodes", "batch 64"."""
     if axis in ("nodes", "cluster.devices"):
         one = axis_label(axis)[:-1] if value == "1" else axis_label(axis)
         return f"{value} {one}"
@@ -162,7 +162,7 @@ def point_text(axis, value):
 
 @dataclass
 class Line:
-    """One curve: of each x the mean over the seeds, the least and the largest."""
+    """One curve: for each x, the mean, the least and the largest value over the seeds."""
     xs: list = field(default_factory=list)
     ys: list = field(default_factory=list)
     low: list = field(default_factory=list)
@@ -177,15 +177,15 @@ class Study:
     """The points that a figure draws, after --where."""
     folder: str
     title: str
-    rows: list  # of dicts of texts, those with an outcome in WHOLE
-    axes: list  # with more than one value, without the seed
-    failed: Counter  # points that are left out, by outcome
+    rows: list  # dicts of texts; only rows with an outcome in WHOLE
+    axes: list  # axes with more than one value, except the seed
+    failed: Counter  # number of points left out, by outcome
     seeds: int
     timeline: dict  # point -> its rows, in order
     scenarios: dict  # point -> its resolved scenario
 
     def values(self, axis, rows=None):
-        """The values of an axis, quantities ascending, labels as the study has them."""
+        """Returns the values of an axis: quantities in ascending order, labels in the study's order."""
         seen = list(dict.fromkeys(row[axis] for row in (self.rows if rows is None else rows)))
         quantities = [quantity(text) for text in seen]
         if all(quantities) and len({kind for kind, _ in quantities}) == 1:
@@ -193,7 +193,7 @@ class Study:
         return seen
 
     def kind(self, axis):
-        """What the values of an axis are: bandwidth, time, size, number, or label."""
+        """Returns the kind of an axis's values: bandwidth, time, size, number, or label."""
         kinds = {(quantity(row[axis]) or ("label",))[0] for row in self.rows}
         return kinds.pop() if len(kinds) == 1 else "label"
 
@@ -201,13 +201,13 @@ class Study:
         return any(number(row.get(column)) is not None for row in self.rows)
 
     def columns(self):
-        """The measured columns that hold a number somewhere."""
+        """Returns the measured columns that hold at least one number."""
         names = list(self.rows[0])
         behind = names.index("outcome") + 1
         return [name for name in names[behind:] if self.has(name)]
 
     def line(self, rows, x, value):
-        """`value` (a column, or a function of a row) against `x` over these rows."""
+        """Returns `value` (a column, or a function of a row) against `x` over these rows."""
         of_row = value if callable(value) else lambda row: number(row[value])
         at = {}
         for row in rows:
@@ -225,7 +225,7 @@ class Study:
 
 
 def select(rows, choice):
-    """The rows that have these values on these axes; choice is (axis, value) pairs."""
+    """Returns the rows with these values on these axes; `choice` holds (axis, value) pairs."""
     return [row for row in rows if all(row[axis] == value for axis, value in choice)]
 
 
@@ -245,7 +245,7 @@ def read_csv(path):
 
 
 def printable(text):
-    """Without line breaks and control characters, which a figure cannot show."""
+    """Removes line breaks and control characters, which a figure cannot show."""
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
@@ -263,7 +263,7 @@ def read_manifest(path):
 
 
 def full_name(name, axes):
-    """The axis that a user means: its path, or the end of one that no other axis ends in."""
+    """Returns the axis that a user means by its path, or by an ending of the path that no other axis shares."""
     if name == "cluster.nodes":
         return "nodes"
     ends = [axis for axis in axes if axis == name or axis.endswith("." + name)]
@@ -279,7 +279,7 @@ def same_value(text, wanted):
 
 
 def keep_where(rows, axes, where):
-    """The rows that "AXIS=VALUE" allow: several values of one axis are alternatives."""
+    """Returns the rows that the "AXIS=VALUE" filters allow; several values of one axis are alternatives."""
     allowed = {}
     for condition in where:
         name, equals, value = condition.partition("=")
@@ -299,17 +299,17 @@ def varies(rows, axis):
 
 
 def determines(rows, one, other):
-    """Whether each value of `one` goes with a single value of `other`."""
+    """Returns whether each value of `one` goes with a single value of `other`."""
     pairs = {(row[one], row[other]) for row in rows}
     return len(pairs) == len({value for value, _ in pairs})
 
 
 def axes_that_count(rows, axes):
-    """Those that vary, without what another axis says already."""
+    """Returns the axes that vary, except those that another axis determines."""
     axes = [axis for axis in axes if axis != "seed" and varies(rows, axis)]
     if "nodes" in axes and any(axis.split(".")[0] in ("cluster", "job", "other_jobs") and
                                determines(rows, axis, "nodes") for axis in axes if axis != "nodes"):
-        axes.remove("nodes")  # "cluster": "16 nodes, restart", and devices of machines
+        axes.remove("nodes")  # "cluster": "16 nodes, restart", and machines with devices
     return [axis for axis in axes
             if not (axis.startswith("algorithm.") and "algorithm" in axes and
                     determines(rows, axis, "algorithm") and determines(rows, "algorithm", axis))]

@@ -1,8 +1,8 @@
-"""Loss and accuracy against simulated time (or steps, epochs, bytes), seeds as bands.
+"""Plots loss and accuracy against simulated time (or steps, epochs, bytes), with seeds as bands.
 
-A line is the mean over the seeds, its band reaches from the least to the largest. Seeds are evaluated at
-times of their own: each is taken to run straight from one evaluation to the next, and a line covers the
-times that all of its seeds have. A run that diverged ends at a cross.
+A line is the mean over the seeds, and its band reaches from the least to the largest. Seeds are evaluated at
+different times: each is interpolated linearly between evaluations, and a line covers the times that all of its
+seeds cover. A run that diverged ends at a cross.
 """
 
 import numpy
@@ -11,7 +11,7 @@ from common import Misfit, UNITS, column_label, number, select
 from style import canvas, finish, lay_out, line_style, name_of, scale_values
 
 ABOUT = "loss and accuracy against simulated time, seeds as bands, the target"
-USES = ("x", "value", "scale")  # options of its own
+USES = ("x", "value", "scale")  # its own options
 
 METRICS = ["train_loss", "test_loss", "test_accuracy", "relative_error"]
 ALONG = {"time": "sim_time_s", "iteration": "iteration", "epoch": "epoch", "bytes": "bytes_sent_per_node"}
@@ -23,7 +23,7 @@ def cells(study, column):
 
 
 def metrics(study, options):
-    """The columns of timeline.csv that get a panel: those that have at least two numbers."""
+    """Returns the columns of timeline.csv that get a panel: those with at least two numbers."""
     if options.value:
         return [options.value]
     return [name for name in METRICS if sum(cell is not None for cell in cells(study, name)) > 1]
@@ -45,7 +45,7 @@ def misfit(study, options):
 
 
 def scale_of_time(study):
-    """The unit of simulated time that suits the longest run."""
+    """Returns the unit of simulated time that suits the longest run."""
     longest = max(cell or 0 for cell in cells(study, "sim_time_s"))
     for unit in ("d", "h", "min", "s", "ms"):
         if longest >= 2 * UNITS["time"][unit]:
@@ -54,14 +54,14 @@ def scale_of_time(study):
 
 
 def curve(study, point, along, metric):
-    """The evaluations of one run that have both numbers, as arrays."""
+    """Returns the evaluations of one run that have both numbers, as arrays."""
     pairs = [(number(row[along]), number(row[metric])) for row in study.timeline.get(point, [])]
     pairs = [pair for pair in pairs if None not in pair]
     return numpy.array(sorted(dict(pairs).items())).reshape(-1, 2)
 
 
 def over_seeds(curves):
-    """Where the seeds are all there: positions, mean, least, largest."""
+    """Returns positions, mean, least and largest value wherever all seeds have values."""
     curves = [points for points in curves if len(points)]
     if not curves:
         return None
@@ -75,7 +75,7 @@ def over_seeds(curves):
 
 
 def target(study, metric):
-    """The value that the study measures the time to, if all of its points have the same."""
+    """Returns the target of the study's time-to-target, if all of its points have the same."""
     key = TARGETS.get(metric)
     found = {scenario.get(part, {}).get(key) for scenario in study.scenarios.values() for part in ("measure", "stop")
              if isinstance(scenario.get(part), dict) and key in scenario[part]}
@@ -116,7 +116,7 @@ def draw(study, options):
     if len(layout.panels) * len(drawn) > 24:
         raise Misfit(f"{len(layout.panels)} times {len(drawn)} panels are too many; choose some with --where "
                      "or one column with --value")
-    # A row for each metric if a few combinations stand side by side, else a row for each combination.
+    # One row per metric if a few combinations fit side by side, otherwise one row per combination.
     by_metric = 1 < len(layout.panels) <= 4
     if by_metric:
         panels, columns = [(metric, choice) for metric in drawn for choice in layout.panels], len(layout.panels)

@@ -1,4 +1,4 @@
-"""A column over two quantities, as a map with its values in the cells: nodes and bandwidth, say.
+"""Draws a column over two quantities, such as nodes and bandwidth, as a map with its values in the cells.
 
 With --ratio A B the map shows A's value divided by B's, for two algorithms.
 """
@@ -11,7 +11,7 @@ from common import Misfit, WrongInput, axis_label, column_label, full_name, in_o
 from style import canvas, finish, head, lay_out, short
 
 ABOUT = "a column (speedup) over nodes and bandwidth, or the ratio of two algorithms (--ratio)"
-USES = ("x", "y", "value", "ratio")  # options of its own
+USES = ("x", "y", "value", "ratio")  # its own options
 
 MOST_CELLS = 14  # along one axis
 
@@ -21,7 +21,7 @@ def quantities(study):
 
 
 def across(study, options):
-    """The axes along x and y, either None if the study has none that fits."""
+    """Returns the axes along x and y; either is None if no axis of the study fits."""
     known = quantities(study)
     x = full_name(options.x, study.axes) if options.x else None
     y = full_name(options.y, study.axes) if options.y else None
@@ -52,7 +52,7 @@ def misfit(study, options):
 
 
 def ratio_of(study, options):
-    """The two algorithms of --ratio, or None."""
+    """Returns the two algorithms of --ratio, or None."""
     for name in options.ratio or []:
         if name not in {row["algorithm"] for row in study.rows}:
             known = ", ".join(study.values("algorithm"))
@@ -61,14 +61,14 @@ def ratio_of(study, options):
 
 
 def cell_value(rows, value):
-    """The mean over the seeds, or None."""
+    """Returns the mean over the seeds, or None."""
     values = [number(row[value]) for row in rows]
     values = [v for v in values if v is not None]
     return sum(values) / len(values) if values else None
 
 
 def table(study, rows, x, y, value, ratio):
-    """Values by [y][x], None where there is none."""
+    """Returns the values by [y][x], None where there is none."""
     def at(x_value, y_value):
         here = select(rows, [(x, x_value), (y, y_value)])
         if not ratio:
@@ -79,7 +79,7 @@ def table(study, rows, x, y, value, ratio):
 
 
 def scale_of(tables):
-    """Colors from the least to the largest value, by the logarithm if they span a decade or more."""
+    """Returns a color scale from the least to the largest value, logarithmic if they span a decade or more."""
     values = [v for rows in tables for row in rows for v in row if v is not None]
     least, largest = min(values), max(values)
     if least > 0 and largest >= 10 * least:

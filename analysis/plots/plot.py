@@ -1,8 +1,9 @@
-"""paceline plot: draws the results of a study. `paceline plot --help` tells the options.
+"""paceline plot: draws the results of a study. `paceline plot --help` lists the options.
 
-Each kind of figure is a script beside this one with ABOUT (a line of help), misfit(study, options) (why the
+Each kind of figure is a script next to this one with ABOUT (a line of help), misfit(study, options) (why the
 study cannot have this figure, or None), USES (its own options) and draw(study, options) (a matplotlib Figure).
-A kind of your own is such a script and its name in KINDS. Standard library, numpy and matplotlib; nothing else.
+To add a kind, write such a script and add its name to KINDS. Scripts use only the standard library, numpy and
+matplotlib.
 """
 
 import argparse
@@ -21,7 +22,7 @@ except ModuleNotFoundError as error:
 from common import Misfit, WrongInput, read_study
 
 KINDS = ["speedup", "convergence", "bandwidth", "heatmap", "breakdown"]
-OWN_OPTIONS = ["x", "y", "value", "ratio", "scale"]  # that not every kind has
+OWN_OPTIONS = ["x", "y", "value", "ratio", "scale"]  # options that not every kind has
 FORMATS = ["svg", "png", "pdf"]
 
 
@@ -54,7 +55,7 @@ def formats_of(text):
 
 
 def refuse_unused(options):
-    """Refuses an option that none of the kinds asked for has."""
+    """Refuses an option that none of the requested kinds has."""
     for name in OWN_OPTIONS:
         users = [kind for kind in KINDS if name in importlib.import_module(kind).USES]
         if getattr(options, name) is not None and options.chosen and not set(users) & set(options.kinds):
@@ -63,7 +64,7 @@ def refuse_unused(options):
 
 
 def draw_all(options):
-    """Draws what is asked for, or all that fits; prints the files."""
+    """Draws the requested kinds, or all that fit, and prints the files."""
     formats = formats_of(options.format)
     for kind in options.kinds:
         if kind not in KINDS:
@@ -104,7 +105,7 @@ def refusal(study, options, misfits):
 
 
 def main():
-    warnings.simplefilter("ignore")  # matplotlib's, of letters that a font has not and the like
+    warnings.simplefilter("ignore")  # warnings of matplotlib, for instance about glyphs missing from a font
     try:
         draw_all(parse(sys.argv[1:]))
     except WrongInput as error:

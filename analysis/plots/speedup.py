@@ -1,11 +1,11 @@
-"""Speedup (or another column) against the number of nodes: simulated, ideal, and by the closed form."""
+"""Plots the speedup (or another column) against the number of nodes: simulated, ideal, and by the closed form."""
 
 from common import Misfit, axis_label, column_label, number, quantity, select
 from style import (CLOSED_FORM, IDEAL, canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values,
                    ticks_at)
 
 ABOUT = "speedup or another column against nodes, with the ideal line and the closed form"
-USES = ("value", "scale")  # options of its own
+USES = ("value", "scale")  # its own options
 
 
 def across(study):
@@ -26,13 +26,13 @@ def misfit(study, options):
 
 
 def workers(row):
-    """Devices that train: the speedup of each of them is the efficiency."""
+    """Returns the number of devices that train: the speedup divided by it is the efficiency."""
     speedup, efficiency = number(row.get("speedup")), number(row.get("efficiency"))
     return speedup / efficiency if speedup and efficiency else None
 
 
 def closed_form(value):
-    """The column as the closed form of a step gives it: a function of a row, None where there is none."""
+    """Returns the column by the closed form of a step, as a function of a row, or None if there is no form."""
     def of_row(row):
         here, step, model = (number(row.get(name)) for name in (value, "step_time_s", "model_step_time_s"))
         if None in (here, step, model) or model <= 0:
@@ -78,7 +78,7 @@ def draw(study, options):
         if scale == "log":
             log_scale(panel, "x", 2)
         ticks_at(panel.xaxis, values, study.values(x), scale == "log")
-    if value == "speedup":  # as the nodes, so that the ideal is straight
+    if value == "speedup":  # like the nodes' axis, so that the ideal is a straight line
         scale_values(made.panels, scale, 2, 10)
     else:
         scale_values(made.panels, options.scale, 10, 10)

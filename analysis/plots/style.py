@@ -1,9 +1,8 @@
-"""How every figure looks, and how it is written.
+"""Fixes how every figure looks, and how it is written.
 
-Sizes are those of papers: a column of 3.4 inches, two of 7. Colors are Okabe and Ito's, which the color-blind
-tell apart; each line has a marker and dashes of its own besides, so that it can be read in gray. The same
-study gives the same bytes: nothing is taken from the clock, from the user's matplotlibrc or from a random
-number.
+Sizes suit papers: a column of 3.4 inches, two columns of 7. Colors are Okabe and Ito's, which color-blind readers
+can tell apart. Each line also has its own marker and dashes, so that it can be read in gray. The same study gives
+the same bytes: nothing depends on the clock, the user's matplotlibrc or a random number.
 """
 
 import io
@@ -21,11 +20,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from common import Misfit, WrongInput, full_name, point_text, select
 
 WIDTHS = {"single": 3.4, "double": 7.0}  # inches
-PANEL_HEIGHT = 2.1  # inches, with what stands around a panel
-AROUND = 0.5  # of that
+PANEL_HEIGHT = 2.1  # inches, including what is around a panel
+AROUND = 0.5  # inches of it
 MOST_PANELS = 16
 MOST_LINES = 16
-CROWDED = 6  # lines in a panel, before another axis gets panels of its own
+CROWDED = 6  # with more lines in a panel, another axis gets its own panels
 
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
@@ -36,7 +35,7 @@ CLOSED_FORM = {"color": "0.15", "linewidth": 0.7, "linestyle": (0, (2, 2)), "zor
 SETTINGS = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 7,
-    "text.parse_math": False,  # a label is no formula
+    "text.parse_math": False,  # a label is not a formula
     "axes.titlesize": 7,
     "axes.labelsize": 7,
     "xtick.labelsize": 6.5,
@@ -55,7 +54,7 @@ SETTINGS = {
     "lines.markersize": 3.5,
     "hatch.linewidth": 0.5,
     "legend.frameon": False,
-    "svg.fonttype": "path",  # looks the same where the font is missing
+    "svg.fonttype": "path",  # looks the same on machines without the font
     "svg.hashsalt": "paceline",
     "pdf.fonttype": 42,  # fonts are embedded, and text stays text
     "savefig.dpi": 300,
@@ -63,24 +62,24 @@ SETTINGS = {
 
 
 def begin():
-    """Once, before any figure: the settings above and nothing of the user's matplotlibrc."""
+    """Call once before any figure: applies the settings above, and nothing from the user's matplotlibrc."""
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(SETTINGS)
 
 
 def line_style(i):
-    """The look of the i-th line of a study, the same in all of its panels."""
+    """Returns the look of the i-th line of a study, which is the same in all of its panels."""
     return {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)],
             "linestyle": DASHES[i % len(DASHES)], "zorder": 3}
 
 
 @dataclass
 class Layout:
-    """Which axes are panels and which are lines of a panel."""
-    panels: list  # of tuples of (axis, value)
+    """Assigns axes to panels, or to the lines of a panel."""
+    panels: list  # each a tuple of (axis, value)
     lines: list  # likewise
     columns: int
-    grid: bool  # two axes of panels: rows are the first, columns the second
+    grid: bool  # with two axes of panels: rows are the first, columns the second
 
 
 def product(study, axes):
@@ -88,7 +87,7 @@ def product(study, axes):
 
 
 def line_axes(study, rest):
-    """The axes whose values share a panel: the algorithm, and more while a panel is not crowded."""
+    """Returns the axes whose values share a panel: the algorithm, and more unless a panel gets crowded."""
     first = ["algorithm"] if "algorithm" in rest else rest[-1:]
     lines = list(first)
     count = len(product(study, lines))
@@ -136,27 +135,27 @@ def choose(study, axes):
 
 
 def name_of(choice, study):
-    """What a panel or a line is called: the values it stands for."""
+    """Names a panel or a line by the values it stands for."""
     return ", ".join(point_text(axis, value) for axis, value in choice)
 
 
 @dataclass
 class Canvas:
-    """A figure under way: its panels, and what is to stand around them."""
+    """A figure in progress: its panels, and what will be put around them."""
     figure: Figure
     panels: list  # matplotlib axes, row by row
     width: float
     title: str
     legend: dict = field(default_factory=dict)  # label -> handle, in order
     notes: list = field(default_factory=list)
-    height: float = PANEL_HEIGHT  # of all rows of panels
+    height: float = PANEL_HEIGHT  # height of all rows of panels
 
     def add_to_legend(self, handle, label):
         self.legend.setdefault(label, handle)
 
 
 def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, share_y=True, lines=1):
-    """A figure with `count` empty panels; `heights` of its rows in inches, or one height for all."""
+    """Returns a figure with `count` empty panels; `heights` in inches is one per row, or one for all rows."""
     rows = -(-count // columns)
     heights = heights if isinstance(heights, list) else [heights] * rows
     wide = columns > 1 or lines > 5
@@ -168,7 +167,7 @@ def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, s
     panels = list(grid.flat)
     for unused in panels[count:]:
         unused.remove()
-    for i, panel in enumerate(panels[:count]):  # the last of each column tells its axis
+    for i, panel in enumerate(panels[:count]):  # the last of each column names its axis
         if i + columns >= count:
             panel.xaxis.set_tick_params(labelbottom=True)
     title = study.title if options.title is None else options.title
@@ -182,7 +181,7 @@ def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, s
 
 
 def head(made, layout, study, x_label, y_label):
-    """Names panels by what they stand for, and their axes where they begin: left and below."""
+    """Names panels by what they stand for, and their axes at the left and bottom edges."""
     room = int(16.5 * made.width / layout.columns)
     for i, (panel, choice) in enumerate(zip(made.panels, layout.panels)):
         row_name = name_of(choice[:1], study) + "\n" if layout.grid else ""
@@ -195,9 +194,10 @@ def head(made, layout, study, x_label, y_label):
 
 
 def legend_below(canvas_, renderer):
-    """A legend in as many columns as the width holds; its height in inches."""
+    """Adds a legend with as many columns as the width holds, and returns its height in inches."""
     figure = canvas_.figure
-    labels = [" " + label if label.startswith("_") else label for label in canvas_.legend]  # "_" hides a line
+    # matplotlib hides labels that begin with "_".
+    labels = [" " + label if label.startswith("_") else label for label in canvas_.legend]
     handles = list(canvas_.legend.values())
     if not labels:
         return 0
@@ -240,12 +240,12 @@ def power(value, digits):
 
 
 def plain(value, _position=None):
-    """A tick as people write it: 0.25, 1, 64, 4096."""
+    """Formats a tick as people write it: 0.25, 1, 64, 4096."""
     return f"{value:.10g}" if 1e-3 <= abs(value) < 1e5 or value == 0 else power(value, 0)
 
 
 def short(value):
-    """Three digits, as they fit into a cell or behind a bar."""
+    """Formats three digits, which fit into a cell or behind a bar."""
     if value == 0:
         return "0"
     if 0.01 <= abs(value) < 99.95:
@@ -254,7 +254,7 @@ def short(value):
 
 
 def ticks_at(axis, positions, labels, log):
-    """Ticks where there are points; labels only of those that stand far enough from the one before."""
+    """Puts ticks where there are points, and labels only those far enough from the previous label."""
     place = math.log if log else float
     begin, end = place(positions[0]), place(positions[-1])
     room = 0.035 + 0.022 * max(len(label) for label in labels)
@@ -280,7 +280,7 @@ def log_scale(panel, which, base, decades=9):
 
 
 def scale_values(panels, scale, base, wide):
-    """The y axes of panels that share them: logarithmic if asked for, or if the values span a factor of `wide`."""
+    """Scales y axes that panels share: logarithmic on request, or if the values span a factor of `wide`."""
     values = [y for panel in panels for line in panel.lines
               if line.get_transform() == panel.transData for y in line.get_ydata()]
     if scale == "linear" or not values or min(values) <= 0 or (scale is None and max(values) < wide * min(values)):
@@ -290,7 +290,7 @@ def scale_values(panels, scale, base, wide):
 
 
 def save(figure, path, format_):
-    """Writes a figure whole, under another name first. Throws WrongInput."""
+    """Writes a figure under a temporary name and then renames it. Throws WrongInput."""
     metadata = {"svg": {"Date": None, "Creator": "paceline plot"},
                 "pdf": {"CreationDate": None, "Creator": "paceline plot"},
                 "png": {"Software": "paceline plot"}}[format_]

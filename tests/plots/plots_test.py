@@ -1,4 +1,4 @@
-"""What the figures of analysis/plots show, held against the numbers they are drawn from."""
+"""Compares what the figures of analysis/plots show with the numbers they are drawn from."""
 
 import contextlib
 import csv
@@ -36,7 +36,7 @@ METRICS = ["sim_time_s", "iteration", "epoch", "train_loss", "test_loss", "test_
 
 
 def step_time(algorithm, nodes, gbps, compute=0.1):
-    """A step of a made-up network: dense SGD sends much, the other little and computes longer."""
+    """Returns the step time on an invented network: dense SGD sends much, the other less, but it computes longer."""
     sent, extra = (0.8, 0.0) if algorithm == "dense" else (0.01, 0.05)
     return compute + extra + sent / gbps * (nodes - 1) / nodes
 
@@ -50,7 +50,7 @@ def tearDownModule():
 
 
 class Folder:
-    """A results folder with files as paceline run writes them."""
+    """A results folder with files like those that paceline run writes."""
 
     def __init__(self, axes, title="a study of 10 % and more"):
         self.axes, self.rows, self.timeline, self.title = axes, [], [], title
@@ -83,7 +83,7 @@ class Folder:
 
 
 def timing_study():
-    """Two algorithms, three bandwidths out of order, four numbers of nodes."""
+    """Returns a folder with two algorithms, three bandwidths out of order and four numbers of nodes."""
     folder = Folder(["cluster.fabric.link.bandwidth"])
     for bandwidth_text, gbps in (("10Gbps", 10), ("500Mbps", 0.5), ("1Gbps", 1)):
         for algorithm in ("dense", "other"):
@@ -97,7 +97,7 @@ def timing_study():
 
 
 def training_study(seeds=(1, 2, 3)):
-    """One algorithm over seeds that are evaluated at the same times, another of fewer evaluations."""
+    """Returns a folder with one algorithm whose seeds are evaluated together, and one with fewer evaluations."""
     folder = Folder(["seed"])
     folder.scenario = {"measure": {"target_accuracy": 0.9}}
     for seed in seeds:
@@ -116,7 +116,7 @@ def options(*arguments):
 
 
 def run(*arguments, **environment):
-    """The script itself: its code, what it prints, and what it says is wrong."""
+    """Runs the script. Returns its exit code, its output and its errors."""
     done = subprocess.run([sys.executable, "-B", os.path.join(SCRIPTS, "plot.py"), *arguments], text=True,
                           capture_output=True, env={**os.environ, **environment}, check=False)
     return done.returncode, done.stdout, done.stderr
@@ -157,7 +157,7 @@ class Crossovers(unittest.TestCase):
             grid = sorted(10 ** draw.uniform(8, 11) for _ in range(draw.randint(2, 6)))
             place = math.exp(draw.uniform(math.log(grid[0]), math.log(grid[-1])))
             a, b = draw.uniform(0.1, 1), draw.uniform(1e8, 1e10)
-            more = draw.uniform(0.01, 0.09)  # computes longer, sends less: equal at place
+            more = draw.uniform(0.01, 0.09)  # computes longer, sends less: equal at `place`
             with self.subTest(seed=seed):
                 dense = {x: a + b / x for x in grid}
                 sparse = {x: a + more + (b - more * place) / x for x in grid}
@@ -195,7 +195,7 @@ class Reading(unittest.TestCase):
             for cluster, nodes in (("16 nodes, restart", 16), ("64 nodes, restart", 64)):
                 folder.point([seed, "AlexNet", cluster], "dense", nodes, step_time_s=1)
         study = folder.write().study()
-        self.assertEqual(study.axes, ["cluster"])  # which says the nodes, too
+        self.assertEqual(study.axes, ["cluster"])  # it also determines the nodes
         self.assertEqual(study.seeds, 2)
 
     def test_points_that_failed_are_left_out_and_counted(self):
@@ -246,7 +246,7 @@ class Figures(unittest.TestCase):
         return [axes for axes in figure.axes if axes.axison]
 
     def check_units(self, figure, bars=False):
-        """Panels at the left and below name their axes, with a unit in parentheses."""
+        """Checks that panels at the left and bottom name their axes, with a unit in parentheses."""
         panels = figure.axes
         for labels in [[p.get_xlabel() for p in panels]] + ([] if bars else [[p.get_ylabel() for p in panels]]):
             named = [label for label in labels if label]
@@ -322,7 +322,7 @@ class Figures(unittest.TestCase):
         lengths = {}
         for bar in panel.patches:
             place = round(bar.get_y() + bar.get_height() / 2)
-            self.assertAlmostEqual(bar.get_x(), lengths.get(place, 0))  # begins where the one before ends
+            self.assertAlmostEqual(bar.get_x(), lengths.get(place, 0))  # begins where the previous one ends
             lengths[place] = bar.get_x() + bar.get_width()
         expected = [step_time(algorithm, n, 1) for n in (1, 2, 4, 16) for algorithm in ("dense", "other")]
         for found, wanted in zip([lengths[place] for place in sorted(lengths)], expected):
@@ -429,7 +429,7 @@ def training_without_steps():
 
 class Files(unittest.TestCase):
     def draw_twice(self, folder, *arguments):
-        """The files of two runs in different surroundings."""
+        """Returns the files of two runs in different environments."""
         made = []
         for seed in ("1", "2"):
             out = os.path.join(folder.path, f"out{seed}")
@@ -458,7 +458,7 @@ class Files(unittest.TestCase):
         self.assertEqual(list(files), ["convergence.pdf", "convergence.png"])
         png, pdf = files["convergence.png"], files["convergence.pdf"]
         self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
-        self.assertEqual(int.from_bytes(png[16:20], "big"), 1020)  # 3.4 inches of 300 dots
+        self.assertEqual(int.from_bytes(png[16:20], "big"), 1020)  # 3.4 inches at 300 dpi
         self.assertTrue(pdf.startswith(b"%PDF-"))
         self.assertIn(b"/FontFile2", pdf)  # an embedded TrueType font
         self.assertNotIn(b"CreationDate", pdf)
