@@ -73,7 +73,7 @@ fingerprints: deps ## run every fingerprint scenario; writes the hashes to tests
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py build/release/paceline --write --jobs $(jobs)
 
-reference: ## write docs/reference.md, the reference of scenario keys, from the schema
+reference: ## write the reference of scenario keys, docs/reference.md, from the schema
 	@echo "reference: writes docs/reference.md"
 	@python3 tools/make_reference.py
 
@@ -85,7 +85,7 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
+check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-cpus check-lint check-lint-tests check-sanitizers ## everything below
 
 check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -105,7 +105,7 @@ check-profiles: ## check that the profiles match tools/make_profiles.py
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
 
-check-reference: ## check docs/reference.md against the schema, and all links in the docs
+check-reference: ## is docs/reference.md what the schema says, and does every link in the docs lead somewhere?
 	@echo "check-reference: makes docs/reference.md again, and follows the links of every page"
 	@python3 tools/make_reference.py --check
 	@python3 tools/check_links.py --self-test
