@@ -159,7 +159,7 @@ check-native: deps ## check that a build for this very CPU gives the same bytes
 		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
 	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native --jobs $(jobs)
 
-check-cpus: deps ## check that an old CPU is refused in one line and that other CPUs give the same bytes (under qemu)
+check-cpus: deps ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
 	@echo "check-cpus: runs paceline on an emulated Nehalem, Haswell and EPYC"
 	@$(call build,release,paceline)
 	@tools/check_cpus.sh build/release/paceline

@@ -1,5 +1,4 @@
-# paceline_embed_resources(<output.cpp> <file>...) writes a source file with the files' text, for
-# app/json/resources.hpp.
+# paceline_embed_resources(<output.cpp> <file>...): a source file that holds the files' text, for app/json/resources.hpp.
 # Paths are relative to the root of the project. A changed file reconfigures the build.
 function(paceline_embed_resources output)
     set(entries "")

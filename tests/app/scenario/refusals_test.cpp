@@ -1,7 +1,8 @@
-// Every scenario of tests/refusals is refused, each for its own reason. Next to each <name>.json,
-// <name>.expected has two lines: the path of the fault (may be empty) and a part of the message. In
-// profile-file-*.json the fault is in the profile that the scenario names, in data-file-*.json at a
-// byte of a data file, and in trace-file-*.json in a line of the trace.
+// Every scenario of tests/refusals is refused, for its own reason. Beside each <name>.json stands
+// <name>.expected: a line with the path of the fault (empty where there is none) and a line with a
+// part of the message. The fault of profile-file-*.json lies in the file that its profile names, that
+// of data-file-*.json in a file that its data names, at a byte of it, and that of trace-file-*.json
+// in a line of the trace.
 #include <algorithm>
 #include <filesystem>
 #include <optional>

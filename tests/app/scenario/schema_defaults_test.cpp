@@ -160,7 +160,7 @@ const std::vector<Stage> stages{
          "train": null, "test": null}}})"},
 };
 
-// Adds what algorithms require in addition to their kind.
+// What algorithms need besides their kind.
 Json with_what_is_required(const Json& definition, Json object) {
     for (const std::string name : definition.at("required")) {
         if (name == "mixing") object[name] = Json::parse(R"({"kind": "ring"})");
@@ -173,7 +173,7 @@ Json with_what_is_required(const Json& definition, Json object) {
     return object;
 }
 
-// Follows a reference; keys beside the reference take precedence.
+// A reference followed: what stands beside it goes first.
 Json resolved(Json property) {
     while (property.contains("$ref")) {
         const std::string pointer = property.at("$ref").get<std::string>().substr(1);

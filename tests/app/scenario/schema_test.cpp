@@ -169,9 +169,9 @@ TEST_CASE("schema: every point of every shipped scenario is read") {
     }
 }
 
-// Refused scenarios that the schema accepts: their fault is in the values of a sweep, in another
-// file, in a duplicate key that the JSON parser does not report, in a range that no pattern can
-// express, or in the combination of several values.
+// Refused scenarios whose shape is right: their fault lies in the values of a sweep, in another
+// file, in a key that a parser of JSON does not tell twice, in a number's range that no pattern
+// can tell, or in what several values mean together.
 const std::set<std::string> faults_of_meaning{
     "access-beside-a-bus",
     "access-node-out-of-range",
@@ -442,7 +442,7 @@ std::set<std::string> with_prefix(const std::string& prefix, const std::set<std:
     return longer;
 }
 
-// A definition is named after the family and the kind.
+// The definition of a kind has the family's name before it.
 template <class Table>
 void check_family(const std::string& family, const Table& table) {
     CHECK(with_prefix(family + "-", as_set(names_of(table))) == alternatives(family));
@@ -544,8 +544,7 @@ std::string known_to_schema(const Json& property) {
     const Json* at = &property;
     if (at->contains("$ref"))
         at = &scenario_schema().at(Json::json_pointer(at->at("$ref").get<std::string>().substr(1)));
-    if (at->contains("oneOf"))
-        at = &at->at("oneOf").front();  // the names come first, then the objects
+    if (at->contains("oneOf")) at = &at->at("oneOf").front();  // the names; then come the objects
     return fmt::format("known: {}",
                        fmt::join(at->at("enum").get<std::vector<std::string>>(), ", "));
 }

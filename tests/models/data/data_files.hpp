@@ -1,4 +1,4 @@
-// Writes data files byte by byte, and reports what readers say about them.
+// Files of data written byte by byte, and what readers say of them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::string big_endian(std::uint32_t number) {
     return bytes;
 }
 
-/// Returns varied bytes; the same seed gives the same bytes.
+/// Bytes that differ from each other, the same for a seed.
 inline std::string some_bytes(std::size_t count, std::uint32_t seed) {
     std::string bytes;
     for (std::size_t i = 0; i < count; ++i) {
@@ -46,7 +46,7 @@ inline std::string gzip(std::string_view content) {
     return compressed;
 }
 
-/// Returns "byte <offset>: <problem>" of the DataError that `read` throws, or "nothing".
+/// "byte <offset>: <problem>" of the DataError that `read` throws, or "nothing".
 template <class Read>
 std::string refusal(const Read& read) {
     try {

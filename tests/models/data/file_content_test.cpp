@@ -36,7 +36,7 @@ TEST_CASE("file content: no more than the limit is read, whatever a file says or
     CHECK(refusal([&] {
               read(folder.write("packed", gzip(bytes)), 99999);
           }).ends_with("gzip: the file inflates to more than 99999 bytes"));
-    // 4 GiB without a byte on disk: refused because of its length, without being read.
+    // 4 GiB without a byte on the disk: refused by length, not read.
     const std::string hole = folder.write("hole", "");
     std::filesystem::resize_file(hole, std::uintmax_t{1} << 32);
     CHECK(refusal([&] { read(hole); }) ==
