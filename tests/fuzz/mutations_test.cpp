@@ -31,7 +31,7 @@ TEST_CASE("mutations: the same kind and seed give the same files") {
 }
 
 // `make fuzz` judges ten thousand of them.
-TEST_CASE("mutations: what is wrong in any way is refused with a message, or runs by the laws") {
+TEST_CASE("mutations: every faulty input is refused with a message, or obeys the laws") {
     const TemporaryFolder folder;
     for (const std::string_view kind : mutation_kinds()) {
         if (kind == "scenario") continue;  // random_scenario_test.cpp

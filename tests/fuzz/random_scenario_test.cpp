@@ -60,7 +60,7 @@ TEST_CASE("random scenarios: six hundred have every kind of everything, and most
     }
 }
 
-TEST_CASE("random scenarios: 200 of them run by the laws, the same twice, or say what is wrong") {
+TEST_CASE("random scenarios: 200 of them obey the laws, repeat exactly, or report what is wrong") {
     const TemporaryFolder folder;
     write_companions(folder.path());
     int ran = 0;

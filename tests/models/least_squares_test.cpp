@@ -90,7 +90,7 @@ TEST_CASE("least squares, property: the gradient of the mean of the shards is ze
     }
 }
 
-TEST_CASE("least squares: of many minima it is the shortest, where descent from zero ends") {
+TEST_CASE("least squares: of many minima it finds the shortest, where descent from zero ends") {
     Samples samples;
     samples.inputs = Eigen::Vector2f(3, 4);
     samples.targets = Eigen::VectorXf::Constant(1, 10);

@@ -16,7 +16,7 @@ TEST_CASE("step estimate: six operations per multiply-accumulate of a forward pa
     CHECK(estimated_step(1e9, 10, 6e12, 0.5) == 20ms);
 }
 
-TEST_CASE("step estimate: as long as the work, and as short as the share of the peak") {
+TEST_CASE("step estimate: it is proportional to the work, and inversely to the share of the peak") {
     const Duration one = estimated_step(4e9, 32, 15e12, 0.5);
 
     CHECK(estimated_step(8e9, 32, 15e12, 0.5) == 2 * one);

@@ -142,7 +142,7 @@ TEST_CASE("adaptive family: messages of a step are as many as its model says") {
     }
 }
 
-TEST_CASE("adaptive family: all of it descends to the common minimum's neighborhood") {
+TEST_CASE("adaptive family: every method descends to the neighborhood of the common minimum") {
     const Eigen::VectorXd minimum = [] {
         Eigen::VectorXd sum = Eigen::VectorXd::Zero(26);
         for (int i = 0; i < 4; ++i) sum += own_target(i, 26) / 4;

@@ -38,7 +38,7 @@ Eigen::VectorXd serial_one_bit_adam(int n, std::int64_t freeze_step, bool fused,
     return x;
 }
 
-TEST_CASE("1-bit Adam: it is the released rule, written down once more") {
+TEST_CASE("1-bit Adam: it follows the released rule, implemented a second time") {
     for (const bool fused : {false, true})
         for (const int n : {1, 2, 3, 8}) {
             CAPTURE(fused);
@@ -89,7 +89,7 @@ Job with_a_dead_entry(std::int64_t steps) {
     return job;
 }
 
-TEST_CASE("1-bit Adam: masked, an entry that never had a gradient stays; else it leaps") {
+TEST_CASE("1-bit Adam: an entry that never had a gradient stays if masked, and leaps otherwise") {
     const auto with_mask = [](bool mask) {
         return [=](Worker& w) {
             return one_bit_adam(w, {.rule = {.epsilon = 1e-8, .bias_correction = false},

@@ -109,7 +109,7 @@ struct SerialOneBitLamb {
     }
 };
 
-TEST_CASE("1-bit LAMB: it is the released rule, written down once more") {
+TEST_CASE("1-bit LAMB: it follows the released rule, implemented a second time") {
     for (const double decay : {0.0, 0.05})
         for (const int n : {1, 2, 3, 8}) {
             CAPTURE(decay);

@@ -40,7 +40,7 @@ Eigen::VectorXd levels(Eigen::VectorXd a, Eigen::VectorXd& residual) {
     return said;
 }
 
-TEST_CASE("1-bit SGD: it is the released rule, written down once more") {
+TEST_CASE("1-bit SGD: it follows the released rule, implemented a second time") {
     for (const int n : {1, 2, 3, 8}) {
         CAPTURE(n);
         std::vector<Eigen::VectorXd> residuals(static_cast<std::size_t>(n),

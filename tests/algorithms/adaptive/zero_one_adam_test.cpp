@@ -160,7 +160,7 @@ struct SerialZeroOneAdam {
     }
 };
 
-TEST_CASE("0/1 Adam: it is the released rule, written down once more, on every worker") {
+TEST_CASE("0/1 Adam: it follows the released rule, implemented a second time, on every worker") {
     for (const int n : {1, 2, 3, 8}) {
         CAPTURE(n);
         for (const std::int64_t steps : {10, 20, 31, 50}) {

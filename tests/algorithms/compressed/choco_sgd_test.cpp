@@ -96,7 +96,7 @@ Eigen::MatrixXd by_plain_matrices(const Mixing& mixing, double gamma_c, std::int
     return x;
 }
 
-TEST_CASE("CHOCO-SGD: it is what plain matrices of hats say") {
+TEST_CASE("CHOCO-SGD: it agrees with plain matrices of hats") {
     for (const Mixing& mixing : some_mixings())
         for (const double gamma_c : {0.3, 1.0}) {
             CAPTURE(mixing.nodes());

@@ -221,7 +221,7 @@ TEST_CASE("compressed family: a run that is repeated is the same to the last bit
         }
 }
 
-TEST_CASE("compressed family: what draws depends on the seed, the rest does not") {
+TEST_CASE("compressed family: random compressors depend on the seed, the others do not") {
     for (const Method& method : methods(4)) {
         CAPTURE(method.name);
         Job other = training_job(small_layout(), 8);
@@ -236,7 +236,7 @@ TEST_CASE("compressed family: what draws depends on the seed, the rest does not"
     }
 }
 
-TEST_CASE("compressed family: dropped at any time, it leaves only what is on the wires") {
+TEST_CASE("compressed family: dropped at any time, a run leaves only messages in flight") {
     int unfinished = 0;
     for (unsigned seed = 0; seed < 20; ++seed)
         for (const Method& method : methods(5)) {

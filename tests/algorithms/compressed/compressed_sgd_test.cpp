@@ -91,7 +91,7 @@ TEST_CASE("compressed SGD: half precision is dense SGD on gradients that it can 
 }
 
 TEST_CASE(
-    "compressed SGD: top-k with feedback is what plain vectors say, with momentum, and alone") {
+    "compressed SGD: top-k with feedback agrees with plain vectors, with momentum and alone") {
     for (const int n : {1, 2, 3, 5})
         for (const bool feedback : {false, true}) {
             CAPTURE(n);

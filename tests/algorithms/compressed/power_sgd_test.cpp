@@ -119,7 +119,7 @@ Eigen::VectorXd by_plain_matrices(int n, Eigen::Index rank, std::int64_t steps) 
     return x;
 }
 
-TEST_CASE("PowerSGD: it is what plain matrices say, with error feedback and a warm start") {
+TEST_CASE("PowerSGD: it agrees with plain matrices, with error feedback and a warm start") {
     const LayoutPtr layout = make_layout({{"m", {4, 3}}, {"b", {2}}});
     for (const int n : {1, 2, 3, 5})
         for (const Eigen::Index rank : {1, 2}) {
@@ -142,7 +142,7 @@ TEST_CASE("PowerSGD: alone it is not SGD") {
     CHECK((found - exact).cwiseAbs().maxCoeff() > 1e-4);
 }
 
-TEST_CASE("PowerSGD: a tensor without a gradient in one step is learned from in the next") {
+TEST_CASE("PowerSGD: a tensor without a gradient in one step learns again in the next") {
     const auto job = [] {
         Job job = training_job(small_layout(), 8);
         job.objective = [](const Vector& x, int rank, std::int64_t k) {

@@ -74,7 +74,7 @@ TEST_CASE("signSGD: a tie of two workers moves nothing") {
     CHECK(trained(2, &sign_sgd, {}, std::move(job)) == Eigen::VectorXd::Ones(26));
 }
 
-TEST_CASE("EF-signSGD: it is what plain vectors say, with errors in units of steps") {
+TEST_CASE("EF-signSGD: it agrees with plain vectors, with errors in units of steps") {
     for (const int n : {1, 2, 3, 5}) {
         CAPTURE(n);
         const LayoutPtr layout = small_layout();

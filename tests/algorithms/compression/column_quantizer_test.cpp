@@ -30,7 +30,7 @@ TEST_CASE("column quantizer: levels are the means of both sides, zero is not neg
     CHECK(residual == four(0.5, -1.5, 1.5, -0.5));
 }
 
-TEST_CASE("column quantizer: what was not said is added to what comes next") {
+TEST_CASE("column quantizer: what was not sent is added to the next call") {
     Eigen::VectorXd residual = four(0.5, -1.5, 1.5, -0.5);
 
     const Eigen::VectorXd said = quantize_columns(one_column, four(0, 0, 0, 1), residual);

@@ -127,7 +127,7 @@ TEST_CASE("compressors: vectors of zeros and of one entry survive all of them") 
     }
 }
 
-TEST_CASE("compressors, property: those that say so are unbiased") {
+TEST_CASE("compressors, property: those declared unbiased are") {
     for (unsigned seed = 0; seed < 5; ++seed) {
         CAPTURE(seed);
         const Eigen::VectorXd x = normal_vector(seed, 60);
@@ -219,7 +219,7 @@ TEST_CASE("compressors, property: the scaled sign contracts by 1 - |x|_1^2 / (d 
     }
 }
 
-TEST_CASE("compressors, property: top-k keeps what sorting says") {
+TEST_CASE("compressors, property: top-k keeps the same entries as sorting") {
     for (unsigned seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         const Eigen::VectorXd x = normal_vector(seed, 5 + seed);

@@ -55,7 +55,7 @@ TEST_CASE("error feedback, property: what was sent and what is left add up to wh
         }
 }
 
-TEST_CASE("error feedback: what is not sent waits, and grows until it is") {
+TEST_CASE("error feedback: what is not sent accumulates until it is") {
     const LayoutPtr layout = make_layout({{"x", {4}}});
     Vector e(layout, Eigen::VectorXd::Zero(4));
     RandomStream random = RandomStreams(1).stream("test");

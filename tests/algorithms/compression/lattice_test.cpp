@@ -33,7 +33,7 @@ TEST_CASE("lattice, property: within reach a coordinate is decoded to half a ste
     CHECK(worst < 1.0001 * 1.09375e-4);
 }
 
-TEST_CASE("lattice: beyond its reach decoding is off by the whole period, without a sign") {
+TEST_CASE("lattice: beyond its reach decoding is silently off by a whole period") {
     const Lattice lattice{16, 0.0035 / 16};
     const double period = 65536 * lattice.step;
     const double x = 0.6 * period;

@@ -125,7 +125,7 @@ TEST_CASE("one bit, property: it is the rule written down entry by entry, paddin
     }
 }
 
-TEST_CASE("one bit, property: nothing is lost over 50 calls, whatever is said") {
+TEST_CASE("one bit, property: nothing is lost over 50 calls, whatever is sent") {
     for (unsigned seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
@@ -158,7 +158,8 @@ double relative_error(const Eigen::VectorXd& x) {
     return error.squaredNorm() / x.squaredNorm();
 }
 
-TEST_CASE("one bit: of Gaussian entries it keeps 0.404 of the square, of few large ones more") {
+TEST_CASE(
+    "one bit: the error is 0.404 of the square for Gaussian entries, and larger for a spike") {
     std::mt19937 random(1);
     const Eigen::VectorXd x = gaussians(random, 1, 1'000'000).front();
     Eigen::VectorXd spike = Eigen::VectorXd::Constant(8000, 1e-6);
@@ -171,7 +172,7 @@ TEST_CASE("one bit: of Gaussian entries it keeps 0.404 of the square, of few lar
     CHECK(relative_error(spike) == Approx(law).epsilon(1e-10));
 }
 
-TEST_CASE("one bit: zero is said as +1, by a scale of zero") {
+TEST_CASE("one bit: zero is sent as +1 with a scale of zero") {
     Compressed run(fused_buffer(of(8), 1));
 
     CHECK(run.mean_of({Eigen::VectorXd::Zero(8)}) == Eigen::VectorXd::Zero(8));

@@ -62,7 +62,7 @@ Positions sorted_top(const std::vector<double>& v, std::int64_t k) {
     return first_of(by_size(v), k);
 }
 
-TEST_CASE("top k: any guess selects the same from values that are made part by part") {
+TEST_CASE("top-k: any guess selects the same from values that are made part by part") {
     RandomStream random = RandomStreams(7).stream("values");
     boost::random::normal_distribution<double> any;
     TopKScratch scratch;
@@ -114,7 +114,7 @@ TEST_CASE("top-k: a guess that is too high does not change the exact selection")
     }
 }
 
-TEST_CASE("top-k: of nothing, nothing is selected") {
+TEST_CASE("top-k: nothing is selected from an empty tensor") {
     TopKScratch scratch;
     RandomStream random = RandomStreams(1).stream("selection");
 
@@ -236,7 +236,7 @@ TEST_CASE("top-k: values that are not finite are refused, and nothing is selecte
                                          -std::numeric_limits<double>::denorm_min()}));
 }
 
-TEST_CASE("top-k: what equals a threshold is not beyond it") {
+TEST_CASE("top-k: an entry equal to the threshold does not exceed it") {
     TopKScratch scratch;
 
     REQUIRE(select_beyond(std::vector<double>{-3, 2, 0, -2, 2.5}, 2, scratch));
@@ -255,7 +255,7 @@ TEST_CASE("top-k: a magnitude by rank is that of the sorted sample") {
     CHECK_THROWS_AS(std::ignore = sampled_magnitude(v, 2, 5, 0, scratch), LogicError);
 }
 
-TEST_CASE("top-k: the same stream selects the same entries, another one others") {
+TEST_CASE("top-k: the same stream selects the same entries, a different one does not") {
     const std::vector<double> v = normal_values(50'000, 4);
     TopKScratch scratch;
     const auto with = [&](std::uint64_t seed) {

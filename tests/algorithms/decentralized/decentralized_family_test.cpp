@@ -241,7 +241,7 @@ TEST_CASE("decentralized family: DecentLaM diverges on the directed exponential 
 }
 
 TEST_CASE(
-    "decentralized family: a step takes gradient, exchange and update; beside, the longer of two") {
+    "decentralized family: a step takes gradient, exchange and update; if overlapped, the longer") {
     const LayoutPtr layout = make_layout({{"all", {500'000}}});  // 2 MB: 16 ms and more
     const auto elapsed = [&](const Algorithm& algorithm) {
         Job job = timing_job(layout, 3);

@@ -208,7 +208,7 @@ TEST_CASE("overlapped SGD: the optimizer's update follows the exchange, in every
     CHECK(run.cluster.worker(1).compute_time() == 3 * (10ms + 700us));
 }
 
-TEST_CASE("overlapped SGD: of accumulated gradients only the last is hidden behind") {
+TEST_CASE("overlapped SGD: with accumulated gradients, only the last one hides communication") {
     Job job = three_bucket_job(2);
     job.timing = accumulated(three_buckets(), 4);
 
@@ -400,7 +400,7 @@ TEST_CASE("overlapped SGD: a run twice, and two side by side, are the same") {
     }
 }
 
-TEST_CASE("overlapped SGD, property: dropped at any time, it leaves only what is on the wires") {
+TEST_CASE("overlapped SGD, property: dropped at any time, a run leaves only messages in flight") {
     int unfinished = 0;
     for (unsigned seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);

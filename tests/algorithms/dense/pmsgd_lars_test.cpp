@@ -63,7 +63,7 @@ TEST_CASE("PmSGD with LARS: clipped, with trust beyond every bound, it is moment
     CHECK((clipped - plain).cwiseAbs().maxCoeff() < 1e-12);
 }
 
-TEST_CASE("PmSGD with LARS: it follows its equations, written down once more") {
+TEST_CASE("PmSGD with LARS: it follows its equations, implemented a second time") {
     const PmsgdLarsOptions options{AllReduce::ring, 0.8, {.trust = 0.02, .weight_decay = 0.01}};
     const Eigen::VectorXd found = model_after(3, training_job(small_layout(), 12), lars(options));
 

@@ -96,7 +96,7 @@ TEST_CASE("gossip: alone each of them is momentum SGD") {
     }
 }
 
-TEST_CASE("gossip, property: dropped at any time, it leaves only what is on the wires") {
+TEST_CASE("gossip, property: dropped at any time, a run leaves only messages in flight") {
     int unfinished = 0;
     for (const NamedGossip& one : gossip_algorithms({0.9}))
         for (unsigned seed = 0; seed < 25; ++seed) {

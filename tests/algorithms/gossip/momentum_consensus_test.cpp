@@ -91,7 +91,7 @@ Eigen::VectorXd buffers_by_matrix(const Problem& p, double beta, double omega, i
     return x;
 }
 
-TEST_CASE("momentum consensus: both readings are their rules in matrix form") {
+TEST_CASE("momentum consensus: both readings agree with their rules in matrix form") {
     for (const int n : {1, 2, 5, 8})
         for (const double omega : {0.0, 0.3, 1.0}) {
             CAPTURE(n);
@@ -122,7 +122,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("momentum consensus: of buffers with omega 0 it is AWC-DmSGD, without momentum D-PSGD") {
+TEST_CASE("momentum consensus: on buffers with omega 0 it is AWC-DmSGD, without momentum D-PSGD") {
     const Problem p = ring_problem(7);
 
     const Eigen::VectorXd awc = p.after(50, [](Worker& w) { return awc_dmsgd(w, {0.8}); });
@@ -149,7 +149,8 @@ TEST_CASE("momentum consensus: alone both are heavy-ball SGD") {
 // The fixed point of x = W x - gamma (x - t) + v, v = beta (omega W + (1-omega) I) v - gamma (x-t),
 // per eigenvalue mu of W: gamma a / (1 - mu + gamma a) with a = 1 / (1 - beta (1 - omega + omega mu)).
 TEST_CASE(
-    "momentum consensus: of iterates it keeps DSGD's fixed point, a buffer multiplies its bias") {
+    "momentum consensus: on iterates it keeps DSGD's fixed point, on buffers it multiplies the "
+    "bias") {
     constexpr double beta = 0.9;
     Problem p = ring_problem(8);
     for (int i = 0; i < 8; ++i) p.targets(i) = std::cos(2 * std::numbers::pi * i / 8);
@@ -170,7 +171,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("momentum consensus: of iterates it is stable up to the bound, and not beyond") {
+TEST_CASE("momentum consensus: on iterates it is stable up to the bound, and not beyond") {
     constexpr double beta = 0.5;
     for (const int n : {5, 6, 8}) {
         double least = 1;  // eigenvalue of the ring

@@ -74,7 +74,8 @@ TEST_CASE("swarm SGD, property: gradients that come during exchanges are kept, e
         }
 }
 
-TEST_CASE("swarm SGD, property: on a lattice that reaches, the sum is conserved as well") {
+TEST_CASE(
+    "swarm SGD, property: on a lattice that reaches far enough, the sum is conserved as well") {
     for (const Swarm swarm : {&swarm_sgd_blocking, &swarm_sgd_non_blocking})
         for (unsigned seed = 0; seed < 20; ++seed) {
             CAPTURE(seed);
@@ -89,7 +90,7 @@ TEST_CASE("swarm SGD, property: on a lattice that reaches, the sum is conserved 
         }
 }
 
-TEST_CASE("swarm SGD: a lattice too small for the models fails, and is caught at it") {
+TEST_CASE("swarm SGD: a lattice too small for the models fails, and the failure is counted") {
     const Random at(4);
     GossipRun run(at.n, link, idle_job(small_layout(), 20, at.graph, 4), 4,
                   with(&swarm_sgd_non_blocking, with_lattice(at.options, {3, 0.1})));
@@ -126,7 +127,7 @@ TEST_CASE("swarm SGD: one-sided pulls agree on something that is not the mean") 
     CHECK((last.col(0).array() >= run.first.rowwise().minCoeff().array()).all());
 }
 
-TEST_CASE("swarm SGD: who pulls moves half of the way, and the other one not at all") {
+TEST_CASE("swarm SGD: a node that pulls moves half of the way, and its peer does not move") {
     const Mixing pair = make_ring_mixing(2);
     for (unsigned seed = 0; seed < 5; ++seed) {
         CAPTURE(seed);
@@ -242,7 +243,7 @@ TEST_CASE("swarm SGD: a blocking pair takes the closed form, exactly") {
         }
 }
 
-TEST_CASE("swarm SGD: blocking waits for a burst of the other and the letters of all at most") {
+TEST_CASE("swarm SGD: blocking waits at most for the peer's burst and everyone's messages") {
     for (const int n : {3, 4, 9})
         for (const int burst : {1, 4})
             for (const StepsLaw law : {StepsLaw::fixed, StepsLaw::geometric}) {
@@ -278,7 +279,7 @@ TEST_CASE(
     CHECK(bytes(&swarm_sgd_blocking, exact) <= 5 * (10 * (2 * 104_B)));
 }
 
-TEST_CASE("swarm SGD: geometric bursts have the mean that was asked for") {
+TEST_CASE("swarm SGD: geometric bursts have the requested mean") {
     const SwarmSgdOptions options{.local_steps = 5, .steps_law = StepsLaw::geometric};
     GossipRun run(8, link, idle_job(small_layout(), 2000, make_complete_mixing(8), 3), 3,
                   with(&swarm_sgd_one_sided, options));

@@ -87,7 +87,7 @@ TEST_CASE("bmuf: the steady step of the folded form is 1 + eta times that of the
     CHECK(std::abs(steady_step(BlockForm::nesterov_folded) - 1.2) < 1e-10);
 }
 
-TEST_CASE("bmuf: its three forms are those of their equations") {
+TEST_CASE("bmuf: its three forms follow their equations") {
     for (const BlockForm form : forms) {
         CAPTURE(static_cast<int>(form));
         Columns all(3, {0.5});

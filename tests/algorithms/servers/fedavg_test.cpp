@@ -167,7 +167,7 @@ TEST_CASE("FedAvg: a round takes E steps and two trips of |S| models over the se
             }
 }
 
-TEST_CASE("FedAvg: who is not drawn sends nothing, computes nothing, and counts the steps") {
+TEST_CASE("FedAvg: a worker that is not drawn sends and computes nothing, and counts the steps") {
     std::map<int, std::int64_t> last_step;
     Job job = timing_job(small_layout(), 12);
     job.after_steps = [&](int rank, std::int64_t k) {
@@ -190,7 +190,7 @@ TEST_CASE("FedAvg: who is not drawn sends nothing, computes nothing, and counts 
     CHECK(run.network.traffic(10).sent == 6 * 104_B);
 }
 
-TEST_CASE("FedAvg: the model changes at ends of rounds alone, whoever looks") {
+TEST_CASE("FedAvg: every worker sees the model change only at the end of a round") {
     std::map<std::int64_t, double> seen;  // keyed by steps taken
     Job job = server_job(9);
     Cluster* cluster = nullptr;

@@ -137,7 +137,7 @@ TEST_CASE("stale-synchronous SGD: nobody begins a step more than s ahead of the 
     }
 }
 
-TEST_CASE("stale-synchronous SGD: a larger bound is never slower where a link hiccups") {
+TEST_CASE("stale-synchronous SGD: a larger bound is never slower if a link stalls briefly") {
     const auto elapsed = [](std::int64_t bound) {
         auto run = run_of(4, {bound, 0}, timing_job(small_layout(), 60));
         for (int i = 0; i < 3; ++i) {

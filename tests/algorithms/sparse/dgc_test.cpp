@@ -229,7 +229,7 @@ TEST_CASE("dgc: an all-gather brings each node the messages of all others") {
         }
 }
 
-TEST_CASE("dgc: recursive doubling of powers of two moves what an all-gather does at worst") {
+TEST_CASE("dgc: recursive doubling of powers of two moves at worst what an all-gather moves") {
     for (const int n : {2, 4, 8, 16, 32}) {
         CAPTURE(n);
         DgcOptions doubling;

@@ -346,7 +346,7 @@ TEST_CASE("dgc: the density of contributions and of their union is measured") {
     CHECK(DgcRun(2, options, timing_job(mixed_layout(), 2)).cluster.measured_density().steps == 0);
 }
 
-TEST_CASE("dgc: warm-up is of the values, too") {
+TEST_CASE("dgc: warm-up also applies to values") {
     DgcOptions options = exact(0.01, 0.9);
     options.warm_up = {{0.5, 0.1}, 2, 1};
 

@@ -261,7 +261,7 @@ TEST_CASE("crossings: a gap that bisection runs into hides the change") {
     CHECK(found.gaps.size() == 1);
 }
 
-TEST_CASE("crossings: without one there are both ends and the closest approach") {
+TEST_CASE("crossings: without a crossing, both ends and the closest approach are reported") {
     const Changes found =
         find([](double x) { return 1 + (x - 7) * (x - 7); }, even_grid(0, 10, 11));
 
@@ -271,7 +271,7 @@ TEST_CASE("crossings: without one there are both ends and the closest approach")
     CHECK(found.closest.value().x == 7);
 }
 
-TEST_CASE("crossings: of nothing but gaps nothing is closest") {
+TEST_CASE("crossings: if there are only gaps, there is no closest approach") {
     const Changes found = find([](double) { return nan; }, even_grid(0, 10, 11));
 
     CHECK(found.changes.empty());
@@ -307,7 +307,9 @@ std::vector<Told> told_by(const std::vector<std::optional<int>>& sides) {
     return told;
 }
 
-TEST_CASE("crossings, property: of whole numbers, all looked at, it says what the list says") {
+TEST_CASE(
+    "crossings, property: if all whole numbers are sampled, it finds exactly the changes of the "
+    "list") {
     for (unsigned seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
@@ -332,7 +334,7 @@ TEST_CASE("crossings, property: of whole numbers, all looked at, it says what th
     }
 }
 
-TEST_CASE("crossings: of whole numbers the bracket is two neighbors") {
+TEST_CASE("crossings: for whole numbers the bracket is two neighbors") {
     const Search search{Scale::logarithmic, 0, 1};
 
     const Changes found = find([](double n) { return 63.5 - n; },

@@ -137,7 +137,7 @@ TEST_CASE("metrics: one node alone has speedup 1 and exposes nothing") {
     CHECK(m.bytes_sent_per_node_per_step.value() == 0);
 }
 
-TEST_CASE("metrics: what needs a batch or a data set is empty without") {
+TEST_CASE("metrics: figures that need a batch or a data set are empty without one") {
     DenseRun nothing(2);
     DenseRun batch_only(2);
 

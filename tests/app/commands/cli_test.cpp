@@ -119,7 +119,7 @@ TEST_CASE("command line: --help names every command, also after a command") {
         CHECK(contains(run.out, option));
 }
 
-TEST_CASE("command line: each list is told, and all of them without a name") {
+TEST_CASE("command line: each list is printed, and without a name all of them") {
     const Shell shell;
     const Outcome all = shell.run("list");
 
@@ -135,7 +135,7 @@ TEST_CASE("command line: each list is told, and all of them without a name") {
     }
 }
 
-TEST_CASE("command line: lists tell what scenarios can name") {
+TEST_CASE("command line: lists show what scenarios can name") {
     const Shell shell;
 
     CHECK(contains(shell.run("list algorithms").out, "gradient-dropping"));
@@ -156,7 +156,7 @@ TEST_CASE("command line: an unknown list is refused with the nearest one") {
     CHECK(contains(outcome.err, "did you mean \"links\"? known: algorithms, fabrics"));
 }
 
-TEST_CASE("command line: a wrong command line is told on standard error and ends with 2") {
+TEST_CASE("command line: a wrong command line is reported on standard error and ends with 2") {
     const Shell shell;
     for (const char* arguments :
          {"", "run", "check", "runn small.json", "run small.json --jobs 0",
@@ -187,7 +187,7 @@ TEST_CASE("command line: check says what would run and writes nothing") {
     CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
 }
 
-TEST_CASE("command line: explain tells a page about one point, for people and for programs") {
+TEST_CASE("command line: explain describes one point, for people and for programs") {
     const Shell shell;
 
     const Outcome page = shell.run("explain small.json --point 2");
@@ -217,7 +217,7 @@ TEST_CASE("command line: explain of several points says how to choose one, and e
     }
 }
 
-TEST_CASE("command line: what a mixing will do to DecentLaM is told once, by run and by check") {
+TEST_CASE("command line: a warning about DecentLaM's mixing appears once, in run and in check") {
     const Shell shell;
     (void)shell.folder.write("directed.json", R"({
       "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps"}}},
@@ -249,7 +249,7 @@ TEST_CASE("command line: check tells a fault with file, path and what would be r
         "transport, stragglers, speeds, compute_jitter, failures, placement, background, access\n");
 }
 
-TEST_CASE("command line: a scenario that is not there is told by name") {
+TEST_CASE("command line: a missing scenario is reported by name") {
     const Outcome outcome = Shell().run("run nowhere.json");
 
     CHECK(outcome.code == 2);
@@ -267,7 +267,7 @@ TEST_CASE("command line: a folder is no scenario") {
     CHECK(!fs::exists(shell.path("results")));
 }
 
-TEST_CASE("command line: results go to results/<scenario> below the folder one is in") {
+TEST_CASE("command line: results go to results/<scenario> below the current folder") {
     const Shell shell;
 
     const Outcome outcome = shell.run("run small.json");

@@ -74,7 +74,7 @@ TEST_CASE("output: an empty text makes an empty file") {
     CHECK(fs::file_size(folder.path() / "file") == 0);
 }
 
-TEST_CASE("output: a left-over of an interrupted run does not disturb") {
+TEST_CASE("output: a leftover of an interrupted run does no harm") {
     const TemporaryFolder folder;
     (void)folder.write("file.tmp", "half of a much longer text");
 

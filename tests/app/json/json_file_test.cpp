@@ -42,7 +42,7 @@ TEST_CASE("json file: keys keep the order of the file") {
     CHECK(json.dump() == R"({"nodes":1,"fabric":2,"algorithm":3})");
 }
 
-TEST_CASE("json file: what is not JSON is told by line and column") {
+TEST_CASE("json file: invalid JSON is reported by line and column") {
     CHECK(problem_of("{\n  \"a\": 1,\n}")
               .starts_with("file.json: is not JSON at line 3, column 1: "));
     CHECK(problem_of("nonsense").starts_with("file.json: is not JSON at line 1, column "));

@@ -169,7 +169,7 @@ TEST_CASE("explain: a server's link is told from those of the workers") {
     CHECK(contains(e.most_loaded.front().name, "server 0"));
 }
 
-TEST_CASE("explain: on links flows what hosts send, and a link of its own is busy as computed") {
+TEST_CASE("explain: links carry what hosts send, and an unshared link is as busy as computed") {
     const Explanation e = explain(study_of());
 
     const auto up = std::ranges::find(e.kinds, "node up", &LinkKind::kind);
@@ -231,7 +231,7 @@ TEST_CASE("explain: long runs are cut to whole periods") {
     CHECK(contains(explanation_text(e), "of 1000000 steps are explained"));
 }
 
-TEST_CASE("explain: a point that ends by time is explained for a time") {
+TEST_CASE("explain: a point that stops at a time is explained for that time") {
     const Study study = study_of(
         R"({"algorithm": {"kind": "ad-psgd"}, "stop": {"iterations": null, "time": "2h"},
             "cluster": {"speeds": {"kind": "list", "values": [1, 1, 1, 0.5, 1, 1, 2, 1]}}})");
@@ -264,7 +264,7 @@ TEST_CASE("explain: the same point gives the same bytes, whatever the number of 
     CHECK(explanation_json(one) == explanation_json(three));
 }
 
-TEST_CASE("explain: of several points the user has to choose one") {
+TEST_CASE("explain: if there are several points, the user has to choose one") {
     const Study study = study_of(R"({"sweep": {"cluster.nodes": [2, 4, 8]}})");
 
     CHECK(point_to_explain(study, 2) == 2);

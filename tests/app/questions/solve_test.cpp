@@ -163,7 +163,7 @@ TEST_CASE("solve: the density of 90 % efficiency is the closed form's") {
     CHECK(solution.closed_form.value().changes.at(0).at == doctest::Approx(exact).epsilon(1e-6));
 }
 
-TEST_CASE("solve: so many times the other's column") {
+TEST_CASE("solve: a multiple of the other's column can be asked for") {
     Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps", "exposed_comm_s");
     question.asked.settings = {"cluster.nodes=4", "cluster.fabric.link.latency=0s"};
     question.asked.against = {"cluster.fabric.link.bandwidth=8Gbps"};
@@ -442,7 +442,7 @@ TEST_CASE("solve: a target is asked for, and one only; a logarithm is of what is
     CHECK(contains(refusal(logarithm), "--scale: "));
 }
 
-TEST_CASE("solve: of a study it is told which axes to fix, and a free axis is fixed") {
+TEST_CASE("solve: for a study it reports which axes to fix, and a free axis is fixed") {
     Question question("cluster.nodes=2..4");
     Json swept = Json::parse(scenario);
     swept["sweep"] = {{"seed", {1, 2}},

@@ -187,7 +187,7 @@ TEST_CASE("closed forms: more time than the clock can tell is not told as little
     CHECK(m.model_step_time_s.value_or(1e12) > 106 * 86400.0);
 }
 
-TEST_CASE("run: a latency of which the clock cannot tell twice is an outcome, not a fault") {
+TEST_CASE("run: a latency that overflows the clock when doubled is an outcome, not a fault") {
     const Small small;
 
     const Metrics m = small.run({"cluster.fabric.link.latency=100d"});
@@ -425,7 +425,7 @@ TEST_CASE("run: a clock that runs out of range is a named outcome") {
     CHECK(m.outcome_details.find("106 days") != std::string::npos);
 }
 
-TEST_CASE("run: steps that take no time without end are told as spinning, with who spins") {
+TEST_CASE("run: endless steps that take no time are reported as spinning, with their workers") {
     const Small small;
 
     const Study study = read_study(

@@ -162,7 +162,7 @@ TEST_CASE("other jobs: two jobs across a dumbbell have half of its bottleneck ea
           Approx(10e-3 + 3 * 64e-3).epsilon(1e-9));
 }
 
-TEST_CASE("other jobs: one with an end of its own leaves the links to the others then") {
+TEST_CASE("other jobs: a job that ends earlier leaves its links to the others") {
     const Metrics main = run(fmt::format(
         R"({{"stop": {{"iterations": 20}}, "other_jobs": [{}]}})",
         job("short", "\"all\"", R"({"kind": "dense"})", R"(, "stop": {"iterations": 5})")));
@@ -527,7 +527,7 @@ TEST_CASE("shared network: a deadlock ends the run, with its name, whatever else
     CHECK(m.outcome_details.find("more") == std::string::npos);
 }
 
-TEST_CASE("shared network: what a job learns does not depend on who else is there, when it does") {
+TEST_CASE("shared network: other jobs change when a job learns, not what it learns") {
     const TrainingStudy training;
     const std::vector<std::string> busy{
         R"(other_jobs=[{"label": "b", "nodes": "all", "algorithm": {"kind": "dense"},

@@ -89,7 +89,7 @@ TEST_CASE("reductions: DGC that sends everything and masks nothing is dense mome
     check_alike(train(R"({"kind": "dense"})"), train(whole), 1e-4);
 }
 
-TEST_CASE("reductions: DGC that sends everything is Nesterov's with Nesterov's, too") {
+TEST_CASE("reductions: DGC that sends everything is Nesterov's method if its variant is") {
     const std::vector<std::string> nesterov{in_double.front(), "optimizer.nesterov=true"};
     const std::string whole =
         R"({"kind": "dgc", "density": 1, "masking": false, "warm_up": "none"})";
@@ -173,7 +173,7 @@ TEST_CASE("reductions: a rate found for a smaller batch is scaled to that of all
     CHECK(loss("0.125", "{}") != as_it_is);
 }
 
-TEST_CASE("reductions: clipped to next to nothing, gradients leave the model where it was") {
+TEST_CASE("reductions: gradients clipped to almost nothing do not move the model") {
     for (const char* algorithm :
          {R"({"kind": "dense"})", R"({"kind": "dense-overlapped", "bucket": "1kB"})",
           R"({"kind": "dgc", "density": 0.5, "warm_up": "none"})"}) {

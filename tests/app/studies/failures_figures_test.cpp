@@ -213,7 +213,7 @@ const char* const dsgd = "DSGD, ring";
 constexpr double repair_s = 300;
 
 // One case, so that the study runs only once.
-TEST_CASE("failures, figures: the shipped study is what its closed forms and its page say") {
+TEST_CASE("failures, figures: the shipped study agrees with its closed forms and its page") {
     SUBCASE("checkpoints are Young's intervals, to a step") {
         for (const auto& [names, row] : rows()) {
             CAPTURE(names.first);

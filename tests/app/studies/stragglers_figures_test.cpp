@@ -110,7 +110,7 @@ double most_collected(double q) {
 constexpr int node_counts[]{4, 8, 16, 32, 64};
 
 // One case, so that the study runs only once.
-TEST_CASE("stragglers, figures: the shipped study is what its bounds and its page say") {
+TEST_CASE("stragglers, figures: the shipped study agrees with its bounds and its page") {
     SUBCASE("as many steps have a slow node as are to be expected") {
         for (const int n : node_counts)
             CHECK(std::abs(slow_steps(n) - steps * share) <

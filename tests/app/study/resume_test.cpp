@@ -216,7 +216,7 @@ TEST_CASE("resume: a kept point that is cut, empty or of another content is run 
     CHECK(content(files[0]) != first.substr(0, first.size() / 2));
 }
 
-TEST_CASE("resume: a disk that is full ends the study, and says what is wrong and how to go on") {
+TEST_CASE("resume: a full disk ends the study, and the message says how to go on") {
     const Whole whole({main_study(), "--set", "cluster.nodes=4"});
     const TemporaryFolder folder;
     std::vector<std::string> study{main_study(), "--set", "cluster.nodes=4", "--out", "o"};

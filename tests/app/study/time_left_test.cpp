@@ -9,7 +9,7 @@
 namespace paceline::time_left_test {
 namespace {
 
-TEST_CASE("time left: it settles on the truth when all runs cost the same factor more") {
+TEST_CASE("time left: it converges if all runs cost the same factor more than expected") {
     for (unsigned seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 random(seed);

@@ -239,7 +239,7 @@ std::vector<Span> spans_on(const TraceFile& file, const std::string& process,
     return spans;
 }
 
-TEST_CASE("tracing: of two nodes every slice is where the closed form has it, to the picosecond") {
+TEST_CASE("tracing: on two nodes every slice is where the closed form puts it, to the picosecond") {
     const TraceFile file = trace(two_nodes).file();
 
     for (const int node : {0, 1}) {
@@ -413,7 +413,7 @@ Json every_algorithm(bool trains) {
     return study;
 }
 
-TEST_CASE("tracing: of every algorithm the rules and laws hold, and results stay what they are") {
+TEST_CASE("tracing: for every algorithm the rules and laws hold, and results do not change") {
     for (const bool trains : {false, true}) {
         const Study study = study_of(every_algorithm(trains));
         for (std::size_t point = 0; point < study.points.size(); ++point) {
@@ -425,7 +425,7 @@ TEST_CASE("tracing: of every algorithm the rules and laws hold, and results stay
     }
 }
 
-TEST_CASE("tracing: of every collective the rules and laws hold") {
+TEST_CASE("tracing: for every collective the rules and laws hold") {
     const Json one = changed(two_nodes, Json::parse(R"({
         "cluster": {"nodes": 6}, "workload": {"update_time": "0s"},
         "algorithm": {"kind": "collective", "operation": "all-reduce"},
@@ -470,7 +470,7 @@ const std::vector<std::pair<std::string, std::string>> hard_networks{
     {"stragglers", R"({"cluster": {"stragglers": {"factor": 4, "share": 0.5}}})"},
 };
 
-TEST_CASE("tracing: where nodes fail, links fail and others are there, the rules and laws hold") {
+TEST_CASE("tracing: with failing nodes, failing links and other jobs, the rules and laws hold") {
     for (const auto& [name, changes] : hard_networks)
         for (const char* algorithm :
              {R"({"kind": "dense"})", R"({"kind": "dsgd", "mixing": {"kind": "ring"}})"})
@@ -531,7 +531,7 @@ TEST_CASE(
         CHECK((slice.end_ps <= 7'100'000'000 || slice.begin_ps >= 10'100'000'000));
 }
 
-TEST_CASE("tracing: what an outage undoes is flown anew in the same slice") {
+TEST_CASE("tracing: what an outage undoes is sent again in the same slice") {
     const Json json = changed(two_nodes, Json::parse(R"({
         "cluster": {"access": [{"kind": "outages", "nodes": [0], "transfers": "restart",
                                 "schedule": [{"at": "2ms", "for": "1ms"}]}]},
@@ -564,7 +564,7 @@ Json ring_of(int nodes, int iterations) {
                    {{"cluster", {{"nodes", nodes}}}, {"stop", {{"iterations", iterations}}}});
 }
 
-TEST_CASE("tracing: a span of time has the slices that overlap it, whole") {
+TEST_CASE("tracing: a span of time has all slices that overlap it, uncut") {
     const Json json = ring_of(4, 6);
     const TraceFile whole = trace(json).file();
     TraceArguments span;
@@ -587,7 +587,7 @@ TEST_CASE("tracing: a span of time has the slices that overlap it, whole") {
     CHECK(part.events < whole.events / 2);
 }
 
-TEST_CASE("tracing: of chosen nodes their halves of messages, and arrows among them") {
+TEST_CASE("tracing: chosen nodes have their halves of messages, and arrows among themselves") {
     TraceArguments some;
     some.nodes = "1,2";
     const TraceFile file = trace(ring_of(4, 2), some).file();
@@ -599,7 +599,7 @@ TEST_CASE("tracing: of chosen nodes their halves of messages, and arrows among t
     CHECK(file.on("node 2", "up").front().name == "message to node 3, 500 kB");
 }
 
-TEST_CASE("tracing: of chosen iterations what begins in them") {
+TEST_CASE("tracing: chosen iterations have what begins in them") {
     TraceArguments some;
     some.iterations = "2..3";
     const TraceFile file = trace(ring_of(3, 6), some).file();
@@ -647,7 +647,7 @@ TEST_CASE("tracing: a limit cuts the trace at an instant, and what stands before
     CHECK(trace(json, enough).warnings.size() == 1);
 }
 
-TEST_CASE("tracing: of a message that is under way at the end both halves end there") {
+TEST_CASE("tracing: both halves of a message in flight at the end of the run end there") {
     Json json = two_nodes;
     json["stop"] = {{"time", "2ms"}};
     const TraceFile file = trace(json).file();
@@ -735,7 +735,7 @@ std::string refusal(const TraceArguments& arguments, const Json& json) {
     return "accepted";
 }
 
-TEST_CASE("tracing: what cannot be is refused, with what would be right") {
+TEST_CASE("tracing: impossible options are refused, with the fix") {
     const Json one = ring_of(4, 2);
     const auto with = [](std::string TraceArguments::* option, const std::string& text) {
         TraceArguments arguments;

@@ -132,7 +132,7 @@ TEST_CASE("digits: without distortions all images of a digit are one, and the te
                   doctest::Approx(one).epsilon(0.05));
 }
 
-TEST_CASE("digits: a shift and nothing else moves the digit's center of mass uniformly") {
+TEST_CASE("digits: a shift alone moves the digit's center of mass uniformly") {
     DigitsOptions options = undistorted(0.08, 3000);
     options.shift = 0.1;
     const Samples samples = digits(options, RandomStreams(1)).train;
@@ -151,7 +151,7 @@ TEST_CASE("digits: a shift and nothing else moves the digit's center of mass uni
     CHECK(std::abs(squares / count / variance - 1) < 5 * std::sqrt(0.8 / count));
 }
 
-TEST_CASE("digits: a scale and nothing else stretches a digit's width uniformly about its own") {
+TEST_CASE("digits: a scale alone stretches a digit's width uniformly around its own") {
     const auto widths = [](double scale) {
         DigitsOptions options = undistorted(0.04, 1500);
         options.scale = scale;

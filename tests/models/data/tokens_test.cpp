@@ -8,7 +8,7 @@
 namespace paceline::tokens_test {
 namespace {
 
-TEST_CASE("tokens: every token but the first is predicted once, and what is left is dropped") {
+TEST_CASE("tokens: every token but the first is predicted once, and the remainder is dropped") {
     for (int length = 0; length < 40; ++length)
         for (int steps = 1; steps < 8; ++steps) {
             CAPTURE(length);

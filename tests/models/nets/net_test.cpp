@@ -115,7 +115,7 @@ TEST_CASE("nets: a clone gives the same numbers, and neither disturbs the other"
     });
 }
 
-TEST_CASE("nets: what went before leaves no trace in a gradient") {
+TEST_CASE("nets: earlier calls leave no trace in a gradient") {
     for_each_net([](const NetCase& net_case, RandomStream& random) {
         const auto fresh = net_case.in_double();
         const auto used = net_case.in_double();
@@ -170,7 +170,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("nets: parameters that are not numbers give a loss that is none") {
+TEST_CASE("nets: parameters that are not numbers give a loss that is not a number") {
     for_each_net([](const NetCase& net_case, RandomStream& random) {
         const auto net = net_case.in_float();
         const Eigen::VectorXf x =

@@ -69,7 +69,7 @@ TEST_CASE("softmax: the largest logit is predicted, and the first of equal ones"
     CHECK(score.predictions == 4);
 }
 
-TEST_CASE("softmax: a logit that is no number makes its sample's loss none, and predicts nothing") {
+TEST_CASE("softmax: a logit that is not a number makes its sample's loss not a number, too") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     for (Eigen::Index at = 0; at < 3; ++at) {
         Panel<double> logits = Panel<double>::Zero(lanes, 3);

@@ -62,7 +62,7 @@ TEST_CASE("equal cost, property: the pairs of one sender, and of one receiver, a
     }
 }
 
-TEST_CASE("equal cost: of one choice, it is taken") {
+TEST_CASE("equal cost: a single choice is taken") {
     CHECK(choose(equal_cost_hash(7, 1, 2), 1) == 0);
 }
 

@@ -314,7 +314,8 @@ Pairs reversed(Pairs pairs) {
     return pairs;
 }
 
-TEST_CASE("dumbbell: across goes what the bottleneck carries, or what half of the hosts send") {
+TEST_CASE(
+    "dumbbell: the bisection is what the bottleneck carries, or what half of the hosts send") {
     const Link access{10_Gbps};
     const Pairs there = across(8);
     Pairs both = reversed(there);
@@ -326,7 +327,7 @@ TEST_CASE("dumbbell: across goes what the bottleneck carries, or what half of th
     CHECK(throughput(make_dumbbell(8, access, {100_Gbps}), there) == Approx(40));
 }
 
-TEST_CASE("torus: across the longest even extent go two planes of links, one where it is two") {
+TEST_CASE("torus: two planes of links cross the longest even extent, one if the extent is two") {
     struct Cut {
         std::vector<int> dims;  // the last one is bisected
         double links;           // 2 N / n, or N / 2
@@ -371,7 +372,7 @@ TEST_CASE("leaf-spine: with one spine the oversubscription is what is lost acros
     }
 }
 
-TEST_CASE("leaf-spine, property: across the middle never goes more than the uplinks carry") {
+TEST_CASE("leaf-spine, property: no more crosses the middle than the uplinks carry") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         const Link uplink = oversubscribed_uplink(gigabit, 8, 4, 2);
@@ -386,7 +387,7 @@ TEST_CASE("leaf-spine, property: across the middle never goes more than the upli
     }
 }
 
-TEST_CASE("fat tree, property: across the middle goes at most what half of the hosts send") {
+TEST_CASE("fat tree, property: at most what half of the hosts send crosses the middle") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         const Fabric equal = make_fat_tree({54, 6, gigabit, gigabit}, seed);

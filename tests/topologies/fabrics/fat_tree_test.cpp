@@ -47,7 +47,7 @@ TEST_CASE("fat tree: within a pod a route climbs to one of the aggregation switc
     CHECK(seen.size() == 2);
 }
 
-TEST_CASE("fat tree: between pods a route climbs to one of the cores, and down over its like") {
+TEST_CASE("fat tree: between pods a route climbs to a core and descends the corresponding way") {
     // Host 1 (edge 0, pod 0) to host 12 (edge 6, pod 3).
     const std::set<Route> all{{2, 32, 64, 89, 57, 25},   // core (0, 0)
                               {2, 32, 66, 91, 57, 25},   // core (0, 1)

@@ -67,7 +67,7 @@ TEST_CASE("graph: a host on two switches uses the nearer one, and does not join 
     CHECK(route(fabric, 1, 2) == Route{8, 4, 6, 11});
 }
 
-TEST_CASE("graph: of equal cables side by side, each is drawn by some pair") {
+TEST_CASE("graph: each of several parallel cables is drawn by some pair") {
     std::set<LinkId> seen;
     for (std::uint64_t seed = 0; seed < 60; ++seed)
         seen.insert(route(
@@ -130,7 +130,7 @@ std::optional<Pair> unconnected_by_search(const Wiring& wiring) {
     return std::nullopt;
 }
 
-TEST_CASE("graph, property: on random graphs routes are as short as a search in breadth finds") {
+TEST_CASE("graph, property: on random graphs routes are as short as a breadth-first search finds") {
     int connected = 0;
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {
         CAPTURE(seed);

@@ -146,7 +146,7 @@ TEST_CASE("link labels: hosts that are placed use the links of their places") {
     CHECK(fabric.label(route.back()).name == "node 2 down");
 }
 
-TEST_CASE("link labels: inside a machine links are the bus's") {
+TEST_CASE("link labels: inside a machine, links belong to the bus") {
     const Fabric direct = make_machines(4, 2, {BusKind::direct, link}, make_star(2, link, link));
     Route route;
     direct.find_route(3, 2, route);

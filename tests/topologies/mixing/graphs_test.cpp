@@ -102,7 +102,7 @@ TEST_CASE("mixing graphs: a rectangle is as square as its number of nodes allows
     CHECK(rows_for(36) == 6);
 }
 
-TEST_CASE("mixing graphs: what cannot be is a mistake") {
+TEST_CASE("mixing graphs: impossible graphs are refused") {
     CHECK_THROWS_AS(make_hypercube_mixing(6), LogicError);
     CHECK_THROWS_AS(make_grid_mixing(0, 3), LogicError);
     CHECK_THROWS_AS(metropolis_hastings({{1}, {}}), LogicError);

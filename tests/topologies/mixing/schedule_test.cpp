@@ -126,7 +126,7 @@ TEST_CASE("random matching, property: a matching of all nodes but one if n is od
             }
 }
 
-TEST_CASE("random matching: of a step depends on seed and step alone, whoever asks and when") {
+TEST_CASE("random matching: it depends only on the seed and the step, whoever asks and when") {
     const MixingSchedule one = make_random_matching(16, 3);
     const MixingSchedule again = make_random_matching(16, 3);
     const Eigen::MatrixXd late = matrix(*one.at(1'000'000));

@@ -113,7 +113,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("spectrum, property: of random undirected graphs it is that of the dense matrix") {
+TEST_CASE("spectrum, property: for random undirected graphs it equals that of the dense matrix") {
     const RandomStreams streams(1);
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         RandomStream random = streams.stream("graph", seed);
@@ -162,7 +162,7 @@ TEST_CASE("spectrum, property: few distinct eigenvalues do not stop the iteratio
             }
 }
 
-TEST_CASE("spectrum, property: of random directed W it is the norm of W - J") {
+TEST_CASE("spectrum, property: for a random directed W it is the norm of W - J") {
     const RandomStreams streams(2);
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         RandomStream random = streams.stream("graph", seed);
@@ -180,7 +180,7 @@ TEST_CASE("spectrum, property: of random directed W it is the norm of W - J") {
     }
 }
 
-TEST_CASE("spectrum, property: of periodic mixings it is the norm of their product less J") {
+TEST_CASE("spectrum, property: for periodic mixings it is the norm of their product minus J") {
     const RandomStreams streams(3);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         RandomStream random = streams.stream("graph", seed);

@@ -179,7 +179,7 @@ TEST_CASE("check: a line for each distinct mixing, with its gap") {
     CHECK(mixing_warnings(study).empty());
 }
 
-TEST_CASE("check: no mixings, no word of them") {
+TEST_CASE("check: without mixings, it prints nothing about them") {
     CHECK(mixing_text(study_of(R"({"kind": "dense"})", 4)).empty());
 }
 

@@ -291,7 +291,7 @@ TEST_CASE("access: no closed form is claimed, and none is for links that jitter"
     CHECK(pair.run({"cluster.access=[]"}).model_step_time_s.has_value());
 }
 
-TEST_CASE("loss: where it binds no flow the closed form of a star has the goodput") {
+TEST_CASE("loss: if it limits no flow, the closed form of a star uses the goodput") {
     const Pair pair;
     for (const char* algorithm :
          {R"({"kind": "dense"})", R"({"kind": "dense", "all_reduce": "halving-doubling"})",
@@ -308,7 +308,7 @@ TEST_CASE("loss: where it binds no flow the closed form of a star has the goodpu
         }
 }
 
-TEST_CASE("loss: where it binds flows no closed form is claimed, and flows have the bound") {
+TEST_CASE("loss: if it limits flows, no closed form is claimed, and flows run at the limit") {
     const Pair pair;
     const Metrics metrics = pair.run({link(R"("loss": 0.02, "latency": "50ms")")});
 

@@ -140,7 +140,7 @@ TEST_CASE("machines: ring and hierarchy take their closed forms, whatever the sh
         }
 }
 
-TEST_CASE("machines: where the bus is the narrow part, simulation and closed form say so alike") {
+TEST_CASE("machines: if the bus is the bottleneck, simulation and closed form agree") {
     const Machines machines;
     for (const char* lane : {"1Gbps", "2500Mbps", "4Gbps", "10Gbps", "12Gbps"})
         for (const std::string& algorithm : {ring, hierarchical}) {

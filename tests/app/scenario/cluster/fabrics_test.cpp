@@ -181,7 +181,7 @@ TEST_CASE("fabrics: a ring all-reduce crosses a dumbbell with one message each w
     CHECK(step_time(dumbbell, 2) == doctest::Approx(1e-3 + 2 * (100e-6 + 64e-3)).epsilon(1e-9));
 }
 
-TEST_CASE("fabrics: a run takes the routes that its seed draws") {
+TEST_CASE("fabrics: a run uses the routes that its seed draws") {
     // Exchanges between two leaves, whose messages may share an uplink.
     const std::string fabric = R"({"kind": "leaf-spine", "link": {"bandwidth": "1Gbps"},
                                    "hosts_per_leaf": 4, "spines": 4})";

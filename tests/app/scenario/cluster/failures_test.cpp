@@ -47,7 +47,7 @@ std::string problem(const Json& failures) {
     return problem(TemporaryFolder(), study_with(failures));
 }
 
-TEST_CASE("failures: what cannot be is refused, with what would be right") {
+TEST_CASE("failures: impossible input is refused, with the fix") {
     CHECK(problem(Json{{"on_death", "stall"}}) ==
           "cluster.failures: says not who fails; give \"schedule\", \"mean_between\" or \"trace\"");
     CHECK(problem(Json{{"schedule", Json::array()}})

@@ -100,14 +100,14 @@ double step_of(std::string_view workload) {
     return to_seconds(read_study(file, {}).points.front().scenario.workload.step());
 }
 
-TEST_CASE("devices: an efficiency asks for an estimate, where nothing was measured") {
+TEST_CASE("devices: an efficiency requests an estimate if nothing was measured") {
     const double step =
         step_of(R"({"profile": "bert-large", "device": "v100", "batch": 8, "efficiency": 0.5})");
 
     CHECK(step == Approx(6 * 40.107e9 * 8 / (15.7e12 * 0.5)).epsilon(1e-4));
 }
 
-TEST_CASE("devices: an efficiency goes before a measurement, and without one it is the other way") {
+TEST_CASE("devices: an efficiency takes precedence over a measurement") {
     const double estimated =
         step_of(R"({"profile": "resnet-50", "device": "v100", "batch": 32, "efficiency": 0.25})");
     const double measured = step_of(R"({"profile": "resnet-50", "device": "v100", "batch": 32})");

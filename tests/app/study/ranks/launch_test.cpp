@@ -22,7 +22,7 @@ TEST_CASE("launch: without a launcher's variables there is none") {
     CHECK(!launched({{"PMI_SIZE", "4x"}}));
 }
 
-TEST_CASE("launch: mpirun says rank and ranks") {
+TEST_CASE("launch: mpirun gives the rank and the number of ranks") {
     const auto found = launched({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}});
 
     REQUIRE(found);
@@ -31,7 +31,7 @@ TEST_CASE("launch: mpirun says rank and ranks") {
     CHECK(found->ranks == 4);
 }
 
-TEST_CASE("launch: srun --mpi=pmix says the rank, and Slurm how many") {
+TEST_CASE("launch: srun --mpi=pmix gives the rank, and Slurm the number of ranks") {
     const auto alone = launched({{"PMIX_RANK", "1"}});
     const auto slurm = launched({{"PMIX_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "8"}});
 

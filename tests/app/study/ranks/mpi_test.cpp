@@ -118,7 +118,7 @@ TEST_CASE("mpi: a study gives the same files on two and three ranks as in one pr
     CHECK(manifest.at("jobs") == 3);
 }
 
-TEST_CASE("mpi: a wrong scenario is told once, nothing is written, and the code is 2") {
+TEST_CASE("mpi: a wrong scenario is reported once, nothing is written, and the code is 2") {
     const Shell shell;
     (void)shell.folder.write("timing.json", timing(nodes_and_seeds));
 
@@ -155,7 +155,7 @@ TEST_CASE("mpi: with --no-mpi a launcher's copies run each by itself") {
     CHECK(content(shell.path("o1/results.csv")) == content(shell.path("o0/results.csv")));
 }
 
-TEST_CASE("mpi: points that fail are told, the others are there, and the code is 1") {
+TEST_CASE("mpi: points that fail are reported, the others have results, and the code is 1") {
     const Shell shell;
     (void)shell.folder.write("timing.json", timing(R"({"workload.step_time": ["10ms", "50d"]})"));
 
