@@ -1,7 +1,7 @@
 // The job of both all-to-all benchmarks, ours and SimGrid's: its arguments and its network.
 //
-// HOSTS hosts fill the smallest three-level fat tree that has room for them, in order (256 hosts: k
-// = 12, seven pods and four hosts of the eighth; all switches exist). All links have the same
+// HOSTS hosts fill the smallest three-level fat tree that has room for them, in order (for 256:
+// k = 12, seven pods and four hosts of the eighth; all switches exist). All links have the same
 // bandwidth. Only the hosts' cables have latency, so that all routes have the same latency.
 // Equal-cost routes are drawn with seed 1, and both programs take them from this one fabric.
 //

@@ -24,8 +24,7 @@ struct Judgement {
 struct JudgeOptions {
     bool twice = false;           // run again and compare every byte
     std::size_t most_points = 2;  // judges only the first points of a study
-    double most_seconds =
-        0.5;  // wall clock; after that, the run is stopped and nothing is compared
+    double most_seconds = 0.5;    // of wall clock; then the run is stopped, not compared
 };
 
 /// Reads the scenario in a file and runs its points, cut to a few steps. Points of more than a few

@@ -13,8 +13,7 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 const Layout layout({{"conv", {4, 3, 2}}, {"bias", {5}}, {"fc", {2, 7}}, {"one", {1, 3}}});
 
-TEST_CASE(
-    "low rank: factors have r entries per row and column of a tensor; 1-D tensors ride along") {
+TEST_CASE("low rank: factors have r entries per row and column; 1-D tensors travel along") {
     const LowRank shape(layout, 3);
 
     CHECK(shape.left_entries() == 3 * 4 + 2 * 2 + 1 * 1 + 5);

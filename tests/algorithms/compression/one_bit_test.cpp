@@ -158,8 +158,7 @@ double relative_error(const Eigen::VectorXd& x) {
     return error.squaredNorm() / x.squaredNorm();
 }
 
-TEST_CASE(
-    "one bit: the error is 0.404 of the square for Gaussian entries, and larger for a spike") {
+TEST_CASE("one bit: the error is 0.404 of the square for Gaussian entries, more for a spike") {
     std::mt19937 random(1);
     const Eigen::VectorXd x = gaussians(random, 1, 1'000'000).front();
     Eigen::VectorXd spike = Eigen::VectorXd::Constant(8000, 1e-6);

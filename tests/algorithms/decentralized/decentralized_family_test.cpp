@@ -172,7 +172,7 @@ TEST_CASE("decentralized family: D2 and gradient tracking have no bias") {
 TEST_CASE("decentralized family: the squared bias of DmSGD over DSGD's approaches 1/(1-beta)^2") {
     Quadratics problem = modes().front().problem;
     problem.gamma = 1e-5;
-    problem.start = 0;  // only what the network mixes moves, by 0.9 per step or faster
+    problem.start = 0;  // so only mixed parts move, by 0.9 per step or faster
     const double theirs = problem.after(1000, of_dmsgd(beta))(0);
     const double plain = problem.after(1000, of_dsgd)(0);
 
@@ -240,8 +240,7 @@ TEST_CASE("decentralized family: DecentLaM diverges on the directed exponential 
     CHECK(symmetric.after(300, of_decentlam(0.9)).cwiseAbs().maxCoeff() < 10);
 }
 
-TEST_CASE(
-    "decentralized family: a step takes gradient, exchange and update; if overlapped, the longer") {
+TEST_CASE("decentralized family: steps take gradient, exchange and update, overlapped or not") {
     const LayoutPtr layout = make_layout({{"all", {500'000}}});  // 2 MB: 16 ms and more
     const auto elapsed = [&](const Algorithm& algorithm) {
         Job job = timing_job(layout, 3);

@@ -74,8 +74,7 @@ TEST_CASE("swarm SGD, property: gradients that come during exchanges are kept, e
         }
 }
 
-TEST_CASE(
-    "swarm SGD, property: on a lattice that reaches far enough, the sum is conserved as well") {
+TEST_CASE("swarm SGD, property: on a lattice of enough reach, the sum is conserved as well") {
     for (const Swarm swarm : {&swarm_sgd_blocking, &swarm_sgd_non_blocking})
         for (unsigned seed = 0; seed < 20; ++seed) {
             CAPTURE(seed);

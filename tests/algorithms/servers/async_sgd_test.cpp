@@ -86,8 +86,7 @@ TEST_CASE("asynchronous SGD: scaled pushes tell the staleness: n-1 from the seco
 
 TEST_CASE("asynchronous SGD: K steps take what the step model says, latency-bound and full") {
     for (const int n : {1, 2, 3, 4, 8, 16, 33})
-        for (const std::int64_t entries :
-             {26, 2'500, 25'000}) {  // a model takes 0.8 us, 80 us, 0.8 ms
+        for (const std::int64_t entries : {26, 2'500, 25'000}) {  // 0.8 us, 80 us, 0.8 ms per model
             CAPTURE(n);
             CAPTURE(entries);
             check_step_model(

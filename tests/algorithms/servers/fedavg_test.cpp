@@ -73,8 +73,7 @@ TEST_CASE("FedAvg: it is rounds of local momentum SGD and a mean weighted by sam
         const int n = static_cast<int>(1 + rng() % 8);
         const FedavgOptions options{0.1 * static_cast<double>(1 + rng() % 10),
                                     static_cast<std::int64_t>(1 + rng() % 5), 0.7};
-        const auto steps =
-            static_cast<std::int64_t>(1 + rng() % 20);  // the last round may be cut short
+        const auto steps = static_cast<std::int64_t>(1 + rng() % 20);  // the last round may be cut
         Job job = server_job(steps);
         job.seed = seed;
         for (int i = 0; i < n; ++i) job.samples.push_back(static_cast<double>(1 + rng() % 50));
@@ -127,8 +126,7 @@ TEST_CASE("FedAvg, property: clients are distinct, and each worker is drawn as o
         REQUIRE(std::ranges::adjacent_find(clients) == clients.end());
         for (const int client : clients) ++times[static_cast<std::size_t>(client)];
     }
-    // 6000 expected, with a standard deviation of sqrt(draws 0.3 0.7) = 65; five of these are
-    // allowed
+    // 6000 are expected, with a standard deviation of sqrt(draws 0.3 0.7) = 65; five of them allowed.
     for (const int count : times) CHECK(std::abs(count - 6000) < 325);
     CHECK_THROWS_AS(draw_clients(rng, 3, 4), LogicError);
     CHECK_THROWS_AS(draw_clients(rng, 3, 0), LogicError);

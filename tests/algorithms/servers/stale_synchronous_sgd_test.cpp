@@ -131,9 +131,7 @@ TEST_CASE("stale-synchronous SGD: nobody begins a step more than s ahead of the 
         run.to_the_end();
 
         CHECK(most_ahead >= bound);
-        CHECK(most_ahead <=
-              bound +
-                  1);  // the slowest may have been answered without having received the answer yet
+        CHECK(most_ahead <= bound + 1);  // the slowest may not have received its answer yet
     }
 }
 

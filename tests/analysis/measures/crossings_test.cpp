@@ -307,9 +307,7 @@ std::vector<Told> told_by(const std::vector<std::optional<int>>& sides) {
     return told;
 }
 
-TEST_CASE(
-    "crossings, property: if all whole numbers are sampled, it finds exactly the changes of the "
-    "list") {
+TEST_CASE("crossings, property: with every whole number sampled, it finds the list's changes") {
     for (unsigned seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);

@@ -138,8 +138,7 @@ TEST_CASE("training log: the models are those of exactly k steps, however far ot
     logged.go(walk);
 
     CHECK(logged.iterations() == std::vector<double>{0, 2, 4, 6});
-    check_times(logged, {0, 6e-3, 12e-3,
-                         18e-3});  // the times at which the slowest worker has finished the step
+    check_times(logged, {0, 6e-3, 12e-3, 18e-3});  // when the slowest has finished the step
     for (const Evaluation& e : logged.log.evaluations()) {
         // x_i = k (i+1): the mean is 2k, the mean square deviation 2 k^2 / 3
         CHECK(e.train_loss == Approx(4 * e.iteration * e.iteration));
@@ -383,8 +382,7 @@ TEST_CASE("training log: a loss that is not finite, or too large, has diverged a
     infinite.problem.infinite_beyond = 8;  // |x|^2 = 2.25 k^2 exceeds it after 2 steps
     Job leaping = walking_job(numbers(1), 9);
     leaping.objective = [](const Vector&, int, std::int64_t) -> Eigen::VectorXd {
-        return Eigen::VectorXd::Constant(
-            1, -0.5e3);  // the test loss is 0.75e6 k^2, too large after 2 steps
+        return Eigen::VectorXd::Constant(1, -0.5e3);  // test loss 0.75e6 k^2: at 2 steps
     };
     LoggedRun large(2, leaping, every(1, 9));
 

@@ -74,8 +74,7 @@ double message_of_dgc(const std::string& file, double density) {
 
 constexpr double alexnet_bytes = 4 * 60965224.0;
 
-// With a the latency from node to node and V a DGC message, where a ring gathers the messages of
-// all,
+// With latency a from node to node and DGC messages of V bytes, which are gathered in a ring,
 //   C + 2(N-1) (a + 8 S/N / B)  =  C + (N-1) (a + 8 V / B1)    at    B = 16 S/N / (8 V / B1 - a)
 TEST_CASE(
     "solve: the bandwidth at which dense SGD is as fast as DGC on 1 Gbps is the closed form's") {

@@ -185,8 +185,8 @@ Json resolved(Json property) {
     return property;
 }
 
-// Values of every magnitude that a schema may allow. The reader refuses those that this schema does
-// not.
+// Values of every magnitude that some schema may allow. The reader refuses those outside of this
+// schema.
 std::vector<Json> numbers(const Json& property, const Json& except) {
     std::vector<Json> values;
     const bool whole = property.value("type", "") == "integer";

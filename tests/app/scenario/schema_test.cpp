@@ -73,8 +73,7 @@ std::vector<fs::path> json_files(const fs::path& folder) {
 std::vector<fs::path> shipped_scenarios() {
     std::vector<fs::path> files = json_files(source / "scenarios");
     for (const fs::path& file : json_files(source / "scenarios" / "validation"))
-        if (file.filename() != "published.json")
-            files.push_back(file);  // holds other people's measurements
+        if (file.filename() != "published.json") files.push_back(file);  // measurements of others
     return files;
 }
 

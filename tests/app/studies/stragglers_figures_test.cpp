@@ -87,9 +87,9 @@ double slow_steps(int nodes) {
     return count;
 }
 
-// The least a with  min over z in (0, 1) of a log(G(z)) - log(z) <= 0,  G(z) = q (3 z - z^2)/(1 -
-// z)^2.
-// In the long run, no chain collects more than a slow gradients per step.
+// The least a with  min over z in (0, 1) of a log(G(z)) - log(z) <= 0,  where
+// G(z) = q (3 z - z^2)/(1 - z)^2. In the long run, no chain collects more than a slow gradients per
+// step.
 double most_collected(double q) {
     const auto chains = [&](double a) {
         double least = 1e9;

@@ -147,8 +147,7 @@ TEST_CASE("resume: killed at twenty random moments, a study ends with the bytes 
             ++killed;
             continue;
         }
-        CHECK(results_in(folder.path() / "o") ==
-              whole.results);  // it finished before the kill, so start over
+        CHECK(results_in(folder.path() / "o") == whole.results);  // it had finished: start over
         fs::remove_all(folder.path() / "o");
     }
     CHECK(most_kept > 0);
@@ -207,8 +206,7 @@ TEST_CASE("resume: a kept point that is cut, empty or of another content is run 
     const std::string first = content(files[0]);
     fs::resize_file(files[0], first.size() / 2);
     fs::resize_file(files[1], 0);
-    (void)folder.write("o/points/" + files[2].filename().string(),
-                       first);  // belongs to another point
+    (void)folder.write("o/points/" + files[2].filename().string(), first);  // of another point
 
     CHECK(Run(folder, study).wait() == 0);
 

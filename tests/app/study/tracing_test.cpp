@@ -364,8 +364,7 @@ void check_laws(const TraceFile& file, const Metrics& metrics, const Scenario& s
         if (slice.name.starts_with("gradient")) ++gradients;
         gradients_ps += slice.end_ps - slice.begin_ps;
     }
-    if (metrics.outcome != "finished" || scenario.cluster.failures)
-        return;  // some slices are cut short
+    if (metrics.outcome != "finished" || scenario.cluster.failures) return;  // some are cut short
     CHECK(sent == Approx(metrics.total_sent_gb.value() * 1e9).epsilon(1e-12));
     CHECK(received == Approx(metrics.total_received_gb.value() * 1e9).epsilon(1e-12));
     if (!metrics.compute_s) return;

@@ -65,8 +65,7 @@ TEST_CASE("gaussian mixture: by default the nearest mean is as right as its dist
     CAPTURE(accuracy);
     CHECK(accuracy < 1 - least + 0.01);
     CHECK(accuracy > 1 - most - 0.01);
-    CHECK(accuracy >
-          0.75);  // an MLP reaches 79 % (the shared problem of the decentralized methods)
+    CHECK(accuracy > 0.75);  // an MLP reaches 79 % (shared problem of the decentralized methods)
     CHECK(accuracy < 0.85);
 }
 

@@ -162,12 +162,11 @@ TEST_CASE(
 
     const double iid = skew(partition_iid(10000, 10, stream), labels, 10);
     CHECK(skew(partition_dirichlet(labels, 10, 1e6, stream), labels, 10) < iid + 0.01);
-    // Nearly all of a label is at one node, so the largest shard has all of it.
+    // Here nearly all samples of a label are at a single node.
     const Shards few = partition_dirichlet(labels, 10, 1e-3, stream);
     std::size_t pairs = 0;
     for (const std::vector<int>& shard : few) pairs += distinct_labels(shard, labels);
-    CHECK(pairs <=
-          10 + 10 + 2);  // one node per label, and one sample for each node left without any
+    CHECK(pairs <= 10 + 10 + 2);  // one node per label, and one sample per node left without any
     CHECK(skew(few, labels, 10) > 0.6);
 }
 

@@ -54,8 +54,7 @@ TEST_CASE("group norm: each group of each sample has mean 0 and variance 1") {
                     square += run.out.col(at).square() / (20.0 * static_cast<double>(channels));
                 });
                 CHECK(mean.abs().maxCoeff() < 1e-13);
-                CHECK((square - 1).abs().maxCoeff() <
-                      1e-5);  // the 1e-5 is added to a variance of 9
+                CHECK((square - 1).abs().maxCoeff() < 1e-5);  // 1e-5 is added to a variance of 9
             }
         }
 }

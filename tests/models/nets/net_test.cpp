@@ -59,8 +59,7 @@ TEST_CASE("nets: score and gradient have the same loss") {
 TEST_CASE("nets: the gradient of a batch is the mean of those of its parts") {
     for_each_net([](const NetCase& net_case, RandomStream& random) {
         const auto net = net_case.in_double();
-        constexpr int samples =
-            310;  // ten panels: a dense layer accumulates its gradient three times
+        constexpr int samples = 310;  // ten panels: a dense layer sums its gradient in three parts
         const Samples batch = net_case.draw(random, samples);
         const auto x = random_point(random, net->layout()->entries(), 0.5);
         Eigen::VectorXd whole;

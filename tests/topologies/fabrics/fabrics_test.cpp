@@ -314,8 +314,7 @@ Pairs reversed(Pairs pairs) {
     return pairs;
 }
 
-TEST_CASE(
-    "dumbbell: the bisection is what the bottleneck carries, or what half of the hosts send") {
+TEST_CASE("dumbbell: the bisection is that of the bottleneck, or what half of the hosts send") {
     const Link access{10_Gbps};
     const Pairs there = across(8);
     Pairs both = reversed(there);
@@ -394,8 +393,7 @@ TEST_CASE("fat tree, property: at most what half of the hosts send crosses the m
         const Fabric wide = make_fat_tree({54, 6, gigabit, {9_Gbps}}, seed);
 
         CHECK(throughput(equal, across(54)) <= 27 * (1 + 1e-9));
-        CHECK(throughput(wide, across(54)) ==
-              Approx(27));  // 9 hosts of a pod do not fill an uplink
+        CHECK(throughput(wide, across(54)) == Approx(27));  // 9 hosts of a pod fill no uplink
     }
 }
 

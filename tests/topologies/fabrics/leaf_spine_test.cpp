@@ -98,8 +98,7 @@ TEST_CASE("leaf-spine, property: the ratio comes back from the uplink, to the bi
             }
 }
 
-TEST_CASE(
-    "leaf-spine: an absurd oversubscription leaves no bandwidth, or one that can be represented") {
+TEST_CASE("leaf-spine: an absurd oversubscription leaves a valid bandwidth or none") {
     CHECK(oversubscribed_uplink({1_Mbps}, 1, 1, 1e9).bandwidth.bits_per_second == 0);
     CHECK(oversubscribed_uplink(access, 100'000'000, 1, 1e-9).bandwidth.bits_per_second ==
           std::int64_t{1} << 62);

@@ -61,7 +61,7 @@ Wiring wiring_of_leaf_spine(const LeafSpine& shape) {
 Wiring wiring_of_fat_tree(const FatTree& shape) {
     const int half = shape.k / 2;
     const int edges = shape.k * half;  // the number of aggregation switches, too
-    const int edge = shape.hosts;      // the first switch of each level
+    const int edge = shape.hosts;      // first switches of the levels
     const int aggregation = edge + edges;
     const int core = aggregation + edges;
     Wiring wiring;

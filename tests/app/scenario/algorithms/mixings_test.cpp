@@ -197,8 +197,7 @@ TEST_CASE("check: rho, gap, symmetry and lambda_n stand in a mixing's line") {
                    "0.500000         0.5 directed            -\n"));
     CHECK(contains(text(R"({"kind": "one-peer-exponential"})", 8),
                    "0.000000           1 directed            -  3 in turn"));
-    CHECK(contains(text(R"({"kind": "random-matching"})", 16),
-                   "0.683130"));  // square root of 14 / 30
+    CHECK(contains(text(R"({"kind": "random-matching"})", 16), "0.683130"));  // sqrt(14 / 30)
 }
 
 TEST_CASE("warnings: DecentLaM on directed or changing mixings, D2 below -1/3; all are allowed") {

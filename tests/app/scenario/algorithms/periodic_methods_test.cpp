@@ -73,8 +73,7 @@ TEST_CASE("periodic methods: a thousand million steps are counted as fast as a p
     CHECK(messages_of_run(scenario).value() == doctest::Approx(1e9 * (1003 + 10.5)).epsilon(1e-12));
 }
 
-TEST_CASE(
-    "periodic methods: for a period too long to count, no prediction is made, without delay") {
+TEST_CASE("periodic methods: if a period is too long to count, nothing is predicted, at once") {
     const TrainingStudy study;
     constexpr std::int64_t very_many = std::int64_t{1} << 40;
     const Scenario scenario = Periodic{very_many, 5}.scenario(study, very_many);

@@ -206,8 +206,7 @@ TEST_CASE("access: a run pauses through an outage, and is as much later as it la
 
     CHECK(plain.sim_time_s == Approx(12).epsilon(1e-12));
     CHECK(paused.sim_time_s == Approx(15).epsilon(1e-12));
-    CHECK(restarted.sim_time_s ==
-          Approx(15.5).epsilon(1e-12));  // half a second of data is sent again
+    CHECK(restarted.sim_time_s == Approx(15.5).epsilon(1e-12));  // half a second is sent again
     CHECK(restarted.bytes_sent_per_node_per_step == plain.bytes_sent_per_node_per_step);
 }
 
@@ -334,7 +333,7 @@ TEST_CASE("jitter: it lengthens a ring's steps by the mean of the later of two n
     const Metrics metrics = pair.run({link(jitter), "stop.iterations=2000"});
 
     const double least = 3 + 2 * 0.02;  // the least delays of two links in each of two steps
-    const double most = 3 + 2 * 2 * (2 * 0.015);  // the mean delays of both messages, added up
+    const double most = 3 + 2 * 2 * (2 * 0.015);  // mean delays of both messages, added up
     CHECK(*metrics.step_time_s > least);
     CHECK(*metrics.step_time_s < most);
 }

@@ -330,8 +330,8 @@ TEST_CASE("transport: slow start is paid once, however many steps follow") {
         return plain.run({cold, stop, far}).sim_time_s -
                plain.run({warm_tcp, stop, far}).sim_time_s;
     };
-    // RTT 4 ms: each window of 1, 2, .., 32 segments of 123.04 us waits for its acknowledgement (32
-    // take 3.94 ms).
+    // RTT 4 ms: windows of 1, 2, .., 32 times 123.04 us each wait for acknowledgements (32 take
+    // 3.94 ms).
     const double window = 14'480 * 8 / (1e9 * 1448 / 1538);
     CHECK(lost_far(1) == Approx(6 * 4e-3 - 63 * window).epsilon(1e-6));
     CHECK(lost_far(40) == Approx(lost_far(1)).epsilon(1e-9));
