@@ -5,10 +5,10 @@ Prints JSON: the samples per second of wall-clock, median of several runs of the
 of all W minibatches as one batch of W x 32, which is their mean: the fastest way there is. DGC needs the gradient of
 each worker and so runs W batches of 32; each worker has its u and v, per tensor (Lin et al., ICLR 2018, and the released
 code): momentum correction, the largest 0.1 % of |v| of weight tensors by a threshold from a sample of 1 %, masking, and
-one sum that receives what is sent. The sample's threshold is not mended when it misses the density, which spares a
-pass now and then. In-place arithmetic on flat buffers throughout; the updates are under no_grad.
+one sum that receives what is sent. A sampled threshold that misses the density is not corrected, which saves an
+occasional pass. All arithmetic is in place on flat buffers; the updates are under no_grad.
 
-With the reference BLAS of Debian PyTorch is a hundred times slower: install libopenblas0-openmp (tools/deps.sh --bench).
+With Debian's reference BLAS, PyTorch is a hundred times slower: install libopenblas0-openmp (tools/deps.sh --bench).
 """
 import argparse
 import json

@@ -2,12 +2,12 @@
 //
 // CheckCoroutines.cmake compiles and runs this program at configure time, with and without
 // optimization. Each check drives one coroutine and compares what it did with what the standard
-// says; a line is printed for each that is wrong, and the exit code is 1 if any is. GCC 12.2 fails
-// two ways: it drops what follows `if (co_await f())` when the coroutine has no local variable
+// says. It prints a line for each failure, and exits with 1 if there is any. GCC 12.2 fails in two
+// ways: it drops what follows `if (co_await f())` when the coroutine has no local variable
 // (GCC PR 106188), and it destroys some temporaries of an awaited expression twice (PR 99576).
 //
-// The task type is that of sim/engine in miniature: lazy, owned by its handle, resumed from a ready
-// list, without symmetric transfer.
+// The task type is a miniature of that in sim/engine: lazy, owned by its handle, resumed from a
+// ready list, without symmetric transfer.
 #include <array>
 #include <coroutine>
 #include <cstddef>
@@ -40,7 +40,7 @@ struct Options {
 
 class [[nodiscard]] Task {
   public:
-    struct promise_type;  // the name that the language asks for
+    struct promise_type;  // the name that the language requires
     using Handle = std::coroutine_handle<promise_type>;
 
     struct Finish {
@@ -56,7 +56,7 @@ class [[nodiscard]] Task {
         int value = 0;
         bool finished = false;
 
-        // Zeroed: a wrong compiler that reads what it never wrote fails the same way each time.
+        // Zeroed, so that a compiler that reads uninitialized memory always fails the same way.
         static void* operator new(std::size_t size) { return std::calloc(1, size); }
         static void operator delete(void* frame) { std::free(frame); }
 
@@ -104,13 +104,13 @@ void Task::Finish::await_suspend(std::coroutine_handle<>) const noexcept {
     if (promise.continuation) ready.push_back(promise.continuation);
 }
 
-struct Yield {  // goes on when the ready list gets to it
+struct Yield {  // resumes when the ready list gets to it
     bool await_ready() const { return false; }
     void await_suspend(std::coroutine_handle<> waiter) const { ready.push_back(waiter); }
     void await_resume() const {}
 };
 
-struct NotAfterAll {  // says "suspend", then declines: the coroutine goes on in place
+struct NotAfterAll {  // asks to suspend, then declines: the coroutine continues in place
     bool await_ready() const { return false; }
     bool await_suspend(std::coroutine_handle<>) const { return false; }
     int await_resume() const { return 7; }
@@ -182,7 +182,7 @@ Task while_later() {
     co_return 1;
 }
 
-// (b) Whatever is made is destroyed once.
+// (b) Every object is destroyed exactly once.
 Task temporary_by_value() {
     co_return co_await by_value(Counted{}, 1);
 }
@@ -217,7 +217,7 @@ Task temporary_chosen() {
     co_return co_await by_reference(value > 0 ? Counted{} : Counted{}, value);
 }
 
-// (c) What an awaited coroutine throws arrives where it is awaited, and unwinds.
+// (c) An exception of an awaited coroutine arrives where it is awaited, and unwinds.
 Task catches() {
     const Counted local;
     try {
@@ -281,7 +281,7 @@ bool passes(const Check& check) {
     return false;
 }
 
-// (e) Destroying a waiting coroutine destroys what it holds, once: this is how paceline cancels.
+// (e) Destroying a waiting coroutine destroys what it holds, once. This is how paceline cancels.
 bool drops_cleanly() {
     steps = made = destroyed = 0;
     {
@@ -298,7 +298,7 @@ bool drops_cleanly() {
 }  // namespace
 
 int main() {
-    std::setvbuf(stdout, nullptr, _IONBF, 0);  // a crash must not take the lines before it along
+    std::setvbuf(stdout, nullptr, _IONBF, 0);  // so that a crash does not lose earlier lines
     bool good = drops_cleanly();
     for (const Check& check : checks) good = passes(check) && good;
     return good ? 0 : 1;
