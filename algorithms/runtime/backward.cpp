@@ -65,15 +65,15 @@ Bytes Backward::weight(std::size_t i) const {
 Task<Vector> Backward::bucket(std::size_t i) {
     PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
     const Bucket& bucket = (*buckets_)[i];
-    if (worker_->owed_ > Duration::zero()) {
-        begin_ = later(begin_, worker_->owed_);
-        co_await worker_->pay();
+    if (worker_->checkpoint_due_ > Duration::zero()) {
+        begin_ = later(begin_, worker_->checkpoint_due_);
+        co_await worker_->write_due_checkpoint();
     }
     const Duration wait = begin_ + ready(i) - worker_->simulation().now();
     if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
     if (gradient_->computing)
-        gradient_->computing->tell_of_bucket(i, i == 0 ? begin_ : begin_ + ready(i - 1),
-                                             begin_ + ready(i));
+        gradient_->computing->report_bucket(i, i == 0 ? begin_ : begin_ + ready(i - 1),
+                                            begin_ + ready(i));
     if (gradient_->piece) gradient_->piece->join();
     const Vector& whole = gradient_->whole;
     if (i == 0) check_finite(whole, worker_->rank(), gradient_->number);

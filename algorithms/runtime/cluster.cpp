@@ -14,7 +14,7 @@ Cluster::Cluster(NetworkPart network, Job job)
       nodes_(job_.workers > 0 ? job_.workers : network.hosts()),
       streams_(job_.seed),
       everybody_(group(whole_group(nodes_)->members)),
-      meeting_(nodes_ + job_.servers) {
+      barrier_(nodes_ + job_.servers) {
     PACELINE_CHECK(nodes_ + job_.servers <= network.hosts(), "every worker and server has a host");
     PACELINE_CHECK(job_.takes_step != nullptr, "a job has a stop rule");
     PACELINE_CHECK(!job_.timing.buckets.empty(), "a job has a step timing");
@@ -48,7 +48,7 @@ void Cluster::serve(int rank, std::string name, Task<> work) {
 }
 
 // Delivers a letter when the next message of its lane arrives.
-void Cluster::expect(int from, int to, int box, Letter letter) {
+void Cluster::expect_letter(int from, int to, int box, Letter letter) {
     while (!letters_.empty() && letters_.front().delivery.finished()) letters_.pop_front();
     letters_.push_back(
         {from, network_.simulation().start(deliver(to, box, life_of(to), std::move(letter)))});
@@ -75,7 +75,7 @@ bool Cluster::takes_step(std::int64_t k, const Worker& asking) {
     if (stop_decided_) return false;
     ++steps_decided_;
     newest_beginner_ = asking.rank();
-    if (membership_) let_join(k, asking);
+    if (membership_) admit_ready_workers(k, asking);
     return true;
 }
 

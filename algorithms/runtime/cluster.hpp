@@ -28,7 +28,7 @@
 #include "algorithms/runtime/rounds.hpp"
 #include "algorithms/runtime/sparse_round.hpp"
 #include "algorithms/runtime/step_timing.hpp"
-#include "algorithms/runtime/waiting.hpp"
+#include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
@@ -105,7 +105,7 @@ class Cluster {
     /// fail was used.
     [[nodiscard]] std::optional<std::int64_t> decode_failures() const { return decode_failures_; }
 
-    // --- failures; the caller destroys and starts the workers' processes (crew.hpp) ---
+    // --- failures; the caller destroys and starts the workers' processes (worker_processes.hpp) ---
 
     [[nodiscard]] bool fails() const { return job_.failures.has_value(); }
     [[nodiscard]] const std::optional<Failures>& failures() const { return job_.failures; }
@@ -120,7 +120,7 @@ class Cluster {
     /// Records that a worker has died and its process has been destroyed.
     void leave(int rank);
     /// Records that a worker is back. It takes part from the next step on, reported by `on_join`.
-    void return_of(int rank);
+    void mark_returned(int rank);
     std::function<void(int rank)> on_join{};
     /// Restores the last checkpoint. Requires that all workers' processes have been destroyed.
     void roll_back();
@@ -136,17 +136,17 @@ class Cluster {
     friend class Backward;
 
     [[nodiscard]] bool takes_step(std::int64_t k, const Worker& asking);
-    void begin_again_if_empty();
-    void let_join(std::int64_t k, const Worker& like);
-    void begins_step(Worker& worker);
-    void has_written(int rank);
+    void repeat_step_if_none_present();
+    void admit_ready_workers(std::int64_t k, const Worker& like);
+    void save_for_checkpoint(Worker& worker);
+    void mark_written(int rank);
     void forget_letters_of(int rank);
     void note_density(SparseRound& round);
     [[nodiscard]] GroupPtr group(std::vector<int> members);
-    void expect(int from, int to, int box, Letter letter);
+    void expect_letter(int from, int to, int box, Letter letter);
     Task<> deliver(int to, int box, int life, Letter letter);
     [[nodiscard]] int life_of(int rank) const;
-    void expect_at_meetings();
+    void expect_at_barrier();
 
     struct LetterUnderWay {
         int from;
@@ -175,8 +175,8 @@ class Cluster {
     RoundEntries entries_;  // of the rounds in flight
     MeanOf staleness_;
     MeanOf participation_;
-    Barrier meeting_;                         // for all workers and servers
-    unsigned meetings_before_ = 0;            // before the last restart
+    Barrier barrier_;                         // for all workers and servers
+    unsigned barriers_before_restart_ = 0;    // before the last restart
     std::unique_ptr<Membership> membership_;  // only where workers go on without absent ones
     Checkpoint checkpoint_;                   // the last one that all have written
     std::optional<CheckpointUnderWay> writing_;

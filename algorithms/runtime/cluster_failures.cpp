@@ -20,8 +20,8 @@ Bytes Cluster::weight_of_a_model() const {
 }
 
 // Servers wait for one worker even if none is left.
-void Cluster::expect_at_meetings() {
-    meeting_.expect(std::max(membership_->number_present(), 1) + job_.servers);
+void Cluster::expect_at_barrier() {
+    barrier_.expect(std::max(membership_->number_present(), 1) + job_.servers);
 }
 
 void Cluster::forget_letters_of(int rank) {
@@ -34,27 +34,27 @@ void Cluster::leave(int rank) {
     network_.silence(rank);
     Worker& left = worker(rank);
     left.boxes_.clear();
-    left.owed_ = {};
+    left.checkpoint_due_ = {};
     // A late joiner is known to be away from the start, without a detection delay.
     const Time now = network_.simulation().now();
     const Time known = now == Time{} ? now : later(now, job_.failures->detection);
     membership_->leave(rank, known,
                        [&](Stream round, int to) { return network_.has_arrived(to, rank, round); });
-    expect_at_meetings();
-    has_written(rank);  // it never will, so the checkpoint is complete without it
-    begin_again_if_empty();
+    expect_at_barrier();
+    mark_written(rank);  // it never will, so the checkpoint is complete without it
+    repeat_step_if_none_present();
     if (job_.after_death) job_.after_death();
 }
 
-void Cluster::return_of(int rank) {
+void Cluster::mark_returned(int rank) {
     membership_->make_ready(rank);
-    begin_again_if_empty();
+    repeat_step_if_none_present();
 }
 
 // If no worker is present, the ready workers begin the current step again, because it may be
 // unfinished.
-void Cluster::begin_again_if_empty() {
-    const std::vector<int> ready = membership_->all_in(Membership::State::ready);
+void Cluster::repeat_step_if_none_present() {
+    const std::vector<int> ready = membership_->nodes_in(Membership::State::ready);
     if (membership_->number_present() > 0 || ready.empty()) return;
     std::int64_t step = 0;
     Worker& first = worker(ready.front());
@@ -62,24 +62,24 @@ void Cluster::begin_again_if_empty() {
         step = std::max(step, other.step_);
         first.rounds_[everybody_->epoch] = std::max(first.rounds_begun(), other.rounds_begun());
     }
-    let_join(step, first);
+    admit_ready_workers(step, first);
 }
 
 // Ready workers join at step k, in the rounds that `like`, the first worker to begin k, begins
 // next.
-void Cluster::let_join(std::int64_t k, const Worker& like) {
-    for (const int rank : membership_->all_in(Membership::State::ready)) {
+void Cluster::admit_ready_workers(std::int64_t k, const Worker& like) {
+    for (const int rank : membership_->nodes_in(Membership::State::ready)) {
         Worker& back = worker(rank);
         if (&back != &like) back.rounds_ = like.rounds_;
         back.step_ = k - 1;
         membership_->join(rank, back.next_round());
-        expect_at_meetings();
+        expect_at_barrier();
         on_join(rank);
     }
 }
 
 // A checkpoint that is due starts when the first worker begins a new step.
-void Cluster::begins_step(Worker& worker) {
+void Cluster::save_for_checkpoint(Worker& worker) {
     const auto& checkpoints = job_.failures->checkpoints;
     if (!checkpoints || worker.rank_ >= nodes_) return;
     const Time now = network_.simulation().now();
@@ -96,11 +96,11 @@ void Cluster::begins_step(Worker& worker) {
     const auto rank = static_cast<std::size_t>(worker.rank_);
     writing_->checkpoint.models[rank] = worker.model_;
     writing_->checkpoint.gradients[rank] = worker.gradients_;
-    worker.owed_ = checkpoints->write;
-    if (worker.owed_ == Duration::zero()) has_written(worker.rank_);
+    worker.checkpoint_due_ = checkpoints->write;
+    if (worker.checkpoint_due_ == Duration::zero()) mark_written(worker.rank_);
 }
 
-void Cluster::has_written(int rank) {
+void Cluster::mark_written(int rank) {
     if (!writing_) return;
     writing_->missing.erase(rank);
     if (writing_->missing.empty()) checkpoint_ = std::exchange(writing_, std::nullopt)->checkpoint;
@@ -118,7 +118,7 @@ void Cluster::roll_back() {
     updates_done_ = checkpoint_.updates;
     steps_decided_ = checkpoint_.step;
     stop_decided_ = false;
-    meetings_before_ = meeting_.meetings();
+    barriers_before_restart_ = barrier_.times_opened();
     checkpoint_begun_ = network_.simulation().now();
 
     Stream round = 0;
@@ -127,7 +127,7 @@ void Cluster::roll_back() {
         network_.silence(rank);
         Worker& back = worker(rank);
         back.boxes_.clear();
-        back.owed_ = {};
+        back.checkpoint_due_ = {};
         back.rounds_ = {{everybody_->epoch, round}};
         back.step_ = checkpoint_.step - 1;
         if (rank >= nodes_) continue;

@@ -41,7 +41,7 @@ bool Worker::keeps_training() {
     }
     ++step_;
     time_use_.begin_step(step_);
-    if (cluster_.job_.failures) cluster_.begins_step(*this);
+    if (cluster_.job_.failures) cluster_.save_for_checkpoint(*this);
     return true;
 }
 
@@ -121,7 +121,7 @@ Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
 }
 
 Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
-    if (cluster_.membership_) return surviving_mean_gradient(std::move(x), how);
+    if (cluster_.membership_) return fault_tolerant_mean_gradient(std::move(x), how);
     return mean_gradient_in(std::move(x), how);
 }
 
@@ -159,7 +159,7 @@ Task<> Worker::update() {
 }
 
 Task<> Worker::compute_as(Work what, Duration time) {
-    if (owed_ > Duration::zero()) co_await pay();
+    if (checkpoint_due_ > Duration::zero()) co_await write_due_checkpoint();
     const Computing computing(time_use_, what);
     co_await simulation().sleep(time);
     compute_time_ += time;
@@ -201,20 +201,20 @@ GroupPtr Worker::group(std::vector<int> ranks) {
     return cluster_.group(std::move(ranks));
 }
 
-InRound Worker::enter(const Rank& rank, std::string_view name) {
+RoundTimer Worker::enter(const Rank& rank, std::string_view name) {
     return {cluster_.entries_, time_use_, name, rank.stream(),
             static_cast<std::size_t>(rank.size())};
 }
 
 Task<> Worker::take_part(Rank rank, Task<> messages, std::string_view name) {
-    const InRound here = enter(rank, name);
+    const RoundTimer timer = enter(rank, name);
     co_await std::move(messages);
 }
 
-Task<> Worker::meet() {
+Task<> Worker::barrier() {
     const Time came = simulation().now();
     const Duration computed = time_use_.computed();
-    co_await cluster_.meeting_.arrive();
+    co_await cluster_.barrier_.arrive();
     const Time now = simulation().now();
     time_use_.wait_for_stragglers(now - came - (time_use_.computed() - computed), now);
 }
@@ -238,13 +238,13 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight) {
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group) {
-    if (survives(group))
-        return surviving_all_reduce(next_stream(*group), std::move(v), how, weight);
+    if (tolerates_failures(group))
+        return fault_tolerant_all_reduce(next_stream(*group), std::move(v), how, weight);
     return all_reduce_in(next_rank(group), std::move(v), how, weight);
 }
 
 Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size) {
-    const InRound here = enter(rank, name_of(how, size));
+    const RoundTimer timer = enter(rank, name_of(how, size));
     if (!v.has_values()) {
         co_await paceline::all_reduce(how, rank, size);
         co_return v;
@@ -258,37 +258,39 @@ Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes
     co_return result;
 }
 
-bool Worker::survives(const GroupPtr& group) const {
+bool Worker::tolerates_failures(const GroupPtr& group) const {
     if (!cluster_.membership_) return false;
     PACELINE_CHECK(group == cluster_.everybody_, "where nodes fail, the group is everybody");
     return true;
 }
 
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
-    if (survives(group)) return surviving_all_gather(next_stream(*group), block, how);
+    if (tolerates_failures(group))
+        return fault_tolerant_all_gather(next_stream(*group), block, how);
     const Rank rank = next_rank(group);
     return take_part(rank, paceline::all_gather(how, rank, block), name_of(how));
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
-    if (survives(group)) return surviving_sparse_all_reduce(next_stream(*group), std::move(weight));
+    if (tolerates_failures(group))
+        return fault_tolerant_sparse_all_reduce(next_stream(*group), std::move(weight));
     return sparse_all_reduce_in(next_rank(group), std::move(weight));
 }
 
 Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
-    const InRound here = enter(rank, "sparse all-reduce");
+    const RoundTimer timer = enter(rank, "sparse all-reduce");
     co_await paceline::sparse_all_reduce(rank, weight);
 }
 
 Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form) {
     if (cluster_.membership_)
-        return surviving_combine(next_stream(*everybody()), std::move(v), std::move(messages),
-                                 std::move(form));
+        return fault_tolerant_combine(next_stream(*everybody()), std::move(v), std::move(messages),
+                                      std::move(form));
     return combine_in(next_rank(everybody()), std::move(v), std::move(messages), std::move(form));
 }
 
 Task<Vector> Worker::combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form) {
-    const InRound here = enter(rank, "exchange");
+    const RoundTimer timer = enter(rank, "exchange");
     if (!v.has_values()) {
         co_await messages(rank);
         co_return v;
@@ -318,7 +320,7 @@ Task<Vector> Worker::neighbor_sum(Vector v, Bytes size) {
 }
 
 Task<Vector> Worker::neighbor_sum(Stream key, Vector v, Bytes size, Weights weights) {
-    if (cluster_.membership_) return surviving_neighbor_sum(key, std::move(v), size, weights);
+    if (cluster_.membership_) return fault_tolerant_neighbor_sum(key, std::move(v), size, weights);
     return neighbor_sum_in(key, std::move(v), size, weights);
 }
 
@@ -338,8 +340,8 @@ Task<Vector> Worker::neighbor_sum_in(Stream key, Vector v, Bytes size, Weights w
     for (const MixingWeight& w : mixing->row(rank_))
         if (w.node != rank_) from.push_back(w.node);
 
-    const InRound here(cluster_.entries_, time_use_, "exchange with neighbors", key, members, rank_,
-                       from);
+    const RoundTimer timer(cluster_.entries_, time_use_, "exchange with neighbors", key, members,
+                           rank_, from);
     cluster_.rounds_.at(key, members).enter(static_cast<std::size_t>(rank_), std::move(v));
     co_await neighbor_exchange(cluster_.network_, rank_, mixing->listeners(rank_), from, key, size);
 
@@ -370,7 +372,7 @@ Task<Vector> Worker::receive(int from) {
 Task<> Worker::post(int to, int box, Letter letter, Bytes weight) {
     if (!present(to)) co_return;
     letter.from = rank_;
-    cluster_.expect(rank_, to, box, std::move(letter));
+    cluster_.expect_letter(rank_, to, box, std::move(letter));
     co_await Send(cluster_.network_, rank_, to, lane_of_box(box), weight, Protocol::eager);
 }
 

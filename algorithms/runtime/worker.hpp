@@ -34,7 +34,7 @@
 #include "algorithms/runtime/cluster.hpp"
 #include "algorithms/runtime/membership.hpp"
 #include "algorithms/runtime/observer.hpp"
-#include "algorithms/runtime/waiting.hpp"
+#include "algorithms/runtime/time_use.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
@@ -175,7 +175,7 @@ class Worker {
     /// take time.
     [[nodiscard]] Rank next_rank(const GroupPtr& group);
     /// Carries out the messages of such a collective and accounts for the wait by cause
-    /// (waiting.hpp). `name` is a string literal for the observer (observer.hpp).
+    /// (time_use.hpp). `name` is a string literal for the observer (observer.hpp).
     Task<> take_part(Rank rank, Task<> messages, std::string_view name = "collective");
     /// Returns the mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
@@ -237,10 +237,10 @@ class Worker {
     /// Waits until all workers and servers have arrived here. It sends no messages and adds no time
     /// of its own. Use it only to keep counts of the simulation equal, never in place of
     /// information that a method must exchange.
-    Task<> meet();
-    /// Returns the number of meetings since the beginning, or since the last restart.
-    [[nodiscard]] unsigned meetings() const {
-        return cluster_.meeting_.meetings() - cluster_.meetings_before_;
+    Task<> barrier();
+    /// Returns how often the barrier has opened since the beginning, or since the last restart.
+    [[nodiscard]] unsigned barriers_passed() const {
+        return cluster_.barrier_.times_opened() - cluster_.barriers_before_restart_;
     }
 
     // --- failures (membership.hpp) ---
@@ -257,9 +257,9 @@ class Worker {
     /// an earlier life are lost.
     [[nodiscard]] int life(int rank) const { return cluster_.life_of(rank); }
     /// Returns whether it is known by now that a life of a worker has ended.
-    [[nodiscard]] bool is_known_gone(int rank, int life) const;
+    [[nodiscard]] bool is_known_dead(int rank, int life) const;
     /// Waits until it is known that the present life of a worker has ended. Requires others_fail().
-    Task<> gone(int rank);
+    Task<> death_detected(int rank);
     /// Takes the next letter out of a box of this worker. Returns nullopt if a worker dies or joins
     /// first.
     Task<std::optional<Letter>> next_letter_or_change(int box);
@@ -315,9 +315,9 @@ class Worker {
     /// Returns the stream of the next collective of the whole cluster.
     [[nodiscard]] Stream next_round() const;
     /// Returns whether a collective of the group continues without members that die.
-    [[nodiscard]] bool survives(const GroupPtr& group) const;
+    [[nodiscard]] bool tolerates_failures(const GroupPtr& group) const;
     Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
-    [[nodiscard]] InRound enter(const Rank& rank, std::string_view name);
+    [[nodiscard]] RoundTimer enter(const Rank& rank, std::string_view name);
     Task<> compute_as(Work what, Duration time);
     Task<> compute_as(Work what, Duration time, std::function<void()> work);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
@@ -331,26 +331,27 @@ class Worker {
     Task<Vector> neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights);
     Task<Vector> combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form);
 
-    // --- the same operations in jobs whose nodes fail (worker_surviving.cpp) ---
+    // --- the same operations in jobs whose nodes fail (worker_fault_tolerant.cpp) ---
 
     using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
     /// Begins attempts at a round until the members of one agree; returns that one.
-    Task<AttemptPtr> survive(Stream round, std::string_view name, Messages messages);
-    Task<> learn_who_is_there(Stream round);
+    Task<AttemptPtr> run_attempts(Stream round, std::string_view name, Messages messages);
+    Task<> wait_for_detection(Stream round);
     [[nodiscard]] Rank rank_in(const Attempt& attempt) const;
-    Task<Vector> surviving_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
-    Task<Vector> surviving_mean_gradient(Vector x, AllReducePlan how);
-    Task<> surviving_all_gather(Stream round, Bytes block, AllGather how);
-    Task<> surviving_sparse_all_reduce(Stream round, UnionWeight weight);
-    Task<Vector> surviving_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
-                                             SparsePacking packing);
-    Task<Vector> surviving_combine(Stream round, Vector v, CollectiveOfOwn messages, Form form);
-    Task<Vector> surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
+    Task<Vector> fault_tolerant_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
+    Task<Vector> fault_tolerant_mean_gradient(Vector x, AllReducePlan how);
+    Task<> fault_tolerant_all_gather(Stream round, Bytes block, AllGather how);
+    Task<> fault_tolerant_sparse_all_reduce(Stream round, UnionWeight weight);
+    Task<Vector> fault_tolerant_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
+                                                  SparsePacking packing);
+    Task<Vector> fault_tolerant_combine(Stream round, Vector v, CollectiveOfOwn messages,
+                                        Form form);
+    Task<Vector> fault_tolerant_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
     [[nodiscard]] std::vector<int> listeners_in(Stream round) const;
-    Task<bool> reached(int from, Stream round);
-    Task<bool> reached_unless_gone(int from, Stream round);
+    Task<bool> received(int from, Stream round);
+    Task<bool> received_before_death(int from, Stream round);
     /// Takes the time of writing the checkpoint that is due on this worker.
-    Task<> pay();
+    Task<> write_due_checkpoint();
 
     Cluster& cluster_;
     int rank_;
@@ -359,7 +360,7 @@ class Worker {
     std::int64_t gradients_ = 0;
     Duration compute_time_{};
     std::int64_t undone_ = 0;
-    Duration owed_{};  // checkpoint time due before the next computation
+    Duration checkpoint_due_{};  // checkpoint time due before the next computation
     TimeUse time_use_;
     std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by epoch of the group
     std::map<int, Channel<Letter>> boxes_;

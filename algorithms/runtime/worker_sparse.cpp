@@ -15,9 +15,9 @@ Task<Vector> Worker::all_reduce_as(Vector v, const Layout& charged, AllReducePla
 }
 
 Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing) {
-    if (survives(everybody()))
-        return surviving_sparse_all_reduce(next_stream(*everybody()), std::move(v), how,
-                                           std::move(packing));
+    if (tolerates_failures(everybody()))
+        return fault_tolerant_sparse_all_reduce(next_stream(*everybody()), std::move(v), how,
+                                                std::move(packing));
     return sparse_all_reduce_in(next_rank(everybody()), std::move(v), how, std::move(packing));
 }
 
@@ -43,7 +43,7 @@ Task<Vector> Worker::sparse_all_reduce_in(Rank rank, SparseVector v, SparseExcha
     const auto members = static_cast<std::size_t>(rank.size());
     const auto place = static_cast<std::size_t>(rank.place());
     const Stream key = rank.stream();
-    const InRound here = enter(rank, "sparse all-reduce");
+    const RoundTimer timer = enter(rank, "sparse all-reduce");
     SparseRound& round =
         cluster_.sparse_rounds_.try_emplace(key, members, v.layout, std::move(packing))
             .first->second;

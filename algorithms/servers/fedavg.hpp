@@ -23,7 +23,7 @@
 // All workers count the same steps: a round is E of them. A worker outside S skips the round's
 // steps at its beginning, computes nothing and sends nothing. A worker whose model comes too late
 // stops when the round is over and skips its remaining steps. Workers learn without messages when a
-// round begins and ends (Worker::meet). As in the paper, the workers in S wait for the end, since a
+// round begins and ends (Worker::barrier). As in the paper, the workers in S wait for the end, since a
 // round ends when the last model has arrived. All workers draw S from one common stream, which
 // stands for the message that a real server would send. A run that stops within a round ends that
 // round with the steps taken so far.

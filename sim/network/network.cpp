@@ -106,7 +106,7 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
     LinkState& state = links_[link];
     set_capacity(state, bandwidth);
-    if (observer_ != nullptr) tell(observer_->capacity, link, state.capacity);
+    if (observer_ != nullptr) notify(observer_->capacity, link, state.capacity);
     if (until != never && announced_.empty()) announced_.assign(links_.size(), never);
     if (!announced_.empty()) announced_[link] = until;
     if (!state.flows.empty()) touch(state);
@@ -126,7 +126,7 @@ void Network::lose_flows(LinkId link) {
         flow.remaining = size;
         flow.since = now;
         flow.rate = 0;
-        if (observer_ != nullptr) tell(observer_->restarts, index);
+        if (observer_ != nullptr) notify(observer_->restarts, index);
     }
     if (!state.flows.empty()) touch(state);
 }
@@ -260,7 +260,7 @@ void Network::tell_of_begin(Index index) const {
                                            .size = flow.size,
                                            .latency = flow.latency,
                                            .route = flow.route};
-    tell(observer_->begins, index, message);
+    notify(observer_->begins, index, message);
 }
 
 void Network::drain(Index index) {
@@ -268,7 +268,7 @@ void Network::drain(Index index) {
     Flow& flow = flows_[index];
     flow.scheduled = false;
     flow.rate = 0;
-    if (observer_ != nullptr) tell(observer_->drains, index, flow.size);
+    if (observer_ != nullptr) notify(observer_->drains, index, flow.size);
     if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     Time arrival = later(simulation_.now(), flow.latency);
@@ -282,7 +282,7 @@ void Network::drain(Index index) {
 
 void Network::deliver(Index index) {
     Flow& flow = flows_[index];
-    if (observer_ != nullptr) tell(observer_->arrives, index, flow.lost);
+    if (observer_ != nullptr) notify(observer_->arrives, index, flow.lost);
     if (impairments_) impairments_->arrived({flow.from, flow.to, flow.stream}, simulation_.now());
     if (!std::exchange(flow.lost, false)) {
         ++delivered_;
@@ -379,7 +379,7 @@ LinkId Network::start_alone(Index index) {
     }
     if (impairments_) slowest = std::min(slowest, impairments_->bound(index));
     flow.rate = bytes_per_tick(slowest);
-    if (observer_ != nullptr) tell(observer_->rate, index, flow.rate);
+    if (observer_ != nullptr) notify(observer_->rate, index, flow.rate);
     flow.event =
         simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
@@ -452,7 +452,7 @@ void Network::apply_rate(Index index, double rate) {
     flow.remaining = std::max(0.0, flow.remaining - flow.rate * elapsed);
     flow.since = now;
     flow.rate = rate;
-    if (observer_ != nullptr) tell(observer_->rate, index, rate);
+    if (observer_ != nullptr) notify(observer_->rate, index, rate);
     if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
     if (rate == 0) return wait_for_links(index);
     const double ticks = std::ceil(flow.remaining / rate);

@@ -11,7 +11,7 @@
 #include "algorithms/gossip/sgp.hpp"
 #include "algorithms/gossip/swarm_sgd.hpp"
 #include "algorithms/local/local_sgd.hpp"
-#include "algorithms/runtime/crew.hpp"
+#include "algorithms/runtime/worker_processes.hpp"
 #include "algorithms/servers/fedavg.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
@@ -49,17 +49,17 @@ struct FailingRun {
     Simulation simulation;
     Network network;
     Cluster cluster;
-    Crew crew;
+    WorkerProcesses processes;
 
-    FailingRun(int nodes, Job job, CrewWork work)
+    FailingRun(int nodes, Job job, WorkerProgram work)
         : network(simulation, make_star(nodes + job.servers, wire, wire)),
           cluster(network, std::move(job)),
-          crew(network, cluster, std::move(work)) {}
+          processes(network, cluster, std::move(work)) {}
 
     RunEnd to_the_end(Time limit = never) {
-        crew.begin();
+        processes.begin();
         const RunEnd end = simulation.run(limit);
-        crew.settle();
+        processes.count_absences();
         return end;
     }
     [[nodiscard]] Duration elapsed() const { return simulation.now().time_since_epoch(); }
@@ -79,7 +79,7 @@ Job failing_job(std::int64_t steps, const Absences& absences, OnDeath on_death,
     return job;
 }
 
-CrewWork dense() {
+WorkerProgram dense() {
     return {[](Worker& worker) { return dense_sgd(worker, {}); }};
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("go on: a collective whose member dies is run again by those left, aft
 
         CHECK(run.to_the_end() == RunEnd::idle);
 
-        CHECK(run.crew.finished());
+        CHECK(run.processes.finished());
         check_near(run.elapsed(),
                    died + detection + ring(n - 1) + (steps - 1) * (1ms + ring(n - 1)));
         for (std::size_t rank = 0; rank < static_cast<std::size_t>(n); ++rank) {
@@ -162,8 +162,9 @@ TEST_CASE("stall: a node that never returns ends the run, which names it, whatev
 
     CHECK(run.to_the_end() == RunEnd::idle);
 
-    CHECK(!run.crew.finished());
-    CHECK(run.crew.who_is_gone().starts_with("node 1 died at 0.0015 s and never returns"));
+    CHECK(!run.processes.finished());
+    CHECK(run.processes.missing_nodes_text().starts_with(
+        "node 1 died at 0.0015 s and never returns"));
     CHECK(run.elapsed() < 20ms);
 }
 
@@ -181,8 +182,8 @@ TEST_CASE("restart: all go back to the checkpoint, which costs what was computed
 
     run.to_the_end();
 
-    CHECK(run.crew.finished());
-    CHECK(run.crew.restarts() == 1);
+    CHECK(run.processes.finished());
+    CHECK(run.processes.restarts() == 1);
     check_near(run.elapsed(), died + 40ms + 7ms + 4 * step);  // steps 8 to 11 again
     CHECK(run.cluster.worker(0).gradients_computed() == 12);
     CHECK(run.cluster.worker(0).gradients_undone() == 2);
@@ -279,8 +280,8 @@ TEST_CASE("neighbors, property: averages over those that are there have weights 
                                                     : make_one_peer_exponential(n)),
                        {[](Worker& worker) { return dsgd(worker); }});
         CHECK(run.to_the_end(at(10s)) == RunEnd::idle);
-        CHECK(run.crew.deaths() > 0);
-        CHECK(run.crew.finished());
+        CHECK(run.processes.deaths() > 0);
+        CHECK(run.processes.finished());
         for (int rank = 0; rank < n; ++rank)
             CHECK((run.cluster.worker(rank).model().values() - Eigen::VectorXd::Ones(26))
                       .cwiseAbs()
@@ -366,7 +367,7 @@ TEST_CASE("gossip: survivors of AD-PSGD and SwarmSGD take their steps as if noth
                                         : ad_psgd(worker, {});
                        }});
         run.to_the_end();
-        CHECK(run.crew.finished());
+        CHECK(run.processes.finished());
         for (const int rank : {0, 1, 2, 4, 5, 7})
             CHECK(run.cluster.worker(rank).gradients_computed() == 50);
         CHECK(run.cluster.worker(3).gradients_computed() == 4);
@@ -384,7 +385,7 @@ TEST_CASE("SwarmSGD blocking: a partner that dies is forgotten when that is know
     FailingRun run(2, std::move(job),
                    {[](Worker& worker) { return swarm_sgd_blocking(worker, {.local_steps = 2}); }});
     run.to_the_end();
-    CHECK(run.crew.finished());
+    CHECK(run.processes.finished());
     check_near(run.elapsed(), 2100us + 5ms + 18ms);
 }
 
@@ -398,7 +399,7 @@ Job federated_job(int n, std::int64_t steps, const Absences& absences) {
     return job;
 }
 
-CrewWork federated(const FedavgOptions& options) {
+WorkerProgram federated(const FedavgOptions& options) {
     return {[options](Worker& worker) { return fedavg(worker, options); },
             [options](Worker& server) { return fedavg_server(server, options); }, 1};
 }
@@ -413,7 +414,7 @@ TEST_CASE("FedAvg: it asks more than it needs and keeps the first; who is slow i
     const FedavgOptions options{.fraction = 0.8, .local_steps = 2, .over_selection = 1.25};
     FailingRun run(n, std::move(job), federated(options));
     run.to_the_end();
-    CHECK(run.crew.finished());
+    CHECK(run.processes.finished());
     // Down: all ten share the server's link; up: eight do.
     const Duration model = 100'000_B / 1_Gbps;
     check_near(run.elapsed(), 3 * (10 * model + 20us + 2ms + 8 * model + 20us));
@@ -431,8 +432,8 @@ TEST_CASE("FedAvg, property: clients come and go, and every run ends with all it
                                     .over_selection = rng() % 2 == 0 ? 1.0 : 1.5};
         FailingRun run(n, federated_job(n, 24, random_absences(n, rng)), federated(options));
         CHECK(run.to_the_end(at(100s)) == RunEnd::idle);
-        CAPTURE(run.crew.who_is_gone());
-        CHECK(run.crew.finished());
+        CAPTURE(run.processes.missing_nodes_text());
+        CHECK(run.processes.finished());
     }
 }
 
@@ -464,7 +465,7 @@ TEST_CASE("failures, property: with any absences a run ends, and twice alike") {
                                             : dense_sgd(worker, {});
                            }});
             CHECK(run.to_the_end(at(10s)) == RunEnd::idle);
-            CHECK(run.crew.finished());
+            CHECK(run.processes.finished());
             std::string told = to_string(run.elapsed());
             for (int rank = 0; rank < n; ++rank)
                 told += fmt::format(" {} {}", run.cluster.worker(rank).gradients_computed(),

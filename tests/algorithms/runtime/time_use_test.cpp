@@ -1,4 +1,4 @@
-#include "algorithms/runtime/waiting.hpp"
+#include "algorithms/runtime/time_use.hpp"
 
 #include <chrono>
 
@@ -48,7 +48,7 @@ Job slow_job(std::int64_t steps, StepFactor law) {
     return job;
 }
 
-TEST_CASE("waiting: an all-reduce of equals waits for the network alone") {
+TEST_CASE("time use: an all-reduce of equals waits for the network alone") {
     // 104 bytes: each of 8 chunks has 13, so all are there at the same time.
     TrainingRun run(8, link, timing_job(small_layout(), 5));
     run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
@@ -62,7 +62,7 @@ TEST_CASE("waiting: an all-reduce of equals waits for the network alone") {
     }
 }
 
-TEST_CASE("waiting: those who enter an all-reduce early wait for the last to enter") {
+TEST_CASE("time use: those who enter an all-reduce early wait for the last to enter") {
     constexpr int steps = 5;
     TrainingRun run(8, link, slow_job(steps, always_slow(4, {{2}, 1})));
     run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
@@ -86,7 +86,7 @@ Task<> overlap(Worker& self, Duration late, Duration computing) {
     static_cast<void>(co_await std::move(mean));
 }
 
-TEST_CASE("waiting: what is computed while a round is under way is not waited") {
+TEST_CASE("time use: what is computed while a round is under way is not waited") {
     TrainingRun run(4, link, timing_job(small_layout(), 1));
     const Duration computing[]{1ms, 2ms, 9ms, 0ms};
     for (int rank = 0; rank < 4; ++rank)
@@ -106,7 +106,7 @@ TEST_CASE("waiting: what is computed while a round is under way is not waited") 
     }
 }
 
-TEST_CASE("waiting: neighbor exchange waits for slow neighbors, and for no other node") {
+TEST_CASE("time use: neighbor exchange waits for slow neighbors, and for no other node") {
     Job job = slow_job(1, always_slow(4, {{0}, 1}));
     job.mixing = MixingSchedule(make_ring_mixing(8));
     TrainingRun run(8, link, std::move(job));
@@ -129,7 +129,7 @@ Task<> exchange_late(Worker& self, Duration late) {
     static_cast<void>(co_await self.neighbor_average(self.model()));
 }
 
-TEST_CASE("waiting: who is no neighbor is not waited for, though it comes while messages travel") {
+TEST_CASE("time use: who is no neighbor is not waited for, though it comes while messages travel") {
     Job job = timing_job(small_layout(), 1);
     job.mixing = MixingSchedule(make_ring_mixing(6));
     TrainingRun run(6, link, std::move(job));
@@ -151,7 +151,7 @@ Task<> reduce_two_at_once(Worker& self, Duration late) {
     static_cast<void>(co_await std::move(second));
 }
 
-TEST_CASE("waiting: rounds that overlap are waited for once") {
+TEST_CASE("time use: rounds that overlap are waited for once") {
     TrainingRun run(2, link, timing_job(small_layout(), 1));
     for (int rank = 0; rank < 2; ++rank)
         run.spawn(rank, reduce_two_at_once(run.cluster.worker(rank), rank * 3ms));
@@ -168,7 +168,7 @@ Task<> give_up(Worker& self, bool neighbors) {
     co_await self.simulation().sleep(2ms);
 }
 
-TEST_CASE("waiting: of a round that is dropped what was waited until then counts") {
+TEST_CASE("time use: of a round that is dropped what was waited until then counts") {
     for (const bool neighbors : {false, true}) {
         CAPTURE(neighbors);
         Job job = timing_job(small_layout(), 1);
@@ -183,10 +183,10 @@ TEST_CASE("waiting: of a round that is dropped what was waited until then counts
 
 Task<> meet_late(Worker& self, Duration late) {
     co_await self.simulation().sleep(late);
-    co_await self.meet();
+    co_await self.barrier();
 }
 
-TEST_CASE("waiting: at a meeting all wait for the last") {
+TEST_CASE("time use: at a barrier, all wait for the last to arrive") {
     TrainingRun run(3, link, timing_job(small_layout(), 1));
     for (int rank = 0; rank < 3; ++rank)
         run.spawn(rank, meet_late(run.cluster.worker(rank), rank * 2ms));
@@ -202,7 +202,7 @@ Task<> compute_and_fail(Worker& self) {
     throw std::runtime_error("cut");
 }
 
-TEST_CASE("waiting: a computation that the end of the run cuts short counts as computing") {
+TEST_CASE("time use: a computation that the end of the run cuts short counts as computing") {
     TrainingRun run(1, link, timing_job(small_layout(), 1));
     run.spawn(0, compute_and_fail(run.cluster.worker(0)));
     CHECK_THROWS_AS(run.simulation.run(), std::runtime_error);
@@ -300,7 +300,7 @@ TEST_CASE("waiting, property: with slow gradients synchronous methods wait less 
     }
 }
 
-TEST_CASE("waiting: with values a run waits as without") {
+TEST_CASE("time use: with values a run waits as without") {
     for (const Named& algorithm : algorithms()) {
         CAPTURE(algorithm.name);
         Job trained = training_job(small_layout(), 9);
@@ -317,7 +317,7 @@ TEST_CASE("waiting: with values a run waits as without") {
     }
 }
 
-TEST_CASE("waiting: runs that are dropped half-way leave nothing behind") {
+TEST_CASE("time use: runs that are dropped half-way leave nothing behind") {
     for (const Named& algorithm : algorithms()) {
         CAPTURE(algorithm.name);
         SlowRun run(5, algorithm, jittered_job(50, 1));
