@@ -31,7 +31,7 @@ void Cluster::forget_letters_of(int rank) {
 void Cluster::leave(int rank) {
     services_.erase(rank);
     forget_letters_of(rank);
-    network_.silence(rank);
+    network_.drop_messages_from(rank);
     Worker& left = worker(rank);
     left.boxes_.clear();
     left.checkpoint_due_ = {};
@@ -124,7 +124,7 @@ void Cluster::roll_back() {
     Stream round = 0;
     for (const Worker& worker : workers_) round = std::max(round, worker.rounds_begun());
     for (int rank = 0; rank < nodes_ + job_.servers; ++rank) {
-        network_.silence(rank);
+        network_.drop_messages_from(rank);
         Worker& back = worker(rank);
         back.boxes_.clear();
         back.checkpoint_due_ = {};

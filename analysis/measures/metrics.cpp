@@ -26,7 +26,7 @@ std::string outcome_name(RunEnd end, bool all_finished) {
 
 std::string describe(const Simulation& simulation, const std::string& outcome) {
     if (outcome == "spinning")
-        return fmt::format("{} does not let time pass", simulation.spinner());
+        return fmt::format("{} does not let time pass", simulation.spinning_process());
     if (outcome == "out-of-range") return "an event lies beyond the 106 days that a clock can tell";
     if (outcome != "deadlock") return {};
     std::string text;

@@ -392,7 +392,7 @@ TEST_CASE("simulation: who never lets the instant end is named") {
     const RunEnd end = run.simulation.run();
 
     CHECK(end == RunEnd::spinning);
-    CHECK(run.simulation.spinner() == "busybody");
+    CHECK(run.simulation.spinning_process() == "busybody");
     CHECK(run.simulation.now() == Time{5us});
 }
 

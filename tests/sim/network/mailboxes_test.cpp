@@ -23,7 +23,9 @@ struct Run {
     std::optional<Mailboxes::Message> receive(Join& receiver) {
         return boxes.receive(here, there, stream, receiver);
     }
-    bool meet(Mailboxes::Message message) { return boxes.meet(here, there, stream, message); }
+    bool request_rendezvous(Mailboxes::Message message) {
+        return boxes.request_rendezvous(here, there, stream, message);
+    }
     void deliver() { boxes.deliver(here, there, stream); }
 };
 
@@ -75,7 +77,7 @@ TEST_CASE("mailboxes: lanes of other nodes, sources and streams stay apart") {
 TEST_CASE("mailboxes: a message that asks for a rendezvous is held until someone waits for it") {
     Run run;
 
-    const bool sets_out = run.meet(42);
+    const bool sets_out = run.request_rendezvous(42);
     const std::optional<Mailboxes::Message> released = run.receive(run.first);
 
     CHECK_FALSE(sets_out);
@@ -87,7 +89,7 @@ TEST_CASE("mailboxes: a message that asks for a rendezvous sets out when someone
     Run run;
 
     const std::optional<Mailboxes::Message> released = run.receive(run.first);
-    const bool sets_out = run.meet(42);
+    const bool sets_out = run.request_rendezvous(42);
 
     CHECK(released == std::nullopt);
     CHECK(sets_out);
@@ -96,9 +98,9 @@ TEST_CASE("mailboxes: a message that asks for a rendezvous sets out when someone
 TEST_CASE("mailboxes: one who waits meets one message, and the next is held") {
     Run run;
     run.receive(run.first);
-    run.meet(42);
+    run.request_rendezvous(42);
 
-    const bool next_sets_out = run.meet(43);
+    const bool next_sets_out = run.request_rendezvous(43);
     run.deliver();
     const std::optional<Mailboxes::Message> released = run.receive(run.second);
 
@@ -124,7 +126,7 @@ TEST_CASE("mailboxes: after a withdrawal the next message is held again") {
     run.receive(run.first);
 
     run.boxes.withdraw(here, there, stream, run.first);
-    const bool sets_out = run.meet(42);
+    const bool sets_out = run.request_rendezvous(42);
 
     CHECK_FALSE(sets_out);
 }
@@ -132,7 +134,7 @@ TEST_CASE("mailboxes: after a withdrawal the next message is held again") {
 TEST_CASE("mailboxes: a message on its way is for whoever waits next, if its receiver withdraws") {
     Run run;
     run.receive(run.first);
-    run.meet(42);
+    run.request_rendezvous(42);
     run.boxes.withdraw(here, there, stream, run.first);
 
     run.receive(run.second);
@@ -144,8 +146,8 @@ TEST_CASE("mailboxes: a message on its way is for whoever waits next, if its rec
 TEST_CASE("mailboxes: a held message stays when the one on its way changes its receiver") {
     Run run;
     run.receive(run.first);
-    run.meet(42);
-    run.meet(43);  // held: no one waits for it yet
+    run.request_rendezvous(42);
+    run.request_rendezvous(43);  // held: no one waits for it yet
     run.boxes.withdraw(here, there, stream, run.first);
 
     const std::optional<Mailboxes::Message> while_42_is_on_its_way = run.receive(run.second);
@@ -184,9 +186,9 @@ TEST_CASE("mailboxes: two who wait on one lane are served in their order") {
 
 TEST_CASE("mailboxes: two held messages of one lane are a programming error") {
     Run run;
-    run.meet(42);
+    run.request_rendezvous(42);
 
-    CHECK_THROWS_AS(run.meet(43), LogicError);
+    CHECK_THROWS_AS(run.request_rendezvous(43), LogicError);
 }
 
 }  // namespace
