@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "algorithms/runtime/backward.hpp"
 #include "sim/engine/channel.hpp"
 
 namespace paceline {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/runtime/membership.hpp"
+#include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
@@ -29,16 +31,16 @@ Task<> wait_for(std::shared_ptr<Signal> signal, WaitReason reason) {
 
 Rank Worker::rank_in(const Attempt& attempt) const {
     const std::vector<int>& members = attempt.group->members;
-    const auto place = std::ranges::lower_bound(members, rank_) - members.begin();
-    return {cluster_.network_, attempt.group, static_cast<int>(place), attempt.stream};
+    const auto place = std::ranges::lower_bound(members, own_.rank) - members.begin();
+    return {shared_.network, attempt.group, static_cast<int>(place), attempt.stream};
 }
 
 Task<AttemptPtr> Worker::run_attempts(Stream round, std::string_view name, Messages messages) {
-    Membership& membership = *cluster_.membership_;
+    Membership& membership = *shared_.membership;
     while (true) {
         if (membership.any_away()) co_await wait_for_detection(round);
         const AttemptPtr attempt = membership.attempt(round);
-        const RoundTimer timer(cluster_.entries_, time_use_, name, attempt->stream,
+        const RoundTimer timer(shared_.entries, own_.time_use, name, attempt->stream,
                                attempt->group->members.size());
         std::shared_ptr<Signal> broken(attempt, &attempt->broken);
         const auto ended =
@@ -53,7 +55,7 @@ Task<AttemptPtr> Worker::run_attempts(Stream round, std::string_view name, Messa
 // Waits until all deaths are known, or until all nodes are back if the job stalls. Messages to the
 // dead would wait as long.
 Task<> Worker::wait_for_detection(Stream round) {
-    Membership& membership = *cluster_.membership_;
+    Membership& membership = *shared_.membership;
     const Time came = simulation().now();
     if (membership.stalls()) {
         while (membership.any_away()) {
@@ -65,7 +67,7 @@ Task<> Worker::wait_for_detection(Stream round) {
              known = membership.last_detection(round))
             co_await simulation().sleep(known - simulation().now());
     }
-    time_use_.wait_for_dead(simulation().now() - came);
+    own_.time_use.wait_for_dead(simulation().now() - came);
 }
 
 Task<Vector> Worker::fault_tolerant_all_reduce(Stream round, Vector v, AllReducePlan how,
@@ -108,7 +110,7 @@ Task<Vector> Worker::fault_tolerant_sparse_all_reduce(Stream round, SparseVector
     };
     const AttemptPtr attempt = co_await run_attempts(round, "sparse all-reduce", messages);
     Vector mean = attempt->sparse->mean();
-    if (attempt->sparse->leave()) cluster_.note_density(*attempt->sparse);
+    if (attempt->sparse->leave()) shared_.note_density(*attempt->sparse);
     co_return mean;
 }
 
@@ -124,14 +126,14 @@ Task<Vector> Worker::fault_tolerant_combine(Stream round, Vector v, CollectiveOf
 }
 
 Task<> Worker::death_detected(int node) {
-    Membership& membership = *cluster_.membership_;
+    Membership& membership = *shared_.membership;
     if (membership.present(node)) co_await wait_for(membership.death(node), {"news of node", node});
     const Time known = membership.detection_time(node);
     if (known > simulation().now()) co_await simulation().sleep(known - simulation().now());
 }
 
 Task<bool> Worker::received(int from, Stream round) {
-    co_await Receive(cluster_.network_, rank_, from, round);
+    co_await Receive(shared_.network, own_.rank, from, round);
     co_return true;
 }
 
@@ -143,44 +145,45 @@ Task<bool> Worker::received_before_death(int from, Stream round) {
 }
 
 std::vector<int> Worker::listeners() const {
-    return cluster_.membership_ ? listeners_in(next_round()) : mixing()->listeners(rank_);
+    return shared_.membership ? listeners_in(own_.next_round(*everybody()))
+                              : mixing()->listeners(own_.rank);
 }
 
 std::vector<int> Worker::listeners_in(Stream round) const {
-    std::vector<int> there = mixing()->listeners(rank_);
-    std::erase_if(there, [&](int node) { return !cluster_.membership_->takes_part(node, round); });
+    std::vector<int> there = mixing()->listeners(own_.rank);
+    std::erase_if(there, [&](int node) { return !shared_.membership->takes_part(node, round); });
     return there;
 }
 
 Task<Vector> Worker::fault_tolerant_neighbor_sum(Stream round, Vector v, Bytes size,
                                                  Weights weights) {
-    Membership& membership = *cluster_.membership_;
+    Membership& membership = *shared_.membership;
     const MixingPtr mixing = this->mixing();
     const std::vector<int> to = listeners_in(round);
-    for (const int listener : to) membership.put_mail(round, rank_, listener, v);
+    for (const int listener : to) membership.put_mail(round, own_.rank, listener, v);
     std::vector<int> from;
     std::vector<Task<bool>> come;
-    for (const MixingWeight& w : mixing->row(rank_)) {
-        if (w.node == rank_) continue;
+    for (const MixingWeight& w : mixing->row(own_.rank)) {
+        if (w.node == own_.rank) continue;
         if (!membership.is_expected(w.node, round, simulation().now()) &&
-            !membership.has_mail(round, w.node, rank_))
+            !membership.has_mail(round, w.node, own_.rank))
             continue;
         from.push_back(w.node);
         come.push_back(received_before_death(w.node, round));
     }
-    const ReportedRound reported(time_use_, "exchange with neighbors", round);
-    Pending<> sending = start(neighbor_exchange(cluster_.network_, rank_, to, {}, round, size));
+    const ReportedRound reported(own_.time_use, "exchange with neighbors", round);
+    Pending<> sending = start(neighbor_exchange(shared_.network, own_.rank, to, {}, round, size));
     const std::vector<bool> there = co_await when_all(std::move(come));
     co_await std::move(sending);
 
     std::map<int, Vector> letters;
     for (std::size_t i = 0; i < from.size(); ++i) {
-        std::optional<Vector> letter = membership.take_mail(round, from[i], rank_);
+        std::optional<Vector> letter = membership.take_mail(round, from[i], own_.rank);
         if (there[i] && letter) letters.emplace(from[i], *std::move(letter));
     }
     Vector sum = Vector::zero_like(v);
     double own = 0;  // the weights of this worker and of missing neighbors
-    for (const MixingWeight& w : mixing->row(rank_)) {
+    for (const MixingWeight& w : mixing->row(own_.rank)) {
         const auto letter = letters.find(w.node);
         if (letter == letters.end())
             own += w.weight;
@@ -192,34 +195,25 @@ Task<Vector> Worker::fault_tolerant_neighbor_sum(Stream round, Vector v, Bytes s
 }
 
 bool Worker::is_known_dead(int rank, int life) const {
-    const Membership* const membership = cluster_.membership_.get();
+    const Membership* const membership = shared_.membership.get();
     if (membership == nullptr || rank >= nodes()) return false;
     if (membership->present(rank)) return membership->life(rank) != life;
     return membership->detection_time(rank) <= simulation().now();
 }
 
 Task<std::optional<Letter>> Worker::next_letter_or_change(int box) {
-    if (!cluster_.membership_) co_return co_await next_letter(box);
-    auto first = co_await first_of(next_letter(box), wait_for(cluster_.membership_->change(),
-                                                              {"a worker that comes or goes"}));
+    if (!shared_.membership) co_return co_await next_letter(box);
+    auto first = co_await first_of(
+        next_letter(box), wait_for(shared_.membership->change(), {"a worker that comes or goes"}));
     if (first.index() == 0) co_return std::get<0>(std::move(first));
     co_return std::nullopt;
 }
 
 Task<std::optional<Letter>> Worker::next_letter_from(int node, int box) {
-    if (!cluster_.membership_) co_return co_await next_letter(box);
+    if (!shared_.membership) co_return co_await next_letter(box);
     auto first = co_await first_of(next_letter(box), death_detected(node));
     if (first.index() == 0) co_return std::get<0>(std::move(first));
     co_return std::nullopt;
-}
-
-// --- checkpoints ---
-
-Task<> Worker::write_due_checkpoint() {
-    const Duration time = std::exchange(checkpoint_due_, Duration::zero());
-    co_await simulation().sleep(time);
-    time_use_.write_checkpoint(time);
-    cluster_.mark_written(rank_);
 }
 
 }  // namespace paceline

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
@@ -34,7 +35,7 @@ WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerPr
       failures_(*cluster.failures()),
       program_(std::move(program)) {
     nodes_.resize(static_cast<std::size_t>(cluster.nodes()));
-    cluster_.on_join = [this](int rank) { spawn(rank); };
+    cluster_.on_join([this](int rank) { spawn(rank); });
     if (Membership* membership = cluster_.membership())
         membership->on_stall = [this] { wait_for_all(); };
 }
@@ -143,7 +144,7 @@ void WorkerProcesses::leave(int rank) {
         return wait_for_all();
     }
     end_process(node);
-    cluster_.leave(rank);
+    cluster_.mark_away(rank);
     if (cluster_.membership()->number_present() == 0) wait_for_all();
 }
 

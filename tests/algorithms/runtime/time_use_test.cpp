@@ -181,7 +181,7 @@ TEST_CASE("time use: of a round that is dropped what was waited until then count
     }
 }
 
-Task<> meet_late(Worker& self, Duration late) {
+Task<> arrive_late(Worker& self, Duration late) {
     co_await self.simulation().sleep(late);
     co_await self.barrier();
 }
@@ -189,7 +189,7 @@ Task<> meet_late(Worker& self, Duration late) {
 TEST_CASE("time use: at a barrier, all wait for the last to arrive") {
     TrainingRun run(3, link, timing_job(small_layout(), 1));
     for (int rank = 0; rank < 3; ++rank)
-        run.spawn(rank, meet_late(run.cluster.worker(rank), rank * 2ms));
+        run.spawn(rank, arrive_late(run.cluster.worker(rank), rank * 2ms));
     run.simulation.run();
 
     for (int rank = 0; rank < 3; ++rank)

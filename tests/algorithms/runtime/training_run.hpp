@@ -11,7 +11,7 @@
 
 #include <Eigen/Core>
 
-#include "algorithms/runtime/worker.hpp"
+#include "algorithms/runtime/cluster.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "sim/engine/processes.hpp"

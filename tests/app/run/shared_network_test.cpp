@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/runtime/worker.hpp"
+#include "algorithms/runtime/cluster.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/list_text.hpp"
 #include "app/run/results.hpp"
