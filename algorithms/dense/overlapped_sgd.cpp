@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "algorithms/runtime/backward.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/channel.hpp"
 
 namespace paceline {

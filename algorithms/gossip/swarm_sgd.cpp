@@ -9,6 +9,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 
 #include "algorithms/optimizers/momentum_change.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/concurrency.hpp"
 

@@ -13,6 +13,7 @@
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/concurrency.hpp"
 

@@ -47,9 +47,14 @@
 #include <vector>
 
 #include "algorithms/compression/compressor.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/engine/random.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct FedavgOptions {
     double fraction = 1;                 // C
