@@ -29,7 +29,7 @@ using namespace literals;
 
 const Link link{1_Gbps, 5us};
 
-// What a worker's time went to.
+// How a worker spent its time.
 struct Use {
     Duration computed;
     Duration stragglers;
@@ -48,7 +48,7 @@ Job slow_job(std::int64_t steps, StepFactor law) {
     return job;
 }
 
-TEST_CASE("time use: an all-reduce of equals waits for the network alone") {
+TEST_CASE("time use: an all-reduce among equal workers waits for the network only") {
     // 104 bytes: each of 8 chunks has 13, so all are there at the same time.
     TrainingRun run(8, link, timing_job(small_layout(), 5));
     run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
@@ -62,7 +62,7 @@ TEST_CASE("time use: an all-reduce of equals waits for the network alone") {
     }
 }
 
-TEST_CASE("time use: those who enter an all-reduce early wait for the last to enter") {
+TEST_CASE("time use: workers that enter an all-reduce early wait for the last to enter") {
     constexpr int steps = 5;
     TrainingRun run(8, link, slow_job(steps, always_slow(4, {{2}, 1})));
     run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
@@ -86,7 +86,7 @@ Task<> overlap(Worker& self, Duration late, Duration computing) {
     static_cast<void>(co_await std::move(mean));
 }
 
-TEST_CASE("time use: what is computed while a round is under way is not waited") {
+TEST_CASE("time use: computing during a round does not count as waiting") {
     TrainingRun run(4, link, timing_job(small_layout(), 1));
     const Duration computing[]{1ms, 2ms, 9ms, 0ms};
     for (int rank = 0; rank < 4; ++rank)
@@ -129,7 +129,7 @@ Task<> exchange_late(Worker& self, Duration late) {
     static_cast<void>(co_await self.neighbor_average(self.model()));
 }
 
-TEST_CASE("time use: who is no neighbor is not waited for, though it comes while messages travel") {
+TEST_CASE("time use: only neighbors are waited for, even if others enter while messages travel") {
     Job job = timing_job(small_layout(), 1);
     job.mixing = MixingSchedule(make_ring_mixing(6));
     TrainingRun run(6, link, std::move(job));
@@ -168,7 +168,7 @@ Task<> give_up(Worker& self, bool neighbors) {
     co_await self.simulation().sleep(2ms);
 }
 
-TEST_CASE("time use: of a round that is dropped what was waited until then counts") {
+TEST_CASE("time use: the wait in a round that is dropped counts until then") {
     for (const bool neighbors : {false, true}) {
         CAPTURE(neighbors);
         Job job = timing_job(small_layout(), 1);
@@ -239,7 +239,7 @@ std::vector<Named> algorithms() {
     };
 }
 
-// Job and network of one worker more for those that have a server.
+// The job and the network have one more host if the algorithm has a server.
 struct SlowRun : TrainingRun {
     SlowRun(int nodes, const Named& algorithm, Job job)
         : TrainingRun(nodes + (algorithm.serve ? 1 : 0), link,
@@ -266,7 +266,7 @@ Job jittered_job(std::int64_t steps, unsigned seed) {
     return job;
 }
 
-TEST_CASE("waiting, property: the parts of every worker's time add up to the run's") {
+TEST_CASE("time use, property: the parts of every worker's time add up to the run's") {
     for (const Named& algorithm : algorithms())
         for (unsigned seed = 0; seed < 4; ++seed) {
             CAPTURE(algorithm.name);
@@ -285,8 +285,8 @@ TEST_CASE("waiting, property: the parts of every worker's time add up to the run
         }
 }
 
-TEST_CASE("waiting, property: with slow gradients synchronous methods wait less for messages") {
-    // On a network that costs next to nothing what is waited for is stragglers.
+TEST_CASE("time use, property: with slow gradients synchronous methods wait less for messages") {
+    // On a network that costs next to nothing, workers wait for stragglers.
     for (const Named& algorithm : algorithms()) {
         const std::string name = algorithm.name;
         if (algorithm.serve || name.starts_with("swarm, b")) continue;  // letters and answers
@@ -300,7 +300,7 @@ TEST_CASE("waiting, property: with slow gradients synchronous methods wait less 
     }
 }
 
-TEST_CASE("time use: with values a run waits as without") {
+TEST_CASE("time use: waits are the same with and without values") {
     for (const Named& algorithm : algorithms()) {
         CAPTURE(algorithm.name);
         Job trained = training_job(small_layout(), 9);
@@ -332,13 +332,13 @@ std::optional<double> staleness_of(int nodes, const Named& algorithm, std::int64
     return run.cluster.staleness();
 }
 
-TEST_CASE("staleness: of equal workers of one server each push meets those of all others") {
+TEST_CASE("staleness: with equal workers and one server, each push finds one push of every other") {
     for (const Named& algorithm : algorithms()) {
         if (!algorithm.serve || std::string(algorithm.name) == "fedavg") continue;
         CAPTURE(algorithm.name);
         for (const int n : {1, 2, 5, 8}) {
             constexpr int steps = 100;
-            // First steps meet 0, 1, .., n-1 pushes of others, and all later ones n-1.
+            // First pushes find 0, 1, ..., n-1 pushes of others, and all later ones n-1.
             const double pushes = n * steps;
             const double met = 0.5 * n * (n - 1) + (pushes - n) * (n - 1);
             CHECK(staleness_of(n, algorithm, steps).value() == Approx(met / pushes).epsilon(1e-12));
@@ -363,7 +363,7 @@ TEST_CASE("staleness: methods that wait for what they use have none") {
     }
 }
 
-TEST_CASE("participation: of FedAvg the share of the clients that are drawn, of others none") {
+TEST_CASE("participation: FedAvg has the share of clients that are drawn, and others have none") {
     for (const Named& algorithm : algorithms()) {
         CAPTURE(algorithm.name);
         SlowRun run(8, algorithm, timing_job(small_layout(), 6));

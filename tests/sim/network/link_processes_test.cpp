@@ -28,7 +28,7 @@ Access access_of(int host, int hosts) {
     return {static_cast<std::uint64_t>(host), star_up(host), star_down(host, hosts), usual};
 }
 
-/// A star whose hosts' links change.
+/// A star whose hosts have changing links.
 struct Changing : TransferRun {
     LinkProcesses processes_of_links;
     int hosts;
@@ -53,7 +53,7 @@ Bandwidth mbps(std::int64_t rate) {
     return {rate * 1'000'000};
 }
 
-TEST_CASE("link processes: a trace sets the bandwidths of both ways from its times on") {
+TEST_CASE("link processes: a trace sets the bandwidths of both directions from its times on") {
     Changing run(3);
     run.add_trace(0, {{{0s, {8_Mbps, 4_Mbps}}, {1ms, {2_Mbps, 16_Mbps}}}, 0s});
     run.transfer({.name = 'u', .from = 0, .to = 1, .size = 1500_B});
@@ -83,7 +83,7 @@ TEST_CASE("link processes: the last row of a trace holds for ever, or its period
     CHECK(once.simulation.waiting().size() == 2);
 }
 
-TEST_CASE("link processes: a way that stays at 0 through a repeated trace is a deadlock") {
+TEST_CASE("link processes: a direction that stays at 0 through a repeated trace is a deadlock") {
     Changing run(2);
     run.add_trace(0, {{{0s, {mbps(0), 8_Mbps}}, {1ms, {mbps(0), 4_Mbps}}}, 2ms});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1000_B});
@@ -94,7 +94,7 @@ TEST_CASE("link processes: a way that stays at 0 through a repeated trace is a d
     CHECK(run.simulation.waiting().size() == 2);
 }
 
-TEST_CASE("link processes: a way at 0 in several rows is waited for through all of them") {
+TEST_CASE("link processes: a flow waits through several rows of a trace with bandwidth 0") {
     Changing run(2);
     run.add_trace(0, {{{0s, {8_Mbps, 8_Mbps}},
                        {1ms, {mbps(0), 8_Mbps}},
@@ -135,8 +135,8 @@ TEST_CASE("link processes: an exponential on/off link carries its long-run share
     }
 }
 
-TEST_CASE("link processes: at random a trace begins anywhere in its period, and then goes on") {
-    // One way of 1, 2, .. 10 Mbps in turn, for a second each.
+TEST_CASE("link processes: with a random phase a trace begins anywhere in its period") {
+    // One direction has 1, 2, ..., 10 Mbps in turn, for a second each.
     LinkTrace trace{.rows = {}, .period = 10s, .phase = LinkPhase::random};
     for (int i = 0; i < 10; ++i) trace.rows.push_back({i * Duration{1s}, {mbps(i + 1), mbps(9)}});
     std::vector<int> begins(11);
@@ -158,12 +158,12 @@ TEST_CASE("link processes: at random a trace begins anywhere in its period, and 
         run.network.forget(flow);
     }
 
-    // The receiver's own way has 8 Mbps, so that rows of 8, 9 and 10 look alike.
+    // The receiver's link has 8 Mbps, so rows of 8, 9 and 10 look alike.
     for (std::size_t rate = 1; rate < 8; ++rate) CHECK(begins[rate] > 10);
     CHECK(begins[8] > 50);
 }
 
-TEST_CASE("link processes: at random an on/off link is on with its long-run share from the start") {
+TEST_CASE("link processes: with a random phase an on/off link starts on with its long-run share") {
     for (const LengthLaw law : {LengthLaw::fixed, LengthLaw::exponential}) {
         CAPTURE(static_cast<int>(law));
         constexpr int runs = 2000;
@@ -189,7 +189,7 @@ TEST_CASE("link processes: at random an on/off link is on with its long-run shar
     }
 }
 
-TEST_CASE("link processes: an access alone changes, and both of its ways do") {
+TEST_CASE("link processes: only the chosen access changes, in both directions") {
     Changing run(4);
     run.add_outages(1, {.schedule = {{0ms, 5ms}}});
     run.transfer({.name = 'x', .from = 2, .to = 3, .size = 1000_B});
@@ -234,7 +234,7 @@ TEST_CASE("link processes: an outage lies on top of a trace") {
     CHECK(run.drained['a'] == 6ms);  // 1000 bytes by 1 ms, the others from 4 ms at half the rate
 }
 
-TEST_CASE("link processes: a trace and an outage that end in one instant do") {
+TEST_CASE("link processes: a trace row and an outage may end in the same instant") {
     Changing run(2);
     run.add_outages(0, {.schedule = {{1ms, 1ms}}});
     run.add_trace(0, {{{0s, {8_Mbps, 8_Mbps}}, {2ms, {4_Mbps, 8_Mbps}}}, 0s});
@@ -258,7 +258,7 @@ TEST_CASE("link processes: random outages take their long-run share of the time"
     }
 }
 
-TEST_CASE("link processes: they keep no run alive, and name who waits for what never comes") {
+TEST_CASE("link processes: they keep no run alive, and processes that wait in vain are named") {
     constexpr int hosts = 200;
     Changing run(hosts);
     for (int host = 0; host < hosts; ++host) {
@@ -344,7 +344,7 @@ struct Totals {
     bool operator==(const Totals&) const = default;
 };
 
-// Everybody's link has outages and an on/off process; everybody sends to everybody.
+// Each host's link has outages and an on/off process, and each host sends to all others.
 Totals busy_run(std::uint64_t seed, Transfers transfers) {
     constexpr int hosts = 6;
     std::mt19937_64 dice(seed);
@@ -374,7 +374,7 @@ Totals busy_run(std::uint64_t seed, Transfers transfers) {
     return totals;
 }
 
-TEST_CASE("link processes: all that is sent arrives, whatever goes down meanwhile") {
+TEST_CASE("link processes: everything that is sent arrives, whatever links go down") {
     std::int64_t wasted = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);
@@ -391,7 +391,7 @@ TEST_CASE("link processes: all that is sent arrives, whatever goes down meanwhil
     CHECK(wasted > 0);
 }
 
-TEST_CASE("link processes: the same seed gives the same run, another another") {
+TEST_CASE("link processes: the same seed gives the same run, and another seed another") {
     CHECK(busy_run(3, Transfers::restart) == busy_run(3, Transfers::restart));
     CHECK(busy_run(3, Transfers::restart).end != busy_run(4, Transfers::restart).end);
 }
@@ -424,7 +424,7 @@ TEST_CASE("link processes: accesses with the same process change at times of the
     CHECK(run.drained['a'] != run.drained['b']);
 }
 
-TEST_CASE("link processes: what is not in order is refused") {
+TEST_CASE("link processes: invalid processes are refused") {
     Changing run(3);
     run.add_trace(0, {{{0s, usual}}, 0s});
 

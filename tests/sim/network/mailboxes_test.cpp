@@ -29,7 +29,7 @@ struct Run {
     void deliver() { boxes.deliver(here, there, stream); }
 };
 
-TEST_CASE("mailboxes: who waits is told when the message arrives, and not before") {
+TEST_CASE("mailboxes: a receiver is notified when the message arrives, and not before") {
     Run run;
 
     run.receive(run.first);
@@ -74,7 +74,7 @@ TEST_CASE("mailboxes: lanes of other nodes, sources and streams stay apart") {
     CHECK_FALSE(run.first.complete());
 }
 
-TEST_CASE("mailboxes: a message that asks for a rendezvous is held until someone waits for it") {
+TEST_CASE("mailboxes: a rendezvous message is held until a receiver waits for it") {
     Run run;
 
     const bool sets_out = run.request_rendezvous(42);
@@ -85,7 +85,7 @@ TEST_CASE("mailboxes: a message that asks for a rendezvous is held until someone
     CHECK_FALSE(run.first.complete());
 }
 
-TEST_CASE("mailboxes: a message that asks for a rendezvous sets out when someone waits already") {
+TEST_CASE("mailboxes: a rendezvous message starts at once if a receiver waits already") {
     Run run;
 
     const std::optional<Mailboxes::Message> released = run.receive(run.first);
@@ -95,7 +95,7 @@ TEST_CASE("mailboxes: a message that asks for a rendezvous sets out when someone
     CHECK(sets_out);
 }
 
-TEST_CASE("mailboxes: one who waits meets one message, and the next is held") {
+TEST_CASE("mailboxes: a receiver lets one message start, and the next is held") {
     Run run;
     run.receive(run.first);
     run.request_rendezvous(42);
@@ -109,7 +109,7 @@ TEST_CASE("mailboxes: one who waits meets one message, and the next is held") {
     CHECK(released == 43);
 }
 
-TEST_CASE("mailboxes: who has withdrawn is not told, and the message is kept for the next") {
+TEST_CASE("mailboxes: a receiver that has withdrawn is not notified, and the message is kept") {
     Run run;
     run.receive(run.first);
 
@@ -131,7 +131,7 @@ TEST_CASE("mailboxes: after a withdrawal the next message is held again") {
     CHECK_FALSE(sets_out);
 }
 
-TEST_CASE("mailboxes: a message on its way is for whoever waits next, if its receiver withdraws") {
+TEST_CASE("mailboxes: if its receiver withdraws, a message in flight goes to the next receiver") {
     Run run;
     run.receive(run.first);
     run.request_rendezvous(42);
@@ -143,11 +143,11 @@ TEST_CASE("mailboxes: a message on its way is for whoever waits next, if its rec
     CHECK(run.second.complete());
 }
 
-TEST_CASE("mailboxes: a held message stays when the one on its way changes its receiver") {
+TEST_CASE("mailboxes: a held message stays when the one in flight changes its receiver") {
     Run run;
     run.receive(run.first);
     run.request_rendezvous(42);
-    run.request_rendezvous(43);  // held: no one waits for it yet
+    run.request_rendezvous(43);  // held: no receiver waits for it yet
     run.boxes.withdraw(here, there, stream, run.first);
 
     const std::optional<Mailboxes::Message> while_42_is_on_its_way = run.receive(run.second);
@@ -159,7 +159,7 @@ TEST_CASE("mailboxes: a held message stays when the one on its way changes its r
     CHECK(afterwards == 43);
 }
 
-TEST_CASE("mailboxes: withdrawing one who does not wait changes nothing") {
+TEST_CASE("mailboxes: withdrawing a receiver that does not wait changes nothing") {
     Run run;
     run.receive(run.first);
 
@@ -171,7 +171,7 @@ TEST_CASE("mailboxes: withdrawing one who does not wait changes nothing") {
     CHECK(run.first.complete());
 }
 
-TEST_CASE("mailboxes: two who wait on one lane are served in their order") {
+TEST_CASE("mailboxes: two receivers on one lane are served in order") {
     Run run;
     run.receive(run.first);
     run.receive(run.second);
