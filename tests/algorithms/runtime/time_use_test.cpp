@@ -20,7 +20,7 @@
 #include "sim/compute/slow_nodes.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline::waiting_test {
+namespace paceline::time_use_test {
 namespace {
 
 using doctest::Approx;
@@ -375,4 +375,4 @@ TEST_CASE("participation: FedAvg has the share of clients that are drawn, and ot
 }
 
 }  // namespace
-}  // namespace paceline::waiting_test
+}  // namespace paceline::time_use_test
