@@ -1,5 +1,7 @@
 #include "algorithms/adaptive/dense_adam.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> dense_adam(Worker& self, DenseAdamOptions options) {

@@ -8,9 +8,12 @@
 #pragma once
 
 #include "algorithms/optimizers/adam.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct DenseAdamOptions {
     AllReducePlan all_reduce{};

@@ -1,5 +1,7 @@
 #include "algorithms/adaptive/dense_lamb.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> dense_lamb(Worker& self, DenseLambOptions options) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
 

@@ -41,9 +41,13 @@
 
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/optimizers/lamb.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct OneBitLambOptions {
     AllReducePlan all_reduce{};  // for the warm-up

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/compression/column_quantizer.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/schedule.hpp"
 
 namespace paceline {

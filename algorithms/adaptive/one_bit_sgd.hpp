@@ -32,9 +32,13 @@
 
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct OneBitSgdOptions {
     MomentumRule rule{};

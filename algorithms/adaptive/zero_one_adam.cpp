@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -39,9 +39,12 @@
 
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/optimizers/adam.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct ZeroOneAdamOptions {
     AllReducePlan all_reduce{};  // for the exact means

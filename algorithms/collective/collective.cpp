@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/reduce_scatter.hpp"

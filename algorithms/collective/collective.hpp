@@ -17,9 +17,13 @@
 
 #include <cstdint>
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 enum class Operation : std::uint8_t {
     all_reduce,

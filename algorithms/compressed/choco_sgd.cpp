@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 namespace {

@@ -31,10 +31,16 @@
 // project's choice. No momentum.
 #pragma once
 
+#include <cstdint>
+
 #include "algorithms/compression/compressor.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct ChocoSgdOptions {
     Compressor compressor;

@@ -4,6 +4,7 @@
 
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/exchange/gathered.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

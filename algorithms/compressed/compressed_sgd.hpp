@@ -24,9 +24,15 @@
 
 #include "algorithms/compression/compressor.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct CompressedSgdOptions {
     Compressor compressor;

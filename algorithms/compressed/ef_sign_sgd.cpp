@@ -5,6 +5,7 @@
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/exchange/gathered.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "algorithms/compression/low_rank.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

@@ -34,11 +34,18 @@
 // gain).
 #pragma once
 
+#include <cstdint>
+
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct PowerSgdOptions {
     std::int64_t rank = 2;  // r

@@ -5,6 +5,7 @@
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/exchange/gathered.hpp"
 #include "algorithms/exchange/majority_vote.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

@@ -22,9 +22,14 @@
 #pragma once
 
 #include "algorithms/compression/coding.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/collectives/all_gather.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct SignSgdOptions {
     double momentum = 0.9;  // beta

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> awc_dmsgd(Worker& self, AwcDmsgdOptions options) {

@@ -16,9 +16,11 @@
 // unverified.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct AwcDmsgdOptions {
     double momentum = 0.9;  // beta

@@ -1,5 +1,7 @@
 #include "algorithms/decentralized/d2_dmsgd.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> d2_dmsgd(Worker& self, D2DmsgdOptions options) {

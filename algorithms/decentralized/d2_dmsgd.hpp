@@ -19,9 +19,11 @@
 // 2501.19082).
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct D2DmsgdOptions {
     double momentum = 0.9;  // beta

@@ -17,9 +17,11 @@
 // steps is from memory, unverified; its fixed point is derived.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct DaDmsgdOptions {
     double momentum = 0.9;  // beta

@@ -1,5 +1,7 @@
 #include "algorithms/decentralized/decentlam.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> decentlam(Worker& self, DecentlamOptions options) {

@@ -19,9 +19,11 @@
 // (derived). Requires gamma > 0. Sends one vector to each neighbor per step, after the gradient.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct DecentlamOptions {
     double momentum = 0.9;  // beta

@@ -1,5 +1,7 @@
 #include "algorithms/decentralized/dmsgd.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> dmsgd(Worker& self, DmsgdOptions options) {

@@ -16,9 +16,11 @@
 // code of yukiTakezawa/MomentumTracking.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct DmsgdOptions {
     double momentum = 0.9;  // beta

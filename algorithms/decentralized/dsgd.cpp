@@ -1,5 +1,7 @@
 #include "algorithms/decentralized/dsgd.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> dsgd(Worker& self) {

@@ -14,9 +14,11 @@
 // Signal Processing 60, 2012 (diffusion); form: bluefog-tutorial.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 /// Requires a job with a mixing.
 Task<> dsgd(Worker& self);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> dsgd_awc(Worker& self) {

@@ -13,9 +13,11 @@
 // longer of computation and exchange. Source: Lian et al., NeurIPS 2017; form: bluefog-tutorial.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 /// Requires a job with a mixing.
 Task<> dsgd_awc(Worker& self);

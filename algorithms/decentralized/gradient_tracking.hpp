@@ -16,9 +16,11 @@
 // Systems 5, 2018; form: bluefog-tutorial.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 /// Requires a job with a mixing.
 Task<> gradient_tracking(Worker& self);

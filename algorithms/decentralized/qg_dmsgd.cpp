@@ -1,5 +1,7 @@
 #include "algorithms/decentralized/qg_dmsgd.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> qg_dmsgd(Worker& self, QgDmsgdOptions options) {

@@ -19,9 +19,11 @@
 // gamma > 0.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct QgDmsgdOptions {
     double momentum = 0.9;  // beta

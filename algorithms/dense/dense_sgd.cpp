@@ -1,5 +1,7 @@
 #include "algorithms/dense/dense_sgd.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> dense_sgd(Worker& self, DenseSgdOptions options) {

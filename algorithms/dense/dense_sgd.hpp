@@ -9,9 +9,12 @@
 #pragma once
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct DenseSgdOptions {
     AllReducePlan all_reduce;

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "algorithms/runtime/backward.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/channel.hpp"
 
 namespace paceline {

@@ -18,9 +18,12 @@
 #pragma once
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct OverlappedSgdOptions {
     AllReducePlan all_reduce;

@@ -1,5 +1,7 @@
 #include "algorithms/dense/pmsgd_lars.hpp"
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> pmsgd_lars(Worker& self, PmsgdLarsOptions options) {

@@ -18,9 +18,12 @@
 #pragma once
 
 #include "algorithms/optimizers/lars.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct PmsgdLarsOptions {
     AllReducePlan all_reduce;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/all_to_all.hpp"
 
 namespace paceline {

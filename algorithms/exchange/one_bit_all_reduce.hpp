@@ -19,6 +19,7 @@
 // Source: DeepSpeed, runtime/comm/nccl.py (released code). The passes are this project's count.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -26,9 +27,12 @@
 
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/compression/one_bit.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 /// How vectors are cut into buffers; equal on all workers.
 struct OneBitPlan {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> push_and_read(Worker& self, double momentum) {

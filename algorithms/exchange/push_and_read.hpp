@@ -17,9 +17,11 @@
 // those of async_sgd.hpp and stale_synchronous_sgd.hpp, which describe the server side.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 /// The box in which the server gets pushes, and a worker its answers.
 inline constexpr int push_inbox = 0;

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 namespace {

@@ -13,9 +13,12 @@
 // Loizou, Ballas, Rabbat, ICML 2019 (Stochastic Gradient Push).
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct PushSum {
     Vector x;      // numerator

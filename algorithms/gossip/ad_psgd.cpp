@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algorithms/optimizers/momentum_change.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/channel.hpp"
 
 namespace paceline {

@@ -34,9 +34,11 @@
 #include <vector>
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct AdPsgdOptions {
     MomentumRule rule{};

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
+
 namespace paceline {
 
 Task<> momentum_consensus_of_iterates(Worker& self, MomentumConsensusOptions options) {

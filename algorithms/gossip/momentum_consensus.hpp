@@ -35,9 +35,11 @@
 // Accelerated Consensus", ICASSP 2021, arXiv 2010.11166 (its abstract).
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct MomentumConsensusOptions {
     double momentum = 0.9;  // beta

@@ -5,6 +5,7 @@
 
 #include "algorithms/exchange/push_sum.hpp"
 #include "algorithms/optimizers/momentum_change.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

@@ -21,9 +21,11 @@
 #pragma once
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct OsgpOptions {
     MomentumRule rule{};

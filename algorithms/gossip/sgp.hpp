@@ -25,9 +25,12 @@
 #pragma once
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct SgpOptions {
     MomentumRule rule{};

@@ -9,6 +9,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 
 #include "algorithms/optimizers/momentum_change.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/concurrency.hpp"
 
@@ -87,7 +88,7 @@ Task<> await_answer(Worker& self, SwarmNodePtr node, int partner) {
         co_await node->answered.get();
         co_return;
     }
-    const auto first = co_await first_of(answer_has_come(node), self.gone(partner));
+    const auto first = co_await first_of(answer_has_come(node), self.death_detected(partner));
     if (first.index() == 1) forget_question(*node);
 }
 
@@ -289,7 +290,7 @@ Task<> swarm_sgd_non_blocking(Worker& self, SwarmSgdOptions options) {
     std::int64_t left = draw_burst(*node);
     while (self.keeps_training()) {
         if (left == 0) {
-            if (node->asked && self.is_known_gone(*node->asked, node->life_asked))
+            if (node->asked && self.is_known_dead(*node->asked, node->life_asked))
                 forget_question(*node);
             if (!node->asked)
                 if (const auto partner = find_partner(self, *node))

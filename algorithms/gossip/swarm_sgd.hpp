@@ -45,9 +45,11 @@
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/compression/lattice.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 enum class StepsLaw : std::uint8_t { fixed, geometric };
 

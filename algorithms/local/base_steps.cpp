@@ -5,6 +5,7 @@
 #include "algorithms/exchange/push_sum.hpp"
 #include "algorithms/gossip/sgp.hpp"
 #include "algorithms/optimizers/adam.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

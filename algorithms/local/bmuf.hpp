@@ -34,9 +34,13 @@
 #include <cstdint>
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 enum class BlockForm : std::uint8_t { classical, nesterov, nesterov_folded };
 

@@ -4,6 +4,7 @@
 
 #include "algorithms/local/base_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

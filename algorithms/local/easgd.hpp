@@ -26,9 +26,12 @@
 #include <cstdint>
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct EasgdOptions {
     std::int64_t period = 4;  // tau, 1 or more

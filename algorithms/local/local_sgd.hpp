@@ -23,9 +23,12 @@
 #include <cstdint>
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct LocalSgdOptions {
     std::int64_t period = 8;  // tau, 1 or more

@@ -40,9 +40,12 @@
 #include <cstdint>
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct OverlapLocalSgdOptions {
     std::int64_t period = 2;  // tau, 1 or more

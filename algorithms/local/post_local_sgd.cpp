@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/local/base_steps.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

@@ -22,9 +22,12 @@
 #include <cstdint>
 
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct PostLocalSgdOptions {
     std::int64_t switch_step = 0;  // k_s

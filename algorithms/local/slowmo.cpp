@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/local/local_sgd.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

@@ -44,9 +44,13 @@
 #include <cstdint>
 
 #include "algorithms/local/base_steps.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 enum class Buffers : std::uint8_t { reset, maintain, average };
 

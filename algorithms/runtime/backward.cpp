@@ -1,9 +1,15 @@
+#include "algorithms/runtime/backward.hpp"
+
 #include <cmath>
 #include <optional>
 #include <utility>
 
+#include "algorithms/runtime/computation.hpp"
 #include "algorithms/runtime/diverged.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "algorithms/runtime/local_work.hpp"
+#include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/time_use.hpp"
+#include "algorithms/runtime/worker_state.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -28,14 +34,15 @@ std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout&
 // State shared by the steps of a backward pass. It outlives the Backward object, which an algorithm
 // may move.
 struct Backward::Gradient {
-    Gradient(Worker& worker, Vector at, std::int64_t k)
+    Gradient(SharedState& shared, WorkerState& own, Vector at)
         : x(std::move(at)),
           whole(x.layout()),
-          number(k),
-          computing(std::in_place, worker.time_use_, Work{Work::Kind::gradient, k}) {
+          number(own.gradients),
+          computing(std::in_place, own.time_use, Work{Work::Kind::gradient, number}) {
         if (x.has_values())
-            piece.emplace(worker.cluster_.local_work_,
-                          [this, &worker] { whole = worker.evaluate(x, number); });
+            piece.emplace(shared.local_work, [this, &shared, rank = own.rank] {
+                whole = evaluate_gradient(shared, rank, x, number);
+            });
     }
 
     Vector x;  // snapshot
@@ -45,13 +52,14 @@ struct Backward::Gradient {
     std::optional<Computing> computing;     // until the last bucket is complete
 };
 
-Backward::Backward(Worker& worker, Vector x, std::int64_t k, Time begin)
-    : worker_(&worker),
-      buckets_(&worker.cluster_.job_.timing.buckets),
-      charged_(worker.cluster_.job_.charged ? worker.cluster_.job_.charged : x.layout()),
-      begin_(begin),
-      gradient_(std::make_shared<Gradient>(worker, std::move(x), k)) {
-    for (const Bucket& bucket : *buckets_) ready_.push_back(worker.slowed(bucket.ready));
+Backward::Backward(SharedState& shared, WorkerState& own, Vector x)
+    : shared_(&shared),
+      own_(&own),
+      buckets_(&shared.job.timing.buckets),
+      charged_(shared.job.charged ? shared.job.charged : x.layout()),
+      begin_(shared.simulation().now()),
+      gradient_(std::make_shared<Gradient>(shared, own, std::move(x))) {
+    for (const Bucket& bucket : *buckets_) ready_.push_back(slowed(shared, own, bucket.ready));
 }
 
 std::int64_t Backward::offset(std::size_t i) const {
@@ -59,27 +67,27 @@ std::int64_t Backward::offset(std::size_t i) const {
 }
 
 Bytes Backward::weight(std::size_t i) const {
-    return worker_->wire().weigh(entries_of((*buckets_)[i], *charged_));
+    return shared_->job.wire.weigh(entries_of((*buckets_)[i], *charged_));
 }
 
 Task<Vector> Backward::bucket(std::size_t i) {
     PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
     const Bucket& bucket = (*buckets_)[i];
-    if (worker_->owed_ > Duration::zero()) {
-        begin_ = later(begin_, worker_->owed_);
-        co_await worker_->pay();
+    if (own_->checkpoint_due > Duration::zero()) {
+        begin_ = later(begin_, own_->checkpoint_due);
+        co_await write_due_checkpoint(*shared_, *own_);
     }
-    const Duration wait = begin_ + ready(i) - worker_->simulation().now();
-    if (wait > Duration::zero()) co_await worker_->simulation().sleep(wait);
+    const Duration wait = begin_ + ready_[i] - shared_->simulation().now();
+    if (wait > Duration::zero()) co_await shared_->simulation().sleep(wait);
     if (gradient_->computing)
-        gradient_->computing->tell_of_bucket(i, i == 0 ? begin_ : begin_ + ready(i - 1),
-                                             begin_ + ready(i));
+        gradient_->computing->report_bucket(i, i == 0 ? begin_ : begin_ + ready_[i - 1],
+                                            begin_ + ready_[i]);
     if (gradient_->piece) gradient_->piece->join();
     const Vector& whole = gradient_->whole;
-    if (i == 0) check_finite(whole, worker_->rank(), gradient_->number);
+    if (i == 0) check_finite(whole, own_->rank, gradient_->number);
     if (i + 1 == buckets_->size()) {
-        ++worker_->gradients_;
-        worker_->compute_time_ += ready(i);
+        ++own_->gradients;
+        own_->compute_time += ready_[i];
         gradient_->computing.reset();
     }
     LayoutPtr part = layout_of(*charged_, bucket);

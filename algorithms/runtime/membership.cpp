@@ -17,7 +17,7 @@ constexpr Stream attempt_streams = Stream{1} << 62U;
 Membership::Membership(int nodes, bool stalls)
     : nodes_(static_cast<std::size_t>(nodes)), present_(nodes), stalls_(stalls) {}
 
-std::vector<int> Membership::all_in(State state) const {
+std::vector<int> Membership::nodes_in(State state) const {
     std::vector<int> found;
     for (int node = 0; std::cmp_less(node, nodes_.size()); ++node)
         if (at(node).state == state) found.push_back(node);
@@ -25,7 +25,7 @@ std::vector<int> Membership::all_in(State state) const {
 }
 
 std::vector<int> Membership::all_present() const {
-    return all_in(State::present);
+    return nodes_in(State::present);
 }
 
 void Membership::leave(int node, Time known, const HasArrived& has_arrived) {
@@ -52,7 +52,7 @@ void Membership::leave(int node, Time known, const HasArrived& has_arrived) {
     });
 }
 
-Time Membership::all_known(Stream round) const {
+Time Membership::last_detection(Stream round) const {
     Time all{};
     for (const Node& node : nodes_)
         if (node.state == State::away && node.first_round <= round) all = std::max(all, node.known);

@@ -65,19 +65,20 @@ class Membership {
         return present(node) && at(node).first_round <= round;
     }
     /// Returns the time at which the others detect the death of a node that is away.
-    [[nodiscard]] Time known(int node) const { return at(node).known; }
+    [[nodiscard]] Time detection_time(int node) const { return at(node).known; }
     /// Returns the latest such time among nodes that are away and would take part in a round.
-    [[nodiscard]] Time all_known(Stream round) const;
+    [[nodiscard]] Time last_detection(Stream round) const;
     /// Returns whether a node takes part in a round, or has died without being detected yet.
     [[nodiscard]] bool is_expected(int node, Stream round, Time now) const {
         return takes_part(node, round) ||
-               (state(node) == State::away && known(node) > now && at(node).first_round <= round);
+               (state(node) == State::away && detection_time(node) > now &&
+                at(node).first_round <= round);
     }
-    [[nodiscard]] bool anybody_away() const { return away_ > 0; }
+    [[nodiscard]] bool any_away() const { return away_ > 0; }
     [[nodiscard]] int number_present() const { return present_; }
     /// Returns the nodes that are present, in order.
     [[nodiscard]] std::vector<int> all_present() const;
-    [[nodiscard]] std::vector<int> all_in(State state) const;
+    [[nodiscard]] std::vector<int> nodes_in(State state) const;
 
     /// Fires the next time that a node dies or joins.
     [[nodiscard]] std::shared_ptr<Signal> change() const { return change_; }

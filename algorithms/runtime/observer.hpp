@@ -12,7 +12,7 @@
 //   - A round is one call of a collective on one worker, identified by name. Rounds of one worker
 //     may overlap, and a round may consist of other rounds. `stream` is the stream of its messages
 //     (Rank::stream).
-//   - `waited` reports a wait when it is over. The causes are those of TimeUse (waiting.hpp). A
+//   - `waited` reports a wait when it is over. The causes are those of TimeUse (time_use.hpp). A
 //     wait for stragglers starts once all that the worker computes within the round counts as done.
 //
 // Hosts are numbered as in the network, across all jobs. All calls come from the event loop, and an

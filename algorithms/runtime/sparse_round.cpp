@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "sim/engine/check.hpp"
 
@@ -153,6 +154,22 @@ MeasuredDensity SparseRound::measure() {
     const auto entries = static_cast<double>(compressible_entries_);
     return {static_cast<double>(sent) / (entries * static_cast<double>(entered_.size())),
             static_cast<double>(merged) / entries, 1};
+}
+
+Task<> sparse_messages(SparseRound& round, Rank rank, SparseExchange how) {
+    if (how == SparseExchange::recursive_doubling) {
+        const UnionWeight weight = [&round](const Union& merged) {
+            return round.union_bytes(merged);
+        };
+        co_await sparse_all_reduce(std::move(rank), weight);
+    } else {
+        const BlockWeight weight = [&round](int from) {
+            return round.contribution_bytes(static_cast<std::size_t>(from));
+        };
+        const auto gather =
+            how == SparseExchange::all_gather_ring ? AllGather::ring : AllGather::bruck;
+        co_await all_gather(gather, std::move(rank), weight);
+    }
 }
 
 }  // namespace paceline

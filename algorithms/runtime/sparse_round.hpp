@@ -27,7 +27,9 @@
 #include "algorithms/compression/sparse.hpp"
 #include "algorithms/compression/sparse_vector.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/collectives/rank.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {

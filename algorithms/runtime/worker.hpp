@@ -24,27 +24,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "algorithms/runtime/cluster.hpp"
-#include "algorithms/runtime/membership.hpp"
-#include "algorithms/runtime/observer.hpp"
-#include "algorithms/runtime/waiting.hpp"
+#include "algorithms/runtime/letter.hpp"
+#include "algorithms/runtime/rounds.hpp"
+#include "algorithms/runtime/sparse_round.hpp"
+#include "algorithms/runtime/wire_format.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/rank.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
-#include "sim/engine/barrier.hpp"
-#include "sim/engine/channel.hpp"
 #include "sim/engine/random.hpp"
+#include "sim/engine/simulation.hpp"
 #include "sim/engine/task.hpp"
+#include "topologies/mixing/schedule.hpp"
 
 namespace paceline {
+
+struct Attempt;
+class Backward;
+class RoundTimer;
+struct SharedState;
+class TimeUse;
+struct WorkerState;
 
 /// Forms the result of a collective from the contributions of all workers.
 using Form = std::function<Vector(const Round<Vector>&)>;
@@ -52,54 +59,18 @@ using Form = std::function<Vector(const Round<Vector>&)>;
 /// Carries out the messages of one member of a collective, on the stream of `rank` or on others.
 using CollectiveOfOwn = std::function<Task<>(const Rank& rank)>;
 
-/// Returns the lane (stream) of letters to a box.
-[[nodiscard]] constexpr Stream lane_of_box(int box) {
-    return 1 + static_cast<Stream>(box);
-}
-
-/// The backward pass of one step: its buckets become complete one after the other, last layer
-/// first.
-class Backward {
-  public:
-    [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
-    /// Returns where bucket i begins in the whole gradient.
-    [[nodiscard]] std::int64_t offset(std::size_t i) const;
-    /// Returns the weight of bucket i on the wire.
-    [[nodiscard]] Bytes weight(std::size_t i) const;
-
-    /// Waits until bucket i is complete and returns its part of the gradient, with a layout of its
-    /// own. The last bucket ends the step. If messages weigh as another layout than the model's,
-    /// the buckets are those of that layout, and each holds the same share of the gradient's
-    /// entries.
-    Task<Vector> bucket(std::size_t i);
-
-  private:
-    friend class Worker;
-    struct Gradient;
-
-    Backward(Worker& worker, Vector x, std::int64_t k, Time begin);
-
-    Worker* worker_;
-    const std::vector<Bucket>* buckets_;
-    [[nodiscard]] Duration ready(std::size_t i) const { return ready_[i]; }
-
-    LayoutPtr charged_;  // the layout that the buckets are parts of
-    Time begin_;
-    std::vector<Duration> ready_;         // from begin_ until each bucket is complete
-    std::shared_ptr<Gradient> gradient_;  // joined when the first bucket is complete
-};
-
 class Worker {
   public:
-    Worker(Cluster& cluster, int rank);
+    /// Requires that both outlive the worker.
+    Worker(SharedState& shared, WorkerState& own);
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    [[nodiscard]] int rank() const { return rank_; }
-    [[nodiscard]] int nodes() const { return cluster_.nodes(); }
-    [[nodiscard]] Simulation& simulation() const { return cluster_.network_.simulation(); }
-    [[nodiscard]] WireFormat wire() const { return cluster_.job_.wire; }
-    [[nodiscard]] bool timing_only() const { return !cluster_.job_.start.has_values(); }
+    [[nodiscard]] int rank() const;
+    [[nodiscard]] int nodes() const;
+    [[nodiscard]] Simulation& simulation() const;
+    [[nodiscard]] WireFormat wire() const;
+    [[nodiscard]] bool timing_only() const;
 
     // --- steps ---
 
@@ -107,18 +78,18 @@ class Worker {
     /// taken is decided once, for all workers.
     [[nodiscard]] bool keeps_training();
     /// Returns the number of the current step: 0, 1, ...
-    [[nodiscard]] std::int64_t step() const { return step_; }
+    [[nodiscard]] std::int64_t step() const;
     /// Returns the number of epochs passed at the beginning of this step; 0 if the size of the data
     /// set is not known.
     [[nodiscard]] double epoch() const;
-    [[nodiscard]] double learning_rate() const { return cluster_.job_.learning_rate(step_); }
+    [[nodiscard]] double learning_rate() const;
 
     // --- state ---
 
     /// Returns this worker's own model.
-    [[nodiscard]] Vector& model() { return model_; }
+    [[nodiscard]] Vector& model();
     /// Returns the model of a synchronous method, which is equal on all workers and exists once.
-    [[nodiscard]] Vector& replicated_model() { return replicated("model", cluster_.job_.start); }
+    [[nodiscard]] Vector& replicated_model();
     /// Returns state that is equal on all workers and exists once; it is zero at first.
     [[nodiscard]] Vector& replicated(std::string_view name);
     /// The same, but the state is `first` at first.
@@ -156,12 +127,10 @@ class Worker {
     /// Takes the time of the optimizer's work at the end of a step.
     Task<> update();
     /// Takes the time of any other work of this node's device.
-    Task<> compute(Duration time) { return compute_as({}, time); }
+    Task<> compute(Duration time);
     /// The same, with the arithmetic `work`, which is done when the time is over (local_work.hpp).
     /// Requires that `work` changes only state of this worker.
-    Task<> compute(Duration time, std::function<void()> work) {
-        return compute_as({}, time, std::move(work));
-    }
+    Task<> compute(Duration time, std::function<void()> work);
 
     // --- communication ---
 
@@ -169,13 +138,13 @@ class Worker {
     /// the same group. Requires that the ranks are distinct and that this worker is one of them.
     [[nodiscard]] GroupPtr group(std::vector<int> ranks);
     /// Returns the group of all workers.
-    [[nodiscard]] const GroupPtr& everybody() const { return cluster_.everybody_; }
+    [[nodiscard]] const GroupPtr& everybody() const;
 
     /// Returns this worker's place in the next collective of a group; for collectives that only
     /// take time.
     [[nodiscard]] Rank next_rank(const GroupPtr& group);
     /// Carries out the messages of such a collective and accounts for the wait by cause
-    /// (waiting.hpp). `name` is a string literal for the observer (observer.hpp).
+    /// (time_use.hpp). `name` is a string literal for the observer (observer.hpp).
     Task<> take_part(Rank rank, Task<> messages, std::string_view name = "collective");
     /// Returns the mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
@@ -229,7 +198,7 @@ class Worker {
     /// to have died.
     Task<std::optional<Letter>> next_letter_from(int node, int box);
     /// Returns the number of letters in a box.
-    [[nodiscard]] std::size_t letters_in(int box) { return this->box(box).size(); }
+    [[nodiscard]] std::size_t letters_in(int box);
     /// Runs a service of this worker (Cluster::serve). What the service refers to must outlive this
     /// worker's algorithm, because the service continues after the algorithm has ended.
     void serve(Task<> work);
@@ -237,34 +206,32 @@ class Worker {
     /// Waits until all workers and servers have arrived here. It sends no messages and adds no time
     /// of its own. Use it only to keep counts of the simulation equal, never in place of
     /// information that a method must exchange.
-    Task<> meet();
-    /// Returns the number of meetings since the beginning, or since the last restart.
-    [[nodiscard]] unsigned meetings() const {
-        return cluster_.meeting_.meetings() - cluster_.meetings_before_;
-    }
+    Task<> barrier();
+    /// Returns how often the barrier has opened since the beginning, or since the last restart.
+    [[nodiscard]] unsigned barriers_passed() const;
 
     // --- failures (membership.hpp) ---
 
     /// Returns whether a worker is present. Letters posted to an absent worker are lost.
-    [[nodiscard]] bool present(int rank) const { return cluster_.present(rank); }
+    [[nodiscard]] bool present(int rank) const;
     /// Returns the workers that are present, in order. All that ask at the same instant get the
     /// same list.
-    [[nodiscard]] std::vector<int> all_present() const { return cluster_.all_present(); }
+    [[nodiscard]] std::vector<int> all_present() const;
     /// Returns whether nodes of this job fail on their own; false if every death restarts all
     /// nodes.
-    [[nodiscard]] bool others_fail() const { return cluster_.membership_ != nullptr; }
+    [[nodiscard]] bool others_fail() const;
     /// Returns the number of a worker's life, which grows when the worker returns. Requests made to
     /// an earlier life are lost.
-    [[nodiscard]] int life(int rank) const { return cluster_.life_of(rank); }
+    [[nodiscard]] int life(int rank) const;
     /// Returns whether it is known by now that a life of a worker has ended.
-    [[nodiscard]] bool is_known_gone(int rank, int life) const;
+    [[nodiscard]] bool is_known_dead(int rank, int life) const;
     /// Waits until it is known that the present life of a worker has ended. Requires others_fail().
-    Task<> gone(int rank);
+    Task<> death_detected(int rank);
     /// Takes the next letter out of a box of this worker. Returns nullopt if a worker dies or joins
     /// first.
     Task<std::optional<Letter>> next_letter_or_change(int box);
     /// Returns the number of updates of replicated state so far.
-    [[nodiscard]] std::int64_t updates_done() const { return cluster_.updates_done_; }
+    [[nodiscard]] std::int64_t updates_done() const;
 
     /// Runs a task concurrently. Await the result once, or drop it to cancel the task.
     template <class T>
@@ -280,7 +247,7 @@ class Worker {
     /// Returns the layout that messages weigh as: the model's own, or that of the net it stands in
     /// for.
     [[nodiscard]] const LayoutPtr& charged_layout() const;
-    [[nodiscard]] bool stands_in() const { return cluster_.job_.charged != nullptr; }
+    [[nodiscard]] bool stands_in() const;
 
     // --- metrics ---
 
@@ -293,33 +260,18 @@ class Worker {
     void count_participation(double share);
 
     /// Returns the number of gradients computed, without those that a restart has undone.
-    [[nodiscard]] std::int64_t gradients_computed() const { return gradients_; }
-    [[nodiscard]] std::int64_t gradients_undone() const { return undone_; }
-    [[nodiscard]] Duration compute_time() const { return compute_time_; }
-    [[nodiscard]] const TimeUse& time_use() const { return time_use_; }
-    [[nodiscard]] TimeUse& time_use() { return time_use_; }
+    [[nodiscard]] std::int64_t gradients_computed() const;
+    [[nodiscard]] std::int64_t gradients_undone() const;
+    [[nodiscard]] Duration compute_time() const;
+    [[nodiscard]] const TimeUse& time_use() const;
+    [[nodiscard]] TimeUse& time_use();
 
   private:
-    friend class Backward;
-    friend class Cluster;
-
-    [[nodiscard]] Channel<Letter>& box(int number) { return boxes_[number]; }
     [[nodiscard]] bool begins_update(std::int64_t k);
-    /// Returns how long `time` of the next gradient takes on this worker.
-    [[nodiscard]] Duration slowed(Duration time) const;
-    [[nodiscard]] Vector evaluate(const Vector& x, std::int64_t k) const;
-    [[nodiscard]] Vector evaluate_mean(const Vector& x, std::int64_t k) const;
-    [[nodiscard]] Stream next_stream(const Group& group);
-    /// Returns the number of collectives of the whole cluster that this worker has begun.
-    [[nodiscard]] Stream rounds_begun() const;
-    /// Returns the stream of the next collective of the whole cluster.
-    [[nodiscard]] Stream next_round() const;
     /// Returns whether a collective of the group continues without members that die.
-    [[nodiscard]] bool survives(const GroupPtr& group) const;
+    [[nodiscard]] bool tolerates_failures(const GroupPtr& group) const;
     Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
-    [[nodiscard]] InRound enter(const Rank& rank, std::string_view name);
-    Task<> compute_as(Work what, Duration time);
-    Task<> compute_as(Work what, Duration time, std::function<void()> work);
+    [[nodiscard]] RoundTimer enter(const Rank& rank, std::string_view name);
     Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
     Task<Vector> mean_gradient_in(Vector x, AllReducePlan how);
     Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
@@ -331,38 +283,29 @@ class Worker {
     Task<Vector> neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights);
     Task<Vector> combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form);
 
-    // --- the same operations in jobs whose nodes fail (worker_surviving.cpp) ---
+    // --- the same operations in jobs whose nodes fail (worker_fault_tolerant.cpp) ---
 
     using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
     /// Begins attempts at a round until the members of one agree; returns that one.
-    Task<AttemptPtr> survive(Stream round, std::string_view name, Messages messages);
-    Task<> learn_who_is_there(Stream round);
+    Task<std::shared_ptr<Attempt>> run_attempts(Stream round, std::string_view name,
+                                                Messages messages);
+    Task<> wait_for_detection(Stream round);
     [[nodiscard]] Rank rank_in(const Attempt& attempt) const;
-    Task<Vector> surviving_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
-    Task<Vector> surviving_mean_gradient(Vector x, AllReducePlan how);
-    Task<> surviving_all_gather(Stream round, Bytes block, AllGather how);
-    Task<> surviving_sparse_all_reduce(Stream round, UnionWeight weight);
-    Task<Vector> surviving_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
-                                             SparsePacking packing);
-    Task<Vector> surviving_combine(Stream round, Vector v, CollectiveOfOwn messages, Form form);
-    Task<Vector> surviving_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
+    Task<Vector> fault_tolerant_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
+    Task<Vector> fault_tolerant_mean_gradient(Vector x, AllReducePlan how);
+    Task<> fault_tolerant_all_gather(Stream round, Bytes block, AllGather how);
+    Task<> fault_tolerant_sparse_all_reduce(Stream round, UnionWeight weight);
+    Task<Vector> fault_tolerant_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
+                                                  SparsePacking packing);
+    Task<Vector> fault_tolerant_combine(Stream round, Vector v, CollectiveOfOwn messages,
+                                        Form form);
+    Task<Vector> fault_tolerant_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
     [[nodiscard]] std::vector<int> listeners_in(Stream round) const;
-    Task<bool> reached(int from, Stream round);
-    Task<bool> reached_unless_gone(int from, Stream round);
-    /// Takes the time of writing the checkpoint that is due on this worker.
-    Task<> pay();
+    Task<bool> received(int from, Stream round);
+    Task<bool> received_before_death(int from, Stream round);
 
-    Cluster& cluster_;
-    int rank_;
-    Vector model_;
-    std::int64_t step_ = -1;
-    std::int64_t gradients_ = 0;
-    Duration compute_time_{};
-    std::int64_t undone_ = 0;
-    Duration owed_{};  // checkpoint time due before the next computation
-    TimeUse time_use_;
-    std::map<std::uint32_t, Stream> rounds_;  // collectives begun, by epoch of the group
-    std::map<int, Channel<Letter>> boxes_;
+    SharedState& shared_;
+    WorkerState& own_;
 };
 
 }  // namespace paceline

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "algorithms/exchange/push_and_read.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

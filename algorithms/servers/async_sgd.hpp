@@ -28,9 +28,11 @@
 // choices of this project.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct AsyncSgdOptions {
     double momentum = 0.9;           // beta

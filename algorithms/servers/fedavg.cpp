@@ -13,6 +13,7 @@
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/concurrency.hpp"
 
@@ -187,21 +188,22 @@ Duration encoding_time(const FedavgOptions& options, const Layout& layout) {
 Task<> fedavg(Worker& self, FedavgOptions options) {
     Client client{Vector::zero_like(self.model()), self.stream("compression")};
     while (self.keeps_training()) {
-        const bool under_way = self.meetings() % 2 == 1;
+        const bool under_way = self.barriers_passed() % 2 == 1;
         if (under_way || self.step() % options.local_steps != 0) {  // joined within a round
             pass_steps(self, options);
-            if (under_way) co_await self.meet();
+            if (under_way) co_await self.barrier();
             continue;
         }
-        co_await self.meet();  // the round begins
+        co_await self.barrier();  // the round begins
         const std::int64_t round = round_of(self.step(), options);
         bool over = false;
         if (std::ranges::binary_search(draw(self, options, round), self.rank())) {
-            const auto first = co_await first_of(train(self, options, round, client), self.meet());
+            const auto first =
+                co_await first_of(train(self, options, round, client), self.barrier());
             over = first.index() == 1;  // its model comes too late
         }
         pass_steps(self, options);
-        if (!over) co_await self.meet();  // waits until the server has averaged
+        if (!over) co_await self.barrier();  // waits until the server has averaged
     }
 }
 
@@ -211,7 +213,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
     const std::int64_t first = (self.step() + options.local_steps) / options.local_steps;
 
     for (std::int64_t round = first;; ++round) {
-        co_await self.meet();
+        co_await self.barrier();
         std::vector<Task<>> sent;
         std::vector<Asked> asked;
         for (const int client : draw(self, options, round)) {
@@ -230,7 +232,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
             });
         }
         self.count_participation(static_cast<double>(models.size()) / self.nodes());
-        co_await self.meet();
+        co_await self.barrier();
     }
 }
 

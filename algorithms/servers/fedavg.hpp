@@ -23,7 +23,7 @@
 // All workers count the same steps: a round is E of them. A worker outside S skips the round's
 // steps at its beginning, computes nothing and sends nothing. A worker whose model comes too late
 // stops when the round is over and skips its remaining steps. Workers learn without messages when a
-// round begins and ends (Worker::meet). As in the paper, the workers in S wait for the end, since a
+// round begins and ends (Worker::barrier). As in the paper, the workers in S wait for the end, since a
 // round ends when the last model has arrived. All workers draw S from one common stream, which
 // stands for the message that a real server would send. A run that stops within a round ends that
 // round with the steps taken so far.
@@ -47,9 +47,14 @@
 #include <vector>
 
 #include "algorithms/compression/compressor.hpp"
-#include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/engine/random.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct FedavgOptions {
     double fraction = 1;                 // C

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/exchange/push_and_read.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 

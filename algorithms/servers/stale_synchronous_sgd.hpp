@@ -40,9 +40,11 @@
 
 #include <cstdint>
 
-#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct StaleSynchronousSgdOptions {
     std::int64_t bound = 3;  // s

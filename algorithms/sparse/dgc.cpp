@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
 #include "algorithms/sparse/dgc_memory.hpp"
 
 namespace paceline {

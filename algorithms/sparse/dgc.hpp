@@ -57,10 +57,14 @@
 // paper's model; the receivers of an all-gather know the sizes of its blocks without a message.
 #pragma once
 
-#include "algorithms/runtime/worker.hpp"
 #include "algorithms/sparse/dgc_options.hpp"
+#include "models/tensors/layout.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+class Worker;
 
 /// Runs one worker's part of a sparse exchange of `layout` without values. Returns when the worker
 /// has the sum over all workers.

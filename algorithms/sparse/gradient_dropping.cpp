@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/numeric/elementary.hpp"
 

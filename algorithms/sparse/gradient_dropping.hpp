@@ -34,6 +34,8 @@
 
 namespace paceline {
 
+class Worker;
+
 struct GradientDroppingOptions {
     double density = 0.01;  // share of entries sent: 1 - drop rate
     DensityLaw law = DensityLaw::independent;

@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "algorithms/gossip/swarm_sgd.hpp"
+#include "algorithms/runtime/wire_format.hpp"
 #include "analysis/forms/step_models.hpp"
 
 namespace paceline {

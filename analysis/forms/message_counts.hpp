@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "algorithms/collective/collective.hpp"
+#include "algorithms/runtime/wire_format.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"

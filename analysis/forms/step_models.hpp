@@ -16,6 +16,7 @@
 #include "algorithms/dense/dense_sgd.hpp"
 #include "algorithms/dense/overlapped_sgd.hpp"
 #include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/runtime/wire_format.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/closed_forms.hpp"

@@ -26,7 +26,7 @@ std::string outcome_name(RunEnd end, bool all_finished) {
 
 std::string describe(const Simulation& simulation, const std::string& outcome) {
     if (outcome == "spinning")
-        return fmt::format("{} does not let time pass", simulation.spinner());
+        return fmt::format("{} does not let time pass", simulation.spinning_process());
     if (outcome == "out-of-range") return "an event lies beyond the 106 days that a clock can tell";
     if (outcome != "deadlock") return {};
     std::string text;
@@ -117,7 +117,7 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
     return m;
 }
 
-void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew) {
+void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes) {
     double computed = 0;
     double undone = 0;
     double away_s = 0;
@@ -130,14 +130,14 @@ void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew) {
         writing_s += to_seconds(worker.time_use().writing());
     }
     const double nodes_s = cluster.nodes() * metrics.sim_time_s;
-    metrics.deaths = static_cast<double>(crew.deaths());
+    metrics.deaths = static_cast<double>(processes.deaths());
     if (computed > 0) metrics.undone_share = undone / computed;
     if (nodes_s > 0) {
         metrics.away_share = away_s / nodes_s;
         metrics.checkpoint_share = writing_s / nodes_s;
     }
     if (metrics.outcome != "deadlock") return;
-    const std::string gone = crew.who_is_gone();
+    const std::string gone = processes.missing_nodes_text();
     if (gone.empty()) return;
     metrics.outcome_details =
         metrics.outcome_details.empty() ? gone : gone + "; " + metrics.outcome_details;

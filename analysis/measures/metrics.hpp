@@ -7,7 +7,7 @@
 //   exposed      step time minus the time the compute device was busy, mean over workers
 //   waiting      shares of the simulated time, mean over workers: for stragglers (workers that had
 //                not arrived), for dead nodes (while a worker was away), for the network (the rest
-//                of the time without computing); algorithms/runtime/waiting.hpp defines which is which.
+//                of the time without computing); algorithms/runtime/time_use.hpp defines which is which.
 //                Together with the share of computing they sum to 1.
 //   staleness    mean age of what is used in training, for methods that have it. Parameter servers:
 //                pushes of others that were applied to the model between the time it was read and
@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "algorithms/runtime/cluster.hpp"
-#include "algorithms/runtime/crew.hpp"
+#include "algorithms/runtime/worker_processes.hpp"
 #include "analysis/measures/training_log.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
@@ -109,7 +109,7 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
                 RunEnd end, bool all_finished, const RunFacts& facts);
 
 /// Adds the cost of failures. If failures ended the run, names the missing nodes.
-void add_failures(Metrics& metrics, const Cluster& cluster, const Crew& crew);
+void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes);
 
 /// Adds what a training run has learned. Requires that the log is finished.
 void add_learning(Metrics& metrics, TrainingLog& log);

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
-#include "app/questions/lists.hpp"
+#include "app/questions/list_text.hpp"
 #include "app/study/run_study.hpp"
 
 namespace paceline {

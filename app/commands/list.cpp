@@ -8,7 +8,7 @@
 #include "app/commands/command.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
-#include "app/questions/lists.hpp"
+#include "app/questions/list_text.hpp"
 
 namespace paceline {
 

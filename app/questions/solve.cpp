@@ -47,19 +47,19 @@ void check_target(const SolveQuestion& question) {
                       "is of the other scenario's column, and there is none; give --against");
 }
 
-void check_settings(const SolveQuestion& question, const FreeQuantity& free) {
+void check_settings(const SolveQuestion& question, const VariedQuantity& varied) {
     for (const std::string& setting : question.settings)
-        if (at_or_below(path_of(setting), free.path))
+        if (at_or_below(path_of(setting), varied.path))
             refuse_search("--set " + path_of(setting),
                           "is also what --vary moves; remove one of the two");
 }
 
-Subject other_subject(const SolveQuestion& question, const FreeQuantity& free) {
+Subject other_subject(const SolveQuestion& question, const VariedQuantity& varied) {
     Subject other{question.settings, true};
     for (const std::string& setting : question.against) {
         other.settings.push_back(setting);
         const std::string path = path_of(setting);
-        if (at_or_below(free.path, path) || at_or_below(path, free.path)) other.varies = false;
+        if (at_or_below(varied.path, path) || at_or_below(path, varied.path)) other.varies = false;
     }
     return other;
 }
@@ -96,29 +96,29 @@ bool takes(SolvePoints& points, const Subject& subject, double value) {
 // The two scenarios, and the points of each.
 class Comparison {
   public:
-    Comparison(const SolveQuestion& question, const FreeQuantity& free, SolveOptions options)
+    Comparison(const SolveQuestion& question, const VariedQuantity& varied, SolveOptions options)
         : question_(question),
-          points_(question.file, free, std::move(options)),
+          points_(question.file, varied, std::move(options)),
           main_{question.settings, true},
-          other_(other_subject(question, free)) {}
+          other_(other_subject(question, varied)) {}
 
     // Returns whether the scenario takes only whole numbers at this path. Throws ConfigError if it
     // refuses an end of the range.
-    bool check_ends(const FreeQuantity& free) {
-        const bool whole = free.kind == QuantityKind::number &&
-                           free.from == std::floor(free.from) && free.to == std::floor(free.to) &&
-                           std::abs(free.to) < 1e15 && std::abs(free.from) < 1e15 &&
-                           !takes(points_, main_, free.from + 0.5) &&
-                           (takes(points_, main_, free.from) || takes(points_, main_, free.to));
+    bool check_ends(const VariedQuantity& varied) {
+        const bool whole =
+            varied.kind == QuantityKind::number && varied.from == std::floor(varied.from) &&
+            varied.to == std::floor(varied.to) && std::abs(varied.to) < 1e15 &&
+            std::abs(varied.from) < 1e15 && !takes(points_, main_, varied.from + 0.5) &&
+            (takes(points_, main_, varied.from) || takes(points_, main_, varied.to));
         const auto read_ends = [&](const Subject& subject) {
-            if (whole && takes(points_, subject, free.to)) return;
-            points_.read(subject, free.from);
-            if (!whole && subject.varies) points_.read(subject, free.to);
+            if (whole && takes(points_, subject, varied.to)) return;
+            points_.read(subject, varied.from);
+            if (!whole && subject.varies) points_.read(subject, varied.to);
         };
-        blaming("--vary", {free.path}, [&] { read_ends(main_); });
+        blaming("--vary", {varied.path}, [&] { read_ends(main_); });
         if (has_other())
             blaming("--against", paths_of(question_.against),
-                    [&] { blaming("--vary", {free.path}, [&] { read_ends(other_); }); });
+                    [&] { blaming("--vary", {varied.path}, [&] { read_ends(other_); }); });
         return whole;
     }
 
@@ -195,24 +195,24 @@ class Comparison {
     Subject other_;
 };
 
-Search search_of(const SolveQuestion& question, const FreeQuantity& free) {
-    const bool wide = free.from > 0 && free.to / free.from > 10;
-    if (question.scale == Scale::logarithmic && free.from <= 0)
+Search search_of(const SolveQuestion& question, const VariedQuantity& varied) {
+    const bool wide = varied.from > 0 && varied.to / varied.from > 10;
+    if (question.scale == Scale::logarithmic && varied.from <= 0)
         refuse_search("--scale", "a logarithmic scale needs a range above 0; use --scale linear");
-    const bool whole = free.kind == QuantityKind::whole_number;
+    const bool whole = varied.kind == QuantityKind::whole_number;
     return {question.scale.value_or(wide ? Scale::logarithmic : Scale::linear),
-            whole ? 0 : question.tolerance, free.step()};
+            whole ? 0 : question.tolerance, varied.step()};
 }
 
-std::vector<double> grid_of(const SolveQuestion& question, const FreeQuantity& free,
+std::vector<double> grid_of(const SolveQuestion& question, const VariedQuantity& varied,
                             const Search& search) {
-    const bool whole = free.kind == QuantityKind::whole_number;
-    const double there_are = free.to - free.from + 1;
+    const bool whole = varied.kind == QuantityKind::whole_number;
+    const double there_are = varied.to - varied.from + 1;
     const std::size_t usual = whole && there_are <= static_cast<double>(most_whole_numbers)
                                   ? most_whole_numbers
                                   : usual_grid;
     std::vector<double> grid =
-        search_grid(free.from, free.to, question.grid.value_or(usual), search);
+        search_grid(varied.from, varied.to, question.grid.value_or(usual), search);
     return whole ? with_powers_of_two(std::move(grid)) : grid;
 }
 
@@ -226,13 +226,13 @@ Solution solve(const SolveQuestion& question, const SolveOptions& options) {
     check_column(question.column);
     check_target(question);
     Solution solution;
-    FreeQuantity& free = solution.free;
-    free = read_free_quantity(question.vary);
-    check_settings(question, free);
-    Comparison comparison(question, free, options);
-    if (comparison.check_ends(free)) free.kind = QuantityKind::whole_number;
-    solution.search = search_of(question, free);
-    solution.grid = grid_of(question, free, solution.search);
+    VariedQuantity& varied = solution.varied;
+    varied = read_varied_quantity(question.vary);
+    check_settings(question, varied);
+    Comparison comparison(question, varied, options);
+    if (comparison.check_ends(varied)) varied.kind = QuantityKind::whole_number;
+    solution.search = search_of(question, varied);
+    solution.grid = grid_of(question, varied, solution.search);
     solution.other_varies = comparison.other_varies();
 
     solution.found = find_changes(

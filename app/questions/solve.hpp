@@ -1,7 +1,7 @@
 // `paceline solve` answers: for which values of one free quantity does a column of the scenario's
 // result equal a number, or the same column of the scenario with other settings?
 //
-//   left(x)    the column with the free quantity at x
+//   left(x)    the column with the varied quantity at x
 //   right(x)   a number, or `times` the column of the other scenario. The other's free quantity
 //              varies too, unless one of its own settings fixes the free path or one above it
 //
@@ -41,7 +41,7 @@ struct SolveQuestion {
 };
 
 struct Solution {
-    FreeQuantity free;
+    VariedQuantity varied;
     Search search;
     bool other_varies = false;
     std::vector<double> grid;

@@ -20,7 +20,7 @@ bool has_values(const Metrics& metrics) {
 
 Point SolvePoints::read(const Subject& subject, double value) {
     std::vector<std::string> settings = subject.settings;
-    if (subject.varies) settings.push_back(free_.setting(value));
+    if (subject.varies) settings.push_back(varied_.setting(value));
     return read_single_point(file_, settings, cache_);
 }
 

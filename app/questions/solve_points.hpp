@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "analysis/measures/crossings.hpp"
-#include "app/questions/free_quantity.hpp"
+#include "app/questions/varied_quantity.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/run_pool.hpp"
 #include "app/study/study_progress.hpp"
@@ -46,10 +46,10 @@ struct Candidate {
 
 class SolvePoints {
   public:
-    SolvePoints(std::string file, FreeQuantity free, SolveOptions options)
-        : file_(std::move(file)), free_(std::move(free)), options_(std::move(options)) {}
+    SolvePoints(std::string file, VariedQuantity varied, SolveOptions options)
+        : file_(std::move(file)), varied_(std::move(varied)), options_(std::move(options)) {}
 
-    /// Returns the point of a subject with the free quantity at this value. Throws ConfigError.
+    /// Returns the point of a subject with the varied quantity at this value. Throws ConfigError.
     Point read(const Subject& subject, double value);
     /// Does the same, but returns a refusal instead of throwing it.
     Candidate candidate(const Subject& subject, double value);
@@ -71,7 +71,7 @@ class SolvePoints {
     void run(Study study);
 
     std::string file_;
-    FreeQuantity free_;
+    VariedQuantity varied_;
     SolveOptions options_;
     DataCache cache_;
     std::map<std::string, Metrics> results_;  // by the point's JSON

@@ -28,19 +28,19 @@ std::string number(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}g}", *value, digits) : "-";
 }
 
-// Formats values of the free quantity and of the column.
+// Formats values of the varied quantity and of the column.
 class Pen {
   public:
     Pen(const SolveQuestion& question, const Solution& solution)
         : question_(question), solution_(solution), digits_(digits_of(solution.search)) {}
 
-    [[nodiscard]] std::string value(double x) const { return solution_.free.shown(x, digits_); }
-    [[nodiscard]] std::string on_grid(double x) const { return solution_.free.spelled(x); }
+    [[nodiscard]] std::string value(double x) const { return solution_.varied.shown(x, digits_); }
+    [[nodiscard]] std::string on_grid(double x) const { return solution_.varied.spelled(x); }
     [[nodiscard]] std::string both(const Sample& sample) const {
         return fmt::format("{} against {}", number(sample.at.left, digits_ + 2),
                            number(sample.at.right, digits_ + 2));
     }
-    [[nodiscard]] bool whole() const { return solution_.free.kind == QuantityKind::whole_number; }
+    [[nodiscard]] bool whole() const { return solution_.varied.kind == QuantityKind::whole_number; }
     [[nodiscard]] std::string target() const {
         if (question_.equals) return fmt::format("{}", *question_.equals);
         return question_.times == 1 ? "the other"
@@ -72,10 +72,10 @@ void add_lines(std::string& text, std::string_view title, const std::vector<std:
 }
 
 std::string question_text(const SolveQuestion& question, const Solution& solution, const Pen& pen) {
-    const FreeQuantity& free = solution.free;
-    std::string text =
-        fmt::format("For which {} from {} to {} is {} {}?\n\n", free.path, pen.on_grid(free.from),
-                    pen.on_grid(free.to), question.column, pen.relation(Side::equal));
+    const VariedQuantity& varied = solution.varied;
+    std::string text = fmt::format("For which {} from {} to {} is {} {}?\n\n", varied.path,
+                                   pen.on_grid(varied.from), pen.on_grid(varied.to),
+                                   question.column, pen.relation(Side::equal));
     std::vector<std::string> lines{question.file};
     lines.insert(lines.end(), question.settings.begin(), question.settings.end());
     add_lines(text, "scenario", lines);
@@ -195,10 +195,10 @@ std::string table_text(const SolveQuestion& question, const Solution& solution, 
     std::vector<Sample> rows;
     for (const Sample& sample : solution.found.samples)
         if (on_grid.contains(sample.x)) rows.push_back(sample);
-    std::size_t width = solution.free.path.size();
+    std::size_t width = solution.varied.path.size();
     for (const Sample& row : rows) width = std::max(width, pen.on_grid(row.x).size());
     std::string text =
-        fmt::format("{:>{}}  {:>{}}     {}\n", solution.free.path, width, question.column,
+        fmt::format("{:>{}}  {:>{}}     {}\n", solution.varied.path, width, question.column,
                     std::max<std::size_t>(12, question.column.size()), pen.target());
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -215,10 +215,10 @@ std::string table_text(const SolveQuestion& question, const Solution& solution, 
     return text;
 }
 
-Json value_json(const FreeQuantity& free, double x) {
-    const bool plain = free.step() == 0 || free.kind == QuantityKind::whole_number;
-    return {{"value", plain ? Json::parse(free.spelled(x)) : Json(free.spelled(x))},
-            {"number", free.in_base_unit(x)}};
+Json value_json(const VariedQuantity& varied, double x) {
+    const bool plain = varied.step() == 0 || varied.kind == QuantityKind::whole_number;
+    return {{"value", plain ? Json::parse(varied.spelled(x)) : Json(varied.spelled(x))},
+            {"number", varied.in_base_unit(x)}};
 }
 
 Json optional_json(const std::optional<double>& value) {
@@ -257,14 +257,14 @@ Json pair_json(const Sides& at) {
     return Json::array({optional_json(at.left), optional_json(at.right)});
 }
 
-Json answers_json(const FreeQuantity& free, const Changes& found) {
+Json answers_json(const VariedQuantity& varied, const Changes& found) {
     Json answers = Json::array();
     for (const Change& change : found.changes)
         answers.push_back(
             {{"kind", name_of(change.kind)},
-             {"at", value_json(free, change.at)},
-             {"from", value_json(free, change.first.x)},
-             {"to", value_json(free, change.last.x)},
+             {"at", value_json(varied, change.at)},
+             {"from", value_json(varied, change.first.x)},
+             {"to", value_json(varied, change.last.x)},
              {"before", side_json(change.before)},
              {"after", side_json(change.after)},
              {"values",
@@ -272,24 +272,24 @@ Json answers_json(const FreeQuantity& free, const Changes& found) {
     return answers;
 }
 
-Json sample_json(const FreeQuantity& free, const Sample& sample) {
-    Json json = value_json(free, sample.x);
+Json sample_json(const VariedQuantity& varied, const Sample& sample) {
+    Json json = value_json(varied, sample.x);
     json["left"] = optional_json(sample.at.left);
     json["right"] = optional_json(sample.at.right);
     return json;
 }
 
 Json question_json(const SolveQuestion& question, const Solution& solution) {
-    const FreeQuantity& free = solution.free;
+    const VariedQuantity& varied = solution.varied;
     const bool logarithmic = solution.search.scale == Scale::logarithmic;
     Json json{{"scenario", question.file},
               {"settings", question.settings},
               {"vary",
-               {{"path", free.path},
-                {"from", value_json(free, free.from)},
-                {"to", value_json(free, free.to)},
+               {{"path", varied.path},
+                {"from", value_json(varied, varied.from)},
+                {"to", value_json(varied, varied.to)},
                 {"scale", logarithmic ? "logarithmic" : "linear"},
-                {"unit", free.base_unit()}}},
+                {"unit", varied.base_unit()}}},
               {"column", question.column}};
     if (question.equals)
         json["equals"] = *question.equals;
@@ -315,23 +315,24 @@ std::string solution_text(const SolveQuestion& question, const Solution& solutio
 }
 
 std::string solution_json(const SolveQuestion& question, const Solution& solution) {
-    const FreeQuantity& free = solution.free;
+    const VariedQuantity& varied = solution.varied;
     const std::set<double> on_grid(solution.grid.begin(), solution.grid.end());
     Json json{
         {"question", question_json(question, solution)},
-        {"answers", answers_json(free, solution.found)},
-        {"closed_form", solution.closed_form ? answers_json(free, *solution.closed_form) : Json()},
-        {"closest", solution.found.closest ? sample_json(free, *solution.found.closest) : Json()},
+        {"answers", answers_json(varied, solution.found)},
+        {"closed_form",
+         solution.closed_form ? answers_json(varied, *solution.closed_form) : Json()},
+        {"closest", solution.found.closest ? sample_json(varied, *solution.found.closest) : Json()},
         {"gaps", Json::array()},
         {"samples", Json::array()},
         {"points", solution.points},
         {"kept", solution.kept}};
     for (const Gap& gap : solution.found.gaps)
-        json["gaps"].push_back({{"from", value_json(free, gap.first)},
-                                {"to", value_json(free, gap.last)},
+        json["gaps"].push_back({{"from", value_json(varied, gap.first)},
+                                {"to", value_json(varied, gap.last)},
                                 {"why", solution.why_gap.at(gap.first)}});
     for (const Sample& sample : solution.found.samples) {
-        Json one = sample_json(free, sample);
+        Json one = sample_json(varied, sample);
         one["on_grid"] = on_grid.contains(sample.x);
         json["samples"].push_back(std::move(one));
     }

@@ -21,7 +21,7 @@ std::string solution_text(const SolveQuestion& question, const Solution& solutio
 ///   "gaps"         from, to, why
 ///   "samples"      value, left, right, on_grid
 ///   "points", "kept"
-/// A value of the free quantity is {"value": as in scenarios, "number": in base units}.
+/// A value of the varied quantity is {"value": as in scenarios, "number": in base units}.
 std::string solution_json(const SolveQuestion& question, const Solution& solution);
 
 }  // namespace paceline

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "algorithms/runtime/crew.hpp"
 #include "algorithms/runtime/diverged.hpp"
+#include "algorithms/runtime/worker_processes.hpp"
 #include "analysis/traces/job_marks.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/network/link_processes.hpp"
@@ -366,7 +366,7 @@ Ended run_to_its_end(Simulation& simulation, Time limit) {
     }
 }
 
-CrewWork work_of(const Scenario& scenario) {
+WorkerProgram program_of(const Scenario& scenario) {
     return {scenario.algorithm.run, scenario.algorithm.serve, scenario.algorithm.server_nodes};
 }
 
@@ -397,7 +397,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     const RandomStreams random(scenario.seed);
     Network network(simulation, std::move(fabric), choice.transport(), random);
     if (observer != nullptr) {
-        tell(observer->begins, machine_of(scenario, network, seats));
+        notify(observer->begins, machine_of(scenario, network, seats));
         network.observe(&observer->network);
     }
     LinkProcesses link_processes(network, random);
@@ -415,18 +415,18 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
     if (log) log->watch(cluster);
     const Others others(scenario, network, seats, observer);
     Processes processes(simulation);
-    std::optional<Crew> crew;
+    std::optional<WorkerProcesses> worker_processes;
     if (choice.failures)
-        crew.emplace(network, cluster, work_of(scenario)).begin();
+        worker_processes.emplace(network, cluster, program_of(scenario)).begin();
     else
         spawn_all(scenario, cluster, processes);
 
     const Ended ended =
         run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
-    if (crew) crew->settle();
-    if (observer != nullptr) tell(observer->ends);
-    const bool finished = crew ? crew->finished() : processes.finished();
+    if (worker_processes) worker_processes->count_absences();
+    if (observer != nullptr) notify(observer->ends);
+    const bool finished = worker_processes ? worker_processes->finished() : processes.finished();
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario));
     metrics.other_jobs = others.measured();
@@ -434,7 +434,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t mo
         metrics.outcome = "diverged";
         metrics.outcome_details = ended.divergence;
     }
-    if (crew) add_failures(metrics, cluster, *crew);
+    if (worker_processes) add_failures(metrics, cluster, *worker_processes);
     if (log) {
         if (ended.divergence.empty()) log->finish();
         add_learning(metrics, *log);

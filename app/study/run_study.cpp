@@ -11,8 +11,8 @@
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
 #include "app/run/run_point.hpp"
-#include "app/study/handout.hpp"
 #include "app/study/kept_points.hpp"
+#include "app/study/run_queue.hpp"
 
 namespace paceline {
 
@@ -51,7 +51,7 @@ std::vector<std::size_t> points_of(const StudyRuns& runs) {
 }
 
 // Takes over the stored results of these runs, and returns the others.
-std::vector<std::size_t> take_kept_but_traced(Handout& handout,
+std::vector<std::size_t> take_kept_but_traced(RunQueue& queue,
                                               const std::vector<std::size_t>& wanted,
                                               const Tracing* tracing) {
     const auto is_traced = [tracing](std::size_t run) {
@@ -60,7 +60,7 @@ std::vector<std::size_t> take_kept_but_traced(Handout& handout,
     std::vector<std::size_t> to_take;
     std::vector<std::size_t> to_do;
     for (const std::size_t run : wanted) (is_traced(run) ? to_do : to_take).push_back(run);
-    for (const std::size_t run : handout.take_kept(to_take)) to_do.push_back(run);
+    for (const std::size_t run : queue.take_kept(to_take)) to_do.push_back(run);
     std::ranges::sort(to_do);
     return to_do;
 }
@@ -74,17 +74,17 @@ StudyOutcome run_study(const Study& study, const StudyOptions& options) {
     PoolSize size = options.pool;
     size.loops = std::clamp<std::size_t>(runs.points(), 1, size.loops);
     StudyProgress progress(runs, size.loops + options.loops_elsewhere, options.telling);
-    Handout handout(runs, kept ? &*kept : nullptr, progress);
+    RunQueue queue(runs, kept ? &*kept : nullptr, progress);
     const auto take_kept = [&](const std::vector<std::size_t>& wanted) {
-        return kept && options.resume ? take_kept_but_traced(handout, wanted, options.tracing)
+        return kept && options.resume ? take_kept_but_traced(queue, wanted, options.tracing)
                                       : wanted;
     };
     const auto run_all = [&](const std::vector<std::size_t>& to_do) {
-        handout.add(to_do);
+        queue.add(to_do);
         options.run_all(
             runs, size,
-            {[&] { return handout.next(); },
-             [&](std::size_t run, PointResult result) { handout.finished(run, std::move(result)); },
+            {[&] { return queue.next(); },
+             [&](std::size_t run, PointResult result) { queue.finished(run, std::move(result)); },
              [&](std::size_t run, const Scenario& scenario, Progress* told) {
                  return options.tracing != nullptr && options.tracing->traces(run)
                             ? options.tracing->run(run, scenario, told)
@@ -98,9 +98,9 @@ StudyOutcome run_study(const Study& study, const StudyOptions& options) {
     outcome.kept = runs.points() - to_do.size();
     progress.begin(outcome.kept);
     run_all(to_do);
-    if (!options.stop.stop_requested()) run_all(take_kept(runs.baselines_for(handout.results())));
-    runs.add_speedups_to_target(handout.results());
-    outcome.results = std::move(handout.results());
+    if (!options.stop.stop_requested()) run_all(take_kept(runs.baselines_for(queue.results())));
+    runs.add_speedups_to_target(queue.results());
+    outcome.results = std::move(queue.results());
     outcome.results.resize(runs.points());
     outcome.complete = !options.stop.stop_requested();
     return outcome;

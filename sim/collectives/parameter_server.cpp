@@ -15,19 +15,19 @@ namespace {
 
 // Messages to the server use the collective's stream, and answers use its second one. If a worker's
 // machine is also a server, both directions may be in flight between the same two machines.
-struct Way {
+struct ServerLane {
     NetworkPart network;
     int from;
     int to;
     Stream stream;
 };
 
-Task<> carry(Way way, Bytes part) {
-    co_await Send(way.network, way.from, way.to, way.stream, part, Protocol::eager);
+Task<> send_part(ServerLane lane, Bytes part) {
+    co_await Send(lane.network, lane.from, lane.to, lane.stream, part, Protocol::eager);
 }
 
-Task<> await(Way way) {
-    co_await Receive(way.network, way.to, way.from, way.stream);
+Task<> receive_part(ServerLane lane) {
+    co_await Receive(lane.network, lane.to, lane.from, lane.stream);
 }
 
 // Receives a chunk from every worker and answers with the sum.
@@ -37,8 +37,8 @@ Task<> serve(Rank self, int host, Bytes part) {
     for (int place = 0; place < self.size(); ++place) {
         const int worker = self.node(place);
         if (worker == host) continue;
-        pushed.push_back(await({self.network(), worker, host, self.stream()}));
-        answers.push_back(carry({self.network(), host, worker, self.second_stream()}, part));
+        pushed.push_back(receive_part({self.network(), worker, host, self.stream()}));
+        answers.push_back(send_part({self.network(), host, worker, self.second_stream()}, part));
     }
     co_await when_all(std::move(pushed));
     co_await when_all(std::move(answers));
@@ -58,8 +58,8 @@ Task<> parameter_server_all_reduce(Rank self, Bytes size, int servers,
         const Bytes part = chunk(size, servers, server);
         if (server == self.place()) work.push_back(serve(self, host, part));
         if (host == here) continue;
-        work.push_back(carry({self.network(), here, host, self.stream()}, part));
-        work.push_back(await({self.network(), host, here, self.second_stream()}));
+        work.push_back(send_part({self.network(), here, host, self.stream()}, part));
+        work.push_back(receive_part({self.network(), host, here, self.second_stream()}));
     }
     co_await when_all(std::move(work));
 }

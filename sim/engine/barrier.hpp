@@ -62,7 +62,7 @@ class Barrier {
     }
 
     /// Returns how often the barrier has opened.
-    [[nodiscard]] unsigned meetings() const { return generation_; }
+    [[nodiscard]] unsigned times_opened() const { return generation_; }
 
     /// co_await barrier.arrive()
     [[nodiscard]] Arrive arrive() { return Arrive(*this); }

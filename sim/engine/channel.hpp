@@ -65,7 +65,7 @@ class Channel {
         friend class Channel;
         friend class IntrusiveList<Get, GetterTag>;
 
-        void hand(Item item) {
+        void deliver(Item item) {
             item_ = std::move(item);
             waiter_->wake();
         }
@@ -81,7 +81,7 @@ class Channel {
   private:
     // Hands the item to the getter that has waited longest, or inserts it in order of its number.
     void give(Item item) {
-        if (!getters_.empty()) return getters_.pop_front().hand(std::move(item));
+        if (!getters_.empty()) return getters_.pop_front().deliver(std::move(item));
         auto place = items_.end();
         while (place != items_.begin() && std::prev(place)->number > item.number) --place;
         items_.insert(place, std::move(item));

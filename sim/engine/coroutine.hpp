@@ -86,7 +86,7 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
 
     void resume() { handle_.resume(); }
     /// Sets the join to notify at the end. Requires started() and !finished().
-    void tell(Join* join) { join_ = join; }
+    void notify(Join* join) { join_ = join; }
     void rethrow_failure() const {
         if (error_) std::rethrow_exception(error_);
     }

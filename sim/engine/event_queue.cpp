@@ -83,19 +83,19 @@ bool EventQueue::cancel(EventId id) {
     const Slot& slot = slots_[id.slot];
     if (slot.run == none || slot.generation != id.generation) return false;
     release(id.slot);
-    if (emptied_ > 64 && emptied_ > heap_.size() / 2) sweep();
+    if (emptied_ > 64 && emptied_ > heap_.size() / 2) remove_empty_runs();
     return true;
 }
 
 Time EventQueue::next_time() {
     PACELINE_CHECK(!empty(), "an empty queue has no next event");
-    if (!top_is_current()) settle_top();
+    if (!top_is_current()) update_top();
     return heap_.front().at;
 }
 
 Event EventQueue::pop() {
     PACELINE_CHECK(!empty(), "an empty queue has no event to pop");
-    if (!top_is_current()) settle_top();
+    if (!top_is_current()) update_top();
     const Entry& top = heap_.front();
     const Index index = runs_[top.run].head;
     const Event event{top.at, slots_[index].action};
@@ -105,7 +105,7 @@ Event EventQueue::pop() {
 }
 
 // Fibonacci hashing of the delay; takes the top 6 bits.
-std::size_t EventQueue::line_of(Time at) const {
+std::size_t EventQueue::hash_of_delay(Time at) const {
     const auto ticks = [](Time time) {
         return static_cast<std::uint64_t>(time.time_since_epoch().count());
     };
@@ -114,8 +114,8 @@ std::size_t EventQueue::line_of(Time at) const {
 
 // Returns the run that takes a new event. A new run counts as emptied until the event is in it.
 EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
-    const std::size_t line = line_of(at);
-    Index& joinable = joinable_[line];
+    const std::size_t bucket = hash_of_delay(at);
+    Index& joinable = joinable_[bucket];
     if (joinable != none && runs_[joinable].latest <= at) return joinable;
 
     Index index = free_run_;
@@ -126,7 +126,7 @@ EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
         free_run_ = runs_[index].next_free;
         runs_[index] = {};
     }
-    runs_[index].line = line;
+    runs_[index].bucket = bucket;
     joinable = index;
     heap_push({at, order, index});
     ++emptied_;
@@ -136,7 +136,7 @@ EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
 // Frees an empty run that has left the heap.
 void EventQueue::close_run(Index index) {
     Run& run = runs_[index];
-    if (joinable_[run.line] == index) joinable_[run.line] = none;
+    if (joinable_[run.bucket] == index) joinable_[run.bucket] = none;
     run.next_free = free_run_;
     free_run_ = index;
     --emptied_;
@@ -168,7 +168,7 @@ void EventQueue::release(Index index) {
 }
 
 // Moves runs whose head has left to their place, until the top entry matches its run's head.
-void EventQueue::settle_top() {
+void EventQueue::update_top() {
     do {
         const Index index = heap_.front().run;
         const Index head = runs_[index].head;
@@ -182,7 +182,7 @@ void EventQueue::settle_top() {
 }
 
 // Drops empty runs and rebuilds the heap from the rest.
-void EventQueue::sweep() {
+void EventQueue::remove_empty_runs() {
     const auto emptied = [this](const Entry& entry) { return runs_[entry.run].head == none; };
     for (const Entry& entry : heap_)
         if (emptied(entry)) close_run(entry.run);

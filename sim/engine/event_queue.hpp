@@ -79,8 +79,8 @@ class EventQueue {
     struct Run {
         Index head = none;
         Index tail = none;
-        Time latest;         // latest time pushed to it; no event leaves before its predecessor
-        std::size_t line{};  // index in joinable_ under which it is entered
+        Time latest;           // latest time pushed to it; no event leaves before its predecessor
+        std::size_t bucket{};  // index in joinable_ under which it is entered
         Index next_free = none;
     };
     /// A run's place in the heap. The key is its head's, or an earlier one if that head has left
@@ -96,7 +96,7 @@ class EventQueue {
     void heap_pop();
     void sift_down(std::size_t hole, const Entry& entry);
 
-    std::size_t line_of(Time at) const;
+    std::size_t hash_of_delay(Time at) const;
     Index run_for(Time at, std::uint64_t order);
     void close_run(Index index);
     Index take_slot();
@@ -105,8 +105,8 @@ class EventQueue {
         const Index head = runs_[heap_.front().run].head;
         return head != none && slots_[head].order == heap_.front().order;
     }
-    void settle_top();
-    void sweep();
+    void update_top();
+    void remove_empty_runs();
 
     std::vector<Entry> heap_;  // min-heap on (at, order), one entry per run
     std::vector<Run> runs_;

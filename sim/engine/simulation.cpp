@@ -63,7 +63,7 @@ RunEnd Simulation::run(Time limit) {
     stopped_ = false;
     const auto ended = [this](RunEnd how) {
         if (how == RunEnd::spinning && running_process_ != nullptr)
-            spinner_ = running_process_->name;
+            spinning_process_ = running_process_->name;
         running_process_ = nullptr;
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
         return how;

@@ -33,7 +33,7 @@ enum class RunEnd : std::uint8_t {
     stopped,       // stop() was called
     time_limit,    // the next event is beyond the given limit; the clock stands at the limit
     out_of_range,  // the next event is at `never`
-    spinning,      // too many resumptions in one instant; spinner() names the process
+    spinning,      // too many resumptions in one instant; spinning_process() names the process
 };
 
 /// A waiting process, and what it waits for.
@@ -101,7 +101,7 @@ class Simulation {
     /// which may wait forever.
     [[nodiscard]] std::vector<Waiting> waiting() const;
     /// Returns the name of the process that was resumed last when the run ended as `spinning`.
-    [[nodiscard]] const std::string& spinner() const { return spinner_; }
+    [[nodiscard]] const std::string& spinning_process() const { return spinning_process_; }
 
     void limit_resumptions(std::uint64_t per_instant) { resumption_limit_ = per_instant; }
     [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
@@ -125,7 +125,7 @@ class Simulation {
     std::vector<Action> closing_now_;
     Time now_{};
     const Process* running_process_ = nullptr;  // set while run() resumes it
-    std::string spinner_ = "?";
+    std::string spinning_process_ = "?";
     std::exception_ptr failure_;
     std::uint64_t resumption_limit_ = default_resumption_limit;
     std::uint64_t resumptions_ = 0;  // in this instant

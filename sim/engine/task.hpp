@@ -125,7 +125,7 @@ class [[nodiscard]] Pending {
         template <class Parent>
         void await_suspend(std::coroutine_handle<Parent> handle) {
             join_.wake(handle.promise());
-            task_.promise().tell(&join_);
+            task_.promise().notify(&join_);
         }
         T await_resume() { return task_.promise().take(); }
 

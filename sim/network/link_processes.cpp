@@ -89,7 +89,7 @@ RandomStream LinkProcesses::stream(std::string_view name, Index state) {
     return streams_.stream(name, (of.processes << access_bits) + of.access.number);
 }
 
-void LinkProcesses::follow(const Access& access, std::shared_ptr<const LinkTrace> trace) {
+void LinkProcesses::add_trace(const Access& access, std::shared_ptr<const LinkTrace> trace) {
     check(*trace);
     const Index state = source_of(access);
     Trace kind{.trace = std::move(trace), .begin = now()};
@@ -103,7 +103,7 @@ void LinkProcesses::follow(const Access& access, std::shared_ptr<const LinkTrace
     add({.state = state, .kind = std::move(kind)}, now());
 }
 
-void LinkProcesses::alternate(const Access& access, const OnOff& process) {
+void LinkProcesses::add_on_off(const Access& access, const OnOff& process) {
     PACELINE_CHECK(std::min(process.on, process.off) > Duration::zero(), "lengths are above 0");
     const Index state = source_of(access);
     Alternation kind{process, stream("on-off", state)};
@@ -119,7 +119,7 @@ void LinkProcesses::alternate(const Access& access, const OnOff& process) {
     add({.state = state, .kind = kind}, now());
 }
 
-void LinkProcesses::interrupt(const Access& access, std::shared_ptr<const Outages> process) {
+void LinkProcesses::add_outages(const Access& access, std::shared_ptr<const Outages> process) {
     check(*process);
     const Index state = state_of(access);
     RandomStream random = stream("outages", state);

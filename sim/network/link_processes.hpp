@@ -102,9 +102,9 @@ class LinkProcesses {
 
     // Each of these takes effect from now on. Lengths must be above 0. An access has at most one
     // trace or on/off process, and any number of outages.
-    void follow(const Access& access, std::shared_ptr<const LinkTrace> trace);
-    void alternate(const Access& access, const OnOff& process);
-    void interrupt(const Access& access, std::shared_ptr<const Outages> process);
+    void add_trace(const Access& access, std::shared_ptr<const LinkTrace> trace);
+    void add_on_off(const Access& access, const OnOff& process);
+    void add_outages(const Access& access, std::shared_ptr<const Outages> process);
 
   private:
     using Index = std::uint32_t;

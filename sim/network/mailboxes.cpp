@@ -18,7 +18,7 @@ void Mailboxes::remove_if_idle(Node& node, Box& box) {
     node.pop_back();
 }
 
-bool Mailboxes::meet(int to, int from, Stream stream, Message message) {
+bool Mailboxes::request_rendezvous(int to, int from, Stream stream, Message message) {
     Box& box = find(node(to), from, stream);
     if (box.waiting > box.under_way) {
         ++box.under_way;

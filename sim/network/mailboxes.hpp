@@ -27,7 +27,7 @@ class Mailboxes {
     /// Asks whether a rendezvous message may set out. Returns true if a receiver waits for it;
     /// otherwise the message is held until one does. Requires that no other message of the lane is
     /// held.
-    bool meet(int to, int from, Stream stream, Message message);
+    bool request_rendezvous(int to, int from, Stream stream, Message message);
 
     /// Delivers a message that has arrived.
     void deliver(int to, int from, Stream stream);

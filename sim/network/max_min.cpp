@@ -19,7 +19,7 @@ void MaxMin::index_flows_by_link(std::span<const Index> first_hop, std::span<con
         }
 }
 
-bool MaxMin::sooner(const Entry& a, const Entry& b) {
+bool MaxMin::fills_earlier(const Entry& a, const Entry& b) {
     return a.share < b.share || (a.share == b.share && a.link < b.link);
 }
 
@@ -34,8 +34,8 @@ void MaxMin::make_heap() {
 void MaxMin::sift_down(std::size_t hole, Entry entry) {
     const std::size_t size = heap_.size();
     for (std::size_t child = 2 * hole + 1; child < size; child = 2 * hole + 1) {
-        if (child + 1 < size && sooner(heap_[child + 1], heap_[child])) ++child;
-        if (!sooner(heap_[child], entry)) break;
+        if (child + 1 < size && fills_earlier(heap_[child + 1], heap_[child])) ++child;
+        if (!fills_earlier(heap_[child], entry)) break;
         heap_[hole] = heap_[child];
         hole = child;
     }

@@ -36,7 +36,7 @@ class MaxMin {
         Index link;
     };
 
-    static bool sooner(const Entry& a, const Entry& b);
+    static bool fills_earlier(const Entry& a, const Entry& b);
     void index_flows_by_link(std::span<const Index> first_hop, std::span<const Index> hops);
     void make_heap();
     void sift_down(std::size_t hole, Entry entry);

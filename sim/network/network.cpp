@@ -12,7 +12,7 @@ namespace paceline {
 namespace {
 
 // Rounds up to at least 1 bit per second, so that a link that is up never gets rate 0.
-Bandwidth at_least_a_bit(Bandwidth share, Bandwidth whole) {
+Bandwidth at_least_one_bit(Bandwidth share, Bandwidth whole) {
     return std::max(share, std::min(whole, Bandwidth{1}));
 }
 
@@ -66,13 +66,13 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     flow.drained = &drained;
     flow.kind = simulation_.running_kind();
     const MessageId id{index, flow.generation};
-    if (join_lane(index)) offer(index);
+    if (join_lane(index)) start_if_allowed(index);
     return id;
 }
 
 void Network::receive(int to, int from, Stream stream, Join& delivered) {
     const std::optional<Index> held = mailboxes_.receive(to, from, stream, delivered);
-    if (held) prepare(*held);
+    if (held) start_after_overhead(*held);
 }
 
 void Network::forget(MessageId message) {
@@ -80,18 +80,18 @@ void Network::forget(MessageId message) {
     if (flow.generation == message.generation) flow.drained = nullptr;
 }
 
-void Network::silence(int host) {
+void Network::drop_messages_from(int host) {
     for (Index index = 0; index < flows_.size(); ++index) {
         Flow& flow = flows_[index];
         if (!flow.in_use || flow.from != host) continue;
         flow.lost = true;
         flow.drained = nullptr;
-        if (flow.on_links) cut(index);
+        if (flow.on_links) stop_flow(index);
     }
 }
 
 // Takes a flow off the wires. Its size becomes the bytes that have flowed.
-void Network::cut(Index index) {
+void Network::stop_flow(Index index) {
     std::erase(started_, index);
     apply_rate(index, 0);
     Flow& flow = flows_[index];
@@ -106,10 +106,10 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
     LinkState& state = links_[link];
     set_capacity(state, bandwidth);
-    if (observer_ != nullptr) tell(observer_->capacity, link, state.capacity);
+    if (observer_ != nullptr) notify(observer_->capacity, link, state.capacity);
     if (until != never && announced_.empty()) announced_.assign(links_.size(), never);
     if (!announced_.empty()) announced_[link] = until;
-    if (!state.flows.empty()) touch(state);
+    if (!state.flows.empty()) mark_changed(state);
 }
 
 void Network::lose_flows(LinkId link) {
@@ -126,9 +126,9 @@ void Network::lose_flows(LinkId link) {
         flow.remaining = size;
         flow.since = now;
         flow.rate = 0;
-        if (observer_ != nullptr) tell(observer_->restarts, index);
+        if (observer_ != nullptr) notify(observer_->restarts, index);
     }
-    if (!state.flows.empty()) touch(state);
+    if (!state.flows.empty()) mark_changed(state);
 }
 
 double Network::rate(MessageId message) const {
@@ -137,8 +137,8 @@ double Network::rate(MessageId message) const {
 }
 
 void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
-    state.capacity = at_least_a_bit(state.payload * bandwidth, bandwidth);
-    state.shared = at_least_a_bit(state.duplex_share * state.capacity, state.capacity);
+    state.capacity = at_least_one_bit(state.payload * bandwidth, bandwidth);
+    state.shared = at_least_one_bit(state.duplex_share * state.capacity, state.capacity);
 }
 
 Network::Index Network::take_flow() {
@@ -178,16 +178,16 @@ void Network::leave_lane(Index index) {
 }
 
 // The message is first in its lane. It sets out once its protocol allows it.
-void Network::offer(Index index) {
+void Network::start_if_allowed(Index index) {
     const Flow& flow = flows_[index];
     if (flow.protocol == Protocol::eager || flow.lost ||
-        mailboxes_.meet(flow.to, flow.from, flow.stream, index))
-        prepare(index);
+        mailboxes_.request_rendezvous(flow.to, flow.from, flow.stream, index))
+        start_after_overhead(index);
 }
 
 // The message may flow once its sender has spent the overhead on it. Inside a machine, there is
 // neither overhead nor slow start.
-void Network::prepare(Index index) {
+void Network::start_after_overhead(Index index) {
     const Flow& flow = flows_[index];
     if (!leaves_node(flow)) return start(index);
     Time begin = simulation_.now();
@@ -235,24 +235,24 @@ void Network::start(Index index) {
     for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
     if (impairments_) flow.latency = sum(flow.latency, impairments_->begin(index, flow.route));
     if (flow.size == Bytes{0}) flow.route.clear();
-    if (has_unlimited_) leave_out_unlimited(flow.route);
-    if (observer_ != nullptr) tell_of_begin(index);
+    if (has_unlimited_) remove_unlimited_links(flow.route);
+    if (observer_ != nullptr) report_begin(index);
     if (flow.route.empty()) {
         simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
         return;
     }
     enter_links(index);
     started_.push_back(index);
-    close_soon();
+    request_rates();
 }
 
-void Network::leave_out_unlimited(Route& route) const {
+void Network::remove_unlimited_links(Route& route) const {
     const auto rest =
         std::ranges::remove_if(route, [this](LinkId link) { return links_[link].unlimited; });
     route.erase(rest.begin(), rest.end());
 }
 
-void Network::tell_of_begin(Index index) const {
+void Network::report_begin(Index index) const {
     const Flow& flow = flows_[index];
     const NetworkObserver::Message message{.from = flow.from,
                                            .to = flow.to,
@@ -260,7 +260,7 @@ void Network::tell_of_begin(Index index) const {
                                            .size = flow.size,
                                            .latency = flow.latency,
                                            .route = flow.route};
-    tell(observer_->begins, index, message);
+    notify(observer_->begins, index, message);
 }
 
 void Network::drain(Index index) {
@@ -268,7 +268,7 @@ void Network::drain(Index index) {
     Flow& flow = flows_[index];
     flow.scheduled = false;
     flow.rate = 0;
-    if (observer_ != nullptr) tell(observer_->drains, index, flow.size);
+    if (observer_ != nullptr) notify(observer_->drains, index, flow.size);
     if (leaves_node(flow)) traffic_[static_cast<std::size_t>(flow.from)].sent += flow.size;
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     Time arrival = later(simulation_.now(), flow.latency);
@@ -277,12 +277,12 @@ void Network::drain(Index index) {
     if (flow.behind == none)
         leave_lane(index);
     else
-        offer(std::exchange(flow.behind, none));
+        start_if_allowed(std::exchange(flow.behind, none));
 }
 
 void Network::deliver(Index index) {
     Flow& flow = flows_[index];
-    if (observer_ != nullptr) tell(observer_->arrives, index, flow.lost);
+    if (observer_ != nullptr) notify(observer_->arrives, index, flow.lost);
     if (impairments_) impairments_->arrived({flow.from, flow.to, flow.stream}, simulation_.now());
     if (!std::exchange(flow.lost, false)) {
         ++delivered_;
@@ -301,7 +301,7 @@ void Network::enter_links(Index index) {
         LinkState& state = links_[link];
         flow.places.push_back(static_cast<Index>(state.flows.size()));
         state.flows.push_back(index);
-        if (state.flows.size() == 1) touch_back(state);
+        if (state.flows.size() == 1) mark_reverse_changed(state);
     }
     flow.on_links = true;
     ++flowing_;
@@ -318,10 +318,10 @@ void Network::leave_links(Index index) {
         link.flows[place] = moved;
         link.flows.pop_back();
         if (link.flows.empty()) {
-            touch_back(link);
+            mark_reverse_changed(link);
             continue;
         }
-        touch(link);
+        mark_changed(link);
         if (moved == index) continue;
         Flow& other = flows_[moved];
         const auto at = std::ranges::find(other.route, flow.route[hop]) - other.route.begin();
@@ -330,27 +330,28 @@ void Network::leave_links(Index index) {
     --flowing_;
 }
 
-void Network::touch(LinkState& link) {
+void Network::mark_changed(LinkState& link) {
     if (link.dirty) return;
     link.dirty = true;
     dirty_.push_back(static_cast<LinkId>(&link - links_.data()));
-    close_soon();
+    request_rates();
 }
 
 // A link that becomes busy or idle changes the capacity of the reverse link of its cable.
-void Network::touch_back(const LinkState& link) {
-    if (link.back != no_link && !links_[link.back].flows.empty()) touch(links_[link.back]);
+void Network::mark_reverse_changed(const LinkState& link) {
+    if (link.back != no_link && !links_[link.back].flows.empty()) mark_changed(links_[link.back]);
 }
 
-void Network::close_soon() {
-    if (std::exchange(closing_, true)) return;
+void Network::request_rates() {
+    if (std::exchange(rates_requested_, true)) return;
     simulation_.at_end_of_instant(action<&Network::set_rates>(*this));
 }
 
 // Sets the rates of everything that has changed in this instant, at its end.
 void Network::set_rates(Index /*unused*/) {
     for (const Index index : started_)
-        if (const LinkId shared = start_alone(index); shared != no_link) touch(links_[shared]);
+        if (const LinkId shared = start_alone(index); shared != no_link)
+            mark_changed(links_[shared]);
     started_.clear();
 
     ++mark_;
@@ -361,7 +362,7 @@ void Network::set_rates(Index /*unused*/) {
             solve_component(link);
     }
     dirty_.clear();
-    closing_ = false;  // only now: what was touched above already has its rates
+    rates_requested_ = false;  // only now: what changed above already has its rates
 }
 
 // Rates a flow that shares no link, in integers: the smallest capacity of its route. If it shares a
@@ -379,7 +380,7 @@ LinkId Network::start_alone(Index index) {
     }
     if (impairments_) slowest = std::min(slowest, impairments_->bound(index));
     flow.rate = bytes_per_tick(slowest);
-    if (observer_ != nullptr) tell(observer_->rate, index, flow.rate);
+    if (observer_ != nullptr) notify(observer_->rate, index, flow.rate);
     flow.event =
         simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
     flow.scheduled = true;
@@ -452,7 +453,7 @@ void Network::apply_rate(Index index, double rate) {
     flow.remaining = std::max(0.0, flow.remaining - flow.rate * elapsed);
     flow.since = now;
     flow.rate = rate;
-    if (observer_ != nullptr) tell(observer_->rate, index, rate);
+    if (observer_ != nullptr) notify(observer_->rate, index, rate);
     if (std::exchange(flow.scheduled, false)) simulation_.cancel(flow.event);
     if (rate == 0) return wait_for_links(index);
     const double ticks = std::ceil(flow.remaining / rate);
@@ -474,13 +475,13 @@ void Network::wait_for_links(Index index) {
     for (const LinkId link : flow.route)
         if (links_[link].capacity.bits_per_second == 0) at = std::max(at, announced_[link]);
     if (at == never || at == now) return;
-    flow.event = simulation_.at(at, action<&Network::look_again>(*this, index), flow.kind);
+    flow.event = simulation_.at(at, action<&Network::recheck_links>(*this, index), flow.kind);
     flow.scheduled = true;
 }
 
-void Network::look_again(Index index) {
+void Network::recheck_links(Index index) {
     flows_[index].scheduled = false;
-    for (const LinkId link : flows_[index].route) touch(links_[link]);
+    for (const LinkId link : flows_[index].route) mark_changed(links_[link]);
 }
 
 }  // namespace paceline

@@ -97,7 +97,7 @@ class Network {
 
     /// Marks a host as dead: what it has sent and is not yet delivered never will be. For a message
     /// that is flowing, the bytes that have left the host count as sent.
-    void silence(int host);
+    void drop_messages_from(int host);
 
     /// Detaches the sender's `drained`. The message continues.
     void forget(MessageId message);
@@ -191,20 +191,20 @@ class Network {
     Index take_flow();
     bool join_lane(Index index);
     void leave_lane(Index index);
-    void offer(Index index);
-    void prepare(Index index);
+    void start_if_allowed(Index index);
+    void start_after_overhead(Index index);
     void start(Index index);
-    void leave_out_unlimited(Route& route) const;
-    void tell_of_begin(Index index) const;
+    void remove_unlimited_links(Route& route) const;
+    void report_begin(Index index) const;
     void drain(Index index);
     void deliver(Index index);
     void enter_links(Index index);
     void leave_links(Index index);
-    void cut(Index index);
+    void stop_flow(Index index);
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
-    void touch(LinkState& link);
-    void touch_back(const LinkState& link);
-    void close_soon();
+    void mark_changed(LinkState& link);
+    void mark_reverse_changed(const LinkState& link);
+    void request_rates();
     [[nodiscard]] Duration slow_start(const Flow& flow);
     [[nodiscard]] Bandwidth capacity_now(LinkId link) const {
         const LinkState& state = links_[link];
@@ -223,7 +223,7 @@ class Network {
     void visit_flow(Index index);
     void apply_rate(Index index, double rate);
     void wait_for_links(Index index);
-    void look_again(Index index);
+    void recheck_links(Index index);
 
     Simulation& simulation_;
     Mailboxes mailboxes_;
@@ -245,8 +245,8 @@ class Network {
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;
     const NetworkObserver* observer_ = nullptr;
-    bool has_unlimited_ = false;  // any link is unlimited
-    bool closing_ = false;        // set_rates is due at the end of this instant
+    bool has_unlimited_ = false;    // any link is unlimited
+    bool rates_requested_ = false;  // set_rates is due at the end of this instant
 
     // Solver scratch: one component, renumbered.
     MaxMin max_min_;

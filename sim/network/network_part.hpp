@@ -26,7 +26,7 @@ class NetworkPart {
     void withdraw(int to, int from, Stream stream, Join& delivered) const {
         network_->withdraw(first_ + to, first_ + from, stream, delivered);
     }
-    void silence(int host) const { network_->silence(first_ + host); }
+    void drop_messages_from(int host) const { network_->drop_messages_from(first_ + host); }
     [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const {
         return network_->has_arrived(first_ + to, first_ + from, stream);
     }

@@ -56,7 +56,7 @@ struct NetworkObserver {
 
 /// Calls `function` if it is set.
 template <class Function, class... Arguments>
-void tell(const Function& function, const Arguments&... arguments) {
+void notify(const Function& function, const Arguments&... arguments) {
     if (function) function(arguments...);
 }
 

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/questions/lists.hpp"
+#include "app/questions/list_text.hpp"
 #include "app/questions/mixing_report.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"

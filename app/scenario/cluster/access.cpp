@@ -180,11 +180,12 @@ void begin_access(LinkProcesses& processes, std::span<const AccessChoice> choice
             if (std::cmp_greater_equal(node, accesses.size())) continue;  // a lone node has none
             const Access& access = accesses[static_cast<std::size_t>(node)];
             if (const auto* trace = std::get_if<std::shared_ptr<const LinkTrace>>(&choice.kind))
-                processes.follow(access, *trace);
+                processes.add_trace(access, *trace);
             else if (const auto* on_off = std::get_if<OnOff>(&choice.kind))
-                processes.alternate(access, *on_off);
+                processes.add_on_off(access, *on_off);
             else
-                processes.interrupt(access, std::get<std::shared_ptr<const Outages>>(choice.kind));
+                processes.add_outages(access,
+                                      std::get<std::shared_ptr<const Outages>>(choice.kind));
         }
 }
 

@@ -1,5 +1,5 @@
-// Training that is dropped half-way. What matters here is what the address sanitizer says: no frame
-// is left behind, and no wait of a dead one is ever answered.
+// Training that is dropped half-way. The address sanitizer checks that no frame is leaked and that
+// no destroyed wait is ever answered.
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -41,7 +41,7 @@ struct Case {
     }
 };
 
-TEST_CASE("training, property: dropped at any time, it leaves only what is on the wires") {
+TEST_CASE("training, property: dropped at any time, it leaves only messages in flight") {
     int unfinished = 0;
     for (unsigned seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);

@@ -1,4 +1,4 @@
-// Collectives of an algorithm's own, and sums over neighbors.
+// Collectives that an algorithm defines itself, and sums over neighbors.
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -22,7 +22,7 @@ using namespace literals;
 
 const Link link{1_Gbps, 5us};
 
-// The entrywise maximum of what all entered: not a mean, and not linear.
+// The entrywise maximum of all contributions, which is neither a mean nor linear.
 Vector largest(const Round<Vector>& round) {
     Eigen::VectorXd most = round.of(0).values();
     for (std::size_t i = 1; i < round.members(); ++i) most = most.cwiseMax(round.of(i).values());
@@ -47,7 +47,8 @@ Eigen::VectorXd of_rank(int rank) {
     return own_target(rank, 26);
 }
 
-TEST_CASE("combine: what all entered is formed once and is equal on all, for any number of them") {
+TEST_CASE(
+    "combine: the result is formed once and is equal on all workers, for any number of them") {
     for (const int n : {1, 2, 3, 5, 8}) {
         CAPTURE(n);
         const LayoutPtr layout = small_layout();
@@ -131,7 +132,7 @@ Task<> add_neighbors(Worker& self, Vector mine, Bytes size, std::vector<Vector>&
     sums[static_cast<std::size_t>(self.rank())] = co_await self.neighbor_sum(mine, size);
 }
 
-TEST_CASE("neighbor sum: it adds up those whom a worker listens to and itself, all with weight 1") {
+TEST_CASE("neighbor sum: it adds a worker and those it listens to, all with weight 1") {
     for (const int n : {1, 2, 5, 8}) {
         CAPTURE(n);
         const LayoutPtr layout = small_layout();

@@ -1,4 +1,4 @@
-// Jobs whose nodes fail: what becomes of rounds, averages and letters. Times against closed forms.
+// Jobs whose nodes fail: rounds, averages and letters. Times are compared with closed forms.
 #include <random>
 #include <set>
 
@@ -11,7 +11,7 @@
 #include "algorithms/gossip/sgp.hpp"
 #include "algorithms/gossip/swarm_sgd.hpp"
 #include "algorithms/local/local_sgd.hpp"
-#include "algorithms/runtime/crew.hpp"
+#include "algorithms/runtime/worker_processes.hpp"
 #include "algorithms/servers/fedavg.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
@@ -49,17 +49,17 @@ struct FailingRun {
     Simulation simulation;
     Network network;
     Cluster cluster;
-    Crew crew;
+    WorkerProcesses processes;
 
-    FailingRun(int nodes, Job job, CrewWork work)
+    FailingRun(int nodes, Job job, WorkerProgram work)
         : network(simulation, make_star(nodes + job.servers, wire, wire)),
           cluster(network, std::move(job)),
-          crew(network, cluster, std::move(work)) {}
+          processes(network, cluster, std::move(work)) {}
 
     RunEnd to_the_end(Time limit = never) {
-        crew.begin();
+        processes.begin();
         const RunEnd end = simulation.run(limit);
-        crew.settle();
+        processes.count_absences();
         return end;
     }
     [[nodiscard]] Duration elapsed() const { return simulation.now().time_since_epoch(); }
@@ -79,7 +79,7 @@ Job failing_job(std::int64_t steps, const Absences& absences, OnDeath on_death,
     return job;
 }
 
-CrewWork dense() {
+WorkerProgram dense() {
     return {[](Worker& worker) { return dense_sgd(worker, {}); }};
 }
 
@@ -90,11 +90,11 @@ Duration ring(int nodes) {
 void check_near(Duration measured, Duration expected) {
     CAPTURE(to_string(measured));
     CAPTURE(to_string(expected));
-    // A byte of a chunk more or less, in each step of a ring.
+    // Chunks differ by a byte in each step of a ring.
     CHECK(std::abs(to_seconds(measured - expected)) < 1e-6 * to_seconds(expected));
 }
 
-TEST_CASE("go on: a collective whose member dies is run again by those left, after the detection") {
+TEST_CASE("go on: the survivors run a collective again after a member's death is detected") {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 rng(seed);
@@ -102,7 +102,7 @@ TEST_CASE("go on: a collective whose member dies is run again by those left, aft
         const auto dead = static_cast<std::size_t>(rng() % static_cast<unsigned>(n));
         const auto steps = static_cast<std::int64_t>(2 + rng() % 5);
         const Duration detection = 1ms * static_cast<int>(rng() % 50);
-        // Within the collective of the first step.
+        // During the collective of the first step.
         const Duration died = 1ms + ring(n) * (1 + static_cast<int>(rng() % 98)) / 100;
         Absences absences = none(n);
         absences[dead].push_back({at(died)});
@@ -110,7 +110,7 @@ TEST_CASE("go on: a collective whose member dies is run again by those left, aft
 
         CHECK(run.to_the_end() == RunEnd::idle);
 
-        CHECK(run.crew.finished());
+        CHECK(run.processes.finished());
         check_near(run.elapsed(),
                    died + detection + ring(n - 1) + (steps - 1) * (1ms + ring(n - 1)));
         for (std::size_t rank = 0; rank < static_cast<std::size_t>(n); ++rank) {
@@ -121,10 +121,11 @@ TEST_CASE("go on: a collective whose member dies is run again by those left, aft
     }
 }
 
-TEST_CASE("go on: who returns takes part from the next step, with a copy that crosses the wire") {
+TEST_CASE(
+    "go on: a node that returns takes part from the next step, with a copy of a peer's model") {
     constexpr int n = 5;
     const Duration died = 1ms + ring(n) / 2;
-    // The survivors are at their gradients of step 3 when it is there again.
+    // The survivors compute their gradients of step 3 when it returns.
     const Duration second_step = died + ring(n - 1) + 2 * (1ms + ring(n - 1));
     Absences absences = none(n);
     absences[2].push_back({at(died), at(second_step + 50us)});
@@ -138,7 +139,7 @@ TEST_CASE("go on: who returns takes part from the next step, with a copy that cr
     CHECK(run.network.traffic(3).sent - run.network.traffic(4).sent == 100'000_B);  // the copy
 }
 
-TEST_CASE("stall: the others wait until it is back, run the round without it, and go on with it") {
+TEST_CASE("stall: the others wait for its return, run the round without it, and continue with it") {
     constexpr int n = 4;
     const Duration died = 1ms + ring(n) / 3;
     Absences absences = none(n);
@@ -152,26 +153,29 @@ TEST_CASE("stall: the others wait until it is back, run the round without it, an
     CHECK(run.cluster.worker(0).time_use().waited_for_dead() == 500ms + copy - died);
 }
 
-TEST_CASE("stall: a node that never returns ends the run, which names it, whatever else fails") {
+TEST_CASE(
+    "stall: a node that never returns ends the run and is named, even if others keep failing") {
     constexpr int n = 4;
     Absences absences = none(n);
     absences[1].push_back({at(1500us)});
-    for (int i = 0; i < 1000; ++i)  // another one comes and goes all the time
+    for (int i = 0; i < 1000; ++i)  // another node keeps failing and returning
         absences[3].push_back({at(2ms + i * 10ms), at(7ms + i * 10ms)});
     FailingRun run(n, failing_job(3, absences, OnDeath::stall, 0s), dense());
 
     CHECK(run.to_the_end() == RunEnd::idle);
 
-    CHECK(!run.crew.finished());
-    CHECK(run.crew.who_is_gone().starts_with("node 1 died at 0.0015 s and never returns"));
+    CHECK(!run.processes.finished());
+    CHECK(run.processes.missing_nodes_text().starts_with(
+        "node 1 died at 0.0015 s and never returns"));
     CHECK(run.elapsed() < 20ms);
 }
 
-TEST_CASE("restart: all go back to the checkpoint, which costs what was computed since") {
+TEST_CASE("restart: all nodes go back to the checkpoint and lose what they computed since") {
     constexpr int n = 4;
     const Duration step = 1ms + ring(n);
     Absences absences = none(n);
-    // Checkpoints begin with steps 4 and 8 (every 4 steps and a bit); the death is in step 10.
+    // Checkpoints begin with steps 4 and 8 (slightly more than every 4 steps). The death is in
+    // step 10.
     const Duration write = 100us;
     const Duration died = 10 * step + 2 * write + 500us;
     absences[2].push_back({at(died), at(died + 40ms)});
@@ -181,8 +185,8 @@ TEST_CASE("restart: all go back to the checkpoint, which costs what was computed
 
     run.to_the_end();
 
-    CHECK(run.crew.finished());
-    CHECK(run.crew.restarts() == 1);
+    CHECK(run.processes.finished());
+    CHECK(run.processes.restarts() == 1);
     check_near(run.elapsed(), died + 40ms + 7ms + 4 * step);  // steps 8 to 11 again
     CHECK(run.cluster.worker(0).gradients_computed() == 12);
     CHECK(run.cluster.worker(0).gradients_undone() == 2);
@@ -191,11 +195,11 @@ TEST_CASE("restart: all go back to the checkpoint, which costs what was computed
     CHECK(run.cluster.worker(0).time_use().writing() == 2 * write);
 }
 
-TEST_CASE("restart: a checkpoint that was not written whole is none") {
+TEST_CASE("restart: a checkpoint that was not completely written does not count") {
     constexpr int n = 3;
     const Duration step = 1ms + ring(n);
     Absences absences = none(n);
-    const Duration died = 2 * step + 1ms;  // while the one of step 2 is written
+    const Duration died = 2 * step + 1ms;  // while the checkpoint of step 2 is written
     absences[0].push_back({at(died), at(died + 10ms)});
     Job job = failing_job(4, absences, OnDeath::restart, 0s);
     job.failures->checkpoints = Checkpoints{2 * step - 1us, 2ms, 0s};
@@ -203,7 +207,7 @@ TEST_CASE("restart: a checkpoint that was not written whole is none") {
 
     run.to_the_end();
 
-    check_near(run.elapsed(), died + 10ms + 4 * step + 2ms);  // all again, and written once
+    check_near(run.elapsed(), died + 10ms + 4 * step + 2ms);  // all steps again, and one checkpoint
 }
 
 // --- values ---
@@ -222,7 +226,7 @@ Job training_job(int nodes, std::int64_t steps, const Absences& absences) {
     return job;
 }
 
-TEST_CASE("go on: the sum of a step is of the same contributions on all, those of the survivors") {
+TEST_CASE("go on: all survivors sum the same contributions in a step") {
     constexpr int n = 4;
     Absences absences = none(n);
     absences[1].push_back({at(500us)});  // in its first gradient
@@ -242,7 +246,7 @@ TEST_CASE("go on: the sum of a step is of the same contributions on all, those o
     CHECK((run.cluster.worker(0).current_model().values() - x).cwiseAbs().maxCoeff() < 1e-14);
 }
 
-// No gradient: what averaging alone does.
+// Averages without gradients.
 Job averaging_job(int nodes, std::int64_t steps, const Absences& absences,
                   const MixingSchedule& mixing) {
     Job job = training_job(nodes, steps, absences);
@@ -267,20 +271,20 @@ Absences random_absences(int nodes, std::mt19937_64& rng) {
     return absences;
 }
 
-TEST_CASE("neighbors, property: averages over those that are there have weights that sum to 1") {
+TEST_CASE("neighbors, property: averages over the present neighbors have weights that sum to 1") {
     for (unsigned seed = 1; seed <= 30; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 rng(seed);
         const int n = static_cast<int>(3 + rng() % 8);
-        // From equal models no average with rows that sum to 1 leads away.
+        // An average with rows that sum to 1 leaves equal models unchanged.
         FailingRun run(n,
                        averaging_job(n, 40, random_absences(n, rng),
                                      rng() % 2 == 0 ? MixingSchedule(make_ring_mixing(n))
                                                     : make_one_peer_exponential(n)),
                        {[](Worker& worker) { return dsgd(worker); }});
         CHECK(run.to_the_end(at(10s)) == RunEnd::idle);
-        CHECK(run.crew.deaths() > 0);
-        CHECK(run.crew.finished());
+        CHECK(run.processes.deaths() > 0);
+        CHECK(run.processes.finished());
         for (int rank = 0; rank < n; ++rank)
             CHECK((run.cluster.worker(rank).model().values() - Eigen::VectorXd::Ones(26))
                       .cwiseAbs()
@@ -296,7 +300,7 @@ TEST_CASE(
         const int n = static_cast<int>(4 + rng() % 6);
         const int gone = static_cast<int>(rng() % static_cast<unsigned>(n));
         Absences absences = none(n);
-        absences[static_cast<std::size_t>(gone)].push_back({Time{}});  // was never there
+        absences[static_cast<std::size_t>(gone)].push_back({Time{}});  // was never present
         FailingRun run(n, averaging_job(n, 60, absences, make_ring_mixing(n)),
                        {[](Worker& worker) { return dsgd(worker); }});
         double sum = 0;
@@ -316,7 +320,7 @@ TEST_CASE(
             spread = std::max(spread, std::abs(value - sum / (n - 1)));
         }
         CHECK(after == doctest::Approx(sum).epsilon(1e-12));
-        CHECK(spread < 0.3);  // a path of those left still comes together
+        CHECK(spread < 0.3);  // the remaining path still reaches consensus
     }
 }
 
@@ -345,14 +349,14 @@ TEST_CASE(
     job.mixing = make_ring_mixing(n);
     FailingRun run(n, std::move(job), {[](Worker& worker) { return dsgd(worker); }});
     run.to_the_end();
-    // A step of those with two neighbors: the gradient, and two vectors over the node's link.
+    // A step of a node with two neighbors: the gradient, and two vectors over the node's link.
     const Duration step = 1ms + 2 * (100'000_B / 1_Gbps) + 20us;
-    const Duration of_the_ends = 30ms + 500us;  // when nodes 1 and 3 know
+    const Duration of_the_ends = 30ms + 500us;  // when nodes 1 and 3 detect it
     CHECK(run.elapsed() >= of_the_ends + 4 * step - 2ms);
     CHECK(run.elapsed() <= of_the_ends + 5 * step);
 }
 
-TEST_CASE("gossip: survivors of AD-PSGD and SwarmSGD take their steps as if nothing had happened") {
+TEST_CASE("gossip: survivors of AD-PSGD and SwarmSGD are not delayed by a death") {
     constexpr int n = 8;
     Absences absences = none(n);
     absences[3].push_back({at(4500us)});
@@ -366,7 +370,7 @@ TEST_CASE("gossip: survivors of AD-PSGD and SwarmSGD take their steps as if noth
                                         : ad_psgd(worker, {});
                        }});
         run.to_the_end();
-        CHECK(run.crew.finished());
+        CHECK(run.processes.finished());
         for (const int rank : {0, 1, 2, 4, 5, 7})
             CHECK(run.cluster.worker(rank).gradients_computed() == 50);
         CHECK(run.cluster.worker(3).gradients_computed() == 4);
@@ -375,7 +379,7 @@ TEST_CASE("gossip: survivors of AD-PSGD and SwarmSGD take their steps as if noth
     }
 }
 
-TEST_CASE("SwarmSGD blocking: a partner that dies is forgotten when that is known") {
+TEST_CASE("SwarmSGD blocking: a partner's death is handled once it is detected") {
     Job job = failing_job(20, none(2), OnDeath::go_on, 5ms);
     Absences absences = none(2);
     absences[1].push_back({at(2100us)});
@@ -384,7 +388,7 @@ TEST_CASE("SwarmSGD blocking: a partner that dies is forgotten when that is know
     FailingRun run(2, std::move(job),
                    {[](Worker& worker) { return swarm_sgd_blocking(worker, {.local_steps = 2}); }});
     run.to_the_end();
-    CHECK(run.crew.finished());
+    CHECK(run.processes.finished());
     check_near(run.elapsed(), 2100us + 5ms + 18ms);
 }
 
@@ -398,22 +402,22 @@ Job federated_job(int n, std::int64_t steps, const Absences& absences) {
     return job;
 }
 
-CrewWork federated(const FedavgOptions& options) {
+WorkerProgram federated(const FedavgOptions& options) {
     return {[options](Worker& worker) { return fedavg(worker, options); },
             [options](Worker& server) { return fedavg_server(server, options); }, 1};
 }
 
-TEST_CASE("FedAvg: it asks more than it needs and keeps the first; who is slow is not waited for") {
+TEST_CASE("FedAvg: it asks more clients than it needs and does not wait for the slowest") {
     constexpr int n = 10;
     Job job = federated_job(n, 6, none(n));
     job.compute_time = [](int rank, std::int64_t, Time, Duration nominal) {
-        return rank < 2 ? 100 * nominal : nominal;  // two that would hold up every round
+        return rank < 2 ? 100 * nominal : nominal;  // two stragglers that would delay every round
     };
-    // All are asked and the first 8 kept: never those two.
+    // All are asked and the first 8 are kept, never those two.
     const FedavgOptions options{.fraction = 0.8, .local_steps = 2, .over_selection = 1.25};
     FailingRun run(n, std::move(job), federated(options));
     run.to_the_end();
-    CHECK(run.crew.finished());
+    CHECK(run.processes.finished());
     // Down: all ten share the server's link; up: eight do.
     const Duration model = 100'000_B / 1_Gbps;
     check_near(run.elapsed(), 3 * (10 * model + 20us + 2ms + 8 * model + 20us));
@@ -431,12 +435,12 @@ TEST_CASE("FedAvg, property: clients come and go, and every run ends with all it
                                     .over_selection = rng() % 2 == 0 ? 1.0 : 1.5};
         FailingRun run(n, federated_job(n, 24, random_absences(n, rng)), federated(options));
         CHECK(run.to_the_end(at(100s)) == RunEnd::idle);
-        CAPTURE(run.crew.who_is_gone());
-        CHECK(run.crew.finished());
+        CAPTURE(run.processes.missing_nodes_text());
+        CHECK(run.processes.finished());
     }
 }
 
-TEST_CASE("FedAvg: a round with a deadline ends then with what has come") {
+TEST_CASE("FedAvg: a round with a deadline ends then, with the answers that have arrived") {
     constexpr int n = 3;
     Job job = federated_job(n, 4, none(n));
     job.compute_time = [](int rank, std::int64_t, Time, Duration nominal) {
@@ -448,9 +452,9 @@ TEST_CASE("FedAvg: a round with a deadline ends then with what has come") {
     CHECK(run.cluster.worker(1).gradients_computed() == 4);
 }
 
-// --- all of it at once ---
+// --- all kinds of failures at once ---
 
-TEST_CASE("failures, property: with any absences a run ends, and twice alike") {
+TEST_CASE("failures, property: with any absences a run ends, and is the same when repeated") {
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
         const auto once = [seed] {
@@ -464,7 +468,7 @@ TEST_CASE("failures, property: with any absences a run ends, and twice alike") {
                                             : dense_sgd(worker, {});
                            }});
             CHECK(run.to_the_end(at(10s)) == RunEnd::idle);
-            CHECK(run.crew.finished());
+            CHECK(run.processes.finished());
             std::string told = to_string(run.elapsed());
             for (int rank = 0; rank < n; ++rank)
                 told += fmt::format(" {} {}", run.cluster.worker(rank).gradients_computed(),
@@ -475,7 +479,7 @@ TEST_CASE("failures, property: with any absences a run ends, and twice alike") {
     }
 }
 
-TEST_CASE("failures: a run that is cut and dropped within them leaves nothing behind") {
+TEST_CASE("failures: a run that is cut short and dropped leaves nothing behind") {
     for (unsigned seed = 1; seed <= 10; ++seed) {
         std::mt19937_64 rng(seed);
         Job job = averaging_job(6, 40, random_absences(6, rng), make_ring_mixing(6));

@@ -76,7 +76,7 @@ TEST_CASE("groups: the same ranks in the same order are the same group, with one
     CHECK(first->epoch != run.cluster.worker(0).everybody()->epoch);
 }
 
-TEST_CASE("groups: strangers, doubles and outsiders are refused") {
+TEST_CASE("groups: unknown ranks, duplicates and non-members are refused") {
     TrainingRun run(4, link, timing_job(small_layout(), 1));
     Worker& worker = run.cluster.worker(0);
     const GroupPtr others = run.cluster.worker(2).group({2, 3});

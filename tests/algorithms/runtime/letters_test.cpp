@@ -1,4 +1,4 @@
-// Letters, boxes and services: what methods without rounds are made of.
+// Letters, boxes and services, which methods without rounds use.
 #include <chrono>
 #include <cstdint>
 #include <random>
@@ -65,7 +65,7 @@ struct Run : TrainingRun {
     }
 };
 
-TEST_CASE("letters: one arrives after its size over the bandwidth and the latency, exactly") {
+TEST_CASE("letters: a letter arrives after exactly its size over the bandwidth plus the latency") {
     for (const std::int64_t size : {0, 1, 104, 125'000, 12'345'677}) {
         CAPTURE(size);
         Run run(2);
@@ -99,7 +99,7 @@ TEST_CASE("letters: posting is done when the letter has drained, whether or not 
     CHECK(run.cluster.worker(1).letters_in(0) == 1);
 }
 
-TEST_CASE("letters: those of one sender come in the order of posting, whatever they weigh") {
+TEST_CASE("letters: those of one sender arrive in the order of posting, whatever they weigh") {
     for (unsigned seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 rng(seed);
@@ -139,7 +139,7 @@ TEST_CASE("letters: a box gives out letters of several senders in the order of d
     CHECK(arrivals[1].at == 1010us + 10us);
 }
 
-TEST_CASE("letters: those that set out together share the receiver's link and come together") {
+TEST_CASE("letters: those that are posted together share the receiver's link and arrive together") {
     for (const int n : {1, 2, 3, 7, 16}) {
         CAPTURE(n);
         Run run(n + 1);
@@ -159,7 +159,7 @@ TEST_CASE("letters: those that set out together share the receiver's link and co
     }
 }
 
-TEST_CASE("letters: what lies in one box is not found in another") {
+TEST_CASE("letters: a letter in one box is not found in another") {
     Run run(2);
     std::vector<Arrival> arrivals;
     run.spawn(0, post_one(run.cluster.worker(0), 1, 7, 1, 4_B));
@@ -212,7 +212,7 @@ Task<> ask(Worker& self, Duration wait, int whom, double number, std::vector<Arr
     answers.push_back({now_of(self), answer.from, answer.number});
 }
 
-TEST_CASE("services: one that still waits at the end is no deadlock") {
+TEST_CASE("services: a service that still waits at the end is not a deadlock") {
     Run run(2);
     std::vector<Arrival> answers;
     run.cluster.serve(1, "service", double_numbers(run.cluster.worker(1)));
@@ -226,7 +226,7 @@ TEST_CASE("services: one that still waits at the end is no deadlock") {
     CHECK(answers[0].at == 2 * (10us + 32ns));
 }
 
-TEST_CASE("services: that of a worker goes on when the worker's algorithm has ended") {
+TEST_CASE("services: a worker's service continues after the worker's algorithm has ended") {
     Run run(3);
     std::vector<Arrival> answers;
     run.cluster.worker(2).serve(double_numbers(run.cluster.worker(2)));
@@ -244,7 +244,7 @@ TEST_CASE("services: that of a worker goes on when the worker's algorithm has en
     CHECK(answers[1].from == 2);
 }
 
-TEST_CASE("services: a server has a rank, a model and boxes, and is no worker") {
+TEST_CASE("services: a server has a rank, a model and boxes, but is not a worker") {
     Run run(4, 2);
     std::vector<Arrival> answers;
     run.cluster.serve(3, "server", double_numbers(run.cluster.server(1)));
@@ -267,7 +267,7 @@ TEST_CASE("services: servers need hosts of their own") {
     CHECK_THROWS_AS(TrainingRun(3, link, Run::job(4, 1)), LogicError);
 }
 
-// Everybody posts to whoever, now and then, and takes out what it got.
+// Each worker posts to random others at random times and takes out what it has received.
 Task<> gossip(Worker& self, std::uint64_t seed) {
     std::mt19937_64 rng(seed);
     const auto n = static_cast<std::uint64_t>(self.nodes());
@@ -310,7 +310,7 @@ TEST_CASE("letters, property: a run can be destroyed or dropped with letters und
         const auto when = static_cast<std::int64_t>(at.rng() % 1'500'000'000);
         at.run.simulation.run(Time{Duration{when}});
         unfinished += at.run.processes.finished() ? 0 : 1;
-        if (seed % 2 == 0) continue;  // destroyed as it is
+        if (seed % 2 == 0) continue;  // destroyed without dropping processes
 
         at.run.processes.drop();
         const RunEnd end = at.run.simulation.run();

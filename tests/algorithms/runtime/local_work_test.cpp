@@ -12,7 +12,7 @@
 namespace paceline::local_work_test {
 namespace {
 
-TEST_CASE("local work: what is joined has been done, once, and not before it is needed") {
+TEST_CASE("local work: a joined piece has run once, and not before it was needed") {
     LocalWork all;
     int done = 0;
     LocalWork::Piece piece(all, [&done] { ++done; });
@@ -24,7 +24,7 @@ TEST_CASE("local work: what is joined has been done, once, and not before it is 
     CHECK(done == 1);
 }
 
-TEST_CASE("local work: the first to join has all done that is handed in by then, and no more") {
+TEST_CASE("local work: the first join runs everything submitted so far, and no more") {
     LocalWork all;
     std::atomic<int> first{0};
     std::atomic<int> second{0};
@@ -48,7 +48,7 @@ TEST_CASE("local work: the first to join has all done that is handed in by then,
     CHECK(late == 1);
 }
 
-TEST_CASE("local work: what is dropped before it is needed is never done") {
+TEST_CASE("local work: a piece that is dropped before it is needed never runs") {
     LocalWork all;
     std::atomic<int> dropped{0};
     std::atomic<int> kept{0};
@@ -65,7 +65,7 @@ TEST_CASE("local work: what is dropped before it is needed is never done") {
     CHECK(kept == 2);
 }
 
-TEST_CASE("local work: what a piece throws is thrown where it is joined and nowhere else") {
+TEST_CASE("local work: an exception is rethrown where its piece is joined, and nowhere else") {
     LocalWork all;
     std::atomic<int> done{0};
     LocalWork::Piece good(all, [&done] { ++done; });
@@ -80,7 +80,7 @@ TEST_CASE("local work: what a piece throws is thrown where it is joined and nowh
     CHECK_THROWS_WITH_AS(worse.join(), "another", std::out_of_range);
 }
 
-TEST_CASE("local work: the fault of a piece that nobody joins is forgotten with it") {
+TEST_CASE("local work: the exception of a piece that nobody joins is dropped with it") {
     LocalWork all;
     LocalWork::Piece good(all, [] {});
     {

@@ -1,4 +1,4 @@
-// What must hold for any algorithm over Worker: values do not change the clock, and the same job
+// Properties of any algorithm over Worker: values do not change simulated times, and the same job
 // runs the same way twice.
 #include <chrono>
 #include <cstdint>
@@ -91,7 +91,7 @@ TEST_CASE("modes, property: a run that is repeated is the same to the last bit")
         }
 }
 
-TEST_CASE("modes: two runs that take turns in one process do not see each other") {
+TEST_CASE("modes: two runs that take turns in one process do not affect each other") {
     for (unsigned kind = 0; kind < sample_algorithms; ++kind) {
         CAPTURE(kind);
         Sample one(4, kind, training_job(small_layout(), 9));

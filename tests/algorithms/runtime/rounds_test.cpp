@@ -36,7 +36,7 @@ TEST_CASE("rounds: a value is formed once") {
     CHECK(formed == 1);
 }
 
-TEST_CASE("rounds: what has not entered cannot be asked for, and nobody enters twice") {
+TEST_CASE("rounds: a missing contribution cannot be read, and no member enters twice") {
     Rounds<int> rounds;
     Round<int>& round = rounds.at(7, 2);
     round.enter(0, 5);
@@ -46,7 +46,7 @@ TEST_CASE("rounds: what has not entered cannot be asked for, and nobody enters t
     CHECK_THROWS_AS(round.enter(0, 6), LogicError);
 }
 
-TEST_CASE("rounds: rounds of different keys know nothing of each other") {
+TEST_CASE("rounds: rounds of different keys are independent") {
     Rounds<int> rounds;
     rounds.at(1, 1).enter(0, 11);
     rounds.at(2, 1).enter(0, 22);
@@ -55,7 +55,7 @@ TEST_CASE("rounds: rounds of different keys know nothing of each other") {
     CHECK(rounds.at(2, 1).of(0) == 22);
 }
 
-TEST_CASE("rounds: a round is forgotten when every member has left it") {
+TEST_CASE("rounds: a round is erased when every member has left it") {
     Rounds<int> rounds;
     rounds.at(7, 2).enter(0, 1);
     rounds.at(7, 2).enter(1, 2);

@@ -1,4 +1,4 @@
-// Algorithms as a user would write them over Worker, for tests to run.
+// Sample algorithms over Worker, as a user would write them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace paceline {
 
-/// The buckets of backward are all-reduced as they become complete.
+/// All-reduces the buckets of backward as they become complete.
 inline Task<> overlapped_reductions(Worker& self, AllReduce how) {
     while (self.keeps_training()) {
         Backward backward = self.backward(self.model());

@@ -49,14 +49,15 @@ Set random_set(RandomStream& random, std::size_t count) {
     return set;
 }
 
-// Min of sparse and dense of the two compressible tensors of the mixed layout.
+// Returns the lesser of sparse and dense weight, for the two compressible tensors of the mixed
+// layout.
 Bytes bytes_of(const Set& u) {
     const auto in_a = std::distance(u.begin(), u.lower_bound(300));
     const auto in_c = std::distance(u.lower_bound(310), u.lower_bound(390));
     return Bytes{std::min<std::int64_t>(6 * in_a, 1200) + std::min<std::int64_t>(6 * in_c, 320)};
 }
 
-// The members that a block of survivors has merged, by the definition of the fold.
+// Returns the members that a block of survivors has merged, by the definition of the fold.
 std::vector<std::size_t> members_of(int n, int first, int step) {
     std::vector<std::size_t> members;
     const Fold fold(n);
@@ -84,7 +85,7 @@ struct Contributions {
     }
 };
 
-TEST_CASE("sparse round, property: unions weigh what sets say, for any number of members") {
+TEST_CASE("sparse round, property: unions weigh as std::set says, for any number of members") {
     for (std::uint64_t seed = 0; seed < 20; ++seed)
         for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 11, 16}) {
             CAPTURE(seed);
@@ -111,7 +112,7 @@ TEST_CASE("sparse round, property: unions weigh what sets say, for any number of
         }
 }
 
-TEST_CASE("sparse round: a union may be asked for before its halves have been") {
+TEST_CASE("sparse round: a union may be asked for before its halves") {
     RandomStream random = RandomStreams(1).stream("sets");
     std::vector<Set> sets;
     for (int i = 0; i < 8; ++i) sets.push_back(random_set(random, 9));
@@ -189,7 +190,7 @@ TEST_CASE("sparse round: a stand-in's messages have its density on the tensors o
     CHECK(given.round.union_bytes({0, 1, 2}) == Bytes{8 * (1000 + 31) + 4 + 2 * 4 * 1000});
 }
 
-TEST_CASE("sparse round: of nothing sent, a stand-in's message has no entries either") {
+TEST_CASE("sparse round: if nothing is sent, a stand-in's message has no entries either") {
     SparsePacking packing{{8, 4}, layout_of({{"A", {1000, 10}}}), false};
     Contributions given({Set{}, Set{}}, mixed_layout(), packing);
 
@@ -219,7 +220,7 @@ TEST_CASE("sparse round: the mean is formed in the order of members, whoever ask
     CHECK(&round.mean().values() == &round.mean().values());
 }
 
-TEST_CASE("sparse round: what has not entered is not asked for, and nobody enters twice") {
+TEST_CASE("sparse round: a missing contribution cannot be read, and no member enters twice") {
     const LayoutPtr layout = mixed_layout();
     SparseRound round(2, layout, {});
     round.enter(0, at(layout, {1}));

@@ -1,5 +1,5 @@
-// How far one slow gradient reaches: a node is four times as slow once, and every other node's steps
-// are compared with those of a run in which it is not.
+// How far the delay of one slow gradient spreads: one gradient of a node takes four times as long,
+// and every other node's steps are compared with those of a run without it.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -50,7 +50,7 @@ StepEnds step_ends(const Algorithm& algorithm, Mixing mixing, bool slow) {
     return ends;
 }
 
-// Of the end of step k of a node, k = 0, 1, ...
+// The delay of the end of step k of a node, k = 0, 1, ...
 class Delays {
   public:
     Delays(const Algorithm& algorithm, const Mixing& mixing)
@@ -89,7 +89,7 @@ TEST_CASE("delays: in DSGD on a ring a slow gradient spreads one hop per step, u
         }
 }
 
-TEST_CASE("delays: an all-reduce hands a slow gradient on to all at once") {
+TEST_CASE("delays: an all-reduce passes a delay on to all nodes at once") {
     const Delays delays([](Worker& w) { return dense_sgd(w, {}); }, make_ring_mixing(n));
 
     for (int rank = 0; rank < n; ++rank)
@@ -101,7 +101,7 @@ TEST_CASE("delays: an all-reduce hands a slow gradient on to all at once") {
         }
 }
 
-TEST_CASE("delays: in AD-PSGD and SwarmSGD beside computing no node but the slow one is late") {
+TEST_CASE("delays: in AD-PSGD and non-blocking SwarmSGD only the slow node is late") {
     const std::vector<Algorithm> algorithms{
         [](Worker& w) { return ad_psgd(w, {}); },
         [](Worker& w) { return swarm_sgd_non_blocking(w, {.local_steps = 2}); }};

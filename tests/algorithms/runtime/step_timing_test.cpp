@@ -42,7 +42,7 @@ TEST_CASE("step timing: the whole gradient is one bucket at the end of the step"
     CHECK(timing.buckets[0].ready == 344ms);
 }
 
-TEST_CASE("step timing: after a third of forward, backward spends what each layer needs") {
+TEST_CASE("step timing: forward takes a third, and backward spends what each layer needs") {
     const StepTiming timing = make_step_timing(300us, four_tensors, {1, 2, 3, 4}, 1);
 
     REQUIRE(timing.buckets.size() == 4);
@@ -163,7 +163,7 @@ TEST_CASE("accumulated: only the last of several gradients completes buckets") {
     CHECK(four.buckets[0].count == 1);
 }
 
-TEST_CASE("accumulated, property: one gradient is itself, and m times k of them are m k") {
+TEST_CASE("accumulated, property: one gradient changes nothing, and m times k of them equal m k") {
     for (unsigned seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         const Random random(seed);
@@ -184,7 +184,7 @@ TEST_CASE("accumulated, property: one gradient is itself, and m times k of them 
     }
 }
 
-TEST_CASE("accumulated: no gradient is no step, and more time than the clock tells stays there") {
+TEST_CASE("accumulated: zero gradients are refused, and times saturate at the largest duration") {
     CHECK_THROWS_AS(accumulated(make_step_timing(1ms, four_tensors), 0), LogicError);
     CHECK(accumulated(make_step_timing(Duration::max(), four_tensors), 2).step == Duration::max());
 }

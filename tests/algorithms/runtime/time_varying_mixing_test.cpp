@@ -1,6 +1,6 @@
-// Decentralized algorithms on mixings that change from step to step: what they average with, how
-// long a step takes, and whether momentum lets workers agree. Growth factors are those of
-// reference theory: the spectral radius of the linear recursion of disagreement, without gradients.
+// Decentralized algorithms on mixings that change from step to step: the weights they use, how long
+// a step takes, and whether workers with momentum reach consensus. Growth factors come from theory:
+// the spectral radius of the linear recursion of disagreement, without gradients.
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -59,7 +59,7 @@ Algorithm of_d2_dmsgd(double beta) {
 
 constexpr int columns = 3;
 
-/// Models after so many steps without gradients, from random ones; a row per worker.
+/// Returns the models after `steps` steps without gradients, from random ones; a row per worker.
 Eigen::MatrixXd without_gradients(const MixingSchedule& mixing, std::int64_t steps,
                                   const Algorithm& algorithm, std::uint64_t seed = 1) {
     const LayoutPtr layout = make_layout({{"x", {columns}}});
@@ -88,7 +88,7 @@ double disagreement(const Eigen::MatrixXd& models) {
     return (models.rowwise() - models.colwise().mean()).norm();
 }
 
-/// By what the disagreement grows in a step, between two steps that lie far apart.
+/// Returns the factor by which disagreement grows per step, between two distant steps.
 double growth(const MixingSchedule& mixing, const Algorithm& algorithm, std::int64_t first = 240,
               std::int64_t last = 1440) {
     const double early = disagreement(without_gradients(mixing, first, algorithm));
@@ -121,8 +121,8 @@ TEST_CASE("time-varying mixing: two vectors of a step are averaged by the same W
         CHECK((without_gradients(mixing, 6, twice) - plain).cwiseAbs().maxCoeff() < 1e-14);
 }
 
-TEST_CASE("time-varying mixing: slow workers and fast ones meet in the same W") {
-    // Computations of unlike length: messages of later steps arrive before those of earlier ones.
+TEST_CASE("time-varying mixing: slow and fast workers use the same W in the same step") {
+    // Computations differ in length: messages of later steps arrive before those of earlier ones.
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         const MixingSchedule mixing = make_random_matching(9, seed);
         const Algorithm uneven = [](Worker& self) -> Task<> {
@@ -147,7 +147,7 @@ TEST_CASE("time-varying mixing: one-peer graphs agree exactly after a period iff
     CHECK(disagreement(without_gradients(make_one_peer_exponential(6), 3, of_dsgd)) > 1e-3);
 }
 
-/// The same by theory: x+ = W x + beta (x - x'), on what has mean zero, over a period.
+/// The same by theory: x+ = W x + beta (x - x') on vectors of mean zero, over a period.
 double radius(const MixingSchedule& mixing, double beta) {
     const int n = mixing.nodes();
     const Eigen::MatrixXd same = Eigen::MatrixXd::Identity(n, n);
@@ -165,7 +165,7 @@ double radius(const MixingSchedule& mixing, double beta) {
     return std::pow(largest, 1 / static_cast<double>(mixing.period()));
 }
 
-/// What was published, theory, and the algorithm's own run agree.
+/// Checks that published values, theory and the algorithm's run agree.
 void check_growth(const MixingSchedule& mixing, double beta, double published, double tolerance,
                   std::int64_t last = 1440) {
     CAPTURE(mixing.nodes());
@@ -177,7 +177,7 @@ void check_growth(const MixingSchedule& mixing, double beta, double published, d
 }
 
 constexpr double three_digits = 5.1e-4;
-constexpr double a_finite_run = 3e-3;  // the published value is that of one, too
+constexpr double a_finite_run = 3e-3;  // the published value is that of a finite run, too
 
 TEST_CASE("DecentLaM's disagreement grows as theory says: directed static exponential graphs") {
     check_growth(make_exponential_mixing(8), 0.5, 0.986, three_digits);
@@ -243,7 +243,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("time-varying mixing: DmSGD, its relatives and quasi-global momentum let workers agree") {
+TEST_CASE("time-varying mixing: DmSGD, its variants and quasi-global momentum reach consensus") {
     for (const MixingSchedule& mixing : {make_one_peer_exponential(16), make_random_matching(16, 1),
                                          MixingSchedule(make_exponential_mixing(8))})
         for (const Algorithm& algorithm :
@@ -288,7 +288,7 @@ TEST_CASE("time-varying mixing: a step sends one vector, alpha + M / B") {
     }
 }
 
-TEST_CASE("time-varying mixing: one, two and three nodes come to an end") {
+TEST_CASE("time-varying mixing: runs of one, two and three nodes finish") {
     for (const int n : {1, 2, 3})
         for (const MixingSchedule& mixing :
              {make_one_peer_exponential(n), make_random_matching(n, 1),

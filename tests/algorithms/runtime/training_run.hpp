@@ -1,4 +1,4 @@
-// A training job on an idle star: what the tests of workers and algorithms run.
+// A training job on an idle star, for the tests of workers and algorithms.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 #include <Eigen/Core>
 
-#include "algorithms/runtime/worker.hpp"
+#include "algorithms/runtime/cluster.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "sim/engine/processes.hpp"
@@ -31,7 +31,7 @@ struct TrainingRun {
     void spawn(int rank, Task<> work) {
         processes.spawn("node " + std::to_string(rank), std::move(work));
     }
-    /// `algorithm(worker)` makes the work of one.
+    /// `algorithm(worker)` returns the work of one.
     template <class Algorithm>
     void spawn_all(const Algorithm& algorithm) {
         for (int rank = 0; rank < cluster.nodes(); ++rank)
@@ -57,7 +57,7 @@ inline IdleNetwork idle_network(const Link& link) {
     return {idle_star(link), {}, 1};
 }
 
-/// What step models need to know of such a run.
+/// What step models need to know about such a run.
 inline StepModelInput on_star(int nodes, const IdleStar& star, Duration step, LayoutPtr layout) {
     const StepTiming timing = make_step_timing(step, *layout);
     return {nodes, {star, {}, 1}, timing, {}, std::move(layout), fp32};
@@ -82,18 +82,18 @@ inline Job timing_job(const LayoutPtr& layout, std::int64_t steps) {
     return job;
 }
 
-/// The minimum of worker i's own f_i(x) = 1/2 |x - t_i|^2.
+/// The minimizer of worker i's own f_i(x) = 1/2 |x - t_i|^2.
 inline Eigen::VectorXd own_target(int rank, Eigen::Index entries) {
     return (Eigen::ArrayXd::LinSpaced(entries, 1, 2) * (1.0 + rank)).sin();
 }
 
-/// The gradient of f_i and some noise that depends on worker and step.
+/// The gradient of f_i plus noise that depends on worker and step.
 inline Eigen::VectorXd pull_to_own_target(const Eigen::VectorXd& x, int rank, std::int64_t k) {
     const double noise = 0.1 * std::sin(5.0 * rank + static_cast<double>(k));
     return x - own_target(rank, x.size()) + Eigen::VectorXd::Constant(x.size(), noise);
 }
 
-/// All workers start from ones.
+/// All workers start from a vector of ones.
 inline Job training_job(const LayoutPtr& layout, std::int64_t steps) {
     Job job = timing_job(layout, steps);
     job.start = Vector(layout, Eigen::VectorXd::Ones(layout->entries()));

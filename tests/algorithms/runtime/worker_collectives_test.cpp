@@ -1,4 +1,4 @@
-// What workers do together: averages over all and over neighbors, in time and in values.
+// Collectives of workers, over all and over neighbors: times and values.
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -159,7 +159,7 @@ Job with_mixing(Job job, Mixing mixing) {
     return job;
 }
 
-// Row i: what worker i's model begins as, unlike the others'.
+// Row i: the initial model of worker i, different for each.
 Eigen::MatrixXd scattered(int nodes, Eigen::Index entries) {
     Eigen::MatrixXd x(nodes, entries);
     for (int i = 0; i < nodes; ++i) x.row(i) = own_target(3 * i + 1, entries).transpose();
@@ -179,7 +179,7 @@ Eigen::MatrixXd models_of(TrainingRun& run) {
     return x;
 }
 
-TEST_CASE("all-reduce of workers: everyone has the mean, the same bits, whichever the kind") {
+TEST_CASE("all-reduce of workers: all have the mean, with the same bits, for every kind") {
     for (const AllReduce how : all_reduces)
         for (int n = 1; n <= 9; ++n) {
             CAPTURE(static_cast<int>(how));
@@ -198,7 +198,7 @@ TEST_CASE("all-reduce of workers: everyone has the mean, the same bits, whicheve
         }
 }
 
-TEST_CASE("all-reduce of workers: computation and the closed form of the collective") {
+TEST_CASE("all-reduce of workers: it takes the computation and the collective's closed form") {
     const LayoutPtr layout = make_layout({{"all", {1001}}});
     for (const AllReduce how : all_reduces)
         for (int n = 1; n <= 9; ++n) {
@@ -213,7 +213,8 @@ TEST_CASE("all-reduce of workers: computation and the closed form of the collect
         }
 }
 
-TEST_CASE("all-reduce of workers: sums are formed in the order of ranks, whoever is last") {
+TEST_CASE(
+    "all-reduce of workers: sums are formed in the order of ranks, in whatever order they enter") {
     const LayoutPtr layout = make_layout({{"one", {1}}});
     const auto mean_of = [&](std::vector<double> values, std::vector<Duration> delays) {
         TrainingRun run(3, link, training_job(layout, 1));
@@ -250,7 +251,7 @@ TEST_CASE("all-reduce of workers: all wait for the last to enter") {
     }
 }
 
-TEST_CASE("all-reduce of workers: what enters is what was passed, whatever becomes of it") {
+TEST_CASE("all-reduce of workers: the value that enters is a snapshot of what was passed") {
     TrainingRun run(2, link, training_job(small_layout(), 1));
     std::vector<Outcome> outcomes(2);
     run.spawn(0, reduce_then_change(run.cluster.worker(0), outcomes[0]));
@@ -285,7 +286,7 @@ TEST_CASE("backward: a bucket's all-reduce overlaps with the rest of backward") 
 
     run.simulation.run();
 
-    // The first bucket is through before the second is complete.
+    // The first bucket's all-reduce ends before the second bucket is complete.
     const Duration tail = ring_all_reduce_time(4, 40'000_B, idle_star(link));
     CHECK(ring_all_reduce_time(4, 20'000_B, idle_star(link)) < 1ms);
     CHECK(run.elapsed() == 2 * (3ms + tail));
@@ -329,7 +330,7 @@ TEST_CASE("neighbor average: the matrix form, step by step, on ring and complete
         }
 }
 
-TEST_CASE("neighbor average: a step takes the gradient, the latency and degree S/B") {
+TEST_CASE("neighbor average: a step takes the gradient, the latency and degree times S/B") {
     const LayoutPtr layout = make_layout({{"all", {125, 10}}});  // 5000 bytes, 40 us
     const auto time_of = [&](const Mixing& mixing) {
         TrainingRun run(mixing.nodes(), link, with_mixing(timing_job(layout, 4), mixing));
@@ -344,7 +345,7 @@ TEST_CASE("neighbor average: a step takes the gradient, the latency and degree S
     CHECK(time_of(make_complete_mixing(6)) == Approx(4 * 1210e-6).epsilon(1e-9));
 }
 
-TEST_CASE("neighbor average: a straggler holds up its neighbors and nobody else") {
+TEST_CASE("neighbor average: a straggler delays only its neighbors") {
     const LayoutPtr layout = make_layout({{"all", {125, 10}}});
     TrainingRun run(8, link, with_mixing(timing_job(layout, 1), make_ring_mixing(8)));
     std::vector<Outcome> outcomes(8);
@@ -366,8 +367,8 @@ TEST_CASE("neighbor average: a straggler holds up its neighbors and nobody else"
     }
 }
 
-TEST_CASE("neighbor average: the k-th call answers the k-th call, however far one runs ahead") {
-    // 0 listens to nobody, so nothing holds it back; 1 takes half of it, slowly.
+TEST_CASE("neighbor average: k-th calls belong together, however far one worker is ahead") {
+    // 0 listens to nobody, so it never waits; 1 averages with it, slowly.
     Mixing directed({{{0, 1}}, {{0, 0.5}, {1, 0.5}}});
     TrainingRun run(2, link, with_mixing(training_job(small_layout(), 1), std::move(directed)));
     std::vector<Outcome> outcomes(2);
@@ -445,7 +446,7 @@ TEST_CASE("non-blocking: an all-reduce beside a gradient takes the longer of the
     CHECK(time_of(1'000'000) == long_one);
 }
 
-TEST_CASE("non-blocking: values of what ran side by side are those of what was passed") {
+TEST_CASE("non-blocking: concurrent collectives use the values that were passed") {
     TrainingRun run(3, link, training_job(small_layout(), 1));
     std::vector<Outcome> outcomes(3);
     run.spawn_all([&](Worker& self) {
@@ -458,7 +459,7 @@ TEST_CASE("non-blocking: values of what ran side by side are those of what was p
     CHECK((outcomes[2].values.at(1).values() - Eigen::VectorXd::Ones(26)).norm() < 1e-14);
 }
 
-TEST_CASE("non-blocking: an all-reduce that all drop leaves the next one alone") {
+TEST_CASE("non-blocking: an all-reduce that all drop does not affect the next one") {
     TrainingRun run(4, link, training_job(small_layout(), 1));
     std::vector<Outcome> outcomes(4);
     run.spawn_all([&](Worker& self) {

@@ -1,4 +1,4 @@
-// What a worker does by itself: steps, state, computation, messages to another.
+// What a single worker does: steps, state, computation, messages to another.
 #include "algorithms/runtime/worker.hpp"
 
 #include <chrono>
@@ -147,7 +147,7 @@ Job bucket_job(Job job) {
     return job;
 }
 
-TEST_CASE("worker: a gradient takes the time of a step and is the objective's at x") {
+TEST_CASE("worker: a gradient takes the time of a step and equals the objective's at x") {
     const LayoutPtr layout = small_layout();
     TrainingRun run(2, link, training_job(layout, 1));
     std::vector<Seen> seen;
@@ -174,7 +174,7 @@ TEST_CASE("worker: its k-th gradient is that of its k-th step") {
     CHECK(seen[2].value.values() == pull_to_own_target(Eigen::VectorXd::Ones(26), 1, 2));
 }
 
-TEST_CASE("worker: changing x while its gradient is under way does not change the gradient") {
+TEST_CASE("worker: changing x while a gradient is computed does not change the gradient") {
     TrainingRun run(1, link, training_job(small_layout(), 1));
     std::vector<Seen> seen;
     run.spawn(0, change_model_meanwhile(run.cluster.worker(0), seen));
@@ -302,7 +302,7 @@ TEST_CASE("worker: whether a step is taken is decided once for all workers") {
     CHECK(steps[2] == steps[0]);
 }
 
-TEST_CASE("worker: after the first no, no worker is asked for more") {
+TEST_CASE("worker: after the stop rule's first no, it is not asked again") {
     int calls = 0;
     Job job = timing_job(small_layout(), 1);
     job.takes_step = [&calls](std::int64_t) {
@@ -515,7 +515,7 @@ TEST_CASE("worker: a receive that was dropped takes no message away") {
     CHECK(seen[0].value.values()(0) == 6);
 }
 
-TEST_CASE("worker: a sent vector is the one that was sent, whatever becomes of it") {
+TEST_CASE("worker: a sent vector is a snapshot of when it was sent") {
     const LayoutPtr layout = small_layout();
     TrainingRun run(2, link, training_job(layout, 1));
     std::vector<Seen> seen;
@@ -530,7 +530,7 @@ TEST_CASE("worker: a sent vector is the one that was sent, whatever becomes of i
     CHECK(seen[0].value.values()(0) == 6);
 }
 
-TEST_CASE("worker: a timing-only message weighs what one with values does") {
+TEST_CASE("worker: a timing-only message weighs as much as one with values") {
     const LayoutPtr layout = small_layout();
     TrainingRun run(2, link, timing_job(layout, 1));
     std::vector<Duration> ends;
@@ -560,7 +560,7 @@ TEST_CASE("worker: half precision halves what a message weighs") {
 
     CHECK(run.network.traffic(0).sent == 2 * Bytes{26});
     REQUIRE(seen.size() == 1);
-    CHECK(seen[0].value.values()(0) == 0.1);  // state is double whatever the wire says
+    CHECK(seen[0].value.values()(0) == 0.1);  // state is double, whatever the wire format
 }
 
 Task<> update_twice(Worker& self) {
@@ -568,7 +568,7 @@ Task<> update_twice(Worker& self) {
     co_await self.update();
 }
 
-TEST_CASE("update: it takes the job's time of the device, and none where there is none") {
+TEST_CASE("update: it takes the job's update time on the device, or none") {
     Job job = timing_job(small_layout(), 1);
     job.update = 250us;
     TrainingRun with(1, {1_Gbps}, std::move(job));
@@ -584,7 +584,7 @@ TEST_CASE("update: it takes the job's time of the device, and none where there i
     CHECK(without.elapsed() == 0us);
 }
 
-TEST_CASE("workers: on fewer than all hosts they are a cluster of their own") {
+TEST_CASE("workers: a cluster may use fewer than all hosts") {
     Job job = timing_job(small_layout(), 4);
     job.workers = 3;
     TrainingRun some(5, {1_Gbps, 5us}, std::move(job));
@@ -604,7 +604,7 @@ TEST_CASE("workers: on fewer than all hosts they are a cluster of their own") {
     }
 }
 
-TEST_CASE("workers: more than there are hosts are a mistake") {
+TEST_CASE("workers: more workers than hosts are refused") {
     Job job = timing_job(small_layout(), 1);
     job.workers = 4;
 

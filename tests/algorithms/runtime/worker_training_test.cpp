@@ -1,4 +1,4 @@
-// What a worker does in runs that train: mean gradients, work beside the clock, charged layouts,
+// What a worker does in runs that train: mean gradients, local arithmetic, charged layouts,
 // observers of steps, divergence.
 #include <chrono>
 #include <cstdint>
@@ -111,7 +111,7 @@ TEST_CASE("mean gradient: through a parameter server, too, and on a hierarchy of
     }
 }
 
-TEST_CASE("mean gradient: the job's own is taken, once for each step and with its number") {
+TEST_CASE("mean gradient: the job's own function is called once per step, with the step's number") {
     std::vector<std::int64_t> asked;
     Job job = training_job(small_layout(), 3);
     job.mean_objective = [&asked](const Vector& x, std::int64_t k) -> Eigen::VectorXd {
@@ -152,7 +152,7 @@ Task<> compute_and_look(Worker& self, Duration time, std::vector<int>& done) {
     CHECK(now_of(self) == time);
 }
 
-TEST_CASE("worker: work beside the clock has been done, once, when its time is over") {
+TEST_CASE("worker: local arithmetic has run once when its simulated time is over") {
     std::vector<int> done(3);
     TrainingRun run(3, link, training_job(small_layout(), 1));
     run.spawn_all(
@@ -165,7 +165,7 @@ TEST_CASE("worker: work beside the clock has been done, once, when its time is o
     CHECK(run.cluster.worker(2).compute_time() == 3ms);
 }
 
-TEST_CASE("worker: work whose computation is dropped half-way is not done") {
+TEST_CASE("worker: local arithmetic whose computation is dropped half-way does not run") {
     std::vector<int> done(2);
     {
         TrainingRun run(2, link, training_job(small_layout(), 1));
@@ -179,7 +179,7 @@ Task<> compute_in_vain(Worker& self) {
     co_await self.compute(1ms, [] { throw std::runtime_error("in vain"); });
 }
 
-TEST_CASE("worker: what its work throws comes at the end of its time, at itself") {
+TEST_CASE("worker: an exception of its local arithmetic is rethrown at the end of its time") {
     std::vector<int> done(2);
     TrainingRun run(2, link, training_job(small_layout(), 1));
     run.spawn(0, compute_and_look(run.cluster.worker(0), 500us, done));
@@ -220,7 +220,8 @@ void check_charged(int nodes, const Job& base, const Algorithm& algorithm) {
               own.cluster.worker(rank).current_model().values());
 }
 
-TEST_CASE("charged layout: bytes and times are those of the published net, values one's own") {
+TEST_CASE(
+    "charged layout: bytes and times are those of the published net, values the worker's own") {
     Job job = training_job(small_layout(), 4);
     check_charged(4, job, [](Worker& w) { return dense_sgd(w, {AllReduce::ring, {0.9}}); });
     check_charged(5, job,
@@ -229,7 +230,7 @@ TEST_CASE("charged layout: bytes and times are those of the published net, value
     check_charged(5, job, [](Worker& w) { return decentlam(w, {0.9}); });
 }
 
-TEST_CASE("charged layout: only what is the model is weighed as it") {
+TEST_CASE("charged layout: only the model weighs as the charged layout") {
     Job job = training_job(small_layout(), 1);
     job.charged = published_net();
     TrainingRun run(1, link, job);
@@ -257,7 +258,7 @@ Task<> gradients_alone(Worker& self) {
     while (self.keeps_training()) (void)co_await self.gradient(self.model());
 }
 
-TEST_CASE("worker: a gradient that is not finite diverges, and the worker and the step are told") {
+TEST_CASE("worker: a gradient that is not finite diverges, and names the worker and the step") {
     for (const double value :
          {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         TrainingRun run(4, link, job_that_diverges(2, 3, value));
@@ -269,7 +270,7 @@ TEST_CASE("worker: a gradient that is not finite diverges, and the worker and th
     }
 }
 
-TEST_CASE("mean gradient: one worker's infinity diverges the mean of all") {
+TEST_CASE("mean gradient: one worker's infinite gradient diverges") {
     TrainingRun run(4, link, job_that_diverges(1, 2, std::numeric_limits<double>::infinity()));
     run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
 
@@ -285,7 +286,7 @@ struct Call {
     bool operator==(const Call&) const = default;
 };
 
-TEST_CASE("worker: after_steps is told every number of steps once, in order, the last included") {
+TEST_CASE("worker: after_steps gets every number of steps once, in order, including the last") {
     std::vector<Call> calls;
     Simulation* clock = nullptr;
     Job job = training_job(small_layout(), 3);

@@ -17,7 +17,7 @@
 
 #include "app/host/version.hpp"
 #include "app/json/json_file.hpp"
-#include "app/questions/lists.hpp"
+#include "app/questions/list_text.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::cli_test {

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/runtime/worker.hpp"
+#include "algorithms/runtime/cluster.hpp"
 #include "app/json/config_error.hpp"
-#include "app/questions/lists.hpp"
+#include "app/questions/list_text.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"

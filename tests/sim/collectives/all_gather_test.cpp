@@ -23,7 +23,7 @@ Duration time_of(AllGather all_gather, int n, Bytes block, const Link& link) {
     return time_on_star(n, link, [&](Rank self) { return all_gather(std::move(self), block); });
 }
 
-/// Every n, block, latency and bandwidth against the closed form, to the picosecond.
+/// Compares every n, block, latency and bandwidth with the closed form, to the picosecond.
 void hold_against(AllGather all_gather, Predict predict) {
     for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 64})
         for (const Bytes block : {0_B, 1_B, 97'001_B, 97_MB})

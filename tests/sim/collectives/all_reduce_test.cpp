@@ -27,7 +27,7 @@ Duration time_of(AllReduce all_reduce, int n, Bytes size, const Link& link) {
     return time_on_star(n, link, [&](Rank self) { return all_reduce(std::move(self), size); });
 }
 
-/// Every n, size, latency and bandwidth against the closed form, to the picosecond.
+/// Compares every n, size, latency and bandwidth with the closed form, to the picosecond.
 void hold_against(AllReduce all_reduce, Predict predict) {
     for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 64})
         for (const Bytes size : {0_B, 1_B, 5_B, 64'000_B, 1'000'003_B, 97_MB})
@@ -216,11 +216,11 @@ TEST_CASE("all-reduce, property: what is sent in all is received in all") {
 
             const Sum sum = total_traffic(run);
             REQUIRE(sum.sent == sum.received);
-            REQUIRE(sum.sent >= 2 * (n - 1) * 1'000'003_B);  // no all-reduce can do with less
+            REQUIRE(sum.sent >= 2 * (n - 1) * 1'000'003_B);  // the least of any all-reduce
         }
 }
 
-// ---- stragglers and company ----
+// ---- stragglers and other traffic ----
 
 TEST_CASE("ring all-reduce: if one of eight begins late, all end late by as much") {
     for (const int straggler : {0, 3, 7})

@@ -1,5 +1,5 @@
 // Messages allocate nothing once pools are warm. The global operator new and delete of the whole
-// test program are here; they count, for the thread that asks.
+// test program are defined here; they count for the thread that asks.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

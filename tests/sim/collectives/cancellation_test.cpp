@@ -1,5 +1,5 @@
-// Collectives that are dropped half-way. What matters here is what the address sanitizer says: no
-// frame is left behind, and no wait of a dead one is ever answered.
+// Collectives that are dropped half-way. The address sanitizer checks that no frame is leaked and
+// that no destroyed wait is ever answered.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +59,7 @@ struct Case {
     }
 };
 
-TEST_CASE("collectives, property: dropped at any time, they leave only what is on the wires") {
+TEST_CASE("collectives, property: dropped at any time, they leave only messages in flight") {
     for (unsigned seed = 0; seed < 1000; ++seed) {
         CAPTURE(seed);
         Case at(seed);

@@ -1,5 +1,5 @@
-// Whether collectives do what they are for, whatever they cost: every contribution must reach every
-// member. A contribution travels with each message that sets out from a place that has it.
+// Checks that every contribution of a collective reaches every member. A contribution travels with
+// each message that is sent from a place that has it.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -18,11 +18,12 @@ namespace {
 
 using namespace literals;
 
-/// Who has heard of whom. In these runs messages that set out together arrive together, before any
-/// of their receivers sends again: what set out at an instant is known at the next one.
+/// Tracks whose contributions each place has. In these runs messages that are sent together arrive
+/// together, before any of their receivers sends again: what is sent at an instant is known at the
+/// next one.
 struct Gossip {
     std::vector<std::vector<bool>> heard;  // [place][of whom]
-    std::vector<std::vector<bool>> soon;   // with what sets out at this instant
+    std::vector<std::vector<bool>> soon;   // including what is sent at this instant
     Time instant{};
 
     explicit Gossip(int n) {
@@ -48,7 +49,7 @@ struct Gossip {
     }
 };
 
-/// A star that tells of every message that sets out.
+/// A star that reports every message that is sent.
 Fabric listen(int n, const Simulation& simulation, Gossip& gossip) {
     const Link link{1_Gbps, {}};
     Fabric star = make_star(n, link, link);
@@ -59,7 +60,7 @@ Fabric listen(int n, const Simulation& simulation, Gossip& gossip) {
     return star;
 }
 
-/// How many of n end with what all have contributed.
+/// Returns how many of n places end with all contributions.
 template <class Collective>
 int complete_members(int n, Collective collective) {
     Gossip gossip(n);

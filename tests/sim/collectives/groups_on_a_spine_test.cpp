@@ -1,4 +1,5 @@
-// Two groups on one oversubscribed spine: what no closed form of one of them tells, by hand.
+// Two groups on one oversubscribed spine: times worked out by hand, because closed forms describe
+// one group alone.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -27,7 +28,8 @@ struct Reduction {
     Duration begin = 0s;
 };
 
-// Leaves of four hosts on 1 Gbps, one spine, an uplink of `uplink`; when each job's last member ends.
+// Leaves of four hosts at 1 Gbps under one spine, with an uplink of `uplink`. Returns when each
+// job's last member ends.
 std::vector<double> ends(const std::vector<Reduction>& jobs, Bandwidth uplink, Duration latency) {
     LeafSpine shape;
     shape.hosts = 8;
@@ -83,7 +85,7 @@ TEST_CASE(
     check(ends({{{0, 4}, 1_MB}, {{1, 5}, 2_MB}}, 1_Gbps, 0us), {2 * whole, 3 * whole});
 }
 
-TEST_CASE("groups on a spine: who comes later takes half from then on") {
+TEST_CASE("groups on a spine: a group that starts later takes half from then on") {
     // 4 ms alone: half is through. Then both at half speed: the first needs 8 ms more, the second
     // has half left by then and the uplink for itself.
     check(ends({{{0, 4}, 1_MB}, {{1, 5}, 1_MB, 4ms}}, 1_Gbps, 0us), {12e-3, 16e-3});
@@ -98,7 +100,7 @@ TEST_CASE(
           {2 * (40e-6 + whole / 1.5), 2 * (40e-6 + whole / 1.5), 2 * (20e-6 + whole / 2)});
 }
 
-TEST_CASE("groups on a spine: a wide uplink disturbs nobody") {
+TEST_CASE("groups on a spine: with a wide uplink groups do not slow each other") {
     check(ends({{{0, 4}, 1_MB}, {{1, 5}, 1_MB}}, 2_Gbps, 10us),
           {2 * (40e-6 + whole / 2), 2 * (40e-6 + whole / 2)});
 }

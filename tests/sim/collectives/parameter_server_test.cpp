@@ -96,7 +96,7 @@ TEST_CASE("parameter server: rounds one after the other do not mix") {
     CHECK(to_seconds(run.last_end()) == doctest::Approx(2 * 2 * (50e-6 + 4 * 8e-6)).epsilon(1e-8));
 }
 
-TEST_CASE("parameter server: there is at least one, and none without a worker to speak for it") {
+TEST_CASE("parameter server: there is at least one, and more servers than workers change nothing") {
     const auto time_with = [](int servers) {
         return time_on_star(3, link, [servers](Rank self) {
             return parameter_server_all_reduce(self, 1000_B, servers);

@@ -58,7 +58,7 @@ TEST_CASE("schedule, property: chunks sum to the size, differ by a byte at most,
     }
 }
 
-TEST_CASE("schedule: a number of less than twice around is wrapped into the circle") {
+TEST_CASE("schedule: a number below 2n is wrapped into 0 .. n-1") {
     CHECK(wrapped(0, 5) == 0);
     CHECK(wrapped(4, 5) == 4);
     CHECK(wrapped(5, 5) == 0);

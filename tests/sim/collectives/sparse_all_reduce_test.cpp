@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using namespace literals;
 using doctest::Approx;
 
-/// What the union of c contributions weighs.
+/// Returns the weight of the union of c contributions.
 using Law = std::function<Bytes(int)>;
 
 Law worst_case(double density, Bytes dense) {
@@ -45,7 +45,7 @@ Duration time_of(int n, const Law& law, const Link& link) {
                         [&](Rank self) { return sparse_all_reduce(std::move(self), weight); });
 }
 
-/// Every n, latency and bandwidth against the closed form, to the picosecond.
+/// Compares every n, latency and bandwidth with the closed form, to the picosecond.
 void hold_against(const Law& law) {
     for (const int n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 64})
         for (const Duration latency : {Duration{0}, Duration{50us}, Duration{50ms}})
@@ -92,11 +92,11 @@ TEST_CASE("sparse all-reduce: with independent supports each step weighs 1-(1-rh
     CHECK(simulated == (4ms + 50us) + (6ms + 50us));  // densities 1/2 and 3/4
 }
 
-TEST_CASE("sparse all-reduce: three places hand over one contribution before and all three after") {
+TEST_CASE("sparse all-reduce: of three places one folds in first and gets the result last") {
     const Duration simulated = time_of(3, worst_case(0.1, 1_MB), {1_Gbps, 0us});
 
     // 0 to 1: one contribution, 0.8 ms. Then 1 sends two to 2, 1.6 ms, and 2 its own one to 1,
-    // 0.8 ms, which ends when 1 has drained. At last 1 brings 0 all three, 2.4 ms.
+    // 0.8 ms, which ends when 1 has drained. Finally 1 sends all three to 0, 2.4 ms.
     CHECK(simulated == 800us + 1600us + 2400us);
 }
 

@@ -33,9 +33,9 @@ struct StarRun {
     [[nodiscard]] Rank rank(int place, Stream stream = 1) {
         return {network, group, place, stream};
     }
-    /// Has this place do that work, `delay` after the begin.
+    /// Starts this work at a place, `delay` after the beginning.
     void spawn(int place, Task<> work, Duration delay = {});
-    /// Has every place take part. `collective(rank)` makes the work of one.
+    /// Starts every place. `collective(rank)` returns the work of one.
     template <class Collective>
     void spawn_all(Collective collective, Stream stream = 1) {
         for (int place = 0; place < static_cast<int>(ended.size()); ++place)
@@ -55,7 +55,8 @@ inline void StarRun::spawn(int place, Task<> work, Duration delay) {
                     take_part(*this, place, std::move(work), delay));
 }
 
-/// How long the collective takes among n who begin together; Duration::max() if it does not end.
+/// Returns how long the collective takes among n places that begin together; Duration::max() if it
+/// does not end.
 template <class Collective>
 Duration time_on_star(int n, const Link& link, Collective collective) {
     StarRun run(n, link);

@@ -34,7 +34,8 @@ TEST_CASE("compute time: a factor of one leaves a time as it is, to the picoseco
     CHECK(law(0, 0, Time{}, odd) == odd);
 }
 
-TEST_CASE("compute time: a gradient that straddles a border is slowed on one side alone") {
+TEST_CASE(
+    "compute time: a gradient that straddles an interval's border is slowed on one side only") {
     // Four times as long from 10 ms to 30 ms of every 100 ms.
     const ComputeTime law = make_compute_time({{}, {slow_periodically(4, 100ms, 20ms, 10ms, {})}});
 
@@ -59,8 +60,8 @@ TEST_CASE("compute time: factors of steps and of intervals are multiplied") {
           Approx(30e-3 + 20e-3 - (10e-3 + 10e-3 / 4 + 10e-3 / 12)).epsilon(1e-12));
 }
 
-// The work that is done from 0 until t, with slow intervals of length l at the beginning of each
-// period.
+// Returns the work that is done from 0 until t, with slow intervals of length l at the beginning of
+// each period.
 double work_until(double t, double period, double length, double factor) {
     const double whole = std::floor(t / period);
     const double within = t - whole * period;
@@ -68,7 +69,7 @@ double work_until(double t, double period, double length, double factor) {
            (within < length ? within / factor : length / factor + within - length);
 }
 
-TEST_CASE("compute time, property: what is done in the time that it takes is the work") {
+TEST_CASE("compute time, property: the work done in the computed time is the work asked for") {
     for (int i = 0; i < 2000; ++i) {
         CAPTURE(i);
         const double factor = 1 + 0.37 * (i % 11);
@@ -101,7 +102,7 @@ TEST_CASE("compute time: a part of a gradient is done before the whole, in the s
     CHECK(last == 35ms);
 }
 
-TEST_CASE("chosen nodes: none named are all, and a node has its workers") {
+TEST_CASE("chosen nodes: an empty list means all nodes, and a node stands for its workers") {
     const ChosenNodes some{{1, 3}, 2};
 
     for (int rank = 0; rank < 8; ++rank) {

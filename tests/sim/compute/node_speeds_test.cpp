@@ -64,7 +64,7 @@ TEST_CASE("node speeds: a node has the same draw whatever the number of nodes") 
     CHECK(std::equal(few.begin(), few.end(), many.begin()));
 }
 
-TEST_CASE("node speeds, property: of two classes the share is exact, and who is in it is drawn") {
+TEST_CASE("node speeds, property: the share of slow nodes is exact, and its members are drawn") {
     std::vector<int> slow_seeds(10);
     for (unsigned seed = 0; seed < 400; ++seed) {
         CAPTURE(seed);
@@ -91,7 +91,7 @@ constexpr Jitter laws[]{{JitterLaw::normal, 0.2},
                         {JitterLaw::exponential, 0.5},
                         {JitterLaw::pareto, 6}};
 
-// Of the factor, as the header states the laws.
+// Returns the standard deviation of the factor, from the laws in the header.
 double deviation_of(const Jitter& one) {
     const double p = one.parameter;
     switch (one.law) {
@@ -120,7 +120,7 @@ TEST_CASE("jitter, property: factors have the stated mean and deviation") {
         }
 }
 
-TEST_CASE("jitter, property: no factor is 0, and those of exponential and Pareto are 1 at least") {
+TEST_CASE("jitter, property: no factor is 0, and exponential and Pareto factors are at least 1") {
     for (const Jitter& one : {Jitter{JitterLaw::normal, 1}, laws[1], laws[2], laws[3]}) {
         CAPTURE(static_cast<int>(one.law));
         const StepFactor law = jitter(one, RandomStreams(3));
@@ -132,7 +132,7 @@ TEST_CASE("jitter, property: no factor is 0, and those of exponential and Pareto
     }
 }
 
-TEST_CASE("jitter: the longest of n exponential factors is one of a harmonic number") {
+TEST_CASE("jitter: the mean of the longest of n exponential factors follows a harmonic number") {
     constexpr int n = 16;
     constexpr int steps = 5000;
     const StepFactor law = jitter({JitterLaw::exponential, 0.5}, RandomStreams(1));

@@ -27,7 +27,7 @@ TEST_CASE("slow nodes: every so many steps from a first one") {
     }
 }
 
-TEST_CASE("slow nodes, property: a share of the gradients is slow, the same whenever asked") {
+TEST_CASE("slow nodes, property: a share of the gradients is slow, the same ones on every call") {
     for (unsigned seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
         const double share = 0.05 + 0.045 * seed;
@@ -41,7 +41,7 @@ TEST_CASE("slow nodes, property: a share of the gradients is slow, the same when
     }
 }
 
-TEST_CASE("slow nodes, property: in a step one node is slow at most, any of them as often") {
+TEST_CASE("slow nodes, property: at most one node is slow in a step, each equally often") {
     for (unsigned seed = 0; seed < 10; ++seed) {
         CAPTURE(seed);
         constexpr int nodes = 5;
@@ -74,7 +74,7 @@ TEST_CASE("slow nodes: the one slow node is one of those that are chosen") {
     }
 }
 
-// The phases of a law from a time on, so many of them.
+// Returns the first `count` phases of a law from a time on.
 std::vector<Phase> phases_of(const PhasesOf& law, int rank, Time begin, int count) {
     const Phases next = law(rank, begin);
     std::vector<Phase> all;
@@ -111,7 +111,7 @@ TEST_CASE("slow nodes: a slow interval as long as its period does not end") {
     CHECK(takes(0, 0, Time{7ms}, 100ms) == 200ms);
 }
 
-TEST_CASE("slow nodes: intervals are of the chosen nodes alone") {
+TEST_CASE("slow nodes: only the chosen nodes have slow intervals") {
     const ComputeTime periodic =
         make_compute_time({{}, {slow_periodically(2, 10ms, 10ms, 0ms, {{1}, 1})}});
     const ComputeTime random =
@@ -123,7 +123,8 @@ TEST_CASE("slow nodes: intervals are of the chosen nodes alone") {
     CHECK(random(1, 0, Time{1ms}, 1ms) == 2ms);
 }
 
-TEST_CASE("slow nodes, property: random intervals have the stated means, each node its own") {
+TEST_CASE(
+    "slow nodes, property: random intervals have the stated means, independently on each node") {
     for (unsigned seed = 0; seed < 10; ++seed) {
         CAPTURE(seed);
         const PhasesOf law = slow_at_intervals(4, {60s, 5s}, {}, RandomStreams(seed));
@@ -159,8 +160,8 @@ TEST_CASE("slow nodes, property: random intervals are the same in whatever order
     }
 }
 
-// An integral over the list of phases, piece by piece.
-TEST_CASE("slow nodes, property: over random intervals the work that is done is the work") {
+// The oracle integrates over the list of phases, piece by piece.
+TEST_CASE("slow nodes, property: over random intervals, the work done is the work asked for") {
     for (unsigned seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
         const PhasesOf law = slow_at_intervals(3, {20ms, 10ms}, {}, RandomStreams(seed));

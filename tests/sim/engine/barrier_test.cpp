@@ -45,7 +45,7 @@ void cancel(Pending<> arrival) {
     static_cast<void>(arrival);
 }
 
-TEST_CASE("barrier: who comes waits until all have come") {
+TEST_CASE("barrier: a party waits until all have arrived") {
     Run run(3);
     run.processes.spawn("p", meet(run, 'p', 5us));
     run.processes.spawn("q", meet(run, 'q', 2us));
@@ -60,7 +60,7 @@ TEST_CASE("barrier: who comes waits until all have come") {
     CHECK(run.simulation.now() == Time{9us});
 }
 
-TEST_CASE("barrier: the last goes on at once, and the others in the order of their coming") {
+TEST_CASE("barrier: the last party goes on at once, and the others in order of arrival") {
     Run run(4);
     run.processes.spawn("p", meet(run, 'p', 5us));
     run.processes.spawn("q", meet(run, 'q', 2us));
@@ -85,7 +85,7 @@ TEST_CASE("barrier: it is used again and again, at the pace of the slowest") {
     CHECK(run.log.substr(0, 9) == "qprqprqpr");
 }
 
-TEST_CASE("barrier: without time between the meetings, nobody laps the others") {
+TEST_CASE("barrier: without time between its openings, no party laps the others") {
     Run run(3);
     run.processes.spawn("p", meet_often(run, 'p', 0us, 100));
     run.processes.spawn("q", meet_often(run, 'q', 0us, 100));
@@ -98,7 +98,7 @@ TEST_CASE("barrier: without time between the meetings, nobody laps the others") 
     CHECK(run.log.substr(0, 9) == "rpqqrppqr");
 }
 
-TEST_CASE("barrier: of one party nobody waits") {
+TEST_CASE("barrier: a single party does not wait") {
     Run run(1);
 
     const Pending<> first = start_arrival(run, 'p');
@@ -107,12 +107,12 @@ TEST_CASE("barrier: of one party nobody waits") {
     CHECK(run.log == "pq");
 }
 
-TEST_CASE("barrier: of no party is a programming error") {
+TEST_CASE("barrier: a barrier without parties is a programming error") {
     CHECK_THROWS_AS(Barrier{0}, LogicError);
     CHECK_THROWS_AS(Barrier{-1}, LogicError);
 }
 
-TEST_CASE("barrier: one that is cancelled while it waits has not come") {
+TEST_CASE("barrier: one that is cancelled while it waits has not arrived") {
     Run run(2);
     Pending<> cancelled = start_arrival(run, 'x');
 
@@ -126,7 +126,7 @@ TEST_CASE("barrier: one that is cancelled while it waits has not come") {
     CHECK(run.log == "qp");
 }
 
-TEST_CASE("barrier: one that is cancelled after the meeting, before it runs, has come") {
+TEST_CASE("barrier: one that is cancelled after the opening, before it runs, has arrived") {
     Run run(3);
     Pending<> cancelled = start_arrival(run, 'x');
     const Pending<> second = start_arrival(run, 'p');
@@ -140,10 +140,10 @@ TEST_CASE("barrier: one that is cancelled after the meeting, before it runs, has
     run.simulation.run();
 
     CHECK(log_of_the_meeting == "qp");
-    CHECK(run.log == "qp");  // the next meeting needs three again
+    CHECK(run.log == "qp");  // the barrier needs three again
 }
 
-TEST_CASE("barrier: a late cancelling does not count against the next meeting") {
+TEST_CASE("barrier: a late cancellation does not affect the next opening") {
     Run run(2);
     Pending<> cancelled = start_arrival(run, 'x');
     const Pending<> second = start_arrival(run, 'p');
@@ -156,7 +156,7 @@ TEST_CASE("barrier: a late cancelling does not count against the next meeting") 
     CHECK(run.log == "prq");
 }
 
-TEST_CASE("barrier: after all who waited were dropped, a full meeting is needed") {
+TEST_CASE("barrier: after all waiting parties were dropped, it needs all parties again") {
     Run run(3);
     run.processes.spawn("x", meet(run, 'x'));
     run.processes.spawn("y", meet(run, 'y'));

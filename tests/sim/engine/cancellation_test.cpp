@@ -1,5 +1,5 @@
-// Random worlds are dropped at random times. The address sanitizer sees what is touched after its
-// death.
+// Random simulations are dropped at random times. The address sanitizer finds uses after
+// destruction.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Counts the living of its kind.
+/// Counts the objects of its kind that are alive.
 class Live {
   public:
     explicit Live(std::size_t& count) : count_(&count) { ++*count_; }
@@ -67,7 +67,7 @@ struct World {
         ++puts;
     }
 
-    // What events do.
+    // What the events do.
     void put_and_stop(std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i) put();
         simulation.stop();
@@ -134,7 +134,7 @@ Task<> recover(World& world, int depth, Live frame) {
     }
 }
 
-/// A random program: some steps, each with all that can wait; deeper levels are its own kind again.
+/// A random program: some steps that use every kind of wait, and nested programs like itself.
 Task<int> work(World& world, int depth, Live frame) {
     const Live local(world.census.frames);
     const std::uint64_t steps = 1 + world.dice(4);
@@ -163,7 +163,7 @@ void populate(World& world) {
         }(world));
 }
 
-/// Nothing is left of the processes: no frame, no value on the way, no unit held, no event.
+/// Checks that nothing is left of the processes: no frame, value in transit, unit or event.
 void check_that_nobody_is_left(World& world) {
     REQUIRE(world.census.frames == 0);
     REQUIRE(world.census.values == world.channel.size());
@@ -181,7 +181,7 @@ Task<> pass(World& world, int& passed) {
     ++passed;
 }
 
-/// The world is as good as new: its barrier lets three pass, and not two.
+/// Checks that the barrier works as if new: it opens for three, and not for two.
 void check_the_barrier(World& world) {
     int passed = 0;
     world.processes.spawn("a", pass(world, passed));
@@ -216,10 +216,10 @@ TEST_CASE(
         }
         REQUIRE(census.values == 0);
     }
-    CHECK(frames_dropped > 3000);  // or the property says little
+    CHECK(frames_dropped > 3000);  // enough cases for the property to mean something
 }
 
-TEST_CASE("cancellation, property: dropped by an event, a world leaves nothing behind") {
+TEST_CASE("cancellation, property: a simulation dropped by an event leaves nothing behind") {
     for (unsigned seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);
         Census census;
@@ -240,7 +240,7 @@ TEST_CASE("cancellation, property: dropped by an event, a world leaves nothing b
     }
 }
 
-TEST_CASE("cancellation, property: destroyed at any time, a world leaves nothing behind") {
+TEST_CASE("cancellation, property: a simulation destroyed at any time leaves nothing behind") {
     for (unsigned seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);
         Census census;
@@ -254,7 +254,7 @@ TEST_CASE("cancellation, property: destroyed at any time, a world leaves nothing
     }
 }
 
-TEST_CASE("cancellation, property: a world in which something failed leaves nothing behind") {
+TEST_CASE("cancellation, property: a simulation in which something failed leaves nothing behind") {
     for (unsigned seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);
         Census census;

@@ -39,7 +39,7 @@ struct Run {
     }
 };
 
-/// Notes its death.
+/// Records its destruction.
 struct Witness {
     explicit Witness(Run& its_run, std::string_view its_name) : run(its_run), name(its_name) {}
     Witness(const Witness&) = delete;
@@ -101,7 +101,7 @@ TEST_CASE("when_all: waits for the last, and gives the values in the order of th
     CHECK(run.log == "2@2us 1@5us 3@9us all 1;2;3;@9us ");
 }
 
-TEST_CASE("when_all: tasks that end at once are all the same to it") {
+TEST_CASE("when_all: tasks that end at once are accepted") {
     Run run;
     run.processes.spawn("p", all_values(run, {0us, 0us, 0us}));
     run.processes.spawn("q", all_values(run, {0us, 3us}));
@@ -111,7 +111,7 @@ TEST_CASE("when_all: tasks that end at once are all the same to it") {
     CHECK(run.log == "1@0ps 2@0ps 3@0ps all 1;2;3;@0ps 1@0ps 2@3us all 1;2;@3us ");
 }
 
-TEST_CASE("when_all: of no task is done at once, without a value") {
+TEST_CASE("when_all: without tasks it is done at once and has no values") {
     Run run;
     run.processes.spawn("p", all_values(run, {}));
 
@@ -209,7 +209,7 @@ Task<> all_of_many(Run& run, std::size_t count) {
     run.log = "all";
 }
 
-TEST_CASE("when_all: ten thousand tasks are no more difficult than two") {
+TEST_CASE("when_all: ten thousand tasks work as two do") {
     Run run;
     run.processes.spawn("p", all_of_many(run, 10'000));
 

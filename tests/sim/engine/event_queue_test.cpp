@@ -241,7 +241,7 @@ TEST_CASE("event queue: a popped foreground event no longer keeps the run alive"
     CHECK(queue.size() == 1);
 }
 
-TEST_CASE("event queue: an event can lie at the time that is not reached") {
+TEST_CASE("event queue: an event can be at `never`") {
     Recorder recorder;
     EventQueue queue;
     queue.push(never, recorder.write('b'));
@@ -252,7 +252,7 @@ TEST_CASE("event queue: an event can lie at the time that is not reached") {
     CHECK(recorder.log == "ab");
 }
 
-/// The queue and what it must be: a map ordered by (time, push number).
+/// The queue, and its oracle: a map ordered by (time, push number).
 struct Twin {
     using Key = std::pair<Time, std::uint32_t>;
 

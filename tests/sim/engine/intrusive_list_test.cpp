@@ -95,7 +95,7 @@ TEST_CASE("intrusive list: an element unlinks itself from anywhere, and twice do
     CHECK(names(row) == "a");
 }
 
-TEST_CASE("intrusive list: an element that dies leaves its list") {
+TEST_CASE("intrusive list: an element that is destroyed leaves its list") {
     Cell a('a');
     std::optional<Cell> b(std::in_place, 'b');
     Cell c('c');

@@ -1,4 +1,4 @@
-// A run is an object: several at once, on several threads, know nothing of each other.
+// A run is an object: runs on several threads at once do not affect each other.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t nodes = 8;
 
-/// Nodes in a ring, each of which computes, sends a value on, and meets the others.
+/// Nodes in a ring. Each computes, sends a value to the next, and waits at a barrier.
 struct Ring {
     explicit Ring(std::uint64_t seed) : streams(seed) {}
 
@@ -69,7 +69,7 @@ Task<> train(Ring& ring, std::size_t rank, int steps) {
     }
 }
 
-/// Everything that happens in a world, as text.
+/// Returns a log of everything that happens in a simulation.
 std::string story(std::uint64_t seed) {
     Ring ring(seed);
     for (std::size_t rank = 0; rank < nodes; ++rank)

@@ -70,7 +70,7 @@ TEST_CASE("random: a new consumer shifts no other stream") {
     CHECK(beside == alone);
 }
 
-// Computed apart from this code, by tools of another language, from the papers that the header
+// Computed independently of this code, in another language, from the papers that the header
 // names.
 TEST_CASE("random: streams are those of SplitMix64, FNV-1a and taus88, on every machine") {
     const std::vector<std::uint32_t> batch_of_rank_3{1720563592U, 2630265294U, 2092912134U,

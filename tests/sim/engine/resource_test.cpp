@@ -42,7 +42,7 @@ Task<> hold(Run& run, std::string name, Duration span) {
     co_await run.simulation.sleep(span);
 }
 
-/// A holder or asker that the test can cancel.
+/// A holder or waiter that the test can cancel.
 Pending<> start_holder(Run& run, std::string name) {
     return run.simulation.start(hold(run, std::move(name), 5us));
 }
@@ -79,7 +79,7 @@ Task<> hold_repeatedly(Run& run, std::string name, int times) {
     for (int i = 0; i < times; ++i) co_await hold(run, name, 1us);
 }
 
-TEST_CASE("resource: one who asks again stands behind those who wait") {
+TEST_CASE("resource: one that asks again queues behind those that wait") {
     Run run(1);
     run.processes.spawn("p", hold_repeatedly(run, "p", 2));
     run.processes.spawn("q", hold_repeatedly(run, "q", 2));
@@ -90,7 +90,7 @@ TEST_CASE("resource: one who asks again stands behind those who wait") {
     CHECK(run.log == "p@0ps q@1us r@2us p@3us q@4us ");
 }
 
-TEST_CASE("resource: a unit on its way to one who asked is not free for a latecomer") {
+TEST_CASE("resource: a unit granted to a waiter is not free for a latecomer") {
     Run run(1);
     Pending<> holder = start_holder(run, "p");
     const Pending<> asker = start_holder(run, "q");
@@ -138,7 +138,7 @@ TEST_CASE("resource: one that is cancelled after the grant, before it runs, give
     CHECK(run.resource.free() == 1);
 }
 
-TEST_CASE("resource: a unit passes on through any number of cancelled askers") {
+TEST_CASE("resource: a unit passes on through any number of cancelled waiters") {
     Run run(1);
     Pending<> holder = start_holder(run, "p");
     std::vector<Pending<>> cancelled;
@@ -154,7 +154,7 @@ TEST_CASE("resource: a unit passes on through any number of cancelled askers") {
     CHECK(run.resource.free() == 1);
 }
 
-TEST_CASE("resource: dropping holders and askers together gives every unit back") {
+TEST_CASE("resource: dropping holders and waiters together gives every unit back") {
     Run run(3);
     for (int i = 0; i < 10; ++i) run.processes.spawn("p", hold(run, "p", 1h));
     run.simulation.run(Time{1us});
@@ -181,7 +181,7 @@ TEST_CASE("resource: a lease moves, and is given back once") {
     CHECK(resource.free() == 6);
 }
 
-TEST_CASE("resource: of no unit is a programming error") {
+TEST_CASE("resource: a resource without units is a programming error") {
     CHECK_THROWS_AS(Resource{0}, LogicError);
     CHECK_THROWS_AS(Resource{-1}, LogicError);
 }

@@ -39,7 +39,7 @@ struct Run {
         log += ' ';
     }
 
-    // What events do.
+    // What the events do.
     void write(std::uint32_t letter) { log += static_cast<char>(letter); }
     void put_and_write(std::uint32_t letter) {
         channel.put(0);
@@ -79,7 +79,7 @@ Task<> yield_times(Run& run, int times) {
     for (int i = 0; i < times; ++i) co_await run.simulation.sleep(0us);
 }
 
-TEST_CASE("simulation: a world without work ends idle at time zero") {
+TEST_CASE("simulation: a simulation without work ends idle at time zero") {
     Run run;
 
     CHECK(run.simulation.run() == RunEnd::idle);
@@ -149,7 +149,7 @@ TEST_CASE("simulation: those made ready by one event go in the order in which th
     CHECK(run.log == "apbqrr");
 }
 
-/// Closes the instant several times: all but the last time, it makes more work for it.
+/// Closes the instant several times. Each time but the last it makes more work for the instant.
 struct Closer {
     Run& run;
     int rounds;
@@ -382,7 +382,7 @@ Task<> spin(Run& run) {
     while (true) co_await run.simulation.sleep(0us);
 }
 
-TEST_CASE("simulation: who never lets the instant end is named") {
+TEST_CASE("simulation: a process that never lets an instant end is named") {
     Run run;
     run.simulation.limit_resumptions(1000);
     run.processes.spawn("patient", get_and_write(run, 'p'));
@@ -392,11 +392,11 @@ TEST_CASE("simulation: who never lets the instant end is named") {
     const RunEnd end = run.simulation.run();
 
     CHECK(end == RunEnd::spinning);
-    CHECK(run.simulation.spinner() == "busybody");
+    CHECK(run.simulation.spinning_process() == "busybody");
     CHECK(run.simulation.now() == Time{5us});
 }
 
-TEST_CASE("simulation: as many resumptions in an instant as the limit says are no spinning") {
+TEST_CASE("simulation: as many resumptions in an instant as the limit allows are not spinning") {
     Run run;
     run.simulation.limit_resumptions(100);
     const Pending<> yielding = run.simulation.start(yield_times(run, 100));
@@ -438,7 +438,7 @@ TEST_CASE("simulation: resumptions are counted anew at a time limit, too") {
     CHECK(run.simulation.run() == RunEnd::idle);
 }
 
-TEST_CASE("simulation: a run that reaches the time that is not reached says so") {
+TEST_CASE("simulation: a run that reaches `never` says so") {
     Run run;
     run.processes.spawn("p", sleep_and_note(run, 5us, "p"));
     run.processes.spawn("q", sleep_and_note(run, Duration::max(), "q"));
@@ -451,7 +451,7 @@ TEST_CASE("simulation: a run that reaches the time that is not reached says so")
     CHECK(run.simulation.now() == Time{5us});
 }
 
-TEST_CASE("simulation: the last time before the one that is not reached is reached") {
+TEST_CASE("simulation: the last time before `never` is reached") {
     Run run;
     run.simulation.at(never - Duration{1}, run.writes('a'));
 
@@ -470,7 +470,7 @@ Task<> acquire_twice(Run& run) {
     const Resource::Lease second = co_await run.resource.acquire();
 }
 
-/// Waits for good, for something with a number.
+/// Waits forever, for something with a number.
 struct Silence {
     static bool await_ready() noexcept { return false; }
     template <class Promise>
@@ -490,7 +490,7 @@ Task<> receive_through_a_child(std::int64_t node) {
     co_await receive(node);
 }
 
-TEST_CASE("simulation: after a deadlock it is known who waits, and for what") {
+TEST_CASE("simulation: after a deadlock it is known which processes wait, and for what") {
     Run run;
     run.processes.spawn("getter", get_and_write(run, 'x'));
     run.processes.spawn("finisher", sleep_and_note(run, 1us, "done"));
@@ -525,7 +525,7 @@ TEST_CASE("simulation: at a time limit, sleepers are among those who wait") {
           "getter: a value in a channel\n");
 }
 
-TEST_CASE("simulation: who was woken no longer waits") {
+TEST_CASE("simulation: a process that was woken no longer waits") {
     Run run;
     run.processes.spawn("getter", get_and_write(run, 'x'));
     run.simulation.run();
@@ -649,7 +649,7 @@ TEST_CASE("simulation: every event that fired is counted, and no cancelled one")
     CHECK(run.simulation.events_fired() == 3);
 }
 
-/// Looks, in an event, at what another thread would see.
+/// Reads, in an event, what another thread would see.
 struct Watcher {
     const Progress& progress;
     std::uint64_t events = 0;

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Whether co_await is defined for an expression of this type and value category.
+/// True if co_await is defined for an expression of this type and value category.
 template <class T>
 concept Awaitable = requires(T&& awaited) { std::forward<T>(awaited).operator co_await(); };
 
@@ -38,7 +38,7 @@ struct Run {
     }
 };
 
-/// Notes its death.
+/// Records its destruction.
 struct Witness {
     explicit Witness(Run& its_run, std::string_view its_name) : run(its_run), name(its_name) {}
     Witness(const Witness&) = delete;
@@ -159,7 +159,7 @@ Task<> unpack(Run& run, int& content) {
     content = *parcel.content;
 }
 
-TEST_CASE("task: a result need not be copied nor made from nothing") {
+TEST_CASE("task: a result need not be copyable or default-constructible") {
     Run run;
     int content = 0;
     run.processes.spawn("p", unpack(run, content));

@@ -35,7 +35,7 @@ std::int64_t number_below_power(std::mt19937_64& rng, unsigned bits) {
     return static_cast<std::int64_t>(uniform >> shift);
 }
 
-/// What the refusal says, or "accepted".
+/// Returns the text of the refusal, or "accepted".
 template <class Parse>
 std::string refusal(Parse parse, std::string_view text) {
     try {

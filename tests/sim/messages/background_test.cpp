@@ -99,7 +99,7 @@ TEST_CASE("background: it keeps no run alive") {
     CHECK(run.simulation.now() == Time{});
 }
 
-TEST_CASE("background: who is deadlocked beside it is named, and it is not") {
+TEST_CASE("background: a process deadlocked beside it is named, and the source is not") {
     Run run;
     run.add({.rate = 1_Gbps, .message = 1_MB});
     run.add({.rate = 1_Gbps, .message = 1_MB, .on = 1ms, .off = 1s, .drawn = false});
@@ -147,13 +147,13 @@ TEST_CASE("background: drawn times have their share of the time, also at the beg
         begin_on += sent_in(40ms, source, number) > Bytes{0} ? 1 : 0;
     }
 
-    // A cycle's time on has a deviation of its mean, so 40 x 200 cycles leave about 1.5 %.
+    // The on time of a cycle deviates by as much as its mean, so 40 x 200 cycles leave about 1.5 %.
     CHECK(share == Approx(0.2).epsilon(0.06));
     CHECK(begin_on >= 1);  // 8 expected, give or take 2.5
     CHECK(begin_on <= 19);
 }
 
-TEST_CASE("background: the same seed sends the same, another one does not") {
+TEST_CASE("background: the same seed sends the same messages, and another seed others") {
     const BackgroundSource source{
         .rate = 100_Mbps, .message = Bytes{500'000}, .on = 2s, .off = 8s, .drawn = true};
 

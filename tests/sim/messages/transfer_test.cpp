@@ -59,7 +59,7 @@ TEST_CASE("transfer: a send ends when the message has drained, a receive when it
     CHECK(run.log == "sent@8us received@58us ");
 }
 
-TEST_CASE("transfer: a receive of what is here already does not wait") {
+TEST_CASE("transfer: a receive of a message that has arrived does not wait") {
     Run run;
     run.processes.spawn("sender", send(run, 0, 1, 1000_B));
     run.processes.spawn("receiver", receive(run, 1, 0, 90us));
@@ -69,7 +69,7 @@ TEST_CASE("transfer: a receive of what is here already does not wait") {
     CHECK(run.log == "sent@8us received@90us ");
 }
 
-TEST_CASE("transfer: an exchange ends when the own message has drained and the other is here") {
+TEST_CASE("transfer: an exchange ends when its own message has drained and the other has arrived") {
     Run run;
     run.processes.spawn("0", exchange(run, 0, 1, 10'000_B));  // 80 us to drain
     run.processes.spawn("1", exchange(run, 1, 0, 1000_B));
@@ -106,7 +106,7 @@ TEST_CASE("transfer: a late partner keeps both ends of an exchange waiting") {
     CHECK(run.log == "exchanged 0@158us exchanged 1@158us ");
 }
 
-TEST_CASE("transfer: who waits for ever is named, and for what") {
+TEST_CASE("transfer: a process that waits forever is named, and what it waits for") {
     Run run;
     run.processes.spawn("s", send(run, 0, 1, 8_B, Protocol::rendezvous));
     run.processes.spawn("r", receive(run, 1, 2));
@@ -149,7 +149,7 @@ TEST_CASE("transfer: an exchange dropped after its message has drained no longer
     CHECK(run.network.traffic(0).received == 1000_B);
 }
 
-TEST_CASE("transfer: an exchange dropped after it has received no longer hears of its draining") {
+TEST_CASE("transfer: an exchange dropped after it has received is not notified of its draining") {
     Run run;
     run.processes.spawn("1", exchange(run, 1, 0, 1000_B));
     std::optional<Pending<>> dropped = run.simulation.start(exchange(run, 0, 1, 10'000_B));
@@ -168,7 +168,7 @@ Task<> receive_and_drop(Run& run, std::optional<Pending<>>& other) {
     other.reset();
 }
 
-TEST_CASE("transfer: a receive that is dropped in the instant of its delivery is no more") {
+TEST_CASE("transfer: a receive that is dropped in the instant of its delivery does not resume") {
     Run run;
     std::optional<Pending<>> other;
     run.processes.spawn("dropper", receive_and_drop(run, other));

@@ -37,7 +37,7 @@ double standard_normal(double x) {
     return std::erfc(-x / std::numbers::sqrt2) / 2;
 }
 
-// The distribution functions, as the textbook has them.
+// The distribution functions, from textbooks.
 double share_below(const LinkJitter& jitter, double x) {
     const double typical = to_seconds(jitter.typical);
     const double spread = jitter.spread;
@@ -160,7 +160,8 @@ TEST_CASE("jitter: it delays the message and not the links") {
     CHECK(run.delivered['a'] == 158us);
 }
 
-TEST_CASE("jitter: none overtakes another of its lane, and each arrives as soon as it may") {
+TEST_CASE(
+    "jitter: no message overtakes another of its lane, and each arrives as early as that allows") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);
         const Link late = jittering({LinkJitterLaw::pareto, 10us, 1.5});
@@ -197,7 +198,7 @@ TEST_CASE("jitter: other lanes do not wait for a late message") {
     CHECK(overtaken);
 }
 
-TEST_CASE("jitter: it is the same under the same seed, and another under another") {
+TEST_CASE("jitter: the same seed gives the same delays, and another seed others") {
     const Link late = jittering(log_normal);
 
     const std::vector<Duration> once = arrivals(late, late, 50, 3);
@@ -206,7 +207,7 @@ TEST_CASE("jitter: it is the same under the same seed, and another under another
     CHECK(arrivals(late, late, 50, 4) != once);
 }
 
-TEST_CASE("jitter: links that do not jitter draw nothing, and leave the others their draws") {
+TEST_CASE("jitter: links without jitter draw nothing and do not change the draws of others") {
     const Link late = jittering(log_normal);
     Fabric fabric = make_star(3, {1_Gbps, 25us}, {1_Gbps, 25us});
     fabric.links[star_up(0)].jitter = late.jitter;

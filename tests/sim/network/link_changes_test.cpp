@@ -18,7 +18,7 @@ using namespace literals;
 const Link gigabit{1_Gbps, 25us};
 constexpr Bandwidth down{0};
 
-/// A change of a link as a daemon event: it keeps no run alive.
+/// A change of a link as a daemon event, which does not keep the run alive.
 struct Change {
     Network& network;
     LinkId link;
@@ -108,7 +108,7 @@ TEST_CASE("network: a return that is announced and does not come is waited for o
     CHECK(waiting(run) == std::vector<std::string>{"sender of a", "receiver of a"});
 }
 
-TEST_CASE("network: a return can be put off, and called off") {
+TEST_CASE("network: an announced return can be postponed, and cancelled") {
     TransferRun run(make_star(2, gigabit, gigabit));
     Change off{run.network, star_up(0), down, Time{10us}};
     Change later_on{run.network, star_up(0), down, Time{30us}};
@@ -124,7 +124,7 @@ TEST_CASE("network: a return can be put off, and called off") {
     CHECK(run.now() == 20us);
 }
 
-/// A link that goes down and comes back for ever, as a daemon.
+/// A link that keeps going down and up, as a daemon.
 struct Flapping {
     Network& network;
     LinkId link;
@@ -262,7 +262,7 @@ TEST_CASE("network: flows that share a link are lost together, and others go on"
     CHECK(run.network.traffic(3).wasted == 0_B);
 }
 
-TEST_CASE("network: what has drained is on its way and is not lost") {
+TEST_CASE("network: a message that has drained is not lost") {
     TransferRun run(make_star(2, gigabit, gigabit));
     Loss loss{run.network, star_up(0)};
     lose_at(loss, 20us);
@@ -301,7 +301,7 @@ TEST_CASE("network: a run is dropped while flows wait for links") {
     const RunEnd end = run.simulation.run();
 
     CHECK(end == RunEnd::idle);
-    CHECK(run.network.messages_delivered() == 1);  // once sent, it goes on
+    CHECK(run.network.messages_delivered() == 1);  // a message in flight is delivered
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Access access_of(int host, int hosts) {
     return {static_cast<std::uint64_t>(host), star_up(host), star_down(host, hosts), usual};
 }
 
-/// A star whose hosts' links change.
+/// A star whose hosts have changing links.
 struct Changing : TransferRun {
     LinkProcesses processes_of_links;
     int hosts;
@@ -39,13 +39,13 @@ struct Changing : TransferRun {
           hosts(count) {}
 
     [[nodiscard]] Access access(int host) const { return access_of(host, hosts); }
-    void follow(int host, LinkTrace trace) {
-        processes_of_links.follow(access(host),
-                                  std::make_shared<const LinkTrace>(std::move(trace)));
+    void add_trace(int host, LinkTrace trace) {
+        processes_of_links.add_trace(access(host),
+                                     std::make_shared<const LinkTrace>(std::move(trace)));
     }
-    void interrupt(int host, Outages outages) {
-        processes_of_links.interrupt(access(host),
-                                     std::make_shared<const Outages>(std::move(outages)));
+    void add_outages(int host, Outages outages) {
+        processes_of_links.add_outages(access(host),
+                                       std::make_shared<const Outages>(std::move(outages)));
     }
 };
 
@@ -53,9 +53,9 @@ Bandwidth mbps(std::int64_t rate) {
     return {rate * 1'000'000};
 }
 
-TEST_CASE("link processes: a trace sets the bandwidths of both ways from its times on") {
+TEST_CASE("link processes: a trace sets the bandwidths of both directions from its times on") {
     Changing run(3);
-    run.follow(0, {{{0s, {8_Mbps, 4_Mbps}}, {1ms, {2_Mbps, 16_Mbps}}}, 0s});
+    run.add_trace(0, {{{0s, {8_Mbps, 4_Mbps}}, {1ms, {2_Mbps, 16_Mbps}}}, 0s});
     run.transfer({.name = 'u', .from = 0, .to = 1, .size = 1500_B});
     run.transfer({.name = 'd', .from = 2, .to = 0, .size = 1500_B});
 
@@ -68,10 +68,10 @@ TEST_CASE("link processes: a trace sets the bandwidths of both ways from its tim
 TEST_CASE("link processes: the last row of a trace holds for ever, or its period begins again") {
     const std::vector<LinkTrace::Row> rows{{0s, {8_Mbps, 8_Mbps}}, {2ms, {mbps(0), 8_Mbps}}};
     Changing repeated(2);
-    repeated.follow(0, {rows, 3ms});
+    repeated.add_trace(0, {rows, 3ms});
     repeated.transfer({.name = 'a', .from = 0, .to = 1, .size = 5000_B});
     Changing once(2);
-    once.follow(0, {rows, 0s});
+    once.add_trace(0, {rows, 0s});
     once.transfer({.name = 'a', .from = 0, .to = 1, .size = 5000_B});
 
     CHECK(repeated.simulation.run() == RunEnd::idle);
@@ -83,9 +83,9 @@ TEST_CASE("link processes: the last row of a trace holds for ever, or its period
     CHECK(once.simulation.waiting().size() == 2);
 }
 
-TEST_CASE("link processes: a way that stays at 0 through a repeated trace is a deadlock") {
+TEST_CASE("link processes: a direction that stays at 0 through a repeated trace is a deadlock") {
     Changing run(2);
-    run.follow(0, {{{0s, {mbps(0), 8_Mbps}}, {1ms, {mbps(0), 4_Mbps}}}, 2ms});
+    run.add_trace(0, {{{0s, {mbps(0), 8_Mbps}}, {1ms, {mbps(0), 4_Mbps}}}, 2ms});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1000_B});
 
     CHECK(run.simulation.run() == RunEnd::idle);
@@ -94,13 +94,13 @@ TEST_CASE("link processes: a way that stays at 0 through a repeated trace is a d
     CHECK(run.simulation.waiting().size() == 2);
 }
 
-TEST_CASE("link processes: a way at 0 in several rows is waited for through all of them") {
+TEST_CASE("link processes: a flow waits through several rows of a trace with bandwidth 0") {
     Changing run(2);
-    run.follow(0, {{{0s, {8_Mbps, 8_Mbps}},
-                    {1ms, {mbps(0), 8_Mbps}},
-                    {2ms, {mbps(0), 4_Mbps}},
-                    {3ms, {mbps(0), 8_Mbps}}},
-                   4ms});
+    run.add_trace(0, {{{0s, {8_Mbps, 8_Mbps}},
+                       {1ms, {mbps(0), 8_Mbps}},
+                       {2ms, {mbps(0), 4_Mbps}},
+                       {3ms, {mbps(0), 8_Mbps}}},
+                      4ms});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 2000_B});
 
     run.simulation.run();
@@ -111,7 +111,7 @@ TEST_CASE("link processes: a way at 0 in several rows is waited for through all 
 
 TEST_CASE("link processes: fixed on and off times take turns, on first") {
     Changing run(2);
-    run.processes_of_links.alternate(run.access(0), {3ms, 1ms, LengthLaw::fixed, 2_Mbps});
+    run.processes_of_links.add_on_off(run.access(0), {3ms, 1ms, LengthLaw::fixed, 2_Mbps});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 6500_B});
 
     run.simulation.run();
@@ -124,8 +124,8 @@ TEST_CASE("link processes: an exponential on/off link carries its long-run share
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         CAPTURE(seed);
         Changing run(2, seed);
-        run.processes_of_links.alternate(run.access(0),
-                                         {30ms, 10ms, LengthLaw::exponential, Bandwidth{0}});
+        run.processes_of_links.add_on_off(run.access(0),
+                                          {30ms, 10ms, LengthLaw::exponential, Bandwidth{0}});
         run.transfer({.name = 'a', .from = 0, .to = 1, .size = Bytes{300'000'000}});
 
         run.simulation.run();
@@ -135,14 +135,14 @@ TEST_CASE("link processes: an exponential on/off link carries its long-run share
     }
 }
 
-TEST_CASE("link processes: at random a trace begins anywhere in its period, and then goes on") {
-    // One way of 1, 2, .. 10 Mbps in turn, for a second each.
+TEST_CASE("link processes: with a random phase a trace begins anywhere in its period") {
+    // One direction has 1, 2, ..., 10 Mbps in turn, for a second each.
     LinkTrace trace{.rows = {}, .period = 10s, .phase = LinkPhase::random};
     for (int i = 0; i < 10; ++i) trace.rows.push_back({i * Duration{1s}, {mbps(i + 1), mbps(9)}});
     std::vector<int> begins(11);
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         Changing run(2, seed);
-        run.follow(0, trace);
+        run.add_trace(0, trace);
         Join drained{1};
         const MessageId flow =
             run.network.send(0, 1, 1, Bytes{1'000'000'000}, Protocol::eager, drained);
@@ -158,12 +158,12 @@ TEST_CASE("link processes: at random a trace begins anywhere in its period, and 
         run.network.forget(flow);
     }
 
-    // The receiver's own way has 8 Mbps, so that rows of 8, 9 and 10 look alike.
+    // The receiver's link has 8 Mbps, so rows of 8, 9 and 10 look alike.
     for (std::size_t rate = 1; rate < 8; ++rate) CHECK(begins[rate] > 10);
     CHECK(begins[8] > 50);
 }
 
-TEST_CASE("link processes: at random an on/off link is on with its long-run share from the start") {
+TEST_CASE("link processes: with a random phase an on/off link starts on with its long-run share") {
     for (const LengthLaw law : {LengthLaw::fixed, LengthLaw::exponential}) {
         CAPTURE(static_cast<int>(law));
         constexpr int runs = 2000;
@@ -171,8 +171,8 @@ TEST_CASE("link processes: at random an on/off link is on with its long-run shar
         int on_later = 0;
         for (std::uint64_t seed = 1; seed <= runs; ++seed) {
             Changing run(2, seed);
-            run.processes_of_links.alternate(run.access(0),
-                                             {3s, 1s, law, 2_Mbps, LinkPhase::random});
+            run.processes_of_links.add_on_off(run.access(0),
+                                              {3s, 1s, law, 2_Mbps, LinkPhase::random});
             Join drained{1};
             const MessageId flow =
                 run.network.send(0, 1, 1, Bytes{1'000'000'000}, Protocol::eager, drained);
@@ -189,9 +189,9 @@ TEST_CASE("link processes: at random an on/off link is on with its long-run shar
     }
 }
 
-TEST_CASE("link processes: an access alone changes, and both of its ways do") {
+TEST_CASE("link processes: only the chosen access changes, in both directions") {
     Changing run(4);
-    run.interrupt(1, {.schedule = {{0ms, 5ms}}});
+    run.add_outages(1, {.schedule = {{0ms, 5ms}}});
     run.transfer({.name = 'x', .from = 2, .to = 3, .size = 1000_B});
     run.transfer({.name = 'u', .from = 1, .to = 0, .size = 1000_B});
     run.transfer({.name = 'd', .from = 0, .to = 1, .size = 1000_B});
@@ -208,8 +208,8 @@ TEST_CASE("link processes: transfers pause through an outage, or start anew afte
         CAPTURE(static_cast<int>(transfers));
         const bool restarts = transfers == Transfers::restart;
         Changing run(2);
-        run.interrupt(0,
-                      {.schedule = {{1ms, 3ms}, {5ms, 1ms}, {6ms, 2ms}}, .transfers = transfers});
+        run.add_outages(0,
+                        {.schedule = {{1ms, 3ms}, {5ms, 1ms}, {6ms, 2ms}}, .transfers = transfers});
         run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1800_B});
 
         run.simulation.run();
@@ -224,9 +224,9 @@ TEST_CASE("link processes: transfers pause through an outage, or start anew afte
 
 TEST_CASE("link processes: an outage lies on top of a trace") {
     Changing run(2);
-    run.follow(0, {{{0s, {8_Mbps, 8_Mbps}}, {2ms, {4_Mbps, 8_Mbps}}}, 0s});
-    run.interrupt(0, {.schedule = {{1ms, 3ms}}});
-    run.interrupt(0, {.schedule = {{2ms, 1ms}}});
+    run.add_trace(0, {{{0s, {8_Mbps, 8_Mbps}}, {2ms, {4_Mbps, 8_Mbps}}}, 0s});
+    run.add_outages(0, {.schedule = {{1ms, 3ms}}});
+    run.add_outages(0, {.schedule = {{2ms, 1ms}}});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 2000_B});
 
     run.simulation.run();
@@ -234,10 +234,10 @@ TEST_CASE("link processes: an outage lies on top of a trace") {
     CHECK(run.drained['a'] == 6ms);  // 1000 bytes by 1 ms, the others from 4 ms at half the rate
 }
 
-TEST_CASE("link processes: a trace and an outage that end in one instant do") {
+TEST_CASE("link processes: a trace row and an outage may end in the same instant") {
     Changing run(2);
-    run.interrupt(0, {.schedule = {{1ms, 1ms}}});
-    run.follow(0, {{{0s, {8_Mbps, 8_Mbps}}, {2ms, {4_Mbps, 8_Mbps}}}, 0s});
+    run.add_outages(0, {.schedule = {{1ms, 1ms}}});
+    run.add_trace(0, {{{0s, {8_Mbps, 8_Mbps}}, {2ms, {4_Mbps, 8_Mbps}}}, 0s});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 2000_B});
 
     run.simulation.run();
@@ -249,7 +249,7 @@ TEST_CASE("link processes: random outages take their long-run share of the time"
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         CAPTURE(seed);
         Changing run(2, seed);
-        run.interrupt(0, {.mean_between = 30ms, .mean_length = 10ms});
+        run.add_outages(0, {.mean_between = 30ms, .mean_length = 10ms});
         run.transfer({.name = 'a', .from = 0, .to = 1, .size = Bytes{300'000'000}});
 
         run.simulation.run();
@@ -258,13 +258,13 @@ TEST_CASE("link processes: random outages take their long-run share of the time"
     }
 }
 
-TEST_CASE("link processes: they keep no run alive, and name who waits for what never comes") {
+TEST_CASE("link processes: they keep no run alive, and processes that wait in vain are named") {
     constexpr int hosts = 200;
     Changing run(hosts);
     for (int host = 0; host < hosts; ++host) {
-        run.processes_of_links.alternate(run.access(host), {1ms, 1ms});
-        run.interrupt(host,
-                      {.mean_between = 3ms, .mean_length = 1ms, .transfers = Transfers::restart});
+        run.processes_of_links.add_on_off(run.access(host), {1ms, 1ms});
+        run.add_outages(host,
+                        {.mean_between = 3ms, .mean_length = 1ms, .transfers = Transfers::restart});
     }
     struct Hopeful {
         static Task<> wait(TransferRun& of) { co_await Receive(of.network, 0, 1, 99); }
@@ -312,7 +312,7 @@ TEST_CASE("link processes: what a link has carried is what was delivered and wha
             std::uniform_int_distribution<std::int64_t> size(1, 9'000);
             const Outages outages = drawn_outages(dice, transfers);
             Changing run(5);
-            run.interrupt(0, outages);
+            run.add_outages(0, outages);
             Bytes total{};
             for (int i = 0; i < 8; ++i) {
                 const Bytes bytes{size(dice)};
@@ -344,14 +344,14 @@ struct Totals {
     bool operator==(const Totals&) const = default;
 };
 
-// Everybody's link has outages and an on/off process; everybody sends to everybody.
+// Each host's link has outages and an on/off process, and each host sends to all others.
 Totals busy_run(std::uint64_t seed, Transfers transfers) {
     constexpr int hosts = 6;
     std::mt19937_64 dice(seed);
     Changing run(hosts, seed);
     for (int host = 0; host < hosts; ++host) {
-        run.processes_of_links.alternate(run.access(host), {5ms, 2ms});
-        run.interrupt(host, {.mean_between = 20ms, .mean_length = 3ms, .transfers = transfers});
+        run.processes_of_links.add_on_off(run.access(host), {5ms, 2ms});
+        run.add_outages(host, {.mean_between = 20ms, .mean_length = 3ms, .transfers = transfers});
     }
     char name = 0;
     for (int from = 0; from < hosts; ++from)
@@ -374,7 +374,7 @@ Totals busy_run(std::uint64_t seed, Transfers transfers) {
     return totals;
 }
 
-TEST_CASE("link processes: all that is sent arrives, whatever goes down meanwhile") {
+TEST_CASE("link processes: everything that is sent arrives, whatever links go down") {
     std::int64_t wasted = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);
@@ -391,7 +391,7 @@ TEST_CASE("link processes: all that is sent arrives, whatever goes down meanwhil
     CHECK(wasted > 0);
 }
 
-TEST_CASE("link processes: the same seed gives the same run, another another") {
+TEST_CASE("link processes: the same seed gives the same run, and another seed another") {
     CHECK(busy_run(3, Transfers::restart) == busy_run(3, Transfers::restart));
     CHECK(busy_run(3, Transfers::restart).end != busy_run(4, Transfers::restart).end);
 }
@@ -399,9 +399,9 @@ TEST_CASE("link processes: the same seed gives the same run, another another") {
 TEST_CASE("link processes: what one access draws does not depend on the others") {
     const auto drained = [](bool others) {
         Changing run(4, 9);
-        if (others) run.processes_of_links.alternate(run.access(3), {1ms, 1ms});
-        run.processes_of_links.alternate(run.access(0), {2ms, 1ms});
-        run.interrupt(0, {.mean_between = 5ms, .mean_length = 1ms});
+        if (others) run.processes_of_links.add_on_off(run.access(3), {1ms, 1ms});
+        run.processes_of_links.add_on_off(run.access(0), {2ms, 1ms});
+        run.add_outages(0, {.mean_between = 5ms, .mean_length = 1ms});
         run.transfer({.name = 'a', .from = 0, .to = 1, .size = 50'000_B});
         run.simulation.run();
         return run.drained['a'];
@@ -413,8 +413,8 @@ TEST_CASE("link processes: what one access draws does not depend on the others")
 TEST_CASE("link processes: accesses with the same process change at times of their own") {
     Changing run(4);
     for (const int host : {0, 1}) {
-        run.processes_of_links.alternate(run.access(host), {2ms, 1ms});
-        run.interrupt(host, {.mean_between = 5ms, .mean_length = 1ms});
+        run.processes_of_links.add_on_off(run.access(host), {2ms, 1ms});
+        run.add_outages(host, {.mean_between = 5ms, .mean_length = 1ms});
     }
     run.transfer({.name = 'a', .from = 0, .to = 2, .size = 50'000_B});
     run.transfer({.name = 'b', .from = 1, .to = 3, .size = 50'000_B});
@@ -424,19 +424,19 @@ TEST_CASE("link processes: accesses with the same process change at times of the
     CHECK(run.drained['a'] != run.drained['b']);
 }
 
-TEST_CASE("link processes: what is not in order is refused") {
+TEST_CASE("link processes: invalid processes are refused") {
     Changing run(3);
-    run.follow(0, {{{0s, usual}}, 0s});
+    run.add_trace(0, {{{0s, usual}}, 0s});
 
-    CHECK_THROWS_AS(run.follow(0, {{{0s, usual}}, 0s}), LogicError);
-    CHECK_THROWS_AS(run.processes_of_links.alternate(run.access(0), {1ms, 1ms}), LogicError);
-    CHECK_THROWS_AS(run.follow(1, {{{1ms, usual}}, 0s}), LogicError);
-    CHECK_THROWS_AS(run.follow(1, {{{0s, usual}, {0s, usual}}, 0s}), LogicError);
-    CHECK_THROWS_AS(run.follow(1, {{{0s, usual}, {1s, usual}}, 1s}), LogicError);
-    CHECK_THROWS_AS(run.follow(1, {{{0s, usual}}, 0s, LinkPhase::random}), LogicError);
-    CHECK_THROWS_AS(run.processes_of_links.alternate(run.access(1), {0ms, 1ms}), LogicError);
-    CHECK_THROWS_AS(run.interrupt(1, {.schedule = {{1s, 2s}, {2s, 1s}}}), LogicError);
-    CHECK_THROWS_AS(run.interrupt(1, {.mean_between = 1s}), LogicError);
+    CHECK_THROWS_AS(run.add_trace(0, {{{0s, usual}}, 0s}), LogicError);
+    CHECK_THROWS_AS(run.processes_of_links.add_on_off(run.access(0), {1ms, 1ms}), LogicError);
+    CHECK_THROWS_AS(run.add_trace(1, {{{1ms, usual}}, 0s}), LogicError);
+    CHECK_THROWS_AS(run.add_trace(1, {{{0s, usual}, {0s, usual}}, 0s}), LogicError);
+    CHECK_THROWS_AS(run.add_trace(1, {{{0s, usual}, {1s, usual}}, 1s}), LogicError);
+    CHECK_THROWS_AS(run.add_trace(1, {{{0s, usual}}, 0s, LinkPhase::random}), LogicError);
+    CHECK_THROWS_AS(run.processes_of_links.add_on_off(run.access(1), {0ms, 1ms}), LogicError);
+    CHECK_THROWS_AS(run.add_outages(1, {.schedule = {{1s, 2s}, {2s, 1s}}}), LogicError);
+    CHECK_THROWS_AS(run.add_outages(1, {.mean_between = 1s}), LogicError);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST_CASE("loss: the bound is MSS/RTT sqrt(3/2)/sqrt(p)") {
     CHECK(bound(0.01, 200ms) == Approx(bound(0.01, 100ms) / 2).epsilon(1e-5));
 }
 
-TEST_CASE("loss: without loss, or without a way to go, nothing is bounded") {
+TEST_CASE("loss: without loss, or without links, there is no bound") {
     const Bandwidth unbounded = loss_bound(0, 100ms);
 
     CHECK(unbounded > Bandwidth{1'000'000'000'000'000'000});
@@ -45,12 +45,12 @@ TEST_CASE("loss: without loss, or without a way to go, nothing is bounded") {
     CHECK_THROWS_AS(loss_bound(1, 1ms), LogicError);
 }
 
-TEST_CASE("loss: losses of a route are those of what is left, one after the other") {
+TEST_CASE("loss: the losses of a route's links combine") {
     CHECK(combined_loss(0, 0.25) == 0.25);
     CHECK(combined_loss(0.5, 0.5) == 0.75);
 }
 
-TEST_CASE("loss: what is sent again takes its share of a link") {
+TEST_CASE("loss: retransmissions take their share of a link") {
     // No latency, so that no flow is bounded.
     TransferRun run(make_star(3, losing(1_Gbps, 0us, 0.2), {1_Gbps}));
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1'000'000_B});
@@ -62,7 +62,7 @@ TEST_CASE("loss: what is sent again takes its share of a link") {
     CHECK(run.drained['b'] == 20ms);
 }
 
-TEST_CASE("loss: a flow alone has its bound, of both links of its way") {
+TEST_CASE("loss: a flow alone has the bound of both its links") {
     const Link lossy = losing(1_Gbps, 10ms, 0.01);
     TransferRun run(make_star(2, lossy, lossy));
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1_MB});
@@ -89,8 +89,8 @@ TEST_CASE("loss: the bound is that of each flow and not of the link") {
     CHECK(seconds(run.drained['c']) == Approx(1e6 / rate).epsilon(1e-6));
 }
 
-TEST_CASE("loss: what a bounded flow leaves of a shared link is the others'") {
-    // Host 0 receives from a far host whose way loses, and from a near one.
+TEST_CASE("loss: other flows get what a bounded flow leaves of a shared link") {
+    // Host 0 receives from a distant host over a lossy link, and from a near one.
     Fabric fabric = make_star(3, {20_Mbps}, {20_Mbps});
     fabric.links[star_up(1)] = losing(1_Gbps, 10ms, 0.01);
     TransferRun run(fabric);

@@ -23,11 +23,13 @@ struct Run {
     std::optional<Mailboxes::Message> receive(Join& receiver) {
         return boxes.receive(here, there, stream, receiver);
     }
-    bool meet(Mailboxes::Message message) { return boxes.meet(here, there, stream, message); }
+    bool request_rendezvous(Mailboxes::Message message) {
+        return boxes.request_rendezvous(here, there, stream, message);
+    }
     void deliver() { boxes.deliver(here, there, stream); }
 };
 
-TEST_CASE("mailboxes: who waits is told when the message arrives, and not before") {
+TEST_CASE("mailboxes: a receiver is notified when the message arrives, and not before") {
     Run run;
 
     run.receive(run.first);
@@ -72,10 +74,10 @@ TEST_CASE("mailboxes: lanes of other nodes, sources and streams stay apart") {
     CHECK_FALSE(run.first.complete());
 }
 
-TEST_CASE("mailboxes: a message that asks for a rendezvous is held until someone waits for it") {
+TEST_CASE("mailboxes: a rendezvous message is held until a receiver waits for it") {
     Run run;
 
-    const bool sets_out = run.meet(42);
+    const bool sets_out = run.request_rendezvous(42);
     const std::optional<Mailboxes::Message> released = run.receive(run.first);
 
     CHECK_FALSE(sets_out);
@@ -83,22 +85,22 @@ TEST_CASE("mailboxes: a message that asks for a rendezvous is held until someone
     CHECK_FALSE(run.first.complete());
 }
 
-TEST_CASE("mailboxes: a message that asks for a rendezvous sets out when someone waits already") {
+TEST_CASE("mailboxes: a rendezvous message starts at once if a receiver waits already") {
     Run run;
 
     const std::optional<Mailboxes::Message> released = run.receive(run.first);
-    const bool sets_out = run.meet(42);
+    const bool sets_out = run.request_rendezvous(42);
 
     CHECK(released == std::nullopt);
     CHECK(sets_out);
 }
 
-TEST_CASE("mailboxes: one who waits meets one message, and the next is held") {
+TEST_CASE("mailboxes: a receiver lets one message start, and the next is held") {
     Run run;
     run.receive(run.first);
-    run.meet(42);
+    run.request_rendezvous(42);
 
-    const bool next_sets_out = run.meet(43);
+    const bool next_sets_out = run.request_rendezvous(43);
     run.deliver();
     const std::optional<Mailboxes::Message> released = run.receive(run.second);
 
@@ -107,7 +109,7 @@ TEST_CASE("mailboxes: one who waits meets one message, and the next is held") {
     CHECK(released == 43);
 }
 
-TEST_CASE("mailboxes: who has withdrawn is not told, and the message is kept for the next") {
+TEST_CASE("mailboxes: a receiver that has withdrawn is not notified, and the message is kept") {
     Run run;
     run.receive(run.first);
 
@@ -124,15 +126,15 @@ TEST_CASE("mailboxes: after a withdrawal the next message is held again") {
     run.receive(run.first);
 
     run.boxes.withdraw(here, there, stream, run.first);
-    const bool sets_out = run.meet(42);
+    const bool sets_out = run.request_rendezvous(42);
 
     CHECK_FALSE(sets_out);
 }
 
-TEST_CASE("mailboxes: a message on its way is for whoever waits next, if its receiver withdraws") {
+TEST_CASE("mailboxes: if its receiver withdraws, a message in flight goes to the next receiver") {
     Run run;
     run.receive(run.first);
-    run.meet(42);
+    run.request_rendezvous(42);
     run.boxes.withdraw(here, there, stream, run.first);
 
     run.receive(run.second);
@@ -141,11 +143,11 @@ TEST_CASE("mailboxes: a message on its way is for whoever waits next, if its rec
     CHECK(run.second.complete());
 }
 
-TEST_CASE("mailboxes: a held message stays when the one on its way changes its receiver") {
+TEST_CASE("mailboxes: a held message stays when the one in flight changes its receiver") {
     Run run;
     run.receive(run.first);
-    run.meet(42);
-    run.meet(43);  // held: no one waits for it yet
+    run.request_rendezvous(42);
+    run.request_rendezvous(43);  // held: no receiver waits for it yet
     run.boxes.withdraw(here, there, stream, run.first);
 
     const std::optional<Mailboxes::Message> while_42_is_on_its_way = run.receive(run.second);
@@ -157,7 +159,7 @@ TEST_CASE("mailboxes: a held message stays when the one on its way changes its r
     CHECK(afterwards == 43);
 }
 
-TEST_CASE("mailboxes: withdrawing one who does not wait changes nothing") {
+TEST_CASE("mailboxes: withdrawing a receiver that does not wait changes nothing") {
     Run run;
     run.receive(run.first);
 
@@ -169,7 +171,7 @@ TEST_CASE("mailboxes: withdrawing one who does not wait changes nothing") {
     CHECK(run.first.complete());
 }
 
-TEST_CASE("mailboxes: two who wait on one lane are served in their order") {
+TEST_CASE("mailboxes: two receivers on one lane are served in order") {
     Run run;
     run.receive(run.first);
     run.receive(run.second);
@@ -184,9 +186,9 @@ TEST_CASE("mailboxes: two who wait on one lane are served in their order") {
 
 TEST_CASE("mailboxes: two held messages of one lane are a programming error") {
     Run run;
-    run.meet(42);
+    run.request_rendezvous(42);
 
-    CHECK_THROWS_AS(run.meet(43), LogicError);
+    CHECK_THROWS_AS(run.request_rendezvous(43), LogicError);
 }
 
 }  // namespace

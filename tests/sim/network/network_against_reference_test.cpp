@@ -1,5 +1,5 @@
-// The network against a plain reference on random instances: a fluid simulator in doubles that
-// solves all rates anew at every change.
+// Compares the network with a simple reference on random instances: a fluid simulator in doubles
+// that solves all rates anew at every change.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -57,7 +57,7 @@ struct Instance {
     }
 };
 
-/// Messages of a lane are alike: those of odd streams meet their receiver, the others are eager.
+/// Messages of a lane use one protocol: rendezvous on odd streams, eager on the others.
 Protocol protocol(Stream stream) {
     return stream % 2 == 1 ? Protocol::rendezvous : Protocol::eager;
 }
@@ -74,7 +74,7 @@ std::vector<std::vector<std::size_t>> lanes(const Instance& instance) {
     return all;
 }
 
-/// When each message has drained and when it was taken, in picoseconds; -1: not at all.
+/// When each message drained and when it was received, in picoseconds; -1: never.
 struct Log {
     std::vector<double> drained;
     std::vector<double> taken;
@@ -118,7 +118,7 @@ class Reference {
     struct Lane {
         std::vector<std::size_t> messages;
         std::size_t next = 0;
-        double asked = 0;  // when the receiver asks for it
+        double asked = 0;  // when the receiver begins to wait for it
         double start = 0;
         bool flows = false;
         double remaining = 0;
@@ -330,8 +330,8 @@ void add_messages(Instance& instance, Dice& dice) {
     std::ranges::sort(instance.messages, {}, &Message::at);
 }
 
-/// A link goes down at an instant of its own: a flow that drains in just this instant may be
-/// through, or a rounding error short of it, and then waits until the link is back.
+/// A link goes down at an instant of its own. Otherwise a flow that drains in that instant might
+/// be done, or a rounding error short of it and wait until the link is back.
 void add_changes(Instance& instance, Dice& dice) {
     for (std::int64_t changes = dice.below(6); changes > 0; --changes) {
         const auto link = static_cast<LinkId>(dice.below(std::ssize(instance.links)));
@@ -354,9 +354,9 @@ Instance random_instance(std::uint64_t seed) {
     return instance;
 }
 
-/// How far apart two times are, in multiples of what rounding may do: 1e-9 of it, and 100 ticks,
-/// the time of an 80th of a byte. (A drain is up to a tick late, and so is what waits for it; a
-/// link that becomes ten times slower makes ten of each tick.)
+/// Returns how far apart two times are, in multiples of what rounding may do: 1e-9 of the time and
+/// 100 ticks, the time of an 80th of a byte. (A drain is up to a tick late, and so is what waits
+/// for it. A link that becomes ten times slower makes ten of each tick.)
 double distance(double time, double expected) {
     return std::abs(time - expected) / (1e-9 * std::abs(expected) + 100);
 }
@@ -380,7 +380,7 @@ TEST_CASE("network, property: messages drain and arrive when the reference says"
             (expected.taken[i] < 0 ? stuck : delivered) += 1;
         }
     }
-    CHECK(delivered > 30'000);  // the instances are what they should be:
+    CHECK(delivered > 30'000);  // the instances cover what they should:
     CHECK(stuck > 100);         // some links stay down
 }
 
@@ -480,7 +480,7 @@ Task<> nap(Run& run, Duration span) {
     co_await run.simulation.sleep(span);
 }
 
-/// Gives up on a message after a random time, again and again, until it is here.
+/// Gives up on a message after a random time, and tries again until it is received.
 Task<> take_impatiently(Run& run, std::vector<std::size_t> lane) {
     Dice dice(lane.front());
     for (const std::size_t number : lane) {
@@ -531,7 +531,7 @@ TEST_CASE("network, property: a run can be dropped at any time") {
         run.simulation.run(Time{static_cast<int>(seed) * Duration{20us}});
 
         run.processes.drop();
-        run.end = run.simulation.run();  // what was sent goes on to where it was bound
+        run.end = run.simulation.run();  // messages in flight are delivered
 
         REQUIRE(run.end == RunEnd::idle);
         REQUIRE(run.simulation.waiting().empty());

@@ -217,7 +217,8 @@ TEST_CASE("network: flows that share no link do not slow one another") {
     CHECK(run.drained == Times{{'a', 8us}, {'b', 8us}, {'c', 10us}});
 }
 
-TEST_CASE("network: on a parking lot all share alike, and the last one has what they leave") {
+TEST_CASE(
+    "network: on a parking lot all get equal shares, and the last flow gets what they leave") {
     Run run(make_line({gigabit, gigabit, gigabit}));
     run.transfer({.name = 'l', .from = 0, .to = 3, .size = 2000_B});
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1000_B});
@@ -267,7 +268,7 @@ TEST_CASE("network: flows start, drain and change their link in one instant") {
     CHECK(run.drained == Times{{'a', 16us}, {'b', 48us}, {'c', 48us}});
 }
 
-TEST_CASE("network: a message of a single byte in the crowd is through in its share's time") {
+TEST_CASE("network: a message of one byte among many drains in the time of its share") {
     Run run(gigabit_star(3));
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1000_B});
     run.transfer({.name = 'b', .from = 0, .to = 2, .size = 1_B, .at = 4us});
@@ -277,7 +278,7 @@ TEST_CASE("network: a message of a single byte in the crowd is through in its sh
     CHECK(run.drained == Times{{'a', 8us + 8ns}, {'b', 4us + 16ns}});
 }
 
-TEST_CASE("network: the rate of a message is its share while it flows, and else 0") {
+TEST_CASE("network: the rate of a message is its share while it flows, and 0 otherwise") {
     Run run(gigabit_star(3));
     Join drained{4};
     const MessageId one = run.network.send(0, 1, 1, 1000_B, Protocol::eager, drained);
@@ -370,7 +371,7 @@ TEST_CASE("network: a link that goes down and up in one instant has not been dow
     CHECK(run.drained['a'] == 8us);
 }
 
-TEST_CASE("network: a flow that waits for a link leaves its share of the others to the others") {
+TEST_CASE("network: a flow that waits for a link leaves its share of other links to other flows") {
     Run run(gigabit_star(3));
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1000_B});
     run.transfer({.name = 'b', .from = 0, .to = 2, .size = 1000_B});
@@ -383,7 +384,7 @@ TEST_CASE("network: a flow that waits for a link leaves its share of the others 
     CHECK(run.drained == Times{{'a', 26us}, {'b', 10us}});
 }
 
-TEST_CASE("network: a run whose link stays down ends idle, and names who waits for what") {
+TEST_CASE("network: a run whose link stays down ends idle, and waiting processes are named") {
     Run run(gigabit_star(2));
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 1000_B});
     run.processes.spawn("down", set_bandwidth_at(run, 4us, star_up(0), Bandwidth{0}));
@@ -486,7 +487,7 @@ TEST_CASE("network: overhead occupies the sender, message by message") {
     CHECK(run.delivered == Times{{'a', 54us}, {'b', 57us}, {'c', 55us}});
 }
 
-TEST_CASE("network: an idle sender owes no overhead") {
+TEST_CASE("network: overhead of an idle sender does not accumulate") {
     Run run(gigabit_star(3), 3us);
     run.transfer({.name = 'a', .from = 0, .to = 1, .size = 125_B});
     run.transfer({.name = 'b', .from = 0, .to = 2, .size = 125_B, .at = 100us});
@@ -527,7 +528,7 @@ TEST_CASE("network: a rendezvous message that no one waits for stays with its se
     const RunEnd end = run.simulation.run();
 
     CHECK(end == RunEnd::idle);
-    CHECK(run.drained == Times{{'b', 8us}});  // the whole link is b's
+    CHECK(run.drained == Times{{'b', 8us}});  // b has the whole link
     REQUIRE(run.simulation.waiting().size() == 1);
     CHECK(run.simulation.waiting()[0].what == "room on the way to node 1");
 }
@@ -582,7 +583,7 @@ TEST_CASE("network: a receiver takes in one rendezvous message of a lane at a ti
     CHECK(run.delivered == Times{{'a', 58us}, {'b', 116us}});
 }
 
-// ---- whoever does not listen any more ----
+// ---- senders and receivers that are gone ----
 
 TEST_CASE("network: a message goes on when its sender no longer listens") {
     Run run(gigabit_star(2));
@@ -667,7 +668,8 @@ TEST_CASE("network: a rendezvous message waits again after its receiver died bef
     CHECK(run.drained == Times{{'a', 108us}});
 }
 
-TEST_CASE("network: the message behind one on its way does not set out for its second receiver") {
+TEST_CASE(
+    "network: the message behind one in flight does not start for that one's second receiver") {
     Run run(gigabit_star(2));
     const Message first{
         .name = 'a', .from = 0, .to = 1, .size = 1000_B, .protocol = Protocol::rendezvous};

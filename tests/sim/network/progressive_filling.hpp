@@ -1,5 +1,5 @@
-// Progressive filling as the textbook tells it, the tests' own: all flows grow alike, and those on
-// a link that is full stop. No data structure, O(everything).
+// Progressive filling as textbooks describe it, independent of the product: all flows grow at one
+// rate, and those on a link that is full stop. It uses no data structures and is slow.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace paceline {
 
-/// A rate per flow; routes[f] are the links that flow f crosses.
+/// Returns a rate per flow; routes[f] are the links that flow f crosses.
 inline std::vector<double> progressive_filling(
     const std::vector<double>& capacity, const std::vector<std::vector<std::uint32_t>>& routes) {
     std::vector<double> left = capacity;

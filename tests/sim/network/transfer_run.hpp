@@ -1,4 +1,4 @@
-// A network and transfers on it, for tests: what drains and arrives when.
+// A network with transfers on it, for tests: records when each drains and arrives.
 #pragma once
 
 #include <cstdint>

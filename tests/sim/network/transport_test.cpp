@@ -1,4 +1,4 @@
-// What a protocol adds to the wires: slow start, and acknowledgements on the way back.
+// What a protocol adds to the links: slow start, and acknowledgements in the reverse direction.
 #include <chrono>
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ TEST_CASE("slow start: a first message loses what its windows leave unused, late
     CHECK(wire.ended[1] - wire.ended[0] == alone);
 }
 
-TEST_CASE("slow start: each way of each pair is a connection of its own") {
+TEST_CASE("slow start: each direction of each pair is a connection of its own") {
     Wire wire({1_Gbps, 2500us}, {.first_window = first_window});
     wire.processes.spawn("there", pass(wire, 0, 1, {10_MB}, 0s));
     wire.processes.spawn("back", pass(wire, 1, 0, {10_MB}, 1s));
@@ -57,7 +57,7 @@ TEST_CASE("slow start: each way of each pair is a connection of its own") {
     CHECK(wire.ended[1] - wire.ended[0] == 1s);
 }
 
-TEST_CASE("slow start: a message within the first window loses nothing, nor one on a short way") {
+TEST_CASE("slow start: a message within the first window loses nothing, nor one on a short path") {
     Wire small({1_Gbps, 2500us}, {.first_window = first_window});
     small.processes.spawn("sender", pass(small, 0, 1, {first_window}, 0s));
     small.simulation.run();
@@ -69,7 +69,7 @@ TEST_CASE("slow start: a message within the first window loses nothing, nor one 
     CHECK(near.ended.at(0) == 80ms + 50us);
 }
 
-TEST_CASE("slow start: the message is through before a window fills the way") {
+TEST_CASE("slow start: the message has drained before a window fills the path") {
     // 14,480 + 28,960 < 50,000: two windows are waited for, the rest follows.
     Wire wire({1_Gbps, 2500us}, {.first_window = first_window});
     wire.processes.spawn("sender", pass(wire, 0, 1, {50'000_B}, 0s));
@@ -77,7 +77,7 @@ TEST_CASE("slow start: the message is through before a window fills the way") {
     CHECK(wire.ended.at(0) == 400us + 5ms + 20ms - 3 * 115'840ns);
 }
 
-TEST_CASE("acknowledgements: both ways at once each have their share of the link") {
+TEST_CASE("acknowledgements: two opposite flows each have their share of the link") {
     Link link{1_Gbps, 0s};
     link.duplex_share = 0.8;
     Wire wire(link, {});
@@ -88,7 +88,7 @@ TEST_CASE("acknowledgements: both ways at once each have their share of the link
     CHECK(wire.ended == std::vector<Duration>{10ms, 10ms});
 }
 
-TEST_CASE("acknowledgements: the share holds only while the way back is busy") {
+TEST_CASE("acknowledgements: the share applies only while the reverse direction is busy") {
     // 4 ms alone, then both ways at 0.8: the first has 4 ms of work left and needs 5, the other one
     // has then sent half and goes on alone.
     Link link{1_Gbps, 0s};
@@ -103,7 +103,7 @@ TEST_CASE("acknowledgements: the share holds only while the way back is busy") {
     CHECK(to_seconds(wire.ended[1]) == doctest::Approx(13e-3).epsilon(1e-9));
 }
 
-TEST_CASE("acknowledgements: one way at a time has all of the link") {
+TEST_CASE("acknowledgements: a single direction has all of the link") {
     Link link{1_Gbps, 0s};
     link.duplex_share = 0.8;
     Wire wire(link, {});

@@ -30,7 +30,7 @@ TEST_CASE("unlimited links: a message takes their latency and no more") {
     CHECK(run.network.flows_in_flight() == 0);
 }
 
-TEST_CASE("unlimited links: the others of a way are shared as ever") {
+TEST_CASE("unlimited links: other links of a route are shared as usual") {
     Fabric star = make_star(3, Link{unlimited, 1us}, Link{8_Gbps, 1us});
     TransferRun run(star);
     run.transfer({'a', 0, 2, 1_MB});
@@ -41,7 +41,7 @@ TEST_CASE("unlimited links: the others of a way are shared as ever") {
     CHECK(run.drained['b'] == 2ms);
 }
 
-TEST_CASE("unlimited links: an observer does not see them on a message's way") {
+TEST_CASE("unlimited links: an observer does not see them on a message's route") {
     Route seen;
     NetworkObserver observer;
     observer.begins = [&seen](std::uint32_t, const NetworkObserver::Message& message) {

@@ -38,7 +38,7 @@ class Precise {
     [[nodiscard]] mpfr_ptr get() { return value_; }
     [[nodiscard]] double to_double() const { return mpfr_get_d(value_, MPFR_RNDN); }
 
-    /// The distance of a double from this number in units in the last place of a double here.
+    /// Returns the distance of a double from this number, in units in the last place of a double.
     [[nodiscard]] double ulps_from(double x) const {
         if (std::isnan(x) || std::isinf(x) || std::isinf(to_double()))
             return x == to_double() ? 0 : infinity;
@@ -128,7 +128,7 @@ const std::vector<Function> functions{
     {"erf", &elementary::erf, &mpfr_erf, {{-6.5, 6.5}, {-1, 1}, {1e-290, 7, true}}},
 };
 
-// What 100,000 results are, as one number, over all regions in turn.
+// Returns a hash of 100,000 results, over all regions in turn.
 std::uint64_t fingerprint(const Function& function) {
     std::mt19937_64 random(2026);
     std::uint64_t hash = 0xcbf29ce484222325;
@@ -143,7 +143,7 @@ bool is_the_nan(double x) {
     return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(no_number);
 }
 
-// Also tells zeros apart.
+// Also distinguishes the signs of zeros.
 bool same_bits(double a, double b) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }

@@ -19,7 +19,7 @@ std::vector<double> random_vector(std::size_t n, std::mt19937_64& random) {
     return x;
 }
 
-// The shape of the header, written out one lane after the other.
+// The order of the header, written out one lane after the other.
 double in_32_lanes(const std::vector<double>& terms) {
     std::vector<double> lanes(32, 0.0);
     for (std::size_t l = 0; l < 32; ++l)

@@ -1,4 +1,4 @@
-// The free quantity of `paceline solve`: a path of the scenario and the range over which its value
+// The varied quantity of `paceline solve`: a path of the scenario and the range over which its value
 // varies, such as cluster.fabric.link.bandwidth=100Mbps..100Gbps.
 //
 // Values are held in the units of the simulator: bits per second, picoseconds and bytes, all of
@@ -12,7 +12,7 @@ namespace paceline {
 
 enum class QuantityKind : std::uint8_t { bandwidth, duration, size, number, whole_number };
 
-struct FreeQuantity {
+struct VariedQuantity {
     std::string path;
     QuantityKind kind = QuantityKind::number;
     double from = 0;
@@ -34,6 +34,6 @@ struct FreeQuantity {
 
 /// Reads "path=from..to". Both ends are quantities with units of one kind, or numbers. Throws
 /// ConfigError.
-FreeQuantity read_free_quantity(const std::string& text);
+VariedQuantity read_varied_quantity(const std::string& text);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-#include "algorithms/runtime/waiting.hpp"
+#include "algorithms/runtime/time_use.hpp"
 
 #include <chrono>
 
@@ -20,7 +20,7 @@
 #include "sim/compute/slow_nodes.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline::waiting_test {
+namespace paceline::time_use_test {
 namespace {
 
 using doctest::Approx;
@@ -29,7 +29,7 @@ using namespace literals;
 
 const Link link{1_Gbps, 5us};
 
-// What a worker's time went to.
+// How a worker spent its time.
 struct Use {
     Duration computed;
     Duration stragglers;
@@ -48,7 +48,7 @@ Job slow_job(std::int64_t steps, StepFactor law) {
     return job;
 }
 
-TEST_CASE("waiting: an all-reduce of equals waits for the network alone") {
+TEST_CASE("time use: an all-reduce among equal workers waits for the network only") {
     // 104 bytes: each of 8 chunks has 13, so all are there at the same time.
     TrainingRun run(8, link, timing_job(small_layout(), 5));
     run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
@@ -62,7 +62,7 @@ TEST_CASE("waiting: an all-reduce of equals waits for the network alone") {
     }
 }
 
-TEST_CASE("waiting: those who enter an all-reduce early wait for the last to enter") {
+TEST_CASE("time use: workers that enter an all-reduce early wait for the last to enter") {
     constexpr int steps = 5;
     TrainingRun run(8, link, slow_job(steps, always_slow(4, {{2}, 1})));
     run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
@@ -86,7 +86,7 @@ Task<> overlap(Worker& self, Duration late, Duration computing) {
     static_cast<void>(co_await std::move(mean));
 }
 
-TEST_CASE("waiting: what is computed while a round is under way is not waited") {
+TEST_CASE("time use: computing during a round does not count as waiting") {
     TrainingRun run(4, link, timing_job(small_layout(), 1));
     const Duration computing[]{1ms, 2ms, 9ms, 0ms};
     for (int rank = 0; rank < 4; ++rank)
@@ -106,7 +106,7 @@ TEST_CASE("waiting: what is computed while a round is under way is not waited") 
     }
 }
 
-TEST_CASE("waiting: neighbor exchange waits for slow neighbors, and for no other node") {
+TEST_CASE("time use: neighbor exchange waits for slow neighbors, and for no other node") {
     Job job = slow_job(1, always_slow(4, {{0}, 1}));
     job.mixing = MixingSchedule(make_ring_mixing(8));
     TrainingRun run(8, link, std::move(job));
@@ -129,7 +129,7 @@ Task<> exchange_late(Worker& self, Duration late) {
     static_cast<void>(co_await self.neighbor_average(self.model()));
 }
 
-TEST_CASE("waiting: who is no neighbor is not waited for, though it comes while messages travel") {
+TEST_CASE("time use: only neighbors are waited for, even if others enter while messages travel") {
     Job job = timing_job(small_layout(), 1);
     job.mixing = MixingSchedule(make_ring_mixing(6));
     TrainingRun run(6, link, std::move(job));
@@ -151,7 +151,7 @@ Task<> reduce_two_at_once(Worker& self, Duration late) {
     static_cast<void>(co_await std::move(second));
 }
 
-TEST_CASE("waiting: rounds that overlap are waited for once") {
+TEST_CASE("time use: rounds that overlap are waited for once") {
     TrainingRun run(2, link, timing_job(small_layout(), 1));
     for (int rank = 0; rank < 2; ++rank)
         run.spawn(rank, reduce_two_at_once(run.cluster.worker(rank), rank * 3ms));
@@ -168,7 +168,7 @@ Task<> give_up(Worker& self, bool neighbors) {
     co_await self.simulation().sleep(2ms);
 }
 
-TEST_CASE("waiting: of a round that is dropped what was waited until then counts") {
+TEST_CASE("time use: the wait in a round that is dropped counts until then") {
     for (const bool neighbors : {false, true}) {
         CAPTURE(neighbors);
         Job job = timing_job(small_layout(), 1);
@@ -181,15 +181,15 @@ TEST_CASE("waiting: of a round that is dropped what was waited until then counts
     }
 }
 
-Task<> meet_late(Worker& self, Duration late) {
+Task<> arrive_late(Worker& self, Duration late) {
     co_await self.simulation().sleep(late);
-    co_await self.meet();
+    co_await self.barrier();
 }
 
-TEST_CASE("waiting: at a meeting all wait for the last") {
+TEST_CASE("time use: at a barrier, all wait for the last to arrive") {
     TrainingRun run(3, link, timing_job(small_layout(), 1));
     for (int rank = 0; rank < 3; ++rank)
-        run.spawn(rank, meet_late(run.cluster.worker(rank), rank * 2ms));
+        run.spawn(rank, arrive_late(run.cluster.worker(rank), rank * 2ms));
     run.simulation.run();
 
     for (int rank = 0; rank < 3; ++rank)
@@ -202,7 +202,7 @@ Task<> compute_and_fail(Worker& self) {
     throw std::runtime_error("cut");
 }
 
-TEST_CASE("waiting: a computation that the end of the run cuts short counts as computing") {
+TEST_CASE("time use: a computation that the end of the run cuts short counts as computing") {
     TrainingRun run(1, link, timing_job(small_layout(), 1));
     run.spawn(0, compute_and_fail(run.cluster.worker(0)));
     CHECK_THROWS_AS(run.simulation.run(), std::runtime_error);
@@ -239,7 +239,7 @@ std::vector<Named> algorithms() {
     };
 }
 
-// Job and network of one worker more for those that have a server.
+// The job and the network have one more host if the algorithm has a server.
 struct SlowRun : TrainingRun {
     SlowRun(int nodes, const Named& algorithm, Job job)
         : TrainingRun(nodes + (algorithm.serve ? 1 : 0), link,
@@ -266,7 +266,7 @@ Job jittered_job(std::int64_t steps, unsigned seed) {
     return job;
 }
 
-TEST_CASE("waiting, property: the parts of every worker's time add up to the run's") {
+TEST_CASE("time use, property: the parts of every worker's time add up to the run's") {
     for (const Named& algorithm : algorithms())
         for (unsigned seed = 0; seed < 4; ++seed) {
             CAPTURE(algorithm.name);
@@ -285,8 +285,8 @@ TEST_CASE("waiting, property: the parts of every worker's time add up to the run
         }
 }
 
-TEST_CASE("waiting, property: with slow gradients synchronous methods wait less for messages") {
-    // On a network that costs next to nothing what is waited for is stragglers.
+TEST_CASE("time use, property: with slow gradients synchronous methods wait less for messages") {
+    // On a network that costs next to nothing, workers wait for stragglers.
     for (const Named& algorithm : algorithms()) {
         const std::string name = algorithm.name;
         if (algorithm.serve || name.starts_with("swarm, b")) continue;  // letters and answers
@@ -300,7 +300,7 @@ TEST_CASE("waiting, property: with slow gradients synchronous methods wait less 
     }
 }
 
-TEST_CASE("waiting: with values a run waits as without") {
+TEST_CASE("time use: waits are the same with and without values") {
     for (const Named& algorithm : algorithms()) {
         CAPTURE(algorithm.name);
         Job trained = training_job(small_layout(), 9);
@@ -317,7 +317,7 @@ TEST_CASE("waiting: with values a run waits as without") {
     }
 }
 
-TEST_CASE("waiting: runs that are dropped half-way leave nothing behind") {
+TEST_CASE("time use: runs that are dropped half-way leave nothing behind") {
     for (const Named& algorithm : algorithms()) {
         CAPTURE(algorithm.name);
         SlowRun run(5, algorithm, jittered_job(50, 1));
@@ -332,13 +332,13 @@ std::optional<double> staleness_of(int nodes, const Named& algorithm, std::int64
     return run.cluster.staleness();
 }
 
-TEST_CASE("staleness: of equal workers of one server each push meets those of all others") {
+TEST_CASE("staleness: with equal workers and one server, each push finds one push of every other") {
     for (const Named& algorithm : algorithms()) {
         if (!algorithm.serve || std::string(algorithm.name) == "fedavg") continue;
         CAPTURE(algorithm.name);
         for (const int n : {1, 2, 5, 8}) {
             constexpr int steps = 100;
-            // First steps meet 0, 1, .., n-1 pushes of others, and all later ones n-1.
+            // First pushes find 0, 1, ..., n-1 pushes of others, and all later ones n-1.
             const double pushes = n * steps;
             const double met = 0.5 * n * (n - 1) + (pushes - n) * (n - 1);
             CHECK(staleness_of(n, algorithm, steps).value() == Approx(met / pushes).epsilon(1e-12));
@@ -363,7 +363,7 @@ TEST_CASE("staleness: methods that wait for what they use have none") {
     }
 }
 
-TEST_CASE("participation: of FedAvg the share of the clients that are drawn, of others none") {
+TEST_CASE("participation: FedAvg has the share of clients that are drawn, and others have none") {
     for (const Named& algorithm : algorithms()) {
         CAPTURE(algorithm.name);
         SlowRun run(8, algorithm, timing_job(small_layout(), 6));
@@ -375,4 +375,4 @@ TEST_CASE("participation: of FedAvg the share of the clients that are drawn, of 
 }
 
 }  // namespace
-}  // namespace paceline::waiting_test
+}  // namespace paceline::time_use_test

@@ -1,4 +1,4 @@
-#include "algorithms/runtime/waiting.hpp"
+#include "algorithms/runtime/time_use.hpp"
 
 #include <algorithm>
 
@@ -12,37 +12,37 @@ void TimeUse::change_under_way(int by) {
     under_way_ += by;
 }
 
-void TimeUse::tell_of_wait(WaitFor what, Duration time, Time until) const {
+void TimeUse::report_wait(WaitFor what, Duration time, Time until) const {
     if (observer_ != nullptr && time > Duration::zero())
-        tell(observer_->waited, host_, what, until - time, until);
+        notify(observer_->waited, host_, what, until - time, until);
 }
 
 void TimeUse::begin_step(std::int64_t k) const {
-    if (observer_ != nullptr) tell(observer_->step_begins, host_, k);
+    if (observer_ != nullptr) notify(observer_->step_begins, host_, k);
 }
 
 void TimeUse::take_no_more_steps() {
     last_step_ended_ = now();
-    if (observer_ != nullptr) tell(observer_->steps_end, host_);
+    if (observer_ != nullptr) notify(observer_->steps_end, host_);
 }
 
 void TimeUse::die() const {
-    if (observer_ != nullptr) tell(observer_->dies, host_);
+    if (observer_ != nullptr) notify(observer_->dies, host_);
 }
 
 void TimeUse::wait_for_dead(Duration time) {
     dead_ = sum(dead_, time);
-    tell_of_wait(WaitFor::the_dead, time, now());
+    report_wait(WaitFor::the_dead, time, now());
 }
 
 void TimeUse::be_away(Duration time) {
     away_ = sum(away_, time);
-    tell_of_wait(WaitFor::own_return, time, now());
+    report_wait(WaitFor::own_return, time, now());
 }
 
 void TimeUse::write_checkpoint(Duration time) {
     writing_ = sum(writing_, time);
-    tell_of_wait(WaitFor::checkpoint, time, now());
+    report_wait(WaitFor::checkpoint, time, now());
 }
 
 void TimeUse::wait_for_stragglers(Duration time, Time until) {
@@ -50,7 +50,7 @@ void TimeUse::wait_for_stragglers(Duration time, Time until) {
     const Duration uncounted =
         std::max(until - std::max(until - time, waited_until_), Duration::zero());
     stragglers_ += uncounted;
-    tell_of_wait(WaitFor::stragglers, uncounted, until);
+    report_wait(WaitFor::stragglers, uncounted, until);
     waited_until_ = std::max(waited_until_, until);
 }
 
@@ -73,46 +73,46 @@ Computing::Computing(TimeUse& of, Work work) : of_(of) {
 
 Computing::~Computing() {
     of_.change_under_way(-1);
-    if (of_.observer_ != nullptr) tell(of_.observer_->computing_ends, token_);
+    if (of_.observer_ != nullptr) notify(of_.observer_->computing_ends, token_);
 }
 
-void Computing::tell_of_bucket(std::size_t bucket, Time from, Time until) const {
-    if (of_.observer_ != nullptr) tell(of_.observer_->bucket, token_, bucket, from, until);
+void Computing::report_bucket(std::size_t bucket, Time from, Time until) const {
+    if (of_.observer_ != nullptr) notify(of_.observer_->bucket, token_, bucket, from, until);
 }
 
-ToldRound::ToldRound(const TimeUse& of, std::string_view name, Stream stream) : of_(of) {
+ReportedRound::ReportedRound(const TimeUse& of, std::string_view name, Stream stream) : of_(of) {
     if (of_.observer_ != nullptr && of_.observer_->round_begins)
         token_ = of_.observer_->round_begins(of_.host_, name, stream);
 }
 
-ToldRound::~ToldRound() {
-    if (of_.observer_ != nullptr) tell(of_.observer_->round_ends, token_);
+ReportedRound::~ReportedRound() {
+    if (of_.observer_ != nullptr) notify(of_.observer_->round_ends, token_);
 }
 
-InRound::InRound(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-                 std::size_t members)
+RoundTimer::RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
+                       std::size_t members)
     : all_(all),
       mine_(mine),
       key_(key),
       members_(members),
       entered_(mine.now()),
       computed_(mine.computed()),
-      told_(mine, name, key) {
+      reported_(mine, name, key) {
     RoundEntries::Entries& round = all_.rounds_[key];
     ++round.entered;
     round.last = entered_;
 }
 
-InRound::InRound(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-                 std::size_t members, int rank, std::span<const int> on)
-    : InRound(all, mine, name, key, members) {
+RoundTimer::RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
+                       std::size_t members, int rank, std::span<const int> on)
+    : RoundTimer(all, mine, name, key, members) {
     on_ = on;
     std::vector<Time>& times = all_.rounds_[key].of_member;
     times.resize(members, never);
     times[static_cast<std::size_t>(rank)] = entered_;
 }
 
-InRound::~InRound() {
+RoundTimer::~RoundTimer() {
     const auto round = all_.rounds_.find(key_);
     RoundEntries::Entries& entries = round->second;
     const Time now = mine_.now();

@@ -7,7 +7,7 @@
 //
 // Pending deaths do not keep the simulation alive. A pending return does only if some process waits
 // for that node, and no process waits for a node that never returns. So a run whose nodes wait for
-// a lost node ends, even if other nodes would keep failing and returning, and `who_is_gone` lists
+// a lost node ends, even if other nodes would keep failing and returning, and `missing_nodes_text` lists
 // the missing nodes. Servers do not fail.
 //
 // A node that has taken all its steps can no longer die.
@@ -28,19 +28,19 @@
 
 namespace paceline {
 
-struct CrewWork {
+struct WorkerProgram {
     std::function<Task<>(Worker&)> run;
     std::function<Task<>(Worker&)> serve{};  // runs on each server
     int servers = 0;
     std::string name = "node";  // prefix of process names
 };
 
-class Crew {
+class WorkerProcesses {
   public:
-    /// Requires that the cluster's job has failures, and that all arguments outlive the crew.
-    Crew(NetworkPart network, Cluster& cluster, CrewWork work);
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    /// Requires that the cluster's job has failures, and that all arguments outlive this object.
+    WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerProgram program);
+    WorkerProcesses(const WorkerProcesses&) = delete;
+    WorkerProcesses& operator=(const WorkerProcesses&) = delete;
 
     /// Spawns the nodes that are present and schedules failures. Call once.
     void begin();
@@ -48,9 +48,9 @@ class Crew {
     /// Returns whether all nodes that are present have taken their steps.
     [[nodiscard]] bool finished() const;
     /// Lists the nodes that are away; empty if none is.
-    [[nodiscard]] std::string who_is_gone() const;
+    [[nodiscard]] std::string missing_nodes_text() const;
     /// Records the time of absent nodes in the workers' TimeUse. Call once, at the end.
-    void settle();
+    void count_absences();
     [[nodiscard]] std::int64_t deaths() const { return deaths_; }
     [[nodiscard]] std::int64_t restarts() const { return restarts_; }
 
@@ -88,7 +88,7 @@ class Crew {
     NetworkPart network_;
     Cluster& cluster_;
     Failures failures_;
-    CrewWork work_;
+    WorkerProgram program_;
     std::vector<Node> nodes_;
     std::int64_t deaths_ = 0;
     std::int64_t restarts_ = 0;

@@ -1,10 +1,11 @@
-#include "algorithms/runtime/crew.hpp"
+#include "algorithms/runtime/worker_processes.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
@@ -14,29 +15,32 @@ namespace paceline {
 namespace {
 
 // Keeps the streams of returning nodes' model copies apart from all others.
-constexpr Stream copies = Stream{1} << 61U;
+constexpr Stream copy_streams = Stream{1} << 61U;
 
-Task<> carry(NetworkPart network, int from, int to, Bytes size) {
-    const Stream stream = copies | static_cast<Stream>(to);
+Task<> copy_model(NetworkPart network, int from, int to, Bytes size) {
+    const Stream stream = copy_streams | static_cast<Stream>(to);
     co_await when_all(neighbor_exchange(network, from, {to}, {}, stream, size),
                       neighbor_exchange(network, to, {}, {from}, stream, size));
 }
 
-Task<> until(std::shared_ptr<Signal> signal) {
+Task<> wait_for(std::shared_ptr<Signal> signal) {
     co_await signal->happened({"the death of a node"});
 }
 
 }  // namespace
 
-Crew::Crew(NetworkPart network, Cluster& cluster, CrewWork work)
-    : network_(network), cluster_(cluster), failures_(*cluster.failures()), work_(std::move(work)) {
+WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerProgram program)
+    : network_(network),
+      cluster_(cluster),
+      failures_(*cluster.failures()),
+      program_(std::move(program)) {
     nodes_.resize(static_cast<std::size_t>(cluster.nodes()));
-    cluster_.on_join = [this](int rank) { spawn(rank); };
+    cluster_.on_join([this](int rank) { spawn(rank); });
     if (Membership* membership = cluster_.membership())
         membership->on_stall = [this] { wait_for_all(); };
 }
 
-void Crew::begin() {
+void WorkerProcesses::begin() {
     spawn_servers();
     for (int rank = 0; rank < cluster_.nodes(); ++rank) plan_next_absence(rank);
     const bool whole = std::ranges::none_of(nodes_, [](const Node& node) { return node.away; });
@@ -45,24 +49,24 @@ void Crew::begin() {
         if (!nodes_[static_cast<std::size_t>(rank)].away) spawn(rank);
 }
 
-bool Crew::has_finished(const Node& node) const {
+bool WorkerProcesses::has_finished(const Node& node) const {
     return node.process != nullptr && node.process->finished();
 }
 
-bool Crew::finished() const {
+bool WorkerProcesses::finished() const {
     return std::ranges::any_of(nodes_, [&](const Node& node) { return has_finished(node); }) &&
            std::ranges::all_of(nodes_, [&](const Node& node) {
                return node.process == nullptr || has_finished(node);
            });
 }
 
-std::string Crew::who_is_gone() const {
+std::string WorkerProcesses::missing_nodes_text() const {
     std::string text;
     for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
         const Node& node = nodes_[rank];
         if (!node.away) continue;
         const bool for_good = !node.absence || node.absence->returns == never;
-        text += fmt::format("{}{} {} died at {:.6g} s{}", text.empty() ? "" : "; ", work_.name,
+        text += fmt::format("{}{} {} died at {:.6g} s{}", text.empty() ? "" : "; ", program_.name,
                             rank, to_seconds(node.left.time_since_epoch()),
                             for_good ? " and never returns" : "");
     }
@@ -70,13 +74,13 @@ std::string Crew::who_is_gone() const {
 }
 
 // Absent nodes are charged for their time until the end, or until they begin again.
-void Crew::settle() {
+void WorkerProcesses::count_absences() {
     for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) count_absence(rank);
 }
 
 // A node that is back but waits to join still counts as away. Under OnDeath::restart it waits for
 // the other dead nodes instead.
-void Crew::count_absence(int rank) {
+void WorkerProcesses::count_absence(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     if (node.process != nullptr) return;
     TimeUse& use = cluster_.worker(rank).time_use();
@@ -89,45 +93,46 @@ void Crew::count_absence(int rank) {
     use.take_steps_again();
 }
 
-void Crew::end_process(Node& node) {
+void WorkerProcesses::end_process(Node& node) {
     if (node.process == nullptr) return;
     node.process.reset();
     node.idle_since = simulation().now();
     cluster_.worker(static_cast<int>(&node - nodes_.data())).time_use().die();
 }
 
-void Crew::spawn(int rank) {
+void WorkerProcesses::spawn(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     count_absence(rank);
     node.process = std::make_unique<Processes>(simulation());
-    node.process->spawn(fmt::format("{} {}", work_.name, rank), work_.run(cluster_.worker(rank)));
+    node.process->spawn(fmt::format("{} {}", program_.name, rank),
+                        program_.run(cluster_.worker(rank)));
 }
 
-void Crew::spawn_servers() {
-    if (!work_.serve) return;
-    for (int i = 0; i < work_.servers; ++i)
+void WorkerProcesses::spawn_servers() {
+    if (!program_.serve) return;
+    for (int i = 0; i < program_.servers; ++i)
         cluster_.serve(cluster_.nodes() + i, fmt::format("server {}", i),
-                       work_.serve(cluster_.server(i)));
+                       program_.serve(cluster_.server(i)));
 }
 
-void Crew::plan_next_absence(int rank) {
+void WorkerProcesses::plan_next_absence(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     node.absence = failures_.next_absence(rank, simulation().now());
     if (!node.absence) return;
     const Time leaves = std::max(node.absence->leaves, simulation().now());
     if (leaves == never) return;
     if (leaves == Time{}) return leave(rank);  // a late joiner
-    simulation().at(leaves, action<&Crew::die>(*this, static_cast<std::uint32_t>(rank)),
+    simulation().at(leaves, action<&WorkerProcesses::die>(*this, static_cast<std::uint32_t>(rank)),
                     EventKind::daemon);
 }
 
-void Crew::die(std::uint32_t rank) {
+void WorkerProcesses::die(std::uint32_t rank) {
     if (has_finished(nodes_[rank])) return;
     ++deaths_;
     leave(static_cast<int>(rank));
 }
 
-void Crew::leave(int rank) {
+void WorkerProcesses::leave(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     count_absence(rank);  // no effect while it has a process
     node.away = true;
@@ -139,23 +144,23 @@ void Crew::leave(int rank) {
         return wait_for_all();
     }
     end_process(node);
-    cluster_.leave(rank);
+    cluster_.mark_away(rank);
     if (cluster_.membership()->number_present() == 0) wait_for_all();
 }
 
-void Crew::plan_return(int rank, bool is_waited_for) {
+void WorkerProcesses::plan_return(int rank, bool is_waited_for) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     if (node.absence->returns == never) return;
     const Time returns = std::max(node.absence->returns, simulation().now());
-    node.comes_back =
-        simulation().at(returns, action<&Crew::come_back>(*this, static_cast<std::uint32_t>(rank)),
-                        is_waited_for ? EventKind::foreground : EventKind::daemon);
+    node.comes_back = simulation().at(
+        returns, action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(rank)),
+        is_waited_for ? EventKind::foreground : EventKind::daemon);
     node.back_is_planned = true;
     node.is_waited_for = is_waited_for;
 }
 
 // Makes pending returns keep the run alive, provided that all missing nodes return.
-void Crew::wait_for_all() {
+void WorkerProcesses::wait_for_all() {
     const auto is_lost = [](const Node& node) {
         return node.away && node.absence->returns == never;
     };
@@ -168,7 +173,7 @@ void Crew::wait_for_all() {
     }
 }
 
-void Crew::come_back(std::uint32_t rank) {
+void WorkerProcesses::come_back(std::uint32_t rank) {
     Node& node = nodes_[rank];
     node.back_is_planned = false;
     if (restarts_all()) return is_back(static_cast<int>(rank));
@@ -176,7 +181,7 @@ void Crew::come_back(std::uint32_t rank) {
     node.coming_back.emplace(simulation().start(recover(static_cast<int>(rank))));
 }
 
-Task<> Crew::recover(int rank) {
+Task<> WorkerProcesses::recover(int rank) {
     Worker& worker = cluster_.worker(rank);
     if (failures_.return_from == ReturnFrom::checkpoint) {
         co_await simulation().sleep(failures_.checkpoints->read);
@@ -188,31 +193,31 @@ Task<> Crew::recover(int rank) {
 
 // Copies the model of the next node that is present. If that node dies during the copy, takes
 // another. Copies nothing if no node is present.
-Task<> Crew::copy_from_a_peer(int rank) {
+Task<> WorkerProcesses::copy_from_a_peer(int rank) {
     Membership& membership = *cluster_.membership();
     while (membership.number_present() > 0) {
         int peer = (rank + 1) % cluster_.nodes();
         while (!membership.present(peer)) peer = (peer + 1) % cluster_.nodes();
         const auto first =
-            co_await first_of(carry(network_, peer, rank, cluster_.weight_of_a_model()),
-                              until(membership.death(peer)));
+            co_await first_of(copy_model(network_, peer, rank, cluster_.weight_of_a_model()),
+                              wait_for(membership.death(peer)));
         if (first.index() == 1) continue;
         cluster_.worker(rank).model() = cluster_.worker(peer).model();
         co_return;
     }
 }
 
-void Crew::is_back(int rank) {
+void WorkerProcesses::is_back(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     count_absence(rank);
     node.away = false;
     plan_next_absence(rank);
-    if (!restarts_all()) return cluster_.return_of(rank);
+    if (!restarts_all()) return cluster_.mark_returned(rank);
     if (std::ranges::any_of(nodes_, [](const Node& other) { return other.away; })) return;
     restart_.emplace(simulation().start(begin_again()));
 }
 
-Task<> Crew::begin_again() {
+Task<> WorkerProcesses::begin_again() {
     Time last{};
     for (const Node& node : nodes_) last = std::max(last, node.left);
     const Time known = later(last, failures_.detection);

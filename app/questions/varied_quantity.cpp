@@ -1,4 +1,4 @@
-#include "app/questions/free_quantity.hpp"
+#include "app/questions/varied_quantity.hpp"
 
 #include <array>
 #include <cmath>
@@ -30,37 +30,38 @@ std::optional<double> as_number(const std::string& text) {
 
 // Reads both ends as numbers of one kind. Returns false if they are not of that kind.
 template <class Parse>
-bool read_ends(const Ends& ends, Parse parse, FreeQuantity& free) {
+bool read_ends(const Ends& ends, Parse parse, VariedQuantity& varied) {
     try {
-        free.from = static_cast<double>(parse(ends.first));
-        free.to = static_cast<double>(parse(ends.second));
+        varied.from = static_cast<double>(parse(ends.first));
+        varied.to = static_cast<double>(parse(ends.second));
         return true;
     } catch (const UnitError&) {
         return false;
     }
 }
 
-bool read_numbers(const Ends& ends, FreeQuantity& free) {
+bool read_numbers(const Ends& ends, VariedQuantity& varied) {
     const std::optional<double> from = as_number(ends.first);
     const std::optional<double> to = as_number(ends.second);
     if (!from || !to) return false;
-    free.from = *from;
-    free.to = *to;
+    varied.from = *from;
+    varied.to = *to;
     return true;
 }
 
-void read_kind(const Ends& ends, FreeQuantity& free) {
-    if (read_numbers(ends, free)) {
-        free.kind = QuantityKind::number;
+void read_kind(const Ends& ends, VariedQuantity& varied) {
+    if (read_numbers(ends, varied)) {
+        varied.kind = QuantityKind::number;
     } else if (read_ends(
-                   ends, [](const auto& t) { return parse_bandwidth(t).bits_per_second; }, free)) {
-        free.kind = QuantityKind::bandwidth;
-    } else if (read_ends(ends, [](const auto& t) { return parse_duration(t).count(); }, free)) {
-        free.kind = QuantityKind::duration;
-    } else if (read_ends(ends, [](const auto& t) { return parse_bytes(t).count; }, free)) {
-        free.kind = QuantityKind::size;
+                   ends, [](const auto& t) { return parse_bandwidth(t).bits_per_second; },
+                   varied)) {
+        varied.kind = QuantityKind::bandwidth;
+    } else if (read_ends(ends, [](const auto& t) { return parse_duration(t).count(); }, varied)) {
+        varied.kind = QuantityKind::duration;
+    } else if (read_ends(ends, [](const auto& t) { return parse_bytes(t).count; }, varied)) {
+        varied.kind = QuantityKind::size;
     } else {
-        refuse(free.path,
+        refuse(varied.path,
                fmt::format("\"{}\" and \"{}\" are not two numbers, bandwidths, durations or sizes; "
                            "write both alike, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
                            ends.first, ends.second));
@@ -76,11 +77,11 @@ double to_digits(double value, int digits) {
 
 }  // namespace
 
-double FreeQuantity::step() const {
+double VariedQuantity::step() const {
     return kind == QuantityKind::number ? 0 : 1;
 }
 
-std::string FreeQuantity::spelled(double value) const {
+std::string VariedQuantity::spelled(double value) const {
     const auto whole = [value] { return static_cast<std::int64_t>(std::llround(value)); };
     switch (kind) {
         case QuantityKind::bandwidth:
@@ -97,39 +98,39 @@ std::string FreeQuantity::spelled(double value) const {
     return fmt::format("{}", value);
 }
 
-std::string FreeQuantity::shown(double value, int digits) const {
+std::string VariedQuantity::shown(double value, int digits) const {
     return kind == QuantityKind::whole_number ? spelled(value) : spelled(to_digits(value, digits));
 }
 
-std::string FreeQuantity::setting(double value) const {
+std::string VariedQuantity::setting(double value) const {
     return fmt::format("{}={}", path, spelled(value));
 }
 
-double FreeQuantity::in_base_unit(double value) const {
+double VariedQuantity::in_base_unit(double value) const {
     return kind == QuantityKind::duration ? value * 1e-12 : value;
 }
 
-std::string FreeQuantity::base_unit() const {
+std::string VariedQuantity::base_unit() const {
     constexpr std::array<const char*, 5> units{"bit/s", "s", "B", "", ""};
     return units.at(static_cast<std::size_t>(kind));
 }
 
-FreeQuantity read_free_quantity(const std::string& text) {
+VariedQuantity read_varied_quantity(const std::string& text) {
     const std::size_t equals = text.find('=');
     const std::size_t dots = text.find("..", equals == std::string::npos ? 0 : equals);
     if (equals == 0 || equals == std::string::npos || dots == std::string::npos)
         refuse("", fmt::format("\"{}\" is not path=from..to, such as cluster.nodes=2..64", text));
-    FreeQuantity free;
-    free.path = text.substr(0, equals);
+    VariedQuantity varied;
+    varied.path = text.substr(0, equals);
     const Ends ends{text.substr(equals + 1, dots - equals - 1), text.substr(dots + 2)};
-    read_kind(ends, free);
-    if (free.from == free.to)
-        refuse(free.path,
+    read_kind(ends, varied);
+    if (varied.from == varied.to)
+        refuse(varied.path,
                fmt::format("{} to {} is one value; give a range", ends.first, ends.second));
-    if (free.from > free.to)
-        refuse(free.path,
+    if (varied.from > varied.to)
+        refuse(varied.path,
                fmt::format("the range runs backwards; write {}..{}", ends.second, ends.first));
-    return free;
+    return varied;
 }
 
 }  // namespace paceline

@@ -9,7 +9,7 @@
 //                       group, or those it listens to): min(T, e) - t, less the time it has
 //                       computed in the round. T counts as e if not all have entered by then
 //                       (trees).
-//                     - at a meeting of all (Worker::meet), and from its last step on until the
+//                     - at a barrier (Worker::barrier), and from its last step on until the
 //                       run ends, because others still work
 //   dead              from the death of another worker until the work that it broke begins again
 //   away              while it was away itself
@@ -79,9 +79,9 @@ class TimeUse {
 
   private:
     friend class Computing;
-    friend class ToldRound;
+    friend class ReportedRound;
 
-    void tell_of_wait(WaitFor what, Duration time, Time until) const;
+    void report_wait(WaitFor what, Duration time, Time until) const;
     void change_under_way(int by);
 
     const Simulation* simulation_;
@@ -107,7 +107,7 @@ class Computing {
     ~Computing();
 
     /// Reports that a bucket of a gradient was computed in a span.
-    void tell_of_bucket(std::size_t bucket, Time from, Time until) const;
+    void report_bucket(std::size_t bucket, Time from, Time until) const;
 
   private:
     TimeUse& of_;
@@ -115,12 +115,12 @@ class Computing {
 };
 
 /// RAII guard: reports a round to the observer while it is alive.
-class ToldRound {
+class ReportedRound {
   public:
-    ToldRound(const TimeUse& of, std::string_view name, Stream stream);
-    ToldRound(const ToldRound&) = delete;
-    ToldRound& operator=(const ToldRound&) = delete;
-    ~ToldRound();
+    ReportedRound(const TimeUse& of, std::string_view name, Stream stream);
+    ReportedRound(const ReportedRound&) = delete;
+    ReportedRound& operator=(const ReportedRound&) = delete;
+    ~ReportedRound();
 
   private:
     const TimeUse& of_;
@@ -147,7 +147,7 @@ class MeanOf {
 /// Stores when members entered the rounds that are in progress.
 class RoundEntries {
   private:
-    friend class InRound;
+    friend class RoundTimer;
 
     struct Entries {
         std::size_t entered = 0;
@@ -161,18 +161,18 @@ class RoundEntries {
 
 /// RAII guard: one member's part in a round, which it enters on construction and leaves on
 /// destruction.
-class InRound {
+class RoundTimer {
   public:
     /// Enters a round in which every member depends on all members.
-    InRound(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-            std::size_t members);
+    RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
+               std::size_t members);
     /// Enters a round in which member `rank` depends on the members `on`. Requires that all of them
     /// have entered when it leaves, and that `on` outlives this object.
-    InRound(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-            std::size_t members, int rank, std::span<const int> on);
-    InRound(const InRound&) = delete;
-    InRound& operator=(const InRound&) = delete;
-    ~InRound();
+    RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
+               std::size_t members, int rank, std::span<const int> on);
+    RoundTimer(const RoundTimer&) = delete;
+    RoundTimer& operator=(const RoundTimer&) = delete;
+    ~RoundTimer();
 
   private:
     RoundEntries& all_;
@@ -182,7 +182,7 @@ class InRound {
     Time entered_;
     Duration computed_;
     std::span<const int> on_{};
-    ToldRound told_;
+    ReportedRound reported_;
 };
 
 }  // namespace paceline

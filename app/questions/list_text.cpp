@@ -1,4 +1,4 @@
-#include "app/questions/lists.hpp"
+#include "app/questions/list_text.hpp"
 
 #include <algorithm>
 #include <array>

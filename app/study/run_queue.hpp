@@ -16,10 +16,10 @@
 
 namespace paceline {
 
-class Handout {
+class RunQueue {
   public:
     /// Requires that all arguments outlive this object. `kept` may be null.
-    Handout(const StudyRuns& runs, KeptPoints* kept, StudyProgress& progress)
+    RunQueue(const StudyRuns& runs, KeptPoints* kept, StudyProgress& progress)
         : runs_(runs), kept_(kept), progress_(progress), results_(runs.size()) {}
 
     /// Takes over the results that are already stored, and returns the other runs.

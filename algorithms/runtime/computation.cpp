@@ -1,0 +1,52 @@
+#include "algorithms/runtime/computation.hpp"
+
+#include <utility>
+
+#include "algorithms/runtime/local_work.hpp"
+#include "algorithms/runtime/node_failures.hpp"
+
+namespace paceline {
+
+Duration slowed(const SharedState& all, const WorkerState& worker, Duration time) {
+    const ComputeTime& law = all.job.compute_time;
+    return law ? law(worker.rank, worker.gradients, all.simulation().now(), time) : time;
+}
+
+Duration gradient_time(const SharedState& all, const WorkerState& worker) {
+    return slowed(all, worker, all.job.timing.step);
+}
+
+Vector evaluate_gradient(const SharedState& all, int rank, const Vector& x, std::int64_t k) {
+    if (!x.has_values()) return Vector(x.layout());
+    return {x.layout(), all.job.objective(x, rank, k)};
+}
+
+Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int64_t k) {
+    if (all.job.mean_objective) return {x.layout(), all.job.mean_objective(x, k)};
+    Eigen::VectorXd sum = all.job.objective(x, 0, k);
+    for (int rank = 1; rank < all.nodes; ++rank) sum += all.job.objective(x, rank, k);
+    return {x.layout(), sum * (1.0 / all.nodes)};  // the same bits as mean_of
+}
+
+Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time) {
+    if (worker.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, worker);
+    const Computing computing(worker.time_use, what);
+    co_await all.simulation().sleep(time);
+    worker.compute_time += time;
+}
+
+Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
+               std::function<void()> work) {
+    LocalWork::Piece piece(all.local_work, std::move(work));
+    co_await compute(all, worker, what, time);
+    piece.join();
+}
+
+Task<> write_due_checkpoint(SharedState& all, WorkerState& worker) {
+    const Duration time = std::exchange(worker.checkpoint_due, Duration::zero());
+    co_await all.simulation().sleep(time);
+    worker.time_use.write_checkpoint(time);
+    mark_written(all, worker.rank);
+}
+
+}  // namespace paceline

@@ -1,0 +1,35 @@
+// What a worker computes: the values of gradients, and the simulated time that its device takes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "algorithms/runtime/observer.hpp"
+#include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/worker_state.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+/// Returns how long `time` of the worker's next gradient takes on this worker (Job::compute_time).
+Duration slowed(const SharedState& all, const WorkerState& worker, Duration time);
+/// Returns how long the worker's next gradient takes.
+Duration gradient_time(const SharedState& all, const WorkerState& worker);
+
+/// Returns the k-th gradient of worker `rank` at x.
+Vector evaluate_gradient(const SharedState& all, int rank, const Vector& x, std::int64_t k);
+/// Returns the mean of all workers' k-th gradients at x.
+Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int64_t k);
+
+/// Takes the time of a computation on the worker's device, after a checkpoint that is due.
+Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time);
+/// The same, with the arithmetic `work`, which is done when the time is over (local_work.hpp).
+Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
+               std::function<void()> work);
+
+/// Takes the time of writing the checkpoint that is due on this worker.
+Task<> write_due_checkpoint(SharedState& all, WorkerState& worker);
+
+}  // namespace paceline

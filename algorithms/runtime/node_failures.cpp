@@ -1,0 +1,137 @@
+#include "algorithms/runtime/node_failures.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace paceline {
+
+namespace {
+
+// Servers wait for one worker even if none is left.
+void expect_at_barrier(SharedState& all) {
+    all.barrier.expect(std::max(all.membership->number_present(), 1) + all.job.servers);
+}
+
+void forget_letters_of(SharedState& all, int rank) {
+    std::erase_if(all.letters, [rank](const SharedState::LetterUnderWay& letter) {
+        return letter.from == rank;
+    });
+}
+
+// If no worker is present, the ready workers begin the current step again, because it may be
+// unfinished.
+void repeat_step_if_none_present(SharedState& all) {
+    const std::vector<int> ready = all.membership->nodes_in(Membership::State::ready);
+    if (all.membership->number_present() > 0 || ready.empty()) return;
+    std::int64_t step = 0;
+    WorkerState& first = all.worker(ready.front());
+    for (const WorkerState& other : all.workers) {
+        step = std::max(step, other.step);
+        first.rounds[all.everybody->epoch] =
+            std::max(first.rounds_begun(*all.everybody), other.rounds_begun(*all.everybody));
+    }
+    admit_ready_workers(all, step, first);
+}
+
+}  // namespace
+
+void mark_away(SharedState& all, int rank) {
+    all.services.erase(rank);
+    forget_letters_of(all, rank);
+    all.network.drop_messages_from(rank);
+    WorkerState& left = all.worker(rank);
+    left.boxes.clear();
+    left.checkpoint_due = {};
+    // A late joiner is known to be away from the start, without a detection delay.
+    const Time now = all.simulation().now();
+    const Time known = now == Time{} ? now : later(now, all.job.failures->detection);
+    all.membership->leave(rank, known, [&](Stream round, int to) {
+        return all.network.has_arrived(to, rank, round);
+    });
+    expect_at_barrier(all);
+    mark_written(all, rank);  // it never will, so the checkpoint is complete without it
+    repeat_step_if_none_present(all);
+    if (all.job.after_death) all.job.after_death();
+}
+
+void mark_returned(SharedState& all, int rank) {
+    all.membership->make_ready(rank);
+    repeat_step_if_none_present(all);
+}
+
+void admit_ready_workers(SharedState& all, std::int64_t k, const WorkerState& like) {
+    for (const int rank : all.membership->nodes_in(Membership::State::ready)) {
+        WorkerState& back = all.worker(rank);
+        if (&back != &like) back.rounds = like.rounds;
+        back.step = k - 1;
+        all.membership->join(rank, back.next_round(*all.everybody));
+        expect_at_barrier(all);
+        all.on_join(rank);
+    }
+}
+
+void save_for_checkpoint(SharedState& all, WorkerState& worker) {
+    const auto& checkpoints = all.job.failures->checkpoints;
+    if (!checkpoints || worker.rank >= all.nodes) return;
+    const Time now = all.simulation().now();
+    const bool first = worker.step + 1 == all.steps_decided && worker.rank == all.newest_beginner;
+    if (first && !all.writing && worker.step > 0 &&
+        now - all.checkpoint_begun >= checkpoints->every) {
+        all.checkpoint_begun = now;
+        const std::vector<int> writers = all.all_present();
+        all.writing.emplace(all.checkpoint, std::set<int>(writers.begin(), writers.end()));
+        all.writing->checkpoint.step = worker.step;
+        all.writing->checkpoint.updates = all.updates_done;
+        all.writing->checkpoint.replicated = all.replicated;
+    }
+    if (!all.writing || all.writing->checkpoint.step != worker.step) return;
+    const auto rank = static_cast<std::size_t>(worker.rank);
+    all.writing->checkpoint.models[rank] = worker.model;
+    all.writing->checkpoint.gradients[rank] = worker.gradients;
+    worker.checkpoint_due = checkpoints->write;
+    if (worker.checkpoint_due == Duration::zero()) mark_written(all, worker.rank);
+}
+
+void mark_written(SharedState& all, int rank) {
+    if (!all.writing) return;
+    all.writing->missing.erase(rank);
+    if (all.writing->missing.empty())
+        all.checkpoint = std::exchange(all.writing, std::nullopt)->checkpoint;
+}
+
+void roll_back(SharedState& all) {
+    all.services.clear();
+    all.letters.clear();
+    all.mail.clear();
+    all.rounds = {};
+    all.mixings = {};
+    all.sparse_rounds.clear();
+    all.writing.reset();
+    all.replicated = all.checkpoint.replicated;
+    all.updates_done = all.checkpoint.updates;
+    all.steps_decided = all.checkpoint.step;
+    all.stop_decided = false;
+    all.barriers_before_restart = all.barrier.times_opened();
+    all.checkpoint_begun = all.simulation().now();
+
+    Stream round = 0;
+    for (const WorkerState& worker : all.workers)
+        round = std::max(round, worker.rounds_begun(*all.everybody));
+    for (int rank = 0; rank < all.nodes + all.job.servers; ++rank) {
+        all.network.drop_messages_from(rank);
+        WorkerState& back = all.worker(rank);
+        back.boxes.clear();
+        back.checkpoint_due = {};
+        back.rounds = {{all.everybody->epoch, round}};
+        back.step = all.checkpoint.step - 1;
+        if (rank >= all.nodes) continue;
+        const auto place = static_cast<std::size_t>(rank);
+        back.model = all.checkpoint.models[place];
+        back.undone += back.gradients - all.checkpoint.gradients[place];
+        back.gradients = all.checkpoint.gradients[place];
+    }
+}
+
+}  // namespace paceline

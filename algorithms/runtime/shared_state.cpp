@@ -1,0 +1,79 @@
+#include "algorithms/runtime/shared_state.hpp"
+
+#include "sim/engine/check.hpp"
+#include "sim/messages/transfer.hpp"
+
+namespace paceline {
+
+SharedState::SharedState(NetworkPart part, Job work)
+    : network(part),
+      job(std::move(work)),
+      nodes(job.workers > 0 ? job.workers : network.hosts()),
+      streams(job.seed),
+      everybody(group(whole_group(nodes)->members)),
+      barrier(nodes + job.servers) {
+    PACELINE_CHECK(nodes + job.servers <= network.hosts(), "every worker and server has a host");
+    PACELINE_CHECK(job.takes_step != nullptr, "a job has a stop rule");
+    PACELINE_CHECK(!job.timing.buckets.empty(), "a job has a step timing");
+    PACELINE_CHECK(job.start.has_values() == (job.objective != nullptr),
+                   "a model with values has an objective, and one without has none");
+    PACELINE_CHECK(job.mixing.empty() || job.mixing.nodes() == nodes,
+                   "a mixing has a row for each node");
+    PACELINE_CHECK(job.samples.empty() || std::cmp_equal(job.samples.size(), nodes),
+                   "samples are counted for each worker, or for none");
+    for (int rank = 0; rank < nodes + job.servers; ++rank)
+        workers.emplace_back(rank, job.start,
+                             TimeUse(simulation(), job.observer, network.in_network(rank)));
+    if (!job.failures) return;
+    checkpoint.models.assign(static_cast<std::size_t>(nodes), job.start);
+    checkpoint.gradients.assign(static_cast<std::size_t>(nodes), 0);
+    if (job.failures->on_death != OnDeath::restart)
+        membership = std::make_unique<Membership>(nodes, job.failures->on_death == OnDeath::stall);
+}
+
+std::vector<int> SharedState::all_present() const {
+    return membership ? membership->all_present() : everybody->members;
+}
+
+int SharedState::life_of(int rank) const {
+    return membership && rank < nodes ? membership->life(rank) : 0;
+}
+
+GroupPtr SharedState::group(std::vector<int> members) {
+    const auto epoch = static_cast<std::uint32_t>(groups.size() + 1);
+    GroupPtr& group = groups[members];
+    if (group == nullptr) group = std::make_shared<const Group>(Group{std::move(members), epoch});
+    return group;
+}
+
+void SharedState::serve(int rank, std::string name, Task<> work) {
+    services.try_emplace(rank, simulation(), job.kind)
+        .first->second.spawn(std::move(name), std::move(work));
+}
+
+void SharedState::expect_letter(int from, int to, int box, Letter letter) {
+    while (!letters.empty() && letters.front().delivery.finished()) letters.pop_front();
+    letters.push_back({from, simulation().start(deliver(to, box, life_of(to), std::move(letter)))});
+}
+
+// A letter to an earlier life of its receiver is dropped.
+Task<> SharedState::deliver(int to, int box, int life, Letter letter) {
+    co_await Receive(network, to, letter.from, lane_of_box(box));
+    if (present(to) && life_of(to) == life) worker(to).boxes[box].put(std::move(letter));
+}
+
+void SharedState::note_density(SparseRound& round) {
+    const MeasuredDensity measured = round.measure();
+    density_sums.contribution += measured.contribution;
+    density_sums.merged += measured.merged;
+    density_sums.steps += measured.steps;
+}
+
+MeasuredDensity SharedState::mean_density() const {
+    const std::int64_t steps = density_sums.steps;
+    if (steps == 0) return {};
+    const auto n = static_cast<double>(steps);
+    return {density_sums.contribution / n, density_sums.merged / n, steps};
+}
+
+}  // namespace paceline

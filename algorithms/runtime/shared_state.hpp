@@ -1,0 +1,121 @@
+// What the workers of a job share: the network, the stop rule, replicas that are kept equal, the
+// data plane of collectives, messages in flight, membership and checkpoints.
+//
+// Workers (worker.hpp) are views of this and of their own state. The cluster (cluster.hpp) owns it.
+// Algorithms see neither.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/runtime/checkpoint.hpp"
+#include "algorithms/runtime/job.hpp"
+#include "algorithms/runtime/letter.hpp"
+#include "algorithms/runtime/local_work.hpp"
+#include "algorithms/runtime/membership.hpp"
+#include "algorithms/runtime/rounds.hpp"
+#include "algorithms/runtime/sparse_round.hpp"
+#include "algorithms/runtime/time_use.hpp"
+#include "algorithms/runtime/worker_state.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/rank.hpp"
+#include "sim/engine/barrier.hpp"
+#include "sim/engine/processes.hpp"
+#include "sim/engine/random.hpp"
+#include "sim/network/network_part.hpp"
+#include "topologies/mixing/schedule.hpp"
+
+namespace paceline {
+
+/// Returns the lane (stream) of letters to a box.
+[[nodiscard]] constexpr Stream lane_of_box(int box) {
+    return 1 + static_cast<Stream>(box);
+}
+
+struct SharedState {
+    /// Requires that the job is complete and that there is a host for each worker and server.
+    SharedState(NetworkPart part, Job work);
+    SharedState(const SharedState&) = delete;
+    SharedState& operator=(const SharedState&) = delete;
+
+    [[nodiscard]] Simulation& simulation() const { return network.simulation(); }
+    /// Returns the state of a worker, or of a server if the rank is `nodes` or more.
+    [[nodiscard]] WorkerState& worker(int rank) { return workers[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const WorkerState& worker(int rank) const {
+        return workers[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] bool present(int rank) const {
+        return !membership || rank >= nodes || membership->present(rank);
+    }
+    [[nodiscard]] std::vector<int> all_present() const;
+    /// Returns the number of a worker's life; 0 if the job's nodes do not fail on their own.
+    [[nodiscard]] int life_of(int rank) const;
+    /// Returns the group of these members; each list of members has one group.
+    [[nodiscard]] GroupPtr group(std::vector<int> members);
+
+    /// Adds a service of a worker or server (Cluster::serve).
+    void serve(int rank, std::string name, Task<> work);
+    /// Delivers a letter when the next message of its lane arrives.
+    void expect_letter(int from, int to, int box, Letter letter);
+    Task<> deliver(int to, int box, int life, Letter letter);
+
+    void note_density(SparseRound& round);
+    [[nodiscard]] MeasuredDensity mean_density() const;
+
+    struct LetterUnderWay {
+        int from;
+        Pending<> delivery;
+    };
+
+    NetworkPart network;
+    Job job;
+    int nodes;  // workers, without servers
+    RandomStreams streams;
+    std::map<std::vector<int>, GroupPtr> groups{};  // by members; epochs count up
+    GroupPtr everybody;
+    std::deque<WorkerState> workers{};  // and servers, by rank
+
+    // Steps and replicated state.
+    std::int64_t steps_decided = 0;
+    int newest_beginner = 0;  // rank that began the newest step
+    bool stop_decided = false;
+    std::int64_t updates_done = 0;
+    std::map<std::string, Vector, std::less<>> replicated{};
+
+    // Values: of computations, of rounds in progress, and of messages in flight.
+    LocalWork local_work{};
+    Rounds<Vector> rounds{};
+    Rounds<MixingPtr> mixings{};  // W of the rounds in progress, by their stream
+    std::map<Stream, SparseRound> sparse_rounds{};
+    std::map<std::pair<int, int>, std::deque<Vector>> mail{};  // by (from, to)
+
+    // Metrics.
+    RoundEntries entries{};  // of the rounds in progress
+    MeasuredDensity density_sums{};
+    std::optional<std::int64_t> decode_failures{};
+    MeanOf staleness{};
+    MeanOf participation{};
+
+    // Failures.
+    Barrier barrier;                           // for all workers and servers
+    unsigned barriers_before_restart = 0;      // how often it had opened at the last restart
+    std::unique_ptr<Membership> membership{};  // null unless workers go on without absent ones
+    std::function<void(int rank)> on_join{};   // called when a worker that was away joins
+    Checkpoint checkpoint{};                   // the last one that all have written
+    std::optional<CheckpointUnderWay> writing{};
+    Time checkpoint_begun{};
+
+    // Coroutine frames that refer to the members above, so they are destroyed first.
+    std::list<LetterUnderWay> letters{};  // in flight; some may have arrived
+    std::map<int, Processes> services{};  // by rank
+};
+
+}  // namespace paceline

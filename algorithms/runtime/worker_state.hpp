@@ -1,0 +1,40 @@
+// The data of one worker or server: its model, its progress, its counters and its boxes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "algorithms/runtime/letter.hpp"
+#include "algorithms/runtime/time_use.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/rank.hpp"
+#include "sim/engine/channel.hpp"
+#include "sim/engine/units.hpp"
+#include "sim/network/mailboxes.hpp"
+
+namespace paceline {
+
+struct WorkerState {
+    int rank;
+    Vector model;
+    TimeUse time_use;
+    std::int64_t step = -1;      // the current one; -1 before the first
+    std::int64_t gradients = 0;  // computed, without those that a restart has undone
+    std::int64_t undone = 0;     // gradients that restarts have undone
+    Duration compute_time{};
+    Duration checkpoint_due{};                 // time to write one before the next computation
+    std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group
+    std::map<int, Channel<Letter>> boxes{};
+
+    // Each round of a group has a stream of its own. Its number is the same on each member, and no
+    // other collective has it.
+
+    /// Returns the number of collectives of the group that this worker has begun.
+    [[nodiscard]] Stream rounds_begun(const Group& group) const;
+    /// Returns the stream of the next collective of the group.
+    [[nodiscard]] Stream next_round(const Group& group) const;
+    /// Begins the next collective of the group and returns its stream.
+    [[nodiscard]] Stream begin_round(const Group& group);
+};
+
+}  // namespace paceline
