@@ -46,8 +46,8 @@ struct Candidate {
 
 class SolvePoints {
   public:
-    SolvePoints(std::string file, FreeQuantity free, SolveOptions options)
-        : file_(std::move(file)), free_(std::move(free)), options_(std::move(options)) {}
+    SolvePoints(ScenarioText scenario, FreeQuantity free, SolveOptions options)
+        : scenario_(std::move(scenario)), free_(std::move(free)), options_(std::move(options)) {}
 
     /// Returns the point of a subject with the free quantity at this value. Throws ConfigError.
     Point read(const Subject& subject, double value);
@@ -70,7 +70,7 @@ class SolvePoints {
   private:
     void run(Study study);
 
-    std::string file_;
+    ScenarioText scenario_;
     FreeQuantity free_;
     SolveOptions options_;
     DataCache cache_;
