@@ -10,7 +10,7 @@
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::files_test {
 namespace {
 
 std::string read_problem_of(const std::string& file) {
@@ -104,4 +104,4 @@ TEST_CASE("files: the sources of this machine are its files and its memory") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::files_test

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::json_sources_test {
 namespace {
 
 TEST_CASE("sources: a name is relative to the folder of the document that has it") {
@@ -20,4 +20,4 @@ TEST_CASE("sources: a name is relative to the folder of the document that has it
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::json_sources_test

@@ -14,7 +14,7 @@
 #include "tests/app/json/in_memory.hpp"
 #include "tests/models/data/data_files.hpp"
 
-namespace paceline {
+namespace paceline::scenario_sources_test {
 namespace {
 
 using Texts = std::map<std::string, std::string>;
@@ -107,4 +107,4 @@ TEST_CASE("sources: what does not fit into the memory that a source has is refus
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::scenario_sources_test

@@ -5,7 +5,7 @@
 
 #include "app/host/version.hpp"
 
-namespace paceline {
+namespace paceline::manifest_test {
 namespace {
 
 TEST_CASE("manifest: it has the resolved scenario, seed and outcome of each point") {
@@ -31,4 +31,4 @@ TEST_CASE("manifest: it has the resolved scenario, seed and outcome of each poin
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::manifest_test
