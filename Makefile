@@ -20,7 +20,7 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
 .PHONY: help demo test fuzz bench validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-cpus check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+        check-aarch64 check-cpus check-embedded check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -85,7 +85,7 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-cpus check-lint check-lint-tests check-sanitizers ## everything below
+check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## everything below
 
 check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -158,6 +158,12 @@ check-native: deps ## check that a build for this very CPU gives the same bytes
 	@cmake --preset release -B build/native -D PACELINE_ARCH=native -D PACELINE_WERROR=OFF -D PACELINE_TESTS=OFF \
 		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
 	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native --jobs $(jobs)
+
+check-embedded: deps ## do the libraries that need no threads and no files give the same bytes?
+	@echo "check-embedded: builds preset embedded, which has no oneTBB, and compares results of scenarios in memory"
+	@$(call build,release,paceline)
+	@$(call build,embedded,all)
+	@ctest --preset embedded
 
 check-cpus: deps ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
 	@echo "check-cpus: runs paceline on an emulated Nehalem, Haswell and EPYC"

@@ -1,6 +1,7 @@
-# paceline_embed_resources(<output.cpp> <file>...): a source file that holds the files' text, for app/json/resources.hpp.
-# Paths are relative to the root of the project. A changed file reconfigures the build.
-function(paceline_embed_resources output)
+# paceline_embed_resources(<output.cpp> <function> <file>...): a source file with a function of namespace paceline that
+# returns the files' names and texts (see app/json/resources.hpp). Paths are relative to the root of the project. A changed
+# file reconfigures the build.
+function(paceline_embed_resources output function)
     set(entries "")
     foreach(file IN LISTS ARGN)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${file}")
@@ -14,26 +15,19 @@ function(paceline_embed_resources output)
 
 #include <array>
 
-#include \"sim/engine/check.hpp\"
-
 namespace paceline {
 
 namespace {
 
 using namespace std::string_view_literals;  // a literal knows its length; counting it would be too long
 
-constexpr std::array<Resource, @count@> all{{
+constexpr std::array<Resource, @count@> all_of_@function@{{
 @entries@}};
 
 }  // namespace
 
-std::span<const Resource> resources() { return all; }
-
-std::string_view resource(std::string_view name) {
-    for (const Resource& entry : all)
-        if (entry.name == name) return entry.text;
-    PACELINE_CHECK(false, \"a resource is named as in the source tree\");
-}
+std::span<const Resource> @function@();
+std::span<const Resource> @function@() { return all_of_@function@; }
 
 }  // namespace paceline
 ")

@@ -5,9 +5,7 @@
 #include <span>
 #include <utility>
 
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
-
+#include "models/tensors/parallel.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -77,7 +75,7 @@ class NetProblem final : public Problem {
             picks_.insert(picks_.end(), batch.begin(), batch.end());
         }
         parts_.resize(parts_of(picks_.size()));
-        tbb::parallel_for(std::size_t{0}, parts_.size(), [&](std::size_t i) {
+        parallel_for(parts_.size(), [&](std::size_t i) {
             Local& local = at(x);
             gather(data_->train, part_of(picks_, i, parts_.size()), local.batch);
             local.net->gradient(local.x, local.batch, parts_[i]);
@@ -127,8 +125,9 @@ class NetProblem final : public Problem {
         constexpr Index block = 2048;  // keeps the sum in the cache
         Eigen::VectorXd g(x.size());
         const auto all = static_cast<double>(picks_.size());
-        tbb::parallel_for(Index{0}, (x.size() + block - 1) / block, [&](Index b) {
-            const Index begin = b * block;
+        const auto blocks = static_cast<std::size_t>((x.size() + block - 1) / block);
+        parallel_for(blocks, [&](std::size_t b) {
+            const Index begin = static_cast<Index>(b) * block;
             const Index size = std::min(block, x.size() - begin);
             auto sum = g.segment(begin, size);
             for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -148,7 +147,7 @@ class NetProblem final : public Problem {
         // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a copy for doubles only
         const Parameters cast = x.template cast<Scalar>();
         std::vector<Score> scores((picks.size() + scored_at_once - 1) / scored_at_once);
-        tbb::parallel_for(std::size_t{0}, scores.size(), [&](std::size_t i) {
+        parallel_for(scores.size(), [&](std::size_t i) {
             Local& local = of_this_thread();
             const std::size_t begin = i * scored_at_once;
             gather(samples, picks.subspan(begin, std::min(scored_at_once, picks.size() - begin)),
@@ -168,7 +167,7 @@ class NetProblem final : public Problem {
     std::vector<BatchSampler> samplers_;  // one per worker
     std::vector<int> picks_;              // of the last mean gradient
     std::vector<Parameters> parts_;       // its parts
-    tbb::enumerable_thread_specific<Local> locals_;
+    PerThread<Local> locals_;
 };
 
 }  // namespace

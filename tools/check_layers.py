@@ -49,7 +49,7 @@ ROOMS = {
     "analysis/forms": [],
     "analysis/measures": [],
     "analysis/traces": ["analysis/measures"],
-    "app/host": [],
+    "app/host": ["app/json"],
     "app/json": [],
     "app/scenario": ["app/json"],
     "app/run": ["app/json", "app/scenario"],
@@ -69,6 +69,13 @@ HEAVY_IN_HEADERS = [
 JSON_FOLDERS = ["app", "tests"]
 ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|sim/engine/")
 ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, sim/engine"
+
+# Rooms that programs without threads and files are built of (the preset embedded), the headers that they may not include,
+# and the file that includes oneTBB where there are threads.
+EMBEDDED = ["sim", "topologies", "models", "algorithms", "analysis", "app/json", "app/scenario", "app/run"]
+THREADS_AND_FILES = re.compile(r"(filesystem|fstream|mutex|shared_mutex|thread|stop_token|condition_variable|future|semaphore|"
+                               r"latch|barrier|unistd\.h|fcntl\.h|pthread\.h|mpi\.h|sys/.*|tbb/.*|oneapi/.*)$")
+PARALLEL = Path("models/tensors/parallel.hpp")
 
 INCLUDE = re.compile(r"\s*#\s*include\b\s*(?P<open>[<\"]?)(?P<path>[^>\"]*)")
 
@@ -99,7 +106,9 @@ def faults_of_include(file, quoted, path):
                 yield what, allowed
     if target == "nlohmann" and folder not in JSON_FOLDERS:
         yield f"JSON in {folder}", f"JSON in {', '.join(JSON_FOLDERS)}; typed options elsewhere"
-    if file.parts[:2] == ("sim", "engine") and not ENGINE_ALLOWED.match(path):
+    if {folder, room_of(file)} & set(EMBEDDED) and not quoted and THREADS_AND_FILES.match(path) and file != PARALLEL:
+        yield f"threads or files in {room_of(file)}: {path}", f"{PARALLEL}, app/host and what uses it"
+    elif file.parts[:2] == ("sim", "engine") and not ENGINE_ALLOWED.match(path):
         yield f"sim/engine includes {path}", ENGINE_ALLOWED_TEXT
 
 
@@ -188,6 +197,10 @@ GOOD = [
     ("algorithms/sparse/a.cpp", '#include "algorithms/runtime/a.hpp"'),
     ("app/study/ranks/a.cpp", '#include "app/json/a.hpp"'),
     ("app/scenario/cluster/a.cpp", '#include "app/scenario/algorithms/a.hpp"'),
+    ("app/host/a.cpp", "#include <filesystem>"),
+    ("app/study/a.cpp", "#include <tbb/global_control.h>"),
+    ("models/tensors/parallel.hpp", "#include <tbb/parallel_for.h>"),
+    ("sim/engine/b.cpp", "#include <atomic>"),
 ]
 BAD = [
     ("sim/a.cpp", '#include "models/a.hpp"'),
@@ -220,6 +233,11 @@ BAD = [
     ("sim/engine/b.cpp", "#include <boost/container/small_vector.hpp>"),
     ("sim/engine/c.cpp", '#include "sim/network/a.hpp"'),
     ("sim/engine/d.cpp", "#include <unistd.h>"),
+    ("models/data/a.cpp", "#include <fstream>"),
+    ("algorithms/runtime/b.cpp", "#include <tbb/parallel_for.h>"),
+    ("app/json/a.cpp", "#include <filesystem>"),
+    ("app/scenario/a.hpp", "#include <mutex>"),
+    ("app/run/b.cpp", "#include <sys/resource.h>"),
 ]
 
 

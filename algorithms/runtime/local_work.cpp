@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <tbb/parallel_for.h>
+#include "models/tensors/parallel.hpp"
 
 namespace paceline {
 
@@ -33,7 +33,7 @@ void LocalWork::do_all() {
     if (waiting_.size() == 1)
         do_one(0);
     else
-        tbb::parallel_for(std::size_t{0}, waiting_.size(), do_one);
+        parallel_for(waiting_.size(), do_one);
     for (Piece* piece : waiting_) piece->done_ = true;
     waiting_.clear();
 }

@@ -1,4 +1,4 @@
-// Runs the local arithmetic of workers in parallel on oneTBB threads.
+// Runs the local arithmetic of workers in parallel (models/tensors/parallel.hpp).
 //
 // A worker's computation takes simulated time and has a value. Its arithmetic is submitted when the
 // simulated computation begins and joined when it ends. The first worker whose computation ends

@@ -6,6 +6,7 @@
 #include "app/commands/command.hpp"
 #include "app/questions/list_text.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 
 namespace paceline {
 

@@ -12,6 +12,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 
 namespace paceline {
 

@@ -27,6 +27,7 @@
 #include "app/study/ranks/leader.hpp"
 #include "app/study/ranks/post.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 #include "app/study/tracing.hpp"
 
 namespace paceline {

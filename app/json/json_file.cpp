@@ -1,13 +1,9 @@
 #include "app/json/json_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <functional>
 #include <set>
-#include <sstream>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -68,24 +64,13 @@ class Guard {
 
 }  // namespace
 
-std::string read_text(const std::string& file) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    if (fs::is_directory(file, error)) throw ConfigError(file, "", "is a directory; name a file");
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw ConfigError(file, "", fmt::format("cannot be read: {}", std::strerror(errno)));
-    std::string text;
-    for (std::array<char, 16384> piece{}; in && text.size() <= max_file_size;) {
-        in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-    }
-    if (in.bad()) throw ConfigError(file, "", "cannot be read to its end");
-    if (text.size() > max_file_size)
+void check_file_size(std::size_t size, const std::string& file) {
+    if (size > max_file_size)
         throw ConfigError(file, "", fmt::format("is larger than {} MiB", max_file_size >> 20U));
-    return text;
 }
 
 Json parse_json(std::string_view text, const std::string& file) {
+    check_file_size(text.size(), file);
     Guard guard(file);
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
         throw ConfigError(

@@ -15,10 +15,9 @@ namespace paceline {
 
 namespace {
 
-std::string text_of(const std::filesystem::path& path) {
+std::vector<unsigned char> bytes_of(const Place& place, const std::string& file) {
     try {
-        const FileContent content = read_content(path);
-        return {content.bytes.begin(), content.bytes.end()};
+        return inflated({file, place.outside().data(file)}).bytes;
     } catch (const DataError& error) {
         throw ConfigError(error.file(), "", error.problem());
     }
@@ -92,15 +91,15 @@ void NumberTable::refuse(const Row& row, std::string_view problem) const {
     throw ConfigError(file, fmt::format("line {}", row.line), problem);
 }
 
-NumberTable read_number_table(const std::filesystem::path& path,
-                              std::span<const NumberColumn> columns) {
-    const std::string text = text_of(path);
+NumberTable read_number_table(const Place& place, std::span<const NumberColumn> columns) {
+    const std::string file = as_file(place);
+    const std::vector<unsigned char> bytes = bytes_of(place, file);
     const std::string header = header_of(columns);
-    Lines lines(path.string(), text);
+    Lines lines(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     std::string_view line;
     if (!lines.next(line) || line != header)
         lines.refuse(fmt::format("the first line is the header: {}", header));
-    NumberTable table{path.string(), {}};
+    NumberTable table{file, {}};
     while (lines.next(line)) {
         const std::vector<std::string_view> fields = fields_of(line);
         if (fields.size() != columns.size())

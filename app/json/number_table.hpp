@@ -1,4 +1,4 @@
-// Reads tables of numbers from files: a header line that names the columns, and rows of that many
+// Reads tables of numbers: a header line that names the columns, and rows of that many
 // numbers.
 //
 //     time_s,up_mbps,down_mbps
@@ -6,15 +6,16 @@
 //     12.5,0,0
 //
 // Numbers are at least 0. Blanks around them and empty lines are ignored. Lines end in LF or CR LF.
-// A byte-order mark is skipped. Errors name the file and the line.
+// A byte-order mark is skipped. The file may be plain or gzip. Errors name the file and the line.
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "app/json/object_reader.hpp"
 
 namespace paceline {
 
@@ -37,8 +38,7 @@ struct NumberTable {
     [[noreturn]] void refuse(const Row& row, std::string_view problem) const;
 };
 
-/// Throws ConfigError.
-NumberTable read_number_table(const std::filesystem::path& path,
-                              std::span<const NumberColumn> columns);
+/// Reads the table whose file `place` names. Throws ConfigError.
+NumberTable read_number_table(const Place& place, std::span<const NumberColumn> columns);
 
 }  // namespace paceline

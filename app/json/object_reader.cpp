@@ -36,11 +36,17 @@ auto parse_quantity(const Place& place, std::string_view what, std::string_view 
 }  // namespace
 
 Place Place::child(std::string_view key, const Json& value) const {
-    return {&value, file, path.empty() ? std::string(key) : fmt::format("{}.{}", path, key)};
+    return {&value, file, path.empty() ? std::string(key) : fmt::format("{}.{}", path, key),
+            sources};
 }
 
 Place Place::element(std::size_t i) const {
-    return {&(*json)[i], file, fmt::format("{}[{}]", path, i)};
+    return {&(*json)[i], file, fmt::format("{}[{}]", path, i), sources};
+}
+
+const Sources& Place::outside() const {
+    PACELINE_CHECK(sources != nullptr, "only what a user wrote needs anything from outside");
+    return *sources;
 }
 
 void Place::refuse(const std::string& problem) const {
@@ -82,6 +88,10 @@ std::string as_string(const Place& place) {
     if (!place.json->is_string())
         place.refuse(fmt::format("{} is not a text; put it in quotes", shown(*place.json)));
     return place.json->get<std::string>();
+}
+
+std::string as_file(const Place& place) {
+    return beside(*place.file, as_string(place));
 }
 
 bool as_bool(const Place& place) {

@@ -17,6 +17,7 @@
 
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
+#include "app/json/sources.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -28,10 +29,13 @@ struct Place {
     const Json* json;
     const std::string* file;
     std::string path;
+    const Sources* sources = nullptr;  // of the files that it may name; null: it names none
 
     [[nodiscard]] Place child(std::string_view key, const Json& value) const;
     /// Returns element i of a list. Requires that the list has one.
     [[nodiscard]] Place element(std::size_t i) const;
+    /// Requires that there are sources: the value is part of what a user wrote.
+    [[nodiscard]] const Sources& outside() const;
     [[noreturn]] void refuse(const std::string& problem) const;
 };
 
@@ -63,6 +67,8 @@ class ObjectReader {
 
 // Conversions of a value to the expected type. Each throws ConfigError if the value does not fit.
 std::string as_string(const Place& place);
+/// Returns the name of a file, which is given relative to the folder of the file it stands in.
+std::string as_file(const Place& place);
 bool as_bool(const Place& place);
 /// Returns a whole number in [least, most].
 std::int64_t as_integer(const Place& place, std::int64_t least, std::int64_t most);

@@ -350,7 +350,7 @@ Improvement with_nodes_doubled(const Study& study, const Point& point,
     try {
         DataCache own;
         DataCache& data = options.data != nullptr ? *options.data : own;
-        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, data));
+        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, study.sources, data));
         if (messages_per_step(doubled) > 100.0 * static_cast<double>(options.most_messages))
             return give_up("a step of so many would take minutes to simulate");
         candidate.scenario = std::move(doubled);

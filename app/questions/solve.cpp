@@ -11,6 +11,7 @@
 #include "app/json/names.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
+#include "app/study/study_file.hpp"
 
 namespace paceline {
 
@@ -98,7 +99,7 @@ class Comparison {
   public:
     Comparison(const SolveQuestion& question, const VariedQuantity& varied, SolveOptions options)
         : question_(question),
-          points_(question.file, varied, std::move(options)),
+          points_(open_scenario(question.file), varied, std::move(options)),
           main_{question.settings, true},
           other_(other_subject(question, varied)) {}
 

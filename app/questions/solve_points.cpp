@@ -21,7 +21,7 @@ bool has_values(const Metrics& metrics) {
 Point SolvePoints::read(const Subject& subject, double value) {
     std::vector<std::string> settings = subject.settings;
     if (subject.varies) settings.push_back(varied_.setting(value));
-    return read_single_point(file_, settings, cache_);
+    return read_single_point(scenario_, settings, cache_);
 }
 
 Candidate SolvePoints::candidate(const Subject& subject, double value) {
@@ -50,7 +50,7 @@ void SolvePoints::run(Study study) {
 
 std::vector<std::optional<double>> SolvePoints::column(const std::vector<Candidate>& candidates,
                                                        std::string_view name) {
-    Study study{file_, {}, {}, {}};
+    Study study{scenario_.file, {}, {}, {}};
     std::set<std::string> asked;
     for (const Candidate& candidate : candidates) {
         if (!candidate.point || results_.contains(candidate.point->resolved)) continue;

@@ -46,8 +46,8 @@ struct Candidate {
 
 class SolvePoints {
   public:
-    SolvePoints(std::string file, VariedQuantity varied, SolveOptions options)
-        : file_(std::move(file)), varied_(std::move(varied)), options_(std::move(options)) {}
+    SolvePoints(ScenarioText scenario, VariedQuantity varied, SolveOptions options)
+        : scenario_(std::move(scenario)), varied_(std::move(varied)), options_(std::move(options)) {}
 
     /// Returns the point of a subject with the varied quantity at this value. Throws ConfigError.
     Point read(const Subject& subject, double value);
@@ -70,7 +70,7 @@ class SolvePoints {
   private:
     void run(Study study);
 
-    std::string file_;
+    ScenarioText scenario_;
     VariedQuantity varied_;
     SolveOptions options_;
     DataCache cache_;

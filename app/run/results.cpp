@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 #include "analysis/measures/csv.hpp"
-#include "app/host/version.hpp"
 #include "app/json/names.hpp"
 #include "sim/engine/check.hpp"
 
@@ -335,35 +331,6 @@ std::string speedup_table(const Study& study, const std::vector<PointResult>& re
         return text + table_of_points(study, results);
     return text +
            table_by_nodes(study, results, static_cast<std::size_t>(nodes - study.axes.begin()));
-}
-
-std::string manifest_json(const Study& study, const std::vector<PointResult>& results,
-                          const RunInfo& info) {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    Json json;
-    json["program"] = "paceline";
-    json["version"] = version;
-    json["scenario"] = study.file;
-    json["title"] = study.title;
-    json["jobs"] = info.jobs;
-    json["wall_clock_s"] = info.wall_clock_s;
-    json["peak_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
-    json["complete"] = info.complete;
-    json["points"] = Json::array();
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        const Metrics& m = results[i].metrics;
-        Json point;
-        point["point"] = study.points[i].number;
-        point["outcome"] = m.outcome;
-        if (!m.outcome_details.empty()) point["details"] = m.outcome_details;
-        point["seed"] = study.points[i].scenario.seed;
-        point["wall_clock_s"] = results[i].wall_clock_s;
-        point["events"] = m.events;
-        point["scenario"] = Json::parse(study.points[i].resolved);
-        json["points"].push_back(std::move(point));
-    }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace paceline

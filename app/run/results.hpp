@@ -1,4 +1,4 @@
-// The results of a study: results.csv, a table for people, and the manifest.
+// The results of a study: results.csv and its relatives, and a table for people.
 #pragma once
 
 #include <optional>
@@ -36,16 +36,5 @@ std::optional<std::string> summary_csv(const Study& study, const std::vector<Poi
 /// Without a sweep over nodes, returns a line per point with its step time, closed form and
 /// speedup.
 std::string speedup_table(const Study& study, const std::vector<PointResult>& results);
-
-struct RunInfo {
-    int jobs;
-    double wall_clock_s;
-    bool complete = true;  // no point of the study is missing
-};
-
-/// Returns what was run, by which program, and at what cost. The manifest is the only file in which
-/// two runs of a study may differ.
-std::string manifest_json(const Study& study, const std::vector<PointResult>& results,
-                          const RunInfo& info);
 
 }  // namespace paceline

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/host/available_memory.hpp"
 #include "topologies/fabrics/equal_cost.hpp"
 
 namespace paceline {
@@ -182,7 +181,7 @@ constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links
 // Refuses a cluster that does not fit, before anything is allocated for every worker.
 void check_memory_of_cluster(const ClusterChoice& cluster, const Place& place) {
     const Bytes need = cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
-    const Bytes free = available_memory();
+    const Bytes free = place.outside().available_memory();
     if (free == Bytes{0} || need <= free) return;
     const ObjectReader read(place, cluster_keys());
     read.optional(read.has("nodes") ? "nodes" : "devices")
@@ -225,8 +224,9 @@ std::optional<std::int64_t> Scenario::steps() const {
     return least;
 }
 
-Scenario read_scenario(const Json& resolved, const std::string& file, DataCache& cache) {
-    const ObjectReader read({&resolved, &file, ""}, root_keys);
+Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources,
+                       DataCache& cache) {
+    const ObjectReader read({&resolved, &file, "", &sources}, root_keys);
     Scenario scenario;
     if (const auto p = read.optional("$schema")) as_string(*p);
     if (const auto p = read.optional("title")) scenario.title = as_string(*p);

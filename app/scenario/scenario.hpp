@@ -56,8 +56,9 @@ Keys stop_keys();
 Keys price_keys();
 Keys other_job_keys();
 
-/// Reads a resolved scenario, which has no sweep. Throws ConfigError.
-Scenario read_scenario(const Json& resolved, const std::string& file, DataCache& cache);
+/// Reads a resolved scenario, which has no sweep. `file` is its name. Throws ConfigError.
+Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources,
+                       DataCache& cache);
 
 /// Returns the estimated peak memory of a run of the scenario.
 Bytes estimated_memory(const Scenario& scenario);

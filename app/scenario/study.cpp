@@ -210,8 +210,9 @@ std::vector<std::size_t> choice_of(std::size_t number, const std::vector<Sweep>&
     return choice;
 }
 
-Plan plan_of(const std::string& file, const std::vector<std::string>& settings) {
-    Plan plan{file, {}, {}, parse_json(read_text(file), file)};
+Plan plan_of(const ScenarioText& scenario, const std::vector<std::string>& settings) {
+    const std::string& file = scenario.file;
+    Plan plan{file, {}, {}, parse_json(scenario.text, file)};
     if (!plan.json.is_object()) refuse(file, "", "is not a scenario: it is no object; write {...}");
     for (const std::string& text : settings) plan.changes.push_back(read_setting(text));
 
@@ -241,13 +242,13 @@ std::string as_text(const Json& resolved) {
     return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Requires that `study` has the axes of the plan.
+// Requires that `study` has the axes of the plan and the sources of its scenario.
 Point make_point(const Plan& plan, const Study& study, std::size_t number, DataCache& cache) {
     Point point{choice_of(number, plan.axes), {}, {}, number};
     const Json resolved = resolve(plan, point.choice);
     point.resolved = as_text(resolved);
     try {
-        point.scenario = read_scenario(resolved, plan.file, cache);
+        point.scenario = read_scenario(resolved, plan.file, study.sources, cache);
     } catch (const ConfigError& error) {
         blame(error, study, point, plan);
     }
@@ -256,33 +257,33 @@ Point make_point(const Plan& plan, const Study& study, std::size_t number, DataC
 
 }  // namespace
 
-Point read_single_point(const std::string& file, const std::vector<std::string>& settings,
+Point read_single_point(const ScenarioText& scenario, const std::vector<std::string>& settings,
                         DataCache& cache) {
-    const Plan plan = plan_of(file, settings);
+    const Plan plan = plan_of(scenario, settings);
     std::string axes;
     for (const Sweep& sweep : plan.axes) axes += (axes.empty() ? "" : ", ") + sweep.axis.path;
     if (plan.points > 1)
-        refuse(file, "sweep",
+        refuse(scenario.file, "sweep",
                fmt::format("makes {} points and one is wanted; give each axis a value with --set: "
                            "{}",
                            plan.points, axes));
-    Study study{file, {}, {}, {}};
+    Study study{scenario.file, {}, {}, {}, scenario.sources};
     for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
     return make_point(plan, study, 0, cache);
 }
 
-std::vector<std::string> resolve_study(const std::string& file,
+std::vector<std::string> resolve_study(const ScenarioText& scenario,
                                        const std::vector<std::string>& settings) {
-    const Plan plan = plan_of(file, settings);
+    const Plan plan = plan_of(scenario, settings);
     std::vector<std::string> points;
     for (std::size_t number = 0; number < plan.points; ++number)
         points.push_back(as_text(resolve(plan, choice_of(number, plan.axes))));
     return points;
 }
 
-Study read_study(const std::string& file, const std::vector<std::string>& settings) {
-    const Plan plan = plan_of(file, settings);
-    Study study{file, {}, {}, {}};
+Study read_study(const ScenarioText& scenario, const std::vector<std::string>& settings) {
+    const Plan plan = plan_of(scenario, settings);
+    Study study{scenario.file, {}, {}, {}, scenario.sources};
     for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
     study.points.reserve(plan.points);
     DataCache cache;

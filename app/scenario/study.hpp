@@ -1,4 +1,4 @@
-// A study: a scenario file, changes from the command line, and the cross product of its sweep.
+// A study: a scenario, changes from the command line, and the cross product of its sweep.
 //
 //   "sweep": {"cluster.nodes": [1, 2, 4], "algorithm": [{"label": "a", ...}, {"label": "b", ...}]}
 //
@@ -29,28 +29,36 @@ struct Point {
 };
 
 struct Study {
-    std::string file;
+    std::string file;  // name of the scenario
     std::string title;
     std::vector<Axis> axes;
     std::vector<Point> points;
+    Sources sources{};  // of the files that the scenario names
+};
+
+/// A scenario that has not been read.
+struct ScenarioText {
+    std::string file;  // its name, for errors; names in it are relative to the folder in this one
+    std::string text;
+    Sources sources;
 };
 
 inline constexpr std::size_t most_points = 1'000'000;
 
-/// Reads a scenario file. `settings` are "path=value"; a value that is not JSON is taken as a
+/// Reads a scenario and every point of it. `settings` are "path=value"; a value that is not JSON is taken as a
 /// string. A setting of a swept path replaces its axis. Others apply to every point, after the
 /// sweep. Throws ConfigError.
-Study read_study(const std::string& file, const std::vector<std::string>& settings);
+Study read_study(const ScenarioText& scenario, const std::vector<std::string>& settings);
 
 /// Returns the single point that is left after `settings` have removed any sweep. Points with the
 /// same description of their data share it through `cache`. Throws ConfigError, also if there is
 /// more than one point.
-Point read_single_point(const std::string& file, const std::vector<std::string>& settings,
+Point read_single_point(const ScenarioText& scenario, const std::vector<std::string>& settings,
                         DataCache& cache);
 
 /// Returns the points of a study as JSON, like Point::resolved, without reading them. Throws
 /// ConfigError.
-std::vector<std::string> resolve_study(const std::string& file,
+std::vector<std::string> resolve_study(const ScenarioText& scenario,
                                        const std::vector<std::string>& settings);
 
 }  // namespace paceline

@@ -9,6 +9,7 @@
 
 #include "app/run/results.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/manifest.hpp"
 #include "app/study/run_pool.hpp"
 #include "app/study/study_progress.hpp"
 #include "app/study/tracing.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "models/data/data_error.hpp"
-#include "models/data/file_content.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -14,8 +13,7 @@ constexpr std::size_t pixels = std::size_t{3} * 32 * 32;
 constexpr std::size_t record = 1 + pixels;
 
 /// Throws unless the file has one or more complete records with labels 0 to 9.
-FileContent read_records(const std::filesystem::path& path) {
-    FileContent content = read_content(path);
+void check_records(const FileContent& content) {
     const std::size_t length = content.bytes.size();
     if (length == 0 || length % record != 0)
         throw DataError(
@@ -25,15 +23,13 @@ FileContent read_records(const std::filesystem::path& path) {
         if (content.bytes[at] > 9)
             throw DataError(content.name, at,
                             fmt::format("label {}; CIFAR-10 has 0 to 9", content.bytes[at]));
-    return content;
 }
 
-Samples read_samples(const std::vector<std::filesystem::path>& paths) {
-    std::vector<FileContent> files;
+Samples read_samples(std::span<const FileContent> files) {
     std::size_t count = 0;
-    for (const std::filesystem::path& path : paths) {
-        files.push_back(read_records(path));
-        count += files.back().bytes.size() / record;
+    for (const FileContent& file : files) {
+        check_records(file);
+        count += file.bytes.size() / record;
     }
     Samples samples;
     samples.inputs.resize(static_cast<Eigen::Index>(pixels), static_cast<Eigen::Index>(count));
@@ -52,11 +48,10 @@ Samples read_samples(const std::vector<std::filesystem::path>& paths) {
 
 }  // namespace
 
-Dataset read_cifar10(const std::vector<std::filesystem::path>& train,
-                     const std::filesystem::path& test) {
+Dataset read_cifar10(std::span<const FileContent> train, const FileContent& test) {
     PACELINE_CHECK(!train.empty(), "there is a file of training samples");
     return {.train = read_samples(train),
-            .test = read_samples({test}),
+            .test = read_samples({&test, 1}),
             .predicts = Prediction::label,
             .classes = 10,
             .image = {.channels = 3, .height = 32, .width = 32}};

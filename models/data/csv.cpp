@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/random/uniform_int_distribution.hpp>
@@ -13,7 +14,6 @@
 #include <fmt/ranges.h>
 
 #include "models/data/data_error.hpp"
-#include "models/data/file_content.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -184,11 +184,10 @@ std::vector<int> order_with_test_last(int rows, int test, RandomStream& stream) 
 
 }  // namespace
 
-Dataset read_csv(const std::filesystem::path& path, const CsvOptions& options,
-                 RandomStream& stream) {
+Dataset read_csv(FileContent content, const CsvOptions& options, RandomStream& stream) {
     PACELINE_CHECK(options.predicts != Prediction::next_token, "a table has labels or targets");
     PACELINE_CHECK(options.test_share >= 0 && options.test_share < 1, "a share is in [0, 1)");
-    Table table(read_content(path));
+    Table table(std::move(content));
     const Columns columns = read_header(table, options.column);
     Rows rows;
     while (!table.at_end()) read_row(table, columns, options.predicts, rows);

@@ -1,18 +1,18 @@
-// Tables of numbers: a CSV file with a header line that names its columns.
+// Tables of numbers: CSV with a header line that names its columns.
 //
 // Fields are separated by commas. Blanks around them and quotes around a whole field are ignored.
 // Every column but one is a feature, taken unscaled (see standardize). The remaining column, chosen
 // by name, is the label (an integer from 0) or the target. Lines end in LF or CR LF. A byte-order
-// mark is skipped. The file may be plain or gzip. Errors name the line, the column and the byte.
+// mark is skipped. Errors name the line, the column and the byte.
 //
 // Test rows are chosen at random, because tables are often sorted. Training rows stay in the order
 // of the file.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "models/data/dataset.hpp"
+#include "models/data/file_content.hpp"
 #include "sim/engine/random.hpp"
 
 namespace paceline {
@@ -27,7 +27,6 @@ struct CsvOptions {
 
 /// Classes are 0 .. the largest label. Throws DataError. Requires that `predicts` is label or
 /// number, and test_share in [0, 1).
-Dataset read_csv(const std::filesystem::path& path, const CsvOptions& options,
-                 RandomStream& stream);
+Dataset read_csv(FileContent content, const CsvOptions& options, RandomStream& stream);
 
 }  // namespace paceline

@@ -1,9 +1,8 @@
 #include "models/data/file_content.hpp"
 
 #include <array>
-#include <fstream>
 #include <limits>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,26 +14,6 @@
 namespace paceline {
 
 namespace {
-
-std::vector<unsigned char> read_bytes(const std::filesystem::path& path, std::uint64_t limit) {
-    const std::string file = path.string();
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error))
-        throw DataError(file, 0, "there is no such regular file");
-    const std::uintmax_t length = std::filesystem::file_size(path, error);
-    if (error) throw DataError(file, 0, fmt::format("cannot be read: {}", error.message()));
-    if (length > limit)
-        throw DataError(file, limit,
-                        fmt::format("the file has {} bytes; at most {} are read", length, limit));
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw DataError(file, 0, "cannot be opened for reading");
-    std::vector<unsigned char> bytes(length);
-    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(length));
-    const auto got = static_cast<std::uint64_t>(in.gcount());
-    if (got != length)
-        throw DataError(file, got, fmt::format("reading ended here, of {} bytes", length));
-    return bytes;
-}
 
 /// A z_stream that frees its memory.
 class Inflater {
@@ -91,9 +70,15 @@ class Inflater {
 
 }  // namespace
 
-FileContent read_content(const std::filesystem::path& path, std::uint64_t limit) {
-    FileContent content{.name = path.string(), .bytes = read_bytes(path, limit)};
+void check_length(const std::string& name, std::uint64_t length, std::uint64_t limit) {
+    if (length > limit)
+        throw DataError(name, limit,
+                        fmt::format("the file has {} bytes; at most {} are read", length, limit));
+}
+
+FileContent inflated(FileContent content, std::uint64_t limit) {
     const std::vector<unsigned char>& bytes = content.bytes;
+    check_length(content.name, bytes.size(), limit);
     if (bytes.size() < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b) return content;
     Inflater inflater(content.name, std::move(content.bytes));
     content.bytes = inflater.inflate_all(limit);

@@ -1,11 +1,11 @@
-// Reads a data file, up to a size limit, and inflates it if it is a gzip file.
+// The content of a data file, up to a size limit, inflated if it is a gzip file. Whoever opens files
+// passes their content in; nothing here touches a file.
 //
-// No claim inside a file decides how much memory is taken: the size of a plain file comes from the
-// file system, and a gzip file is inflated piece by piece until it ends or exceeds the limit.
+// No claim inside a file decides how much memory is taken: a gzip file is inflated piece by piece
+// until it ends or exceeds the limit.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,9 +19,14 @@ struct FileContent {
     std::vector<unsigned char> bytes;
 };
 
+/// Throws DataError if a file of this length is too long to be read.
+void check_length(const std::string& name, std::uint64_t length,
+                  std::uint64_t limit = most_content);
+
+/// Returns the content as it is, or inflated if it is that of a gzip file; its name then says so.
 /// Gzip files are recognized by their first two bytes and may have several members. Throws
-/// DataError if there is no such regular file, if it cannot be read or exceeds the limit, or if it
-/// is a gzip file that is damaged, truncated or followed by other data.
-FileContent read_content(const std::filesystem::path& path, std::uint64_t limit = most_content);
+/// DataError if a length exceeds the limit, or if a gzip file is damaged, truncated or followed by
+/// other data.
+FileContent inflated(FileContent content, std::uint64_t limit = most_content);
 
 }  // namespace paceline

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/data/data_error.hpp"
-#include "models/data/file_content.hpp"
 
 namespace paceline {
 
@@ -62,8 +62,8 @@ struct Images {
     ImageShape shape;
 };
 
-Images read_images(const std::filesystem::path& path) {
-    const FileContent content = read_content(path);
+// Takes the content, so that it is freed when the pixels are numbers.
+Images read_images(FileContent content) {
     const auto dimensions = read_header(content, images_magic, "images");
     const auto count = static_cast<Eigen::Index>(dimensions[0]);
     const auto height = static_cast<int>(dimensions[1]);
@@ -71,14 +71,13 @@ Images read_images(const std::filesystem::path& path) {
     using Bytes = Eigen::Matrix<unsigned char, Eigen::Dynamic, Eigen::Dynamic>;
     const Eigen::Map<const Bytes> pixels(content.bytes.data() + 16, Eigen::Index{height} * width,
                                          count);
-    return {.file = content.name,
+    return {.file = std::move(content.name),
             .inputs = pixels.cast<float>() / 255.0f,
             .shape = {.channels = 1, .height = height, .width = width}};
 }
 
 /// Requires as many labels as images, and labels below `classes`, unless `classes` is 0.
-Eigen::VectorXi read_labels(const std::filesystem::path& path, Eigen::Index images, int classes) {
-    const FileContent content = read_content(path);
+Eigen::VectorXi read_labels(const FileContent& content, Eigen::Index images, int classes) {
     const auto dimensions = read_header(content, labels_magic, "labels");
     if (dimensions[0] != images)
         throw DataError(
@@ -98,10 +97,10 @@ Eigen::VectorXi read_labels(const std::filesystem::path& path, Eigen::Index imag
 
 }  // namespace
 
-Dataset read_idx(const IdxFiles& files) {
+Dataset read_idx(IdxFiles files) {
     Dataset data;
-    Images train = read_images(files.train_images);
-    Images test = read_images(files.test_images);
+    Images train = read_images(std::move(files.train_images));
+    Images test = read_images(std::move(files.test_images));
     data.image = train.shape;
     if (test.shape.height != data.image.height || test.shape.width != data.image.width)
         throw DataError(

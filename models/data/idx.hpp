@@ -3,26 +3,25 @@
 //   images   00 00 08 03, count, height, width (big-endian uint32), then count*height*width bytes
 //   labels   00 00 08 01, count, then count bytes
 //
-// Files may be plain or gzip. A file must have exactly the size that its header implies, which is
-// checked before anything of that size is allocated. Pixels are divided by 255 to lie in [0, 1].
+// A file must have exactly the size that its header implies, which is checked before anything of
+// that size is allocated. Pixels are divided by 255 to lie in [0, 1].
 //
 // Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits", file formats.
 #pragma once
 
-#include <filesystem>
-
 #include "models/data/dataset.hpp"
+#include "models/data/file_content.hpp"
 
 namespace paceline {
 
 struct IdxFiles {
-    std::filesystem::path train_images;
-    std::filesystem::path train_labels;
-    std::filesystem::path test_images;
-    std::filesystem::path test_labels;
+    FileContent train_images;
+    FileContent train_labels;
+    FileContent test_images;
+    FileContent test_labels;
 };
 
 /// Classes are 0 .. the largest training label. Throws DataError.
-Dataset read_idx(const IdxFiles& files);
+Dataset read_idx(IdxFiles files);
 
 }  // namespace paceline

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "models/data/data_error.hpp"
-#include "models/data/file_content.hpp"
 #include "models/data/tokens.hpp"
 #include "sim/engine/check.hpp"
 
@@ -75,12 +74,11 @@ void check_length(const FileContent& file, std::size_t tokens, int steps, const 
 
 }  // namespace
 
-Text read_text(const std::filesystem::path& path, const TextOptions& options) {
+Text read_text(const FileContent& file, const TextOptions& options) {
     PACELINE_CHECK(options.vocabulary >= 2, "a vocabulary has a word besides <unk>");
     PACELINE_CHECK(options.steps >= 1 && options.steps < std::numeric_limits<int>::max(),
                    "a sample predicts a token or more");
     PACELINE_CHECK(options.test_share >= 0 && options.test_share < 1, "a share is in [0, 1)");
-    const FileContent file = read_content(path);
     const std::string_view content(reinterpret_cast<const char*>(file.bytes.data()),
                                    file.bytes.size());
     if (const std::size_t nul = content.find('\0'); nul != std::string_view::npos)

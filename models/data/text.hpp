@@ -6,15 +6,15 @@
 // Token 0 is "<unk>", which stands for every word outside the vocabulary and for the word "<unk>"
 // itself. The others are the most frequent words of the training part, in decreasing order; ties
 // are in order of appearance. The last part of the text is the test set, which does not affect the
-// vocabulary. The file may be plain or gzip.
+// vocabulary.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "models/data/dataset.hpp"
+#include "models/data/file_content.hpp"
 
 namespace paceline {
 
@@ -32,9 +32,9 @@ struct Text {
     std::vector<std::string> words;  // of tokens 0, 1, ..., data.classes - 1
 };
 
-/// Throws DataError if the file cannot be read, contains a NUL (so is not text), or either part is
-/// shorter than a sample. Requires vocabulary >= 2, steps >= 1 and test_share in [0, 1). With
-/// test_share 0 there is no test set.
-Text read_text(const std::filesystem::path& path, const TextOptions& options);
+/// Throws DataError if the file contains a NUL (so is not text), or either part is shorter than a
+/// sample. Requires vocabulary >= 2, steps >= 1 and test_share in [0, 1). With test_share 0 there is
+/// no test set.
+Text read_text(const FileContent& file, const TextOptions& options);
 
 }  // namespace paceline

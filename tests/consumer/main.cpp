@@ -10,6 +10,7 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/study_file.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/engine/processes.hpp"

@@ -24,7 +24,9 @@
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/baseline.hpp"
+#include "app/study/manifest.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/fuzz/left_files.hpp"
 
 namespace paceline {

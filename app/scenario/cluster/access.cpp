@@ -1,7 +1,6 @@
 #include "app/scenario/cluster/access.hpp"
 
 #include <array>
-#include <filesystem>
 #include <numeric>
 #include <utility>
 
@@ -39,8 +38,7 @@ Duration as_length(const Place& place) {
 
 AccessKind read_trace(const ObjectReader& read) {
     const Place file = read.required("file", "a trace, relative to this file, such as \"lte.csv\"");
-    LinkTrace trace =
-        read_link_trace(std::filesystem::path(*file.file).parent_path() / as_string(file));
+    LinkTrace trace = read_link_trace(file);
     if (const auto p = read.optional("period")) {
         trace.period = as_duration(*p);
         if (trace.period <= trace.rows.back().at)

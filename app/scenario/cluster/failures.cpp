@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -90,7 +89,6 @@ std::vector<Absence> in_order(const NumberTable& table, std::vector<ListedAbsenc
 AbsenceTrace read_absence_trace(const Place& place, int nodes) {
     const ObjectReader read(place, trace_key_table);
     const Place file = read.required("file", "a table of absences, relative to this one");
-    const auto path = std::filesystem::path(*file.file).parent_path() / as_string(file);
     AbsenceTrace trace;
     if (const auto p = read.optional("period")) {
         trace.period = as_duration(*p);
@@ -101,7 +99,7 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
         {{"node", "a node of the cluster", static_cast<double>(nodes - 1)},
          {"leaves_s", "a time in seconds, within the period", most},
          {"returns_s", "a time in seconds, within the period", most}}};
-    const NumberTable table = read_number_table(path, columns);
+    const NumberTable table = read_number_table(file, columns);
     std::vector<std::vector<ListedAbsence>> listed(static_cast<std::size_t>(nodes));
     for (const NumberTable::Row& row : table.rows) {
         const auto node = static_cast<std::size_t>(row.numbers[0]);

@@ -25,8 +25,8 @@ Bandwidth megabits(double rate) {
 
 }  // namespace
 
-LinkTrace read_link_trace(const std::filesystem::path& path) {
-    const NumberTable table = read_number_table(path, trace_columns);
+LinkTrace read_link_trace(const Place& place) {
+    const NumberTable table = read_number_table(place, trace_columns);
     LinkTrace trace;
     for (const NumberTable::Row& row : table.rows) {
         const Duration at = from_seconds(row.numbers[0]);

@@ -1,4 +1,4 @@
-// Reads bandwidth traces from files: how the links of a node change over time.
+// Reads bandwidth traces: how the links of a node change over time.
 //
 //     time_s,up_mbps,down_mbps
 //     0,6.3,21.3
@@ -10,14 +10,13 @@
 // are skipped.
 #pragma once
 
-#include <filesystem>
-
-#include "sim/engine/units.hpp"
+#include "app/json/object_reader.hpp"
 #include "sim/network/link_processes.hpp"
 
 namespace paceline {
 
-/// Reads the trace without its period. Throws a ConfigError that names file and line.
-LinkTrace read_link_trace(const std::filesystem::path& path);
+/// Reads the trace whose file `place` names, without its period. Throws a ConfigError that names
+/// file and line.
+LinkTrace read_link_trace(const Place& place);
 
 }  // namespace paceline

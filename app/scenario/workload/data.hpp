@@ -8,17 +8,17 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/json/object_reader.hpp"
+#include "app/scenario/workload/data_entry.hpp"
 #include "models/data/dataset.hpp"
 #include "models/data/partition.hpp"
 #include "sim/engine/random.hpp"
 
 namespace paceline {
 
-/// The data sets of a study, keyed by their description.
+/// The data sets of studies with the same sources, keyed by their description.
 using DataCache = std::map<std::string, std::shared_ptr<const Dataset>>;
 
 struct DataChoice {
@@ -28,14 +28,7 @@ struct DataChoice {
     std::function<Shards(int workers, const RandomStreams&)> deal;
 };
 
-struct DataEntry {
-    std::string_view name;
-    std::string_view summary;
-    Keys keys;
-    Dataset (*make)(const ObjectReader& read, int workers, const RandomStreams& streams);
-    bool by_worker;  // made for a number of workers, each with a block of its own
-};
-
+/// Returns every kind of data, by name.
 std::vector<DataEntry> data_table();
 Keys partition_keys();
 

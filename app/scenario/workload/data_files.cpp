@@ -1,7 +1,7 @@
 #include "app/scenario/workload/data_files.hpp"
 
 #include <array>
-#include <filesystem>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "models/data/cifar.hpp"
 #include "models/data/csv.hpp"
 #include "models/data/data_error.hpp"
+#include "models/data/file_content.hpp"
 #include "models/data/idx.hpp"
 #include "models/data/standardize.hpp"
 #include "models/data/text.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr std::array<std::string_view, 7> idx_keys{"kind",         "partition",   "train_images",
                                                    "train_labels", "test_images", "test_labels",
                                                    "standardize"};
+constexpr std::array<std::string_view, 4> idx_file_keys{"train_images", "train_labels",
+                                                        "test_images", "test_labels"};
 constexpr std::array<std::string_view, 5> cifar_keys{"kind", "partition", "train", "test",
                                                      "standardize"};
 constexpr std::array<std::string_view, 7> text_keys{"kind",       "partition", "file",      "unit",
@@ -30,19 +33,19 @@ constexpr std::array<std::string_view, 8> csv_keys{"kind",  "seed",   "partition
 constexpr auto units = std::to_array<Spelling<TextUnit>>(
     {{"words", TextUnit::words}, {"characters", TextUnit::characters}});
 
-std::filesystem::path as_path(const Place& place) {
-    return std::filesystem::path(*place.file).parent_path() / as_string(place);
+std::string required_file(const ObjectReader& read, std::string_view key) {
+    return as_file(read.required(key, "a file, relative to this one"));
 }
 
-std::filesystem::path required_path(const ObjectReader& read, std::string_view key) {
-    return as_path(read.required(key, "a file, relative to this one"));
+FileContent content_of(const ObjectReader& read, const std::string& file) {
+    return inflated({file, read.place().outside().data(file)});
 }
 
-// Returns what `from_file` reads, and reports its errors as errors of the scenario.
+// Returns what `from_files` reads, and reports its errors as errors of the scenario.
 template <class Read>
-Dataset read_or_refuse(Read from_file) {
+Dataset read_or_refuse(Read from_files) {
     try {
-        return from_file();
+        return from_files();
     } catch (const DataError& error) {
         throw ConfigError(error.file(), fmt::format("byte {}", error.offset()), error.problem());
     }
@@ -60,18 +63,28 @@ double read_test_share(const ObjectReader& read, double otherwise) {
 }
 
 Dataset make_idx(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
-    const IdxFiles files{required_path(read, "train_images"), required_path(read, "train_labels"),
-                         required_path(read, "test_images"), required_path(read, "test_labels")};
-    return standardized(read, read_or_refuse([&] { return read_idx(files); }));
+    std::array<std::string, 4> files;
+    for (std::size_t i = 0; i < files.size(); ++i) files[i] = required_file(read, idx_file_keys[i]);
+    return standardized(read, read_or_refuse([&] {
+                            return read_idx({.train_images = content_of(read, files[0]),
+                                             .train_labels = content_of(read, files[1]),
+                                             .test_images = content_of(read, files[2]),
+                                             .test_labels = content_of(read, files[3])});
+                        }));
 }
 
 Dataset make_cifar(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
     const Place train = read.required("train", "a list of batch files");
     if (!train.json->is_array() || train.json->empty()) train.refuse("is not a list of files");
-    std::vector<std::filesystem::path> files;
-    for (std::size_t i = 0; i < train.json->size(); ++i) files.push_back(as_path(train.element(i)));
-    const std::filesystem::path test = required_path(read, "test");
-    return standardized(read, read_or_refuse([&] { return read_cifar10(files, test); }));
+    std::vector<std::string> files;
+    for (std::size_t i = 0; i < train.json->size(); ++i) files.push_back(as_file(train.element(i)));
+    const std::string test = required_file(read, "test");
+    return standardized(read, read_or_refuse([&] {
+                            std::vector<FileContent> batches;
+                            for (const std::string& file : files)
+                                batches.push_back(content_of(read, file));
+                            return read_cifar10(batches, content_of(read, test));
+                        }));
 }
 
 Dataset make_text(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
@@ -82,8 +95,8 @@ Dataset make_text(const ObjectReader& read, int /*workers*/, const RandomStreams
     if (const auto p = read.optional("steps"))
         options.steps = static_cast<int>(as_integer(*p, 1, 100'000));
     options.test_share = read_test_share(read, options.test_share);
-    const std::filesystem::path file = required_path(read, "file");
-    return read_or_refuse([&] { return read_text(file, options).data; });
+    const std::string file = required_file(read, "file");
+    return read_or_refuse([&] { return read_text(content_of(read, file), options).data; });
 }
 
 Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
@@ -96,9 +109,10 @@ Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams&
                                                      "the column of classes 0, 1, ...; or "
                                                      "\"target\", a column of numbers"));
     options.test_share = read_test_share(read, options.test_share);
-    const std::filesystem::path file = required_path(read, "file");
+    const std::string file = required_file(read, "file");
     RandomStream stream = streams.stream("test rows");
-    return standardized(read, read_or_refuse([&] { return read_csv(file, options, stream); }));
+    return standardized(
+        read, read_or_refuse([&] { return read_csv(content_of(read, file), options, stream); }));
 }
 
 constexpr std::array<DataEntry, 4> file_kinds{{

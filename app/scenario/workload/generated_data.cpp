@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/host/available_memory.hpp"
 #include "models/data/artificial_language.hpp"
 #include "models/data/digits.hpp"
 #include "models/data/gaussian_mixture.hpp"
@@ -52,7 +51,7 @@ void check_size(const ObjectReader& read, std::int64_t samples, std::int64_t fea
         read.place().refuse(fmt::format("{} samples of {} numbers are too many; {} fit", samples,
                                         features, most_numbers));
     const Bytes need = samples * features * Bytes{4};
-    const Bytes free = available_memory();
+    const Bytes free = read.place().outside().available_memory();
     if (free != Bytes{0} && need > free)
         read.place().refuse(fmt::format(
             "{} samples of {} numbers need {:.1f} GB of memory and {:.1f} GB are free; give fewer",

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "app/scenario/workload/data.hpp"
+#include "app/scenario/workload/data_entry.hpp"
 
 namespace paceline {
 

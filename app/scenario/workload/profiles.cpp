@@ -1,7 +1,6 @@
 #include "app/scenario/workload/profiles.hpp"
 
 #include <array>
-#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
@@ -116,9 +115,8 @@ Profile read_profile(const Json& json, const std::string& file) {
 Profile load_profile(const Place& place) {
     const std::string name = as_string(place);
     if (name.ends_with(ending)) {
-        const auto beside = std::filesystem::path(*place.file).parent_path();
-        const std::string file = (beside / name).string();
-        return read_profile(parse_json(read_text(file), file), file);
+        const std::string file = as_file(place);
+        return read_profile(parse_json(place.outside().text(file), file), file);
     }
     const std::vector<std::string_view> known = profile_names();
     const std::size_t index =

@@ -46,6 +46,24 @@ TEST_CASE("object reader: known keys are read, with their place") {
     CHECK(*nodes.json == 8);
 }
 
+TEST_CASE(
+    "object reader: a file is named relative to the one that names it, whose sources have it") {
+    const Json json{{"nodes", {"x.csv", 5}}};
+    const std::string scenario = "folder/scenario.json";
+    const Sources sources{.text = [](const std::string& name) { return "text of " + name; },
+                          .data = {},
+                          .available_memory = {}};
+    const ObjectReader read({&json, &scenario, "", &sources}, keys);
+
+    const Place nodes = read.required("nodes", "a list");
+
+    CHECK(as_file(nodes.element(0)) == "folder/x.csv");
+    CHECK(nodes.element(0).outside().text("x.csv") == "text of x.csv");
+    CHECK_THROWS_WITH_AS(static_cast<void>(as_file(nodes.element(1))),
+                         "folder/scenario.json: nodes[1]: 5 is not a text; put it in quotes",
+                         ConfigError);
+}
+
 TEST_CASE("object reader: a path at the root has no dot in front") {
     const Json json{{"nodes", 8}};
     const ObjectReader read(place_of(json, ""), keys);

@@ -16,6 +16,7 @@
 #include "app/json/config_error.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/run/run_point.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::explain_test {

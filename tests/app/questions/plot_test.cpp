@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "app/host/files.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"

@@ -17,6 +17,7 @@
 #include "app/questions/solve_text.hpp"
 #include "app/run/results.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::solve_test {

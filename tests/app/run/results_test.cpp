@@ -1,9 +1,6 @@
 #include "app/run/results.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
-
-#include "app/host/version.hpp"
 
 namespace paceline::results_test {
 namespace {
@@ -158,30 +155,6 @@ TEST_CASE("results: without a sweep over nodes the table has a line per point") 
     CHECK(line_of(table, 0) == "   nodes   outcome  simulated s  step s  closed form s  speedup");
     CHECK(line_of(table, 1) == "1      2  finished          1.5     0.5           0.55     2.00");
     CHECK(line_of(table, 2) == "2      2  finished          1.5     0.5           0.55     1.00");
-}
-
-TEST_CASE("results: the manifest has the resolved scenario, seed and outcome of each point") {
-    Study study{"file.json", "a study", {}, {point({}, "dense")}};
-    study.points[0].resolved = R"({"cluster":{"nodes":2}})";
-    study.points[0].scenario.seed = 7;
-    PointResult result = finished(2, 2);
-    result.wall_clock_s = 0.25;
-    result.metrics.outcome = "deadlock";
-    result.metrics.outcome_details = "node 0 waits for node 1";
-
-    const Json json = Json::parse(manifest_json(study, {result}, {2, 0.5}));
-
-    CHECK(json.at("version") == version);
-    CHECK(json.at("scenario") == "file.json");
-    CHECK(json.at("jobs") == 2);
-    CHECK(json.at("wall_clock_s") == 0.5);
-    CHECK(json.at("peak_memory_bytes") > 1'000'000);
-    CHECK(json.at("points").size() == 1);
-    CHECK(json.at("points")[0].at("scenario").at("cluster").at("nodes") == 2);
-    CHECK(json.at("points")[0].at("seed") == 7);
-    CHECK(json.at("points")[0].at("outcome") == "deadlock");
-    CHECK(json.at("points")[0].at("details") == "node 0 waits for node 1");
-    CHECK(json.at("points")[0].at("wall_clock_s") == 0.25);
 }
 
 }  // namespace

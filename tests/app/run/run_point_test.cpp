@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::run_point_test {

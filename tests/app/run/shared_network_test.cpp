@@ -17,6 +17,7 @@
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/baseline.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/studies/training_study.hpp"
 

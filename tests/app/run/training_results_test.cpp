@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "app/run/results.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::training_results_test {

@@ -15,6 +15,7 @@
 #include "app/scenario/schema.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/baseline.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::schema_defaults_test {

@@ -30,6 +30,7 @@
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/measurement.hpp"
 #include "app/scenario/workload/models.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::schema_test {
@@ -128,7 +129,7 @@ TEST_CASE("schema: every point of every shipped scenario is valid when its sweep
     std::set<std::pair<std::string, std::string>> seen;  // keys with their values
     for (const fs::path& file : shipped_scenarios()) {
         CAPTURE(file.string());
-        for (const std::string& resolved : resolve_study(file.string(), {})) {
+        for (const std::string& resolved : resolve_study(open_scenario(file.string()), {})) {
             CAPTURE(resolved);
             const auto point = nlohmann::json::parse(resolved);
             std::string keys;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::study_test {

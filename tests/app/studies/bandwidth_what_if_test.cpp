@@ -7,6 +7,7 @@
 
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/study_file.hpp"
 
 namespace paceline::bandwidth_what_if_test {
 namespace {

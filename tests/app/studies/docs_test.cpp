@@ -10,6 +10,7 @@
 
 #include "app/run/results.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::docs_test {

@@ -14,6 +14,7 @@
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 
 namespace paceline::mobile_figures_test {
 namespace {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline {

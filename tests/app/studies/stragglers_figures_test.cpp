@@ -15,6 +15,7 @@
 
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/study_file.hpp"
 #include "sim/compute/slow_nodes.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/studies/docs_table.hpp"

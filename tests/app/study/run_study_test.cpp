@@ -9,6 +9,8 @@
 #include "app/host/available_memory.hpp"
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
+#include "app/study/manifest.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::run_study_test {

@@ -8,6 +8,7 @@
 
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline {

@@ -20,6 +20,7 @@
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/studies/training_study.hpp"
 

@@ -1,5 +1,7 @@
 #include "models/data/cifar.hpp"
 
+#include <array>
+
 #include <doctest/doctest.h>
 
 #include "tests/models/data/data_files.hpp"
@@ -13,12 +15,11 @@ std::string record(int label, std::uint32_t seed) {
 
 TEST_CASE(
     "cifar: records are a label and 3072 bytes over 255, training files one after the other") {
-    const TemporaryFolder folder;
     const std::string first = record(9, 1) + record(0, 2);
     const std::string second = record(4, 3);
 
-    const Dataset data = read_cifar10({folder.write("1", first), folder.write("2", gzip(second))},
-                                      folder.write("test", record(7, 4)));
+    const std::array train{file_of(first), file_of(gzip(second))};
+    const Dataset data = read_cifar10(train, file_of(record(7, 4)));
 
     CHECK(data.train.labels == Eigen::Vector3i(9, 0, 4));
     CHECK(data.test.labels == Eigen::VectorXi::Constant(1, 7));
@@ -35,10 +36,10 @@ TEST_CASE(
 }
 
 TEST_CASE("cifar: what is wrong with a file is said, and at which byte") {
-    const TemporaryFolder folder;
-    const std::string good = folder.write("good", record(1, 1));
+    const FileContent good = file_of(record(1, 1));
     const auto refused = [&](const std::string& content) {
-        return refusal([&] { read_cifar10({good, folder.write("wrong", content)}, good); });
+        const std::array train{good, file_of(content)};
+        return refusal([&] { read_cifar10(train, good); });
     };
 
     CHECK(refused("") == "byte 0: the file has 0 bytes; CIFAR-10 is records of 3073");

@@ -15,21 +15,19 @@ RandomStream stream(std::uint64_t seed = 1) {
     return RandomStreams(seed).stream("csv");
 }
 
-Dataset read(const std::string& path, const CsvOptions& options) {
+Dataset read(std::string_view content, const CsvOptions& options) {
     RandomStream rows = stream();
-    return read_csv(path, options, rows);
+    return read_csv(file_of(content), options, rows);
 }
 
 TEST_CASE("csv: every column but the label's is a feature, in order") {
-    const TemporaryFolder folder;
     const std::string content =
         "\xEF\xBB\xBFwidth, \"petal, length\" ,kind,age\r\n"
         "1.5,-2e3,2,0\r\n"
         " 0.25 ,\t7, 0,1e-60\r\n"
         "3,4,1,\"5\"";
 
-    const Dataset data =
-        read(folder.write("table.csv", content), {.column = "kind", .test_share = 0});
+    const Dataset data = read(content, {.column = "kind", .test_share = 0});
 
     CHECK(data.predicts == Prediction::label);
     CHECK(data.classes == 3);
@@ -38,14 +36,12 @@ TEST_CASE("csv: every column but the label's is a feature, in order") {
     expected << 1.5f, 0.25f, 3, -2000, 7, 4, 0, 0, 5;
     CHECK(data.train.inputs == expected);
     CHECK(data.test.count() == 0);
-    const Dataset packed =
-        read(folder.write("table.csv.gz", gzip(content)), {.column = "kind", .test_share = 0});
+    const Dataset packed = read(gzip(content), {.column = "kind", .test_share = 0});
     CHECK(packed.train.inputs == data.train.inputs);
 }
 
 TEST_CASE("csv: a target is a number") {
-    const TemporaryFolder folder;
-    const Dataset data = read(folder.write("table.csv", "y,x\n0.5,1\n-3,2\n"),
+    const Dataset data = read("y,x\n0.5,1\n-3,2\n",
                               {.column = "y", .predicts = Prediction::number, .test_share = 0});
     CHECK(data.predicts == Prediction::number);
     CHECK(data.train.targets == Eigen::Vector2f(0.5f, -3));
@@ -54,16 +50,14 @@ TEST_CASE("csv: a target is a number") {
 }
 
 TEST_CASE("csv: test rows are a random share, every row is in one part, in order") {
-    const TemporaryFolder folder;
     std::string content = "row,label\n";
     for (int row = 0; row < 40; ++row) content += fmt::format("{},{}\n", row, row % 4);
-    const std::string path = folder.write("table.csv", content);
     const CsvOptions options{.column = "label", .test_share = 0.25};
 
     Eigen::VectorXd tested = Eigen::VectorXd::Zero(40);
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         RandomStream rows = stream(seed);
-        const Dataset data = read_csv(path, options, rows);
+        const Dataset data = read_csv(file_of(content), options, rows);
         REQUIRE(data.train.count() == 30);
         REQUIRE(data.test.count() == 10);
         std::set<float> all;
@@ -80,10 +74,8 @@ TEST_CASE("csv: test rows are a random share, every row is in one part, in order
 }
 
 TEST_CASE("csv: what is wrong with a file is said: line, column and byte") {
-    const TemporaryFolder folder;
     const auto refused = [&](const std::string& content, Prediction predicts = Prediction::label) {
-        const std::string path = folder.write("wrong.csv", content);
-        return refusal([&] { read(path, {.column = "y", .predicts = predicts}); });
+        return refusal([&] { read(content, {.column = "y", .predicts = predicts}); });
     };
 
     CHECK(refused("") == "byte 0: line 0: the file is empty; its first line names the columns");
@@ -111,11 +103,9 @@ TEST_CASE("csv: what is wrong with a file is said: line, column and byte") {
 }
 
 TEST_CASE("csv, property: a table cut off anywhere or with a byte changed is read or refused") {
-    const TemporaryFolder folder;
     const std::string whole = "\"x\",y\n1.25,0\n-3,1\n";
     const auto try_to_read = [&](const std::string& content) {
-        const std::string path = folder.write("any.csv", content);
-        static_cast<void>(refusal([&] { read(path, {.column = "y"}); }));
+        static_cast<void>(refusal([&] { read(content, {.column = "y"}); }));
     };
     for (std::size_t length = 0; length < whole.size(); ++length)
         try_to_read(whole.substr(0, length));

@@ -1,4 +1,4 @@
-// Files of data written byte by byte, and what readers say of them.
+// The contents of data files, byte by byte, and what readers say of them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "models/data/data_error.hpp"
-#include "tests/app/host/temporary_folder.hpp"
+#include "models/data/file_content.hpp"
 
 namespace paceline {
 
@@ -44,6 +44,11 @@ inline std::string gzip(std::string_view content) {
     compressed.resize(stream.total_out);
     deflateEnd(&stream);
     return compressed;
+}
+
+/// The content of a file of these bytes, as readers take it.
+inline FileContent file_of(std::string_view bytes) {
+    return inflated({"file", {bytes.begin(), bytes.end()}});
 }
 
 /// "byte <offset>: <problem>" of the DataError that `read` throws, or "nothing".

@@ -27,22 +27,20 @@ struct Files {
     std::string test_images = images(2, 3, 2, 2);
     std::string test_labels = labels({"\2\0", 2});
 
-    [[nodiscard]] Dataset read(const TemporaryFolder& folder) const {
-        return read_idx(
-            {folder.write("train-images", train_images), folder.write("train-labels", train_labels),
-             folder.write("test-images", test_images), folder.write("test-labels", test_labels)});
+    [[nodiscard]] Dataset read() const {
+        return read_idx({file_of(train_images), file_of(train_labels), file_of(test_images),
+                         file_of(test_labels)});
     }
-    [[nodiscard]] std::string refused(const TemporaryFolder& folder) const {
-        return refusal([&] { static_cast<void>(read(folder)); });
+    [[nodiscard]] std::string refused() const {
+        return refusal([&] { static_cast<void>(read()); });
     }
 };
 
 TEST_CASE("idx: pixels are bytes over 255, row by row, labels as they are") {
-    const TemporaryFolder folder;
     Files files;
     files.train_images.replace(16 + 6, 6, std::string("\0\xff\x33\x66\x99\xcc", 6));
 
-    const Dataset data = files.read(folder);
+    const Dataset data = files.read();
 
     CHECK(data.image.channels == 1);
     CHECK(data.image.height == 3);
@@ -58,15 +56,14 @@ TEST_CASE("idx: pixels are bytes over 255, row by row, labels as they are") {
 }
 
 TEST_CASE("idx: gzip files give what plain ones give") {
-    const TemporaryFolder folder;
     const Files plain;
     Files packed;
     for (std::string* file :
          {&packed.train_images, &packed.train_labels, &packed.test_images, &packed.test_labels})
         *file = gzip(*file);
 
-    const Dataset a = plain.read(folder);
-    const Dataset b = packed.read(folder);
+    const Dataset a = plain.read();
+    const Dataset b = packed.read();
 
     CHECK(a.train.inputs == b.train.inputs);
     CHECK(a.train.labels == b.train.labels);
@@ -75,7 +72,6 @@ TEST_CASE("idx: gzip files give what plain ones give") {
 }
 
 TEST_CASE("idx: what is wrong with a file is said, and at which byte") {
-    const TemporaryFolder folder;
     struct Case {
         std::string Files::* file;
         std::string content;
@@ -109,13 +105,12 @@ TEST_CASE("idx: what is wrong with a file is said, and at which byte") {
         CAPTURE(wrong.refusal);
         Files files;
         files.*wrong.file = wrong.content;
-        CHECK(files.refused(folder) == wrong.refusal);
+        CHECK(files.refused() == wrong.refusal);
     }
 }
 
 TEST_CASE(
     "idx, property: a file cut off anywhere, or with any byte of its header changed, is refused") {
-    const TemporaryFolder folder;
     for (const auto file :
          {&Files::train_images, &Files::train_labels, &Files::test_images, &Files::test_labels}) {
         const std::string whole = Files{}.*file;
@@ -123,7 +118,7 @@ TEST_CASE(
             CAPTURE(length);
             Files files;
             (files.*file).resize(length);
-            CHECK(files.refused(folder) != "nothing");
+            CHECK(files.refused() != "nothing");
         }
         const std::size_t header = whole[3] == 3 ? 16 : 8;
         for (std::size_t at = 0; at < header; ++at)
@@ -132,7 +127,7 @@ TEST_CASE(
                 CAPTURE(value);
                 Files files;
                 (files.*file)[at] = static_cast<char>(value);
-                if (files.*file != whole) CHECK(files.refused(folder) != "nothing");
+                if (files.*file != whole) CHECK(files.refused() != "nothing");
             }
     }
 }

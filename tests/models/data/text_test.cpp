@@ -10,10 +10,9 @@ namespace {
 using Strings = std::vector<std::string>;
 
 TEST_CASE("text: words are numbered by how often training has them, equals by appearance") {
-    const TemporaryFolder folder;
-    const std::string path = folder.write("text", "b a\tc  a\r\n\n<unk> d a c");
+    const FileContent file = file_of("b a\tc  a\r\n\n<unk> d a c");
 
-    const Text text = read_text(path, {.vocabulary = 100, .steps = 9, .test_share = 0});
+    const Text text = read_text(file, {.vocabulary = 100, .steps = 9, .test_share = 0});
 
     CHECK(text.words == Strings{"<unk>", "a", "c", "<eos>", "b", "d"});
     CHECK(text.data.classes == 6);
@@ -26,10 +25,9 @@ TEST_CASE("text: words are numbered by how often training has them, equals by ap
 }
 
 TEST_CASE("text: words beyond the vocabulary are <unk>, and so are those that training has not") {
-    const TemporaryFolder folder;
-    const std::string path = folder.write("text", "a a a b b c a z z z a b");
+    const FileContent file = file_of("a a a b b c a z z z a b");
 
-    const Text text = read_text(path, {.vocabulary = 3, .steps = 2, .test_share = 5.0 / 12});
+    const Text text = read_text(file, {.vocabulary = 3, .steps = 2, .test_share = 5.0 / 12});
 
     CHECK(text.words == Strings{"<unk>", "a", "b"});
     Eigen::MatrixXi train(3, 3);
@@ -41,10 +39,9 @@ TEST_CASE("text: words beyond the vocabulary are <unk>, and so are those that tr
 }
 
 TEST_CASE("text: characters are the bytes, blanks and line ends included") {
-    const TemporaryFolder folder;
-    const std::string path = folder.write("text", "ab \na\xC3\xA9 a");
+    const FileContent file = file_of("ab \na\xC3\xA9 a");
 
-    const Text text = read_text(path, {.unit = TextUnit::characters, .steps = 7, .test_share = 0});
+    const Text text = read_text(file, {.unit = TextUnit::characters, .steps = 7, .test_share = 0});
 
     CHECK(text.words == Strings{"<unk>", "a", " ", "b", "\n", "\xC3", "\xA9"});
     Eigen::VectorXi expected(8);
@@ -53,13 +50,11 @@ TEST_CASE("text: characters are the bytes, blanks and line ends included") {
 }
 
 TEST_CASE("text: a gzip file gives what a plain one gives") {
-    const TemporaryFolder folder;
     std::string content;
     for (const char c : some_bytes(2000, 1))
         content += (c % 5 == 0) ? ' ' : static_cast<char>('a' + (c & 3));
-    const Text plain = read_text(folder.write("plain", content), {.vocabulary = 20, .steps = 3});
-    const Text packed =
-        read_text(folder.write("packed", gzip(content)), {.vocabulary = 20, .steps = 3});
+    const Text plain = read_text(file_of(content), {.vocabulary = 20, .steps = 3});
+    const Text packed = read_text(file_of(gzip(content)), {.vocabulary = 20, .steps = 3});
 
     CHECK(plain.words == packed.words);
     CHECK(plain.words.size() == 20);
@@ -69,10 +64,9 @@ TEST_CASE("text: a gzip file gives what a plain one gives") {
 }
 
 TEST_CASE("text: what is wrong with a file is said, and at which byte") {
-    const TemporaryFolder folder;
     const auto refused = [&](const std::string& content, double test_share) {
         const TextOptions options{.steps = 2, .test_share = test_share};
-        return refusal([&] { read_text(folder.write("wrong", content), options); });
+        return refusal([&] { read_text(file_of(content), options); });
     };
 
     CHECK(refused("", 0) == "byte 0: the training part of the text has 0 tokens; a sample has 3");
@@ -85,13 +79,12 @@ TEST_CASE("text: what is wrong with a file is said, and at which byte") {
 }
 
 TEST_CASE("text, property: any bytes are read or refused") {
-    const TemporaryFolder folder;
     for (std::uint32_t seed = 0; seed < 100; ++seed)
         for (const TextUnit unit : {TextUnit::words, TextUnit::characters}) {
             CAPTURE(seed);
-            const std::string path = folder.write("any", some_bytes(seed, seed));
+            const FileContent file = file_of(some_bytes(seed, seed));
             const auto read = [&] {
-                const Text text = read_text(path, {.unit = unit, .vocabulary = 9, .steps = 1});
+                const Text text = read_text(file, {.unit = unit, .vocabulary = 9, .steps = 1});
                 CHECK(text.data.train.tokens.minCoeff() >= 0);
                 CHECK(text.data.train.tokens.maxCoeff() < text.data.classes);
             };

@@ -2,6 +2,7 @@
 // what a run reports.
 #include <doctest/doctest.h>
 
+#include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 #include "tests/app/study/small_study.hpp"
 

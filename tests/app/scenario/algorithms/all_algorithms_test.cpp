@@ -12,6 +12,7 @@
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::all_algorithms_test {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "app/run/run_point.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::app_local_family_test {

@@ -15,6 +15,7 @@
 #include "app/questions/mixing_report.hpp"
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"

@@ -5,6 +5,7 @@
 #include "app/json/config_error.hpp"
 #include "app/scenario/algorithms/optimizer.hpp"
 #include "app/scenario/schema.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::own_optimizer_test {

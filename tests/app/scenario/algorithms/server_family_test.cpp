@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/run/run_point.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::server_family_test {

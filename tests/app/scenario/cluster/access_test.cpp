@@ -16,8 +16,10 @@
 #include "app/scenario/cluster/link_traces.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/run_study.hpp"
+#include "app/study/study_file.hpp"
 #include "sim/network/loss.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/json/in_memory.hpp"
 #include "topologies/fabrics/star.hpp"
 
 namespace paceline::access_test {
@@ -108,11 +110,16 @@ TEST_CASE("access: a trace's period and phase are read, and all keys of an on/of
     CHECK(on_off.phase == LinkPhase::random);
 }
 
-TEST_CASE("access: a trace may have blanks, empty lines, CR LF and a byte-order mark") {
-    const TemporaryFolder folder;
+LinkTrace read_trace(const std::string& table) {
+    const std::string scenario = "folder/scenario.json";
+    const Json file = "x.csv";
+    const Sources sources = in_memory({{"folder/x.csv", table}});
+    return read_link_trace({&file, &scenario, "access.file", &sources});
+}
 
-    const LinkTrace trace = read_link_trace(folder.write(
-        "x.csv", "\xEF\xBB\xBFtime_s,up_mbps,down_mbps\r\n0, 1 ,2\r\n\r\n  1e1,3,4\r\n"));
+TEST_CASE("access: a trace may have blanks, empty lines, CR LF and a byte-order mark") {
+    const LinkTrace trace =
+        read_trace("\xEF\xBB\xBFtime_s,up_mbps,down_mbps\r\n0, 1 ,2\r\n\r\n  1e1,3,4\r\n");
 
     REQUIRE(trace.rows.size() == 2);
     CHECK(trace.rows[1].at == 10s);
@@ -120,14 +127,11 @@ TEST_CASE("access: a trace may have blanks, empty lines, CR LF and a byte-order 
 }
 
 TEST_CASE("access: an error in a trace names its file and line") {
-    const TemporaryFolder folder;
-    const std::string file = folder.write("x.csv", "time_s,up_mbps,down_mbps\n0,1,2\n1,a,2\n");
-
     try {
-        (void)read_link_trace(file);
+        (void)read_trace("time_s,up_mbps,down_mbps\n0,1,2\n1,a,2\n");
         FAIL("must be refused");
     } catch (const ConfigError& error) {
-        CHECK(error.file() == file);
+        CHECK(error.file() == "folder/x.csv");
         CHECK(error.path() == "line 3");
         CHECK(error.problem() == "\"a\" is not a bandwidth in Mbps: a number from 0 to 1000000000");
     }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/study/study_file.hpp"
 #include "models/data/artificial_language.hpp"
 #include "models/data/cifar.hpp"
 #include "models/data/csv.hpp"
@@ -115,17 +116,17 @@ TEST_CASE("data: a table of numbers is read from beside the scenario, by label o
     for (int i = 0; i < 40; ++i)
         table += std::to_string(i) + "," + std::to_string(i * i % 7) + "," + std::to_string(i % 3) +
                  "," + std::to_string(i) + ".5\n";
-    const std::string file = study.folder.write("tables/some.csv", table);
+    static_cast<void>(study.folder.write("tables/some.csv", table));
     RandomStream by_label = RandomStreams(1).stream("test rows");
     RandomStream by_target = RandomStreams(8).stream("test rows");
-    Dataset labels = read_csv(file, {"class", Prediction::label, 0.2}, by_label);
+    Dataset labels = read_csv(file_of(table), {"class", Prediction::label, 0.2}, by_label);
     standardize(labels);
 
     check_is(data(R"({"kind": "csv", "file": "tables/some.csv", "label": "class"})"), labels);
     check_is(data(R"({"kind": "csv", "file": "tables/some.csv", "target": "height", "seed": 8,
                       "test_share": 0.5, "standardize": false})",
                   linear),
-             read_csv(file, {"height", Prediction::number, 0.5}, by_target));
+             read_csv(file_of(table), {"height", Prediction::number, 0.5}, by_target));
 }
 
 TEST_CASE("data: images of IDX files are read, standardized or as they are") {
@@ -138,12 +139,13 @@ TEST_CASE("data: images of IDX files are read, standardized or as they are") {
         for (std::uint32_t i = 0; i < count; ++i) bytes += static_cast<char>(i % 3);
         return bytes;
     };
-    const IdxFiles files{
-        study.folder.write("a.idx", images(9, 1)), study.folder.write("b.idx", labels(9)),
-        study.folder.write("c.idx", images(5, 2)), study.folder.write("d.idx", labels(5))};
+    const std::array<std::string, 4> files{images(9, 1), labels(9), images(5, 2), labels(5)};
+    for (std::size_t i = 0; i < files.size(); ++i)
+        static_cast<void>(study.folder.write(std::string(1, "abcd"[i]) + ".idx", files[i]));
     const std::string json = R"({"kind": "idx", "train_images": "a.idx", "train_labels": "b.idx",
                                  "test_images": "c.idx", "test_labels": "d.idx")";
-    Dataset expected = read_idx(files);
+    Dataset expected =
+        read_idx({file_of(files[0]), file_of(files[1]), file_of(files[2]), file_of(files[3])});
 
     check_is(data(json + R"(, "standardize": false})"), expected);
     standardize(expected);
@@ -154,12 +156,16 @@ TEST_CASE("data: CIFAR-10 is read from several files") {
     const auto record = [](char label, std::uint32_t seed) {
         return std::string(1, label) + some_bytes(3072, seed);
     };
-    const std::string one = study.folder.write("one.bin", record(3, 1) + record(9, 2));
-    const std::string two = study.folder.write("two.bin", record(0, 3) + record(1, 4));
-    const std::string test = study.folder.write("test.bin", record(7, 5));
+    const std::string one = record(3, 1) + record(9, 2);
+    const std::string two = record(0, 3) + record(1, 4);
+    const std::string test = record(7, 5);
+    for (const auto& [name, bytes] :
+         {std::pair{"one.bin", one}, {"two.bin", two}, {"test.bin", test}})
+        static_cast<void>(study.folder.write(name, bytes));
     const std::string json =
         R"({"kind": "cifar-10", "train": ["one.bin", "two.bin"], "test": "test.bin")";
-    Dataset expected = read_cifar10({one, two}, test);
+    const std::array train{file_of(one), file_of(two)};
+    Dataset expected = read_cifar10(train, file_of(test));
 
     check_is(data(json + R"(, "standardize": false})"), expected);
     standardize(expected);
@@ -170,13 +176,14 @@ TEST_CASE("data: every option of a text is read") {
     std::string words;
     for (int i = 0; i < 300; ++i)
         words += "abcdefgh"[i * i % 8] + std::string(i % 5 == 0 ? "\n" : " ");
-    const std::string file = study.folder.write("some.txt", words);
+    static_cast<void>(study.folder.write("some.txt", words));
 
-    check_is(data(R"({"kind": "text", "file": "some.txt"})", lstm), read_text(file, {}).data);
+    check_is(data(R"({"kind": "text", "file": "some.txt"})", lstm),
+             read_text(file_of(words), {}).data);
     check_is(data(R"({"kind": "text", "file": "some.txt", "unit": "characters", "vocabulary": 5,
                       "steps": 4, "test_share": 0.25})",
                   lstm),
-             read_text(file, {TextUnit::characters, 5, 4, 0.25}).data);
+             read_text(file_of(words), {TextUnit::characters, 5, 4, 0.25}).data);
 }
 
 TEST_CASE("data: each partition deals the training samples by its own rule") {

@@ -12,6 +12,7 @@
 
 #include "app/scenario/study.hpp"
 #include "app/scenario/workload/profiles.hpp"
+#include "app/study/study_file.hpp"
 #include "models/step_estimate.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 

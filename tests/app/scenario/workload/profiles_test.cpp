@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/compression/sparse.hpp"
+#include "app/host/files.hpp"
 #include "app/json/resources.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::profiles_test {
@@ -53,7 +55,8 @@ const std::vector<Published> published{
 
 Profile profile_of(const std::string& name, const std::string& scenario = "scenario.json") {
     const Json json(name);
-    return load_profile({&json, &scenario, "workload.profile"});
+    const Sources files = files_of_this_machine();
+    return load_profile({&json, &scenario, "workload.profile", &files});
 }
 
 constexpr std::string_view tiny = R"({

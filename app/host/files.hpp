@@ -1,0 +1,25 @@
+// The files of this machine: the source of what a scenario names (app/json/sources.hpp), for the
+// command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/json/sources.hpp"
+#include "models/data/file_content.hpp"
+
+namespace paceline {
+
+/// Returns the content of a text file. Throws a ConfigError that names the file if it cannot be
+/// read or has more than max_file_size bytes.
+std::string read_text(const std::string& file);
+
+/// Returns the content of a data file. Throws DataError if there is no such regular file, if it
+/// cannot be read, or if it exceeds the limit, which is checked before anything is allocated.
+std::vector<unsigned char> read_bytes(const std::string& file, std::uint64_t limit = most_content);
+
+/// Returns the files and the available memory of this machine.
+Sources files_of_this_machine();
+
+}  // namespace paceline

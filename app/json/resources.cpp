@@ -1,0 +1,16 @@
+#include "app/json/resources.hpp"
+
+#include <algorithm>
+
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+std::string_view resource(std::string_view name) {
+    const std::span<const Resource> all = resources();
+    const auto found = std::ranges::find(all, name, &Resource::name);
+    PACELINE_CHECK(found != all.end(), "a resource is named as in the source tree");
+    return found->text;
+}
+
+}  // namespace paceline

@@ -1,0 +1,41 @@
+#include "app/study/manifest.hpp"
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include "app/host/version.hpp"
+
+namespace paceline {
+
+std::string manifest_json(const Study& study, const std::vector<PointResult>& results,
+                          const RunInfo& info) {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    Json json;
+    json["program"] = "paceline";
+    json["version"] = version;
+    json["scenario"] = study.file;
+    json["title"] = study.title;
+    json["jobs"] = info.jobs;
+    json["wall_clock_s"] = info.wall_clock_s;
+    json["peak_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
+    json["complete"] = info.complete;
+    json["points"] = Json::array();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const Metrics& m = results[i].metrics;
+        Json point;
+        point["point"] = study.points[i].number;
+        point["outcome"] = m.outcome;
+        if (!m.outcome_details.empty()) point["details"] = m.outcome_details;
+        point["seed"] = study.points[i].scenario.seed;
+        point["wall_clock_s"] = results[i].wall_clock_s;
+        point["events"] = m.events;
+        point["scenario"] = Json::parse(study.points[i].resolved);
+        json["points"].push_back(std::move(point));
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace paceline
