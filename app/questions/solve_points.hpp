@@ -47,7 +47,9 @@ struct Candidate {
 class SolvePoints {
   public:
     SolvePoints(ScenarioText scenario, VariedQuantity varied, SolveOptions options)
-        : scenario_(std::move(scenario)), varied_(std::move(varied)), options_(std::move(options)) {}
+        : scenario_(std::move(scenario)),
+          varied_(std::move(varied)),
+          options_(std::move(options)) {}
 
     /// Returns the point of a subject with the varied quantity at this value. Throws ConfigError.
     Point read(const Subject& subject, double value);
