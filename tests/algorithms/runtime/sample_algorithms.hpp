@@ -8,6 +8,7 @@
 #include "algorithms/decentralized/decentlam.hpp"
 #include "algorithms/decentralized/dsgd.hpp"
 #include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/runtime/backward.hpp"
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
