@@ -73,7 +73,7 @@ fingerprints: deps ## run every fingerprint scenario; writes the hashes to tests
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py build/release/paceline --write --jobs $(jobs)
 
-reference: ## write the reference of scenario keys, docs/reference.md, from the schema
+reference: ## write docs/reference.md from the schema, and the tables of algorithms in docs/
 	@echo "reference: writes docs/reference.md"
 	@python3 tools/make_reference.py
 
@@ -85,7 +85,7 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## everything below
+check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
 
 check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -105,7 +105,7 @@ check-profiles: ## check that the profiles match tools/make_profiles.py
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
 
-check-reference: ## is docs/reference.md what the schema says, and does every link in the docs lead somewhere?
+check-reference: ## check docs/reference.md, the tables of algorithms, and all links in the docs
 	@echo "check-reference: makes docs/reference.md again, and follows the links of every page"
 	@python3 tools/make_reference.py --check
 	@python3 tools/check_links.py --self-test
@@ -159,13 +159,13 @@ check-native: deps ## check that a build for this very CPU gives the same bytes
 		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
 	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native --jobs $(jobs)
 
-check-embedded: deps ## do the libraries that need no threads and no files give the same bytes?
+check-embedded: deps ## check that the libraries that need no threads and no files give the same bytes
 	@echo "check-embedded: builds preset embedded, which has no oneTBB, and compares results of scenarios in memory"
 	@$(call build,release,paceline)
 	@$(call build,embedded,all)
 	@ctest --preset embedded
 
-check-cpus: deps ## is an old CPU refused in one line, and do other CPUs give the same bytes? (under qemu)
+check-cpus: deps ## check that an old CPU is refused in one line and that other CPUs give the same bytes (under qemu)
 	@echo "check-cpus: runs paceline on an emulated Nehalem, Haswell and EPYC"
 	@$(call build,release,paceline)
 	@tools/check_cpus.sh build/release/paceline

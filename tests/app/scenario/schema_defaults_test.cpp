@@ -161,7 +161,7 @@ const std::vector<Stage> stages{
          "train": null, "test": null}}})"},
 };
 
-// What algorithms need besides their kind.
+// Adds what algorithms require in addition to their kind.
 Json with_what_is_required(const Json& definition, Json object) {
     for (const std::string name : definition.at("required")) {
         if (name == "mixing") object[name] = Json::parse(R"({"kind": "ring"})");
@@ -174,7 +174,7 @@ Json with_what_is_required(const Json& definition, Json object) {
     return object;
 }
 
-// A reference followed: what stands beside it goes first.
+// Follows a reference; keys beside the reference take precedence.
 Json resolved(Json property) {
     while (property.contains("$ref")) {
         const std::string pointer = property.at("$ref").get<std::string>().substr(1);

@@ -442,7 +442,7 @@ std::set<std::string> with_prefix(const std::string& prefix, const std::set<std:
     return longer;
 }
 
-// The definition of a kind has the family's name before it.
+// A definition is named after the family and the kind.
 template <class Table>
 void check_family(const std::string& family, const Table& table) {
     CHECK(with_prefix(family + "-", as_set(names_of(table))) == alternatives(family));

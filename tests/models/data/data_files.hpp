@@ -1,4 +1,4 @@
-// The contents of data files, byte by byte, and what readers say of them.
+// The contents of data files, byte by byte, and what readers say about them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::string big_endian(std::uint32_t number) {
     return bytes;
 }
 
-/// Bytes that differ from each other, the same for a seed.
+/// Returns varied bytes; the same seed gives the same bytes.
 inline std::string some_bytes(std::size_t count, std::uint32_t seed) {
     std::string bytes;
     for (std::size_t i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ inline FileContent file_of(std::string_view bytes) {
     return inflated({"file", {bytes.begin(), bytes.end()}});
 }
 
-/// "byte <offset>: <problem>" of the DataError that `read` throws, or "nothing".
+/// Returns "byte <offset>: <problem>" of the DataError that `read` throws, or "nothing".
 template <class Read>
 std::string refusal(const Read& read) {
     try {
