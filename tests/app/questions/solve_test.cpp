@@ -111,7 +111,7 @@ TEST_CASE("solve: the number of nodes from which DGC does not pay is the closed 
         const Solution solution = question.solve();
 
         CHECK(solution.other_varies);
-        CHECK(solution.free.kind == QuantityKind::whole_number);
+        CHECK(solution.varied.kind == QuantityKind::whole_number);
         CHECK(solution.grid.size() == 25);
         REQUIRE(solution.found.changes.size() == 1);
         const Change& change = solution.found.changes[0];
@@ -278,7 +278,7 @@ TEST_CASE("solve: values that the scenario refuses, and failed runs, are gaps wi
     CHECK(contains(solution_text(question.asked, solution), "no value from 5 to 7: refused: "));
     REQUIRE(failed.found.changes.size() == 1);
     CHECK(failed.found.changes[0].kind == ChangeKind::crossing);
-    CHECK(failed.why_gap.at(failed.free.to).starts_with("out-of-range: "));
+    CHECK(failed.why_gap.at(failed.varied.to).starts_with("out-of-range: "));
 }
 
 TEST_CASE("solve: a column that is empty everywhere has no answer") {
