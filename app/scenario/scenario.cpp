@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/algorithms/algorithms.hpp"
 #include "topologies/fabrics/equal_cost.hpp"
 
 namespace paceline {

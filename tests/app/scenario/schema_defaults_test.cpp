@@ -17,6 +17,7 @@
 #include "app/study/baseline.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/scenario/algorithms/plain_algorithm.hpp"
 
 namespace paceline::schema_defaults_test {
 namespace {
@@ -160,19 +161,6 @@ const std::vector<Stage> stages{
          "file": "rows.csv", "label": "z", "standardize": false, "size": null, "noise": null,
          "train": null, "test": null}}})"},
 };
-
-// Adds what algorithms require in addition to their kind.
-Json with_what_is_required(const Json& definition, Json object) {
-    for (const std::string name : definition.at("required")) {
-        if (name == "mixing") object[name] = Json::parse(R"({"kind": "ring"})");
-        if (name == "compressor")
-            object[name] = Json::parse(R"({"kind": "top-k", "density": 0.2})");
-        if (name == "operation") object[name] = "all-reduce";
-        if (name == "switch_step") object[name] = 4;
-        if (name == "file") object[name] = "data";
-    }
-    return object;
-}
 
 // Follows a reference; keys beside the reference take precedence.
 Json resolved(Json property) {
@@ -357,7 +345,8 @@ std::vector<Case> cases_of(const std::string& definition, const Json& schema) {
         }
     };
     if (is_algorithm(definition)) {
-        const Json object = with_what_is_required(schema, {{"kind", definition}});
+        Json object = plain_algorithm(definition);
+        if (object.contains("compressor")) object["compressor"]["density"] = 0.2;
         add({{"algorithm", object}}, "/algorithm");
     }
     for (const Stage& stage : stages)
