@@ -17,9 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/resources.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/schema.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/profiles.hpp"
 #include "sim/engine/random.hpp"

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/families.hpp"
-#include "app/scenario/schema.hpp"
 
 namespace paceline {
 

@@ -12,7 +12,7 @@
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/compression/terngrad.hpp"
 #include "app/json/names.hpp"
-#include "app/scenario/schema.hpp"
+#include "app/json/schema.hpp"
 
 namespace paceline {
 

@@ -13,9 +13,9 @@
 #include "algorithms/gossip/sgp.hpp"
 #include "algorithms/gossip/swarm_sgd.hpp"
 #include "analysis/forms/gossip_step_models.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
-#include "app/scenario/schema.hpp"
 
 namespace paceline {
 

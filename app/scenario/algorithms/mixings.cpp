@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/explicit_mixing.hpp"
-#include "app/scenario/schema.hpp"
 #include "topologies/mixing/graphs.hpp"
 
 namespace paceline {

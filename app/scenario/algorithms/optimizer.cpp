@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/scenario/schema.hpp"
+#include "app/json/schema.hpp"
 
 namespace paceline {
 

@@ -8,9 +8,9 @@
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/message_counts.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
-#include "app/scenario/schema.hpp"
 
 namespace paceline {
 

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/schema.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
-#include "app/scenario/schema.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/baseline.hpp"
 #include "app/study/study_file.hpp"

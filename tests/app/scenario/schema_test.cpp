@@ -1,4 +1,4 @@
-#include "app/scenario/schema.hpp"
+#include "app/json/schema.hpp"
 
 #include <algorithm>
 #include <filesystem>

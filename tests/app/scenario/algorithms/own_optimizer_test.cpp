@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/optimizer.hpp"
-#include "app/scenario/schema.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 

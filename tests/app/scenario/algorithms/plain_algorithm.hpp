@@ -2,47 +2,13 @@
 // go over the whole table.
 #pragma once
 
-#include <algorithm>
-#include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
-#include "app/scenario/schema.hpp"
+#include "app/json/json_file.hpp"
 
 namespace paceline {
 
-inline Json required_options(const Json& definition);
-
-/// Returns a value that a schema accepts: the first choice, the first kind of an object, a small
-/// number.
-inline Json example_of(const Json& node) {
-    if (node.contains("const")) return node.at("const");
-    if (node.contains("enum")) return node.at("enum").front();
-    if (node.contains("$ref")) {
-        const std::string pointer = node.at("$ref").get<std::string>().substr(1);
-        return example_of(scenario_schema().at(Json::json_pointer(pointer)));
-    }
-    for (const char* choice : {"oneOf", "anyOf", "allOf"})
-        if (node.contains(choice)) return example_of(node.at(choice).front());
-    const std::string type = node.value("type", "");
-    if (type == "object") return required_options(node);
-    if (type == "boolean") return true;
-    if (type == "integer") return std::max(node.value("minimum", 0), 4);
-    if (type == "number") return node.value("maximum", 1.0);
-    return "1ms";
-}
-
-inline Json required_options(const Json& definition) {
-    Json object = Json::object();
-    for (const std::string key : definition.at("required"))
-        object[key] = example_of(definition.at("properties").at(key));
-    return object;
-}
-
 /// Returns the object of an algorithm, such as {"kind": "dsgd", "mixing": {"kind": "ring"}}.
-inline Json plain_algorithm(std::string_view name) {
-    return required_options(scenario_schema().at("definitions").at(std::string(name)));
-}
+Json plain_algorithm(std::string_view name);
 
 }  // namespace paceline

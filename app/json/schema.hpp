@@ -1,4 +1,4 @@
-// scenario.schema.json as a reader of paths sees it: which dotted paths a scenario can have.
+// scenario.schema.json: which keys an object can have, and which dotted paths a scenario can have.
 #pragma once
 
 #include <string>
