@@ -332,7 +332,7 @@ bool is_algorithm(const std::string& definition) {
         all, [&](const Json& one) { return one.at("$ref") == "#/definitions/" + definition; });
 }
 
-std::vector<Case> cases_of(const std::string& definition, const Json& schema) {
+std::vector<Case> cases_of(const std::string& definition) {
     if (definition.starts_with("data-")) return cases_of_data(definition.substr(5));
     if (definition.starts_with("compressor-")) return cases_of_compressor(definition.substr(11));
     std::vector<Case> cases;
@@ -395,7 +395,7 @@ TEST_CASE("schema: a key left out is the same as its default written, and not as
             ++defaults;
             bool is_felt = false;
             runner.refusals.clear();
-            for (const Case& one : cases_of(definition, schema)) {
+            for (const Case& one : cases_of(definition)) {
                 CAPTURE(one.scenario.dump());
                 const Finding finding = find(runner, one, key, property);
                 CHECK(finding != Finding::not_the_same);

@@ -41,7 +41,7 @@ TEST_CASE("every algorithm: it reads each key that the schema gives it") {
             const std::optional<ConfigError> error = refusal(with(algorithm));
 
             REQUIRE(error.has_value());
-            CHECK(error->path() == "algorithm." + std::string(key));
+            CHECK(error->path() == "--set algorithm." + std::string(key));
         }
 }
 
