@@ -47,7 +47,7 @@ def failures_table(families):
         lines.append(f"| {what} | {names(those)} | {on_death} |")
     unknown = {algorithm["when_nodes_die"] for algorithm in algorithms} - set(WHEN_NODES_DIE)
     if unknown:
-        sys.exit(f"make_algorithm_tables: no sentence says what happens when nodes die and the program says {', '.join(sorted(unknown))}")
+        sys.exit(f"make_algorithm_tables: WHEN_NODES_DIE has no sentence for {', '.join(sorted(unknown))}")
     return lines
 
 

@@ -12,7 +12,7 @@ namespace paceline {
 /// A number of steps that no study reaches.
 inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
 
-/// Of algorithms that take the step of momentum SGD on a model that is the same on all workers.
+/// Traits of algorithms that take the step of momentum SGD on a model that all workers share.
 inline constexpr AlgorithmTraits momentum_sgd_on_replicas{
     .when_nodes_die = WhenNodesDie::reruns_replicas,
     .decays_by_itself = true,
