@@ -7,11 +7,12 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/config_error.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "tests/app/scenario/algorithms/plain_algorithm.hpp"
 #include "tests/app/studies/training_study.hpp"
 
-namespace paceline {
+namespace paceline::every_algorithm_test {
 namespace {
 
 const TrainingStudy study;
@@ -109,4 +110,4 @@ TEST_CASE("every algorithm: a run repeats itself, and can be dropped in the midd
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::every_algorithm_test
