@@ -234,8 +234,11 @@ void check_family(const std::string& family, const Table& table) {
     check_names(family, table);
     for (const auto& entry : table) {
         CAPTURE(entry.name);
+        const std::string definition = fmt::format("{}-{}", family, entry.name);
+        const Json& json = scenario_schema().at("definitions").at(definition);
 
-        CHECK(as_set(entry.keys) == properties(fmt::format("{}-{}", family, entry.name)));
+        CHECK(as_set(entry.keys) == properties(definition));
+        CHECK(std::ranges::count(json.at("required"), "kind") == 1);
     }
 }
 
