@@ -73,8 +73,10 @@ fingerprints: deps ## run every fingerprint scenario; writes the hashes to tests
 	@$(call build,release,paceline)
 	@python3 tools/fingerprints.py build/release/paceline --write --jobs $(jobs)
 
-reference: ## write docs/reference.md from the schema, and the tables of algorithms in docs/
-	@echo "reference: writes docs/reference.md"
+reference: deps ## write docs/reference.md from the schema, and the tables of algorithms in docs/
+	@echo "reference: writes the tables of algorithms and docs/reference.md"
+	@$(call build,release,paceline)
+	@tools/make_algorithm_tables.py build/release/paceline
 	@python3 tools/make_reference.py
 
 deps: ## install missing Debian packages
@@ -105,8 +107,10 @@ check-profiles: ## check that the profiles match tools/make_profiles.py
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
 
-check-reference: ## check docs/reference.md, the tables of algorithms, and all links in the docs
-	@echo "check-reference: makes docs/reference.md again, and follows the links of every page"
+check-reference: deps ## check docs/reference.md, the tables of algorithms, and all links in the docs
+	@echo "check-reference: makes docs/reference.md and the tables of algorithms again, and follows the links of every page"
+	@$(call build,release,paceline)
+	@tools/make_algorithm_tables.py build/release/paceline --check
 	@python3 tools/make_reference.py --check
 	@python3 tools/check_links.py --self-test
 	@python3 tools/check_links.py

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/dense/dense_sgd.hpp"
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "sim/engine/check.hpp"

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/dense/dense_sgd.hpp"
 #include "algorithms/local/local_sgd.hpp"
 
 namespace paceline {

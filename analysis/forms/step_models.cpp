@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "algorithms/collective/collective.hpp"
+#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/overlapped_sgd.hpp"
+#include "algorithms/sparse/dgc.hpp"
+#include "algorithms/sparse/gradient_dropping.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -12,17 +12,19 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/collective/collective.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
-#include "algorithms/dense/overlapped_sgd.hpp"
 #include "algorithms/runtime/step_timing.hpp"
 #include "algorithms/runtime/wire_format.hpp"
-#include "algorithms/sparse/dgc.hpp"
-#include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/closed_forms.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
 #include "topologies/mixing/mixing.hpp"
 
 namespace paceline {
+
+struct CollectiveOptions;
+struct DenseSgdOptions;
+struct DgcOptions;
+struct GradientDroppingOptions;
+struct OverlappedSgdOptions;
 
 /// Workers as closed forms see them: one per machine on a star, or several per machine on a bus.
 struct IdleNetwork {

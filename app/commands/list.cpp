@@ -14,11 +14,13 @@ namespace paceline {
 
 namespace {
 
-int list(const std::string& what) {
+int list(const std::string& what, bool json) {
     const auto known = list_names();
     if (!what.empty() && std::ranges::find(known, std::string_view(what)) == known.end())
         throw ConfigError("command line", "list", unknown_name(what, "a list", known));
-    fmt::print("{}", list_text(what));
+    if (json && what != "algorithms")
+        throw ConfigError("command line", "list", "--json is for the list \"algorithms\"");
+    fmt::print("{}", json ? algorithms_json() : list_text(what));
     return done;
 }
 
@@ -30,7 +32,9 @@ Command list_command(CLI::App& program) {
     parser.add_option(
         "WHAT", *what,
         "algorithms, fabrics, mixings, models, data, profiles, devices, links or collectives");
-    return {&parser, [what] { return list(*what); }};
+    const auto json = std::make_shared<bool>();
+    parser.add_flag("--json", *json, "the algorithms as JSON: families, keys, what a failure does");
+    return {&parser, [what, json] { return list(*what, *json); }};
 }
 
 }  // namespace paceline

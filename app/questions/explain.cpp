@@ -135,7 +135,7 @@ bool has_network(const Scenario& scenario) {
     return scenario.cluster.workers > 1 || scenario.algorithm.server_nodes > 0;
 }
 
-const std::array<Removal, 10> removals{{
+const auto removals = std::to_array<Removal>({
     {Obstacle::other_traffic, &has_other_traffic, &without_other_traffic},
     {Obstacle::failures, [](const Scenario& s) { return s.cluster.failures.has_value(); },
      &without_failures},
@@ -153,7 +153,7 @@ const std::array<Removal, 10> removals{{
      [](Scenario s) { return with_unlimited(std::move(s), Unlimited::network); }},
     {Obstacle::buses, [](const Scenario& s) { return s.cluster.bus.has_value(); },
      [](Scenario s) { return with_unlimited(std::move(s), Unlimited::buses); }},
-}};
+});
 
 struct LadderStep {
     std::optional<Obstacle> without;

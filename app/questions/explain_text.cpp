@@ -23,7 +23,7 @@ struct Naming {
     std::string_view meaning;  // "is ..."
 };
 
-constexpr std::array<Naming, 13> namings{{
+constexpr auto namings = std::to_array<Naming>({
     {Obstacle::other_traffic, "other traffic", "other_traffic", "bound by other traffic",
      "waiting behind the messages of other jobs and background traffic"},
     {Obstacle::failures, "failures of nodes", "failures", "bound by failures",
@@ -47,15 +47,15 @@ constexpr std::array<Naming, 13> namings{{
     {Obstacle::coding, "coding", "coding", "bound by coding",
      "what the algorithm computes beside gradients"},
     {Obstacle::compute, "compute", "compute", "compute-bound", "computing gradients and updates"},
-}};
+});
 
 const Naming& naming_of(Obstacle what) {
     return namings[static_cast<std::size_t>(what)];
 }
 
 // Parts that always appear on the page. The others appear only if they exist.
-constexpr std::array<Obstacle, 4> always{Obstacle::compute, Obstacle::latency,
-                                         Obstacle::serialization, Obstacle::unlike_nodes};
+constexpr auto always = std::to_array<Obstacle>(
+    {Obstacle::compute, Obstacle::latency, Obstacle::serialization, Obstacle::unlike_nodes});
 
 double seconds_of(const Explanation& e, Obstacle what) {
     for (const Part& part : e.parts)
@@ -65,12 +65,11 @@ double seconds_of(const Explanation& e, Obstacle what) {
 
 // Returns the parts in the order of the page: the work first, the obstacles below.
 std::vector<Part> parts_in_order(const Explanation& e) {
-    constexpr std::array<Obstacle, 13> order{
-        Obstacle::compute,        Obstacle::coding,       Obstacle::idle,
-        Obstacle::serialization,  Obstacle::buses,        Obstacle::servers,
-        Obstacle::core,           Obstacle::latency,      Obstacle::protocol,
-        Obstacle::unsteady_links, Obstacle::unlike_nodes, Obstacle::failures,
-        Obstacle::other_traffic};
+    constexpr auto order = std::to_array<Obstacle>(
+        {Obstacle::compute, Obstacle::coding, Obstacle::idle, Obstacle::serialization,
+         Obstacle::buses, Obstacle::servers, Obstacle::core, Obstacle::latency, Obstacle::protocol,
+         Obstacle::unsteady_links, Obstacle::unlike_nodes, Obstacle::failures,
+         Obstacle::other_traffic});
     std::vector<Part> parts;
     for (const Obstacle what : order) {
         const bool there = std::ranges::find(e.parts, what, &Part::what) != e.parts.end();

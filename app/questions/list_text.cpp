@@ -14,6 +14,7 @@
 #include "app/questions/mixing_report.hpp"
 #include "app/run/run_point.hpp"
 #include "app/run/running_time.hpp"
+#include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/workload/devices.hpp"
@@ -30,18 +31,24 @@ Profile built_in(std::string_view name) {
     return read_profile(parse_json(resource(file), file), file);
 }
 
-// Returns one line per entry, followed by its keys.
+// Returns a line for an entry, and a line for its keys.
+std::string entry_with_keys(std::string_view name, std::string_view summary, Keys keys) {
+    return fmt::format("  {:<20} {}\n  {:<20} keys: {}\n", name, summary, "",
+                       fmt::join(keys, ", "));
+}
+
 template <class Table>
 std::string entries_with_keys(const Table& table) {
     std::string text;
-    for (const auto& entry : table)
-        text += fmt::format("  {:<20} {}\n  {:<20} keys: {}\n", entry.name, entry.summary, "",
-                            fmt::join(entry.keys, ", "));
+    for (const auto& entry : table) text += entry_with_keys(entry.name, entry.summary, entry.keys);
     return text;
 }
 
 std::string list_algorithms() {
-    return entries_with_keys(algorithm_table());
+    std::string text;
+    for (const AlgorithmEntry& entry : algorithm_table())
+        text += entry_with_keys(entry.name, entry.summary, algorithm_keys(entry));
+    return text;
 }
 
 std::string list_fabrics() {
@@ -179,15 +186,15 @@ struct List {
     std::string (*text)();
 };
 
-constexpr std::array<List, 9> lists{{{"algorithms", &list_algorithms},
-                                     {"fabrics", &list_fabrics},
-                                     {"mixings", &list_mixings},
-                                     {"models", &list_models},
-                                     {"data", &list_data},
-                                     {"profiles", &list_profiles},
-                                     {"devices", &list_devices},
-                                     {"links", &list_links},
-                                     {"collectives", &list_collectives}}};
+constexpr auto lists = std::to_array<List>({{"algorithms", &list_algorithms},
+                                            {"fabrics", &list_fabrics},
+                                            {"mixings", &list_mixings},
+                                            {"models", &list_models},
+                                            {"data", &list_data},
+                                            {"profiles", &list_profiles},
+                                            {"devices", &list_devices},
+                                            {"links", &list_links},
+                                            {"collectives", &list_collectives}});
 
 constexpr auto names = [] {
     std::array<std::string_view, lists.size()> all{};
@@ -207,6 +214,48 @@ std::string list_text(std::string_view name) {
         if (name.empty() || list.name == name)
             text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", list.name, list.text());
     return text;
+}
+
+namespace {
+
+std::string_view spelled(WhenNodesDie when) {
+    switch (when) {
+        case WhenNodesDie::cannot_go_on:
+            return "cannot-go-on";
+        case WhenNodesDie::reruns_replicas:
+            return "reruns-replicas";
+        case WhenNodesDie::reruns_models:
+            return "reruns-models";
+        case WhenNodesDie::renormalizes:
+            return "renormalizes";
+        case WhenNodesDie::loses_shares:
+            return "loses-shares";
+        case WhenNodesDie::skips:
+            return "skips";
+        case WhenNodesDie::server_goes_on:
+            return "server-goes-on";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string algorithms_json() {
+    Json families = Json::array();
+    for (const AlgorithmFamily& family : algorithm_families()) {
+        Json algorithms = Json::array();
+        for (const AlgorithmEntry& entry : family.algorithms)
+            algorithms.push_back({{"name", entry.name},
+                                  {"summary", entry.summary},
+                                  {"keys", algorithm_keys(entry)},
+                                  {"when_nodes_die", spelled(entry.traits.when_nodes_die)},
+                                  {"trains", entry.traits.trains},
+                                  {"has_server", entry.traits.has_server}});
+        families.push_back({{"family", family.name},
+                            {"summary", family.summary},
+                            {"algorithms", std::move(algorithms)}});
+    }
+    return families.dump(2) + '\n';
 }
 
 namespace {

@@ -111,7 +111,7 @@ double VariedQuantity::in_base_unit(double value) const {
 }
 
 std::string VariedQuantity::base_unit() const {
-    constexpr std::array<const char*, 5> units{"bit/s", "s", "B", "", ""};
+    constexpr auto units = std::to_array<const char*>({"bit/s", "s", "B", "", ""});
     return units.at(static_cast<std::size_t>(kind));
 }
 

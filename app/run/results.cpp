@@ -18,7 +18,7 @@ namespace paceline {
 namespace {
 
 // Sweep axes that have a column already.
-constexpr std::array<std::string_view, 2> axes_with_a_column{"algorithm", "cluster.nodes"};
+constexpr auto axes_with_a_column = std::to_array<std::string_view>({"algorithm", "cluster.nodes"});
 
 struct Column {
     std::string_view name;

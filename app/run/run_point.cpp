@@ -12,6 +12,7 @@
 
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/worker_processes.hpp"
+#include "analysis/forms/step_models.hpp"
 #include "analysis/traces/job_marks.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/network/link_processes.hpp"

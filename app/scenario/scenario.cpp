@@ -10,20 +10,21 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/algorithms/algorithms.hpp"
 #include "topologies/fabrics/equal_cost.hpp"
 
 namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> root_keys{
-    "title",   "seed", "cluster", "workload",   "optimizer", "algorithm",
-    "measure", "stop", "price",   "other_jobs", "sweep",     "$schema"};
-constexpr std::array<std::string_view, 2> price_key_table{"up_per_gb", "down_per_gb"};
-constexpr std::array<std::string_view, 5> other_job_key_table{"label", "nodes", "workload",
-                                                              "algorithm", "stop"};
-constexpr std::array<std::string_view, 6> stop_key_table{
-    "iterations", "epochs", "time", "target_loss", "target_test_loss", "target_accuracy"};
+constexpr auto root_keys = std::to_array<std::string_view>(
+    {"title", "seed", "cluster", "workload", "optimizer", "algorithm", "measure", "stop", "price",
+     "other_jobs", "sweep", "$schema"});
+constexpr auto price_key_table = std::to_array<std::string_view>({"up_per_gb", "down_per_gb"});
+constexpr auto other_job_key_table =
+    std::to_array<std::string_view>({"label", "nodes", "workload", "algorithm", "stop"});
+constexpr auto stop_key_table = std::to_array<std::string_view>(
+    {"iterations", "epochs", "time", "target_loss", "target_test_loss", "target_accuracy"});
 constexpr std::int64_t most_stop_steps = std::int64_t{1} << 40;
 
 StopConditions read_stop(const ObjectReader& read, const Workload& workload) {

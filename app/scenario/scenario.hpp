@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/json/object_reader.hpp"
-#include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/algorithm_choice.hpp"
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/workload/training.hpp"
 #include "app/scenario/workload/workload.hpp"

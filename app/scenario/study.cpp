@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
-#include "app/scenario/schema.hpp"
+#include "app/json/schema.hpp"
 
 namespace paceline {
 

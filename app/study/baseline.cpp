@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/algorithms/algorithms.hpp"
+
 namespace paceline {
 
 bool asks_for_baseline(const Scenario& scenario) {

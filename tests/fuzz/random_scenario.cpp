@@ -17,8 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/resources.hpp"
+#include "app/json/schema.hpp"
+#include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/schema.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/profiles.hpp"
 #include "sim/engine/random.hpp"
@@ -52,6 +53,10 @@ Names kinds_of(const std::string& list) {
                             .at("const")
                             .get<std::string>());
     return kinds;
+}
+
+const AlgorithmTraits& traits_of(std::string_view algorithm) {
+    return std::ranges::find(algorithm_table(), algorithm, &AlgorithmEntry::name)->traits;
 }
 
 Names symmetric_presets() {
@@ -318,29 +323,7 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
         if (key == "background") return fabric_nodes_ > 1;
     }
     if (place == "link" && key == "bandwidth_up") return one_of(fabric_kind_, {"star", "cell"});
-    if (key == "nesterov" || key == "clip")
-        return !one_of(algorithm_kind_, {"dsgd",
-                                         "dsgd-awc",
-                                         "dmsgd",
-                                         "awc-dmsgd",
-                                         "da-dmsgd",
-                                         "decentlam",
-                                         "qg-dmsgd",
-                                         "d2-dmsgd",
-                                         "gradient-tracking",
-                                         "choco-sgd",
-                                         "adam",
-                                         "lamb",
-                                         "one-bit-adam",
-                                         "one-bit-lamb",
-                                         "zero-one-adam",
-                                         "sign-sgd",
-                                         "ef-sign-sgd",
-                                         "pmsgd-lars",
-                                         "ps-async",
-                                         "ps-stale",
-                                         "fedavg",
-                                         "momentum-consensus"});
+    if (key == "nesterov" || key == "clip") return traits_of(algorithm_kind_).looks_ahead_and_clips;
     if (key == "optimizer" || key == "measure") return trains_;
     if (key.starts_with("target_accuracy")) return trains_ && of_classes_;
     return true;
@@ -633,9 +616,9 @@ Json Generator::algorithm() {
         made["all_reduce"] = object("parameter-server", definition("parameter-server"));
         return made;
     }
-    if (one_of(algorithm_kind_, {"ps-async", "ps-stale", "fedavg"}) && !own_nodes)
-        algorithm_kind_ = "dense";
-    if (algorithm_kind_ == "collective" && trains_) algorithm_kind_ = "dgc";
+    const AlgorithmTraits& traits = traits_of(algorithm_kind_);
+    if (traits.has_server && !own_nodes) algorithm_kind_ = "dense";
+    if (!traits.trains && trains_) algorithm_kind_ = "dgc";
     return object(algorithm_kind_, definition(algorithm_kind_));
 }
 

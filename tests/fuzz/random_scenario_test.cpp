@@ -13,7 +13,7 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
-#include "app/scenario/schema.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/study.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/fuzz/judge.hpp"

@@ -13,6 +13,7 @@
 #include "algorithms/adaptive/one_bit_lamb.hpp"
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 #include "algorithms/adaptive/zero_one_adam.hpp"
+#include "algorithms/dense/dense_sgd.hpp"
 #include "analysis/forms/adaptive_step_models.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "app/scenario/algorithms/common.hpp"
@@ -21,35 +22,6 @@
 namespace paceline {
 
 namespace {
-
-constexpr std::array<std::string_view, 8> adam_keys{
-    "kind", "label", "all_reduce", "wire", "beta1", "beta2", "epsilon", "bias_correction"};
-constexpr std::array<std::string_view, 10> lamb_keys{
-    "kind",  "label",   "all_reduce",      "wire",      "beta1",
-    "beta2", "epsilon", "bias_correction", "min_trust", "max_trust"};
-constexpr std::array<std::string_view, 11> one_bit_adam_keys{
-    "kind",    "label",       "all_reduce", "wire", "beta1",      "beta2",
-    "epsilon", "freeze_step", "fused",      "mask", "coding_step"};
-constexpr std::array<std::string_view, 16> one_bit_lamb_keys{
-    "kind",       "label",      "all_reduce", "wire",
-    "beta1",      "beta2",      "epsilon",    "freeze_step",
-    "min_trust",  "max_trust",  "mask",       "coding_step",
-    "coeff_beta", "factor_min", "factor_max", "factor_threshold"};
-constexpr std::array<std::string_view, 14> zero_one_adam_keys{"kind",
-                                                              "label",
-                                                              "all_reduce",
-                                                              "wire",
-                                                              "beta1",
-                                                              "beta2",
-                                                              "epsilon",
-                                                              "var_freeze_step",
-                                                              "var_update_scaler",
-                                                              "local_step_scaler",
-                                                              "local_step_clipper",
-                                                              "fused",
-                                                              "mask",
-                                                              "coding_step"};
-constexpr std::array<std::string_view, 3> one_bit_sgd_keys{"kind", "label", "coding_step"};
 
 constexpr std::int64_t longest_local_interval = std::int64_t{1} << 20;
 
@@ -76,7 +48,6 @@ AlgorithmChoice with_all_reduce(const ObjectReader& read, const AlgorithmInput& 
     if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     use_servers(choice, plan);
-    choice.decays_by_itself = true;
     return choice;
 }
 
@@ -84,7 +55,6 @@ void cost_as_dense(AlgorithmChoice& choice, const AllReducePlan& plan) {
     choice.contribution = [wire = choice.wire](const Layout& layout) {
         return wire.weigh(layout.entries());
     };
-    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.model_step = [plan](const StepModelInput& in, std::int64_t, double) {
         return dense_sgd_step_time({plan}, in);
     };
@@ -230,8 +200,6 @@ AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput&
     AlgorithmChoice choice;
     options.rule = rule_of(in.optimizer);
     options.coding = read_coding(read);
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
     choice.meets_everybody = true;
     choice.run = [options](Worker& worker) { return one_bit_sgd(worker, options); };
     choice.contribution = [](const Layout& layout) { return stripe_bytes(layout, 0, 1); };
@@ -244,19 +212,33 @@ AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput&
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 6> adaptive_algorithms{{
-    {"adam", "Adam on the mean gradient (ICLR 2015), from memory", adam_keys, &read_adam},
-    {"lamb", "layer-wise Adam (You et al., ICLR 2020), from memory", lamb_keys, &read_lamb},
-    {"one-bit-adam", "1-bit Adam: frozen variance, momentum by signs (2102.02888)",
-     one_bit_adam_keys, &read_one_bit_adam},
-    {"one-bit-lamb", "1-bit LAMB: the same, layer-wise (2104.06069)", one_bit_lamb_keys,
-     &read_one_bit_lamb},
-    {"zero-one-adam", "0/1 Adam: the same with local steps (2202.06009)", zero_one_adam_keys,
-     &read_zero_one_adam},
-    {"one-bit-sgd", "1-bit SGD, two levels per column (Seide et al., 2014)", one_bit_sgd_keys,
-     &read_one_bit_sgd},
-}};
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto adaptive_algorithms = std::to_array<AlgorithmEntry>({
+    {"adam",
+     "Adam on the mean gradient (ICLR 2015), from memory",
+     &read_adam,
+     {.when_nodes_die = WhenNodesDie::reruns_replicas, .decays_by_itself = true}},
+    {"lamb",
+     "layer-wise Adam (You et al., ICLR 2020), from memory",
+     &read_lamb,
+     {.when_nodes_die = WhenNodesDie::reruns_replicas, .decays_by_itself = true}},
+    {"one-bit-adam",
+     "1-bit Adam: frozen variance, momentum by signs (2102.02888)",
+     &read_one_bit_adam,
+     {.decays_by_itself = true}},
+    {"one-bit-lamb",
+     "1-bit LAMB: the same, layer-wise (2104.06069)",
+     &read_one_bit_lamb,
+     {.decays_by_itself = true}},
+    {"zero-one-adam",
+     "0/1 Adam: the same with local steps (2202.06009)",
+     &read_zero_one_adam,
+     {.decays_by_itself = true}},
+    {"one-bit-sgd",
+     "1-bit SGD, two levels per column (Seide et al., 2014)",
+     &read_one_bit_sgd,
+     {.decays_by_itself = true, .looks_ahead_and_clips = true}},
+});
 
 }  // namespace
 

@@ -1,45 +1,50 @@
 #include "app/scenario/algorithms/algorithms.hpp"
 
-#include <deque>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
 namespace paceline {
 
 namespace {
 
-// Returns the keys of an entry. Algorithms that train also accept their own "optimizer".
-Keys with_optimizer(Keys keys) {
-    static std::deque<std::vector<std::string_view>> all;  // lives as long as the table
-    std::vector<std::string_view>& mine = all.emplace_back(keys.begin(), keys.end());
-    mine.emplace_back("optimizer");
-    return mine;
-}
-
 std::vector<AlgorithmEntry> join_families() {
     std::vector<AlgorithmEntry> all;
-    for (const auto& family :
-         {dense_family(), sparse_family(), compressed_family(), adaptive_family(), local_family(),
-          decentralized_family(), gossip_family(), server_family()})
-        for (AlgorithmEntry entry : family) {
-            entry.keys = with_optimizer(entry.keys);
-            all.push_back(entry);
-        }
-    const auto measures = collective_family();
-    all.insert(all.end(), measures.begin(), measures.end());
+    for (const AlgorithmFamily& family : algorithm_families())
+        all.insert(all.end(), family.algorithms.begin(), family.algorithms.end());
     return all;
 }
 
 }  // namespace
 
+std::span<const AlgorithmFamily> algorithm_families() {
+    static const auto families = std::to_array<AlgorithmFamily>({
+        {"dense", "gradients averaged whole in every step", dense_family()},
+        {"sparse", "only the largest entries are sent, the rest accumulates", sparse_family()},
+        {"compressed", "gradients and models through a compressor", compressed_family()},
+        {"adaptive", "a step size per parameter, and compression to one bit per entry",
+         adaptive_family()},
+        {"local", "workers train alone and average periodically", local_family()},
+        {"decentralized", "averages with neighbors in every step", decentralized_family()},
+        {"gossip", "push-sum, and pairs that meet without rounds", gossip_family()},
+        {"servers", "parameter servers and federated averaging", server_family()},
+        {"collective", "one collective per step, and no training", collective_family()},
+    });
+    return families;
+}
+
 std::span<const AlgorithmEntry> algorithm_table() {
     static const std::vector<AlgorithmEntry> table = join_families();
     return table;
+}
+
+Keys algorithm_keys(const AlgorithmEntry& entry) {
+    return definition_keys(entry.name);
 }
 
 std::optional<Place> algorithm_optimizer(const Place& algorithm) {
@@ -54,8 +59,14 @@ AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
     const std::vector<std::string_view> names = names_of(table);
     const Place kind = kind_of(place, "an algorithm", names);
     const AlgorithmEntry& entry = table[as_name(kind, "an algorithm", names)];
-    const ObjectReader read(place, entry.keys);
+    const ObjectReader read(place, algorithm_keys(entry));
+    if (entry.traits.has_server && in.devices_per_node > 1)
+        place.refuse(
+            "its server stands on a node of its own, which needs \"cluster.devices_per_node\" of "
+            "1");
     AlgorithmChoice choice = entry.read(read, in);
+    static_cast<AlgorithmTraits&>(choice) = entry.traits;
+    if (entry.traits.has_server) choice.server_nodes = 1;
     const auto label = read.optional("label");
     choice.label = label ? as_string(*label) : std::string(entry.name);
     return choice;

@@ -1,91 +1,25 @@
 // The table of algorithms by name: the values that a scenario's "algorithm" can take.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
-#include "algorithms/runtime/worker.hpp"
-#include "analysis/forms/step_models.hpp"
-#include "app/json/object_reader.hpp"
-#include "app/scenario/algorithms/all_reduces.hpp"
-#include "app/scenario/algorithms/mixings.hpp"
-#include "app/scenario/algorithms/optimizer.hpp"
+#include "app/scenario/algorithms/algorithm_entry.hpp"
 
 namespace paceline {
 
-/// What an algorithm requires of its mixing for the workers to reach consensus. A violation causes
-/// a warning, never an error.
-enum class MixingNeed {
-    none,
-    symmetric_and_static,
-    least_eigenvalue_above_minus_third,  // and symmetric and static
-};
+std::span<const AlgorithmFamily> algorithm_families();
 
-/// What happens to a run when a worker dies (algorithms/runtime/failures.hpp).
-enum class WhenNodesDie : std::uint8_t {
-    cannot_go_on,     // all nodes restart, or the run ends
-    reruns_replicas,  // the survivors rerun collectives; the model is the same on all
-    reruns_models,    // the survivors rerun collectives; each worker has its own model
-    renormalizes,     // averages cover the neighbors that are present
-    skips,            // exchanges with absent workers do not take place
-    server_goes_on,   // a server continues with the workers that are present
-};
-
-/// An algorithm whose options have been read and checked.
-struct AlgorithmChoice {
-    std::string label;
-    std::function<Task<>(Worker&)> run;
-    std::function<Task<>(Worker&)> serve{};  // run by each server, for algorithms with server code
-    WireFormat wire = fp32;
-    std::optional<Bytes> bucket;  // bucket size of the gradient; empty: one bucket
-    MixingChoice mixing;          // set by decentralized algorithms
-    MixingNeed mixing_need = MixingNeed::none;
-    int server_nodes = 0;                // nodes it needs besides the workers'
-    int sends_at_once = 0;               // messages that a worker sends at once, beyond one
-    bool meets_everybody = false;        // over time, every worker sends to every other worker
-    bool needs_epochs = false;           // its options are stated in epochs
-    bool trains = true;                  // can make use of values
-    bool decays_by_itself = false;       // applies weight decay itself, not in the gradient
-    bool looks_ahead_and_clips = false;  // supports the optimizer's "nesterov" and "clip"
-    /// Returns the bytes that one worker contributes to a (final) step, before aggregation.
-    std::function<Bytes(const Layout&)> contribution;
-    /// Returns the closed form of step k on an idle network, where one is known.
-    std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
-        model_step;
-    /// Returns the number of messages of step k, over all workers.
-    std::function<std::int64_t(const StepModelInput&, std::int64_t k)> messages;
-    /// Returns the stage that step k belongs to. Steps within a stage are contiguous. They all cost
-    /// the same, or their cost repeats every `period` steps.
-    std::function<double(std::int64_t k, double epoch)> stage = [](std::int64_t, double) {
-        return 0.0;
-    };
-    std::int64_t period = 1;  // in steps
-    WhenNodesDie when_nodes_die = WhenNodesDie::cannot_go_on;
-    double computing = 1;  // share of the workers that compute in a step
-};
-
-/// What an algorithm's options depend on.
-struct AlgorithmInput : WorkerShape {
-    Optimizer optimizer{};  // for runs that train
-};
-
-struct AlgorithmEntry {
-    std::string_view name;
-    std::string_view summary;
-    Keys keys;
-    AlgorithmChoice (*read)(const ObjectReader& read, const AlgorithmInput& in);
-};
-
+/// Returns the algorithms of all families.
 std::span<const AlgorithmEntry> algorithm_table();
-Keys warm_up_keys();
+
+/// Returns the keys that an algorithm's object can have.
+Keys algorithm_keys(const AlgorithmEntry& entry);
 
 /// Returns the algorithm's own "optimizer", if it has one.
 std::optional<Place> algorithm_optimizer(const Place& algorithm);
 
+/// Throws ConfigError.
 AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in);
 
 }  // namespace paceline

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/schema.hpp"
+
 namespace paceline {
 
 namespace {
@@ -23,8 +25,6 @@ constexpr auto methods = std::to_array<Spelling<AllReduce>>({
 enum class Placement : std::uint8_t { own_nodes, workers };
 constexpr auto placements = std::to_array<Spelling<Placement>>(
     {{"own-nodes", Placement::own_nodes}, {"workers", Placement::workers}});
-
-constexpr std::array<std::string_view, 3> server_keys{"kind", "servers", "placement"};
 
 // Servers on separate nodes are numbered after the workers.
 AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
@@ -44,16 +44,12 @@ AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
 
 }  // namespace
 
-Keys parameter_server_keys() {
-    return server_keys;
-}
-
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     AllReducePlan plan;
     if (place.json->is_object()) {
-        const std::array<std::string_view, 1> known{"parameter-server"};
+        constexpr auto known = std::to_array<std::string_view>({"parameter-server"});
         kind_of(place, "an all-reduce with options", known);
-        const ObjectReader read(place, server_keys);
+        const ObjectReader read(place, definition_keys("parameter-server"));
         as_name(read.required("kind", "\"parameter-server\""), "an all-reduce with options", known);
         plan = read_servers(read, shape);
     } else {

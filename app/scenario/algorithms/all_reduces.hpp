@@ -12,8 +12,6 @@ struct WorkerShape {
     int devices_per_node = 1;
 };
 
-Keys parameter_server_keys();
-
 /// Throws ConfigError.
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape);
 

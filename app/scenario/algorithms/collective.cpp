@@ -25,12 +25,8 @@ constexpr auto operations = std::to_array<Spelling<Operation>>({
     {"reduce", Operation::reduce},
 });
 
-constexpr std::array<std::string_view, 5> collective_keys{"kind", "label", "operation",
-                                                          "all_reduce", "wire"};
-
 AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
-    choice.trains = false;
     CollectiveOptions options;
     const Place operation = read.required("operation", "such as \"all-to-all\"");
     options.operation = as_choice(operation, "a collective operation", operations);
@@ -59,11 +55,13 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 1> collective_algorithms{{
-    {"collective", "one collective per step and no training: measures a network", collective_keys,
-     &read_collective},
-}};
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto collective_algorithms = std::to_array<AlgorithmEntry>({
+    {"collective",
+     "one collective per step and no training: measures a network",
+     &read_collective,
+     {.trains = false}},
+});
 
 }  // namespace
 

@@ -43,9 +43,6 @@ AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
 
     use_servers(choice, options.all_reduce);
-    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
     options.rule = rule_of(in.optimizer);
     choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
@@ -66,7 +63,6 @@ AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in
     AlgorithmChoice choice;
     choice.mixing =
         read_mixing(read.required("mixing", "such as {\"kind\": \"ring\"}"), in.workers);
-    choice.when_nodes_die = WhenNodesDie::renormalizes;
     choice.sends_at_once = choice.mixing.degree * vectors;
     choice.meets_everybody = choice.mixing.meets_everybody;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);

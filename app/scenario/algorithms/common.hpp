@@ -5,12 +5,18 @@
 
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/algorithm_entry.hpp"
 
 namespace paceline {
 
 /// A number of steps that no study reaches.
 inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
+
+/// Traits of algorithms that take the step of momentum SGD on a model that all workers share.
+inline constexpr AlgorithmTraits momentum_sgd_on_replicas{
+    .when_nodes_die = WhenNodesDie::reruns_replicas,
+    .decays_by_itself = true,
+    .looks_ahead_and_clips = true};
 
 /// Reads "fp32" or "fp16".
 WireFormat as_wire(const Place& place);

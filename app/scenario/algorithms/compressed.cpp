@@ -23,14 +23,6 @@ namespace {
 constexpr auto gathers = std::to_array<Spelling<AllGather>>(
     {{"all-gather-ring", AllGather::ring}, {"all-gather-bruck", AllGather::bruck}});
 
-constexpr std::array<std::string_view, 6> compressed_keys{
-    "kind", "label", "compressor", "error_feedback", "exchange", "coding_step"};
-constexpr std::array<std::string_view, 4> sign_keys{"kind", "label", "exchange", "coding_step"};
-constexpr std::array<std::string_view, 5> power_keys{"kind", "label", "rank", "all_reduce",
-                                                     "coding_step"};
-constexpr std::array<std::string_view, 6> choco_keys{"kind",       "label",          "mixing",
-                                                     "compressor", "consensus_step", "coding_step"};
-
 AllGather read_gather(const ObjectReader& read) {
     const auto p = read.optional("exchange");
     return p ? as_choice(*p, "a way to gather", gathers) : AllGather::ring;
@@ -70,7 +62,6 @@ AlgorithmChoice gathering(const Compressor& compressor, const Options& options,
                           Task<> (*algorithm)(Worker&, Options),
                           std::optional<Duration> (*step)(const Options&, const StepModelInput&)) {
     AlgorithmChoice choice;
-    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [=](Worker& worker) { return algorithm(worker, options); };
     choice.contribution = [=](const Layout& layout) { return message_bytes(compressor, layout); };
     choice.model_step = [=](const StepModelInput& in, std::int64_t, double) {
@@ -94,8 +85,6 @@ AlgorithmChoice read_compressed(const ObjectReader& read, const AlgorithmInput& 
 
     AlgorithmChoice choice =
         gathering(options.compressor, options, &compressed_sgd, &compressed_sgd_step_time);
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
     if (options.compressor.aggregation == Aggregation::gathered) return choice;
     use_servers(choice, options.all_reduce);
     choice.messages = [options](const StepModelInput& in, std::int64_t) {
@@ -122,11 +111,8 @@ AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
     options.coding = read_coding(read);
     options.rule = rule_of(in.optimizer);
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
 
     use_servers(choice, options.all_reduce);
-    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [options](Worker& worker) { return power_sgd(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         const PowerSgdMessages messages = power_sgd_messages(options, layout);
@@ -183,18 +169,25 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 5> compressed_algorithms{{
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto compressed_algorithms = std::to_array<AlgorithmEntry>({
     {"compressed-sgd", "dense SGD through a compressor, with or without error feedback",
-     compressed_keys, &read_compressed},
-    {"sign-sgd", "majority vote of signs, Signum (Bernstein et al., ICML 2018)", sign_keys,
-     &read_sign},
-    {"ef-sign-sgd", "scaled signs with error feedback (Karimireddy et al., ICML 2019)", sign_keys,
-     &read_ef_sign},
-    {"power-sgd", "gradients of low rank (Vogels et al., NeurIPS 2019)", power_keys, &read_power},
-    {"choco-sgd", "decentralized, compressed differences (Koloskova et al., ICML 2019)", choco_keys,
-     &read_choco},
-}};
+     &read_compressed, momentum_sgd_on_replicas},
+    {"sign-sgd",
+     "majority vote of signs, Signum (Bernstein et al., ICML 2018)",
+     &read_sign,
+     {.when_nodes_die = WhenNodesDie::reruns_replicas}},
+    {"ef-sign-sgd",
+     "scaled signs with error feedback (Karimireddy et al., ICML 2019)",
+     &read_ef_sign,
+     {.when_nodes_die = WhenNodesDie::reruns_replicas}},
+    {"power-sgd", "gradients of low rank (Vogels et al., NeurIPS 2019)", &read_power,
+     momentum_sgd_on_replicas},
+    {"choco-sgd",
+     "decentralized, compressed differences (Koloskova et al., ICML 2019)",
+     &read_choco,
+     {}},
+});
 
 }  // namespace
 

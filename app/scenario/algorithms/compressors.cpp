@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/natural.hpp"
 #include "algorithms/compression/qsgd.hpp"
@@ -10,15 +12,11 @@
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/compression/terngrad.hpp"
 #include "app/json/names.hpp"
+#include "app/json/schema.hpp"
 
 namespace paceline {
 
 namespace {
-
-constexpr std::array<std::string_view, 1> kind_alone{"kind"};
-constexpr std::array<std::string_view, 2> top_k_keys{"kind", "density"};
-constexpr std::array<std::string_view, 3> random_keys{"kind", "density", "unbiased"};
-constexpr std::array<std::string_view, 3> qsgd_keys{"kind", "levels", "bucket"};
 
 constexpr double default_density = 0.01;
 
@@ -59,17 +57,17 @@ Compressor read_plain(const ObjectReader& /*read*/) {
 }
 
 // To add a compressor: algorithms/compression/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<CompressorEntry, 9> compressor_kinds{{
-    {"top-k", top_k_keys, &read_top_k},
-    {"random-k", random_keys, &read_random_k},
-    {"random-block", random_keys, &read_random_block},
-    {"qsgd", qsgd_keys, &read_qsgd},
-    {"terngrad", kind_alone, &read_plain<&make_terngrad>},
-    {"sign", kind_alone, &read_plain<&make_sign>},
-    {"scaled-sign", kind_alone, &read_plain<&make_scaled_sign>},
-    {"natural", kind_alone, &read_plain<&make_natural>},
-    {"fp16", kind_alone, &read_plain<&make_half>},
-}};
+constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
+    {"top-k", &read_top_k},
+    {"random-k", &read_random_k},
+    {"random-block", &read_random_block},
+    {"qsgd", &read_qsgd},
+    {"terngrad", &read_plain<&make_terngrad>},
+    {"sign", &read_plain<&make_sign>},
+    {"scaled-sign", &read_plain<&make_scaled_sign>},
+    {"natural", &read_plain<&make_natural>},
+    {"fp16", &read_plain<&make_half>},
+});
 
 }  // namespace
 
@@ -77,11 +75,15 @@ std::span<const CompressorEntry> compressor_table() {
     return compressor_kinds;
 }
 
+Keys compressor_keys(const CompressorEntry& entry) {
+    return definition_keys(fmt::format("compressor-{}", entry.name));
+}
+
 Compressor read_compressor(const Place& place) {
     const std::vector<std::string_view> names = names_of(compressor_kinds);
     const Place kind = kind_of(place, "a compressor", names);
     const CompressorEntry& entry = compressor_kinds[as_name(kind, "a compressor", names)];
-    return entry.read(ObjectReader(place, entry.keys));
+    return entry.read(ObjectReader(place, compressor_keys(entry)));
 }
 
 }  // namespace paceline

@@ -14,11 +14,13 @@ namespace paceline {
 
 struct CompressorEntry {
     std::string_view name;
-    Keys keys;
     Compressor (*read)(const ObjectReader& read);
 };
 
 std::span<const CompressorEntry> compressor_table();
+
+/// Returns the keys that a compressor's object can have.
+Keys compressor_keys(const CompressorEntry& entry);
 
 /// Throws ConfigError.
 Compressor read_compressor(const Place& place);

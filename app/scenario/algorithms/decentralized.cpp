@@ -21,8 +21,6 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> decentralized_keys{"kind", "label", "mixing", "wire"};
-
 // Reads algorithms whose only option is the momentum.
 template <class Options>
 AlgorithmChoice with_momentum(const ObjectReader& read, const AlgorithmInput& in, int vectors,
@@ -58,9 +56,7 @@ AlgorithmChoice read_da_dmsgd(const ObjectReader& read, const AlgorithmInput& in
 }
 
 AlgorithmChoice read_decentlam(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice = with_momentum(read, in, 1, false, &decentlam);
-    choice.mixing_need = MixingNeed::symmetric_and_static;
-    return choice;
+    return with_momentum(read, in, 1, false, &decentlam);
 }
 
 AlgorithmChoice read_qg_dmsgd(const ObjectReader& read, const AlgorithmInput& in) {
@@ -68,9 +64,7 @@ AlgorithmChoice read_qg_dmsgd(const ObjectReader& read, const AlgorithmInput& in
 }
 
 AlgorithmChoice read_d2_dmsgd(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice = with_momentum(read, in, 1, false, &d2_dmsgd);
-    choice.mixing_need = MixingNeed::least_eigenvalue_above_minus_third;
-    return choice;
+    return with_momentum(read, in, 1, false, &d2_dmsgd);
 }
 
 AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const AlgorithmInput& in) {
@@ -79,23 +73,47 @@ AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const Algorithm
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 9> decentralized_algorithms{{
-    {"dsgd", "decentralized SGD, adapt then combine", decentralized_keys, &read_dsgd},
-    {"dsgd-awc", "D-PSGD: the average runs beside the gradient (NeurIPS 2017)", decentralized_keys,
-     &read_dsgd_awc},
-    {"dmsgd", "decentralized momentum SGD, adapt then combine", decentralized_keys, &read_dmsgd},
-    {"awc-dmsgd", "the same, the average beside the gradient", decentralized_keys, &read_awc_dmsgd},
-    {"da-dmsgd", "doubly averaged; its order of steps from memory, unverified", decentralized_keys,
-     &read_da_dmsgd},
-    {"decentlam", "DecentLaM: momentum without bias (Yuan et al., ICCV 2021)", decentralized_keys,
-     &read_decentlam},
-    {"qg-dmsgd", "quasi-global momentum (Lin et al., ICML 2021)", decentralized_keys,
-     &read_qg_dmsgd},
-    {"d2-dmsgd", "D2 with momentum, exact diffusion", decentralized_keys, &read_d2_dmsgd},
-    {"gradient-tracking", "each follows the mean gradient of all", decentralized_keys,
-     &read_gradient_tracking},
-}};
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto decentralized_algorithms = std::to_array<AlgorithmEntry>({
+    {"dsgd",
+     "decentralized SGD, adapt then combine",
+     &read_dsgd,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"dsgd-awc",
+     "D-PSGD: the average runs beside the gradient (NeurIPS 2017)",
+     &read_dsgd_awc,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"dmsgd",
+     "decentralized momentum SGD, adapt then combine",
+     &read_dmsgd,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"awc-dmsgd",
+     "the same, the average beside the gradient",
+     &read_awc_dmsgd,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"da-dmsgd",
+     "doubly averaged; its order of steps from memory, unverified",
+     &read_da_dmsgd,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"decentlam",
+     "DecentLaM: momentum without bias (Yuan et al., ICCV 2021)",
+     &read_decentlam,
+     {.when_nodes_die = WhenNodesDie::renormalizes,
+      .mixing_need = MixingNeed::symmetric_and_static}},
+    {"qg-dmsgd",
+     "quasi-global momentum (Lin et al., ICML 2021)",
+     &read_qg_dmsgd,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"d2-dmsgd",
+     "D2 with momentum, exact diffusion",
+     &read_d2_dmsgd,
+     {.when_nodes_die = WhenNodesDie::renormalizes,
+      .mixing_need = MixingNeed::least_eigenvalue_above_minus_third}},
+    {"gradient-tracking",
+     "each follows the mean gradient of all",
+     &read_gradient_tracking,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+});
 
 }  // namespace
 

@@ -16,12 +16,6 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> dense_keys{"kind", "label", "all_reduce", "wire"};
-constexpr std::array<std::string_view, 6> pmsgd_lars_keys{"kind", "label", "all_reduce",
-                                                          "wire", "trust", "larc"};
-constexpr std::array<std::string_view, 5> overlapped_keys{"kind", "label", "all_reduce", "wire",
-                                                          "bucket"};
-
 AlgorithmChoice read_dense(const ObjectReader& read, const AlgorithmInput& in) {
     return dense(read, in, AllReduce::ring);
 }
@@ -35,7 +29,6 @@ AlgorithmChoice read_pmsgd_lars(const ObjectReader& read, const AlgorithmInput& 
     if (const auto p = read.optional("larc")) options.lars.clip = as_bool(*p);
     options.momentum = in.optimizer.momentum;
     options.lars.weight_decay = in.optimizer.weight_decay;
-    choice.looks_ahead_and_clips = false;
     choice.run = [options](Worker& worker) { return pmsgd_lars(worker, options); };
     return choice;
 }
@@ -52,9 +45,6 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
     }
 
     use_servers(choice, options.all_reduce);
-    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
     options.rule = rule_of(in.optimizer);
     choice.run = [options](Worker& worker) { return overlapped_sgd(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
@@ -73,15 +63,19 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 4> dense_algorithms{{
-    {"dense", "synchronous SGD, gradients all-reduced whole", dense_keys, &read_dense},
-    {"dense-overlapped", "the same, in buckets while backward runs on", overlapped_keys,
-     &read_overlapped},
-    {"pmsgd", "dense, as the literature of decentralized training names it", dense_keys,
-     &read_dense},
-    {"pmsgd-lars", "the same with LARS (You et al., 2017)", pmsgd_lars_keys, &read_pmsgd_lars},
-}};
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto dense_algorithms = std::to_array<AlgorithmEntry>({
+    {"dense", "synchronous SGD, gradients all-reduced whole", &read_dense,
+     momentum_sgd_on_replicas},
+    {"dense-overlapped", "the same, in buckets while backward runs on", &read_overlapped,
+     momentum_sgd_on_replicas},
+    {"pmsgd", "dense, as the literature of decentralized training names it", &read_dense,
+     momentum_sgd_on_replicas},
+    {"pmsgd-lars",
+     "the same with LARS (You et al., 2017)",
+     &read_pmsgd_lars,
+     {.when_nodes_die = WhenNodesDie::reruns_replicas, .decays_by_itself = true}},
+});
 
 }  // namespace
 

@@ -13,21 +13,13 @@
 #include "algorithms/gossip/sgp.hpp"
 #include "algorithms/gossip/swarm_sgd.hpp"
 #include "analysis/forms/gossip_step_models.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
 namespace paceline {
 
 namespace {
-
-constexpr std::array<std::string_view, 6> momentum_consensus_keys{"kind",    "label", "mixing",
-                                                                  "reading", "omega", "wire"};
-constexpr std::array<std::string_view, 4> push_keys{"kind", "label", "mixing", "wire"};
-constexpr std::array<std::string_view, 3> ad_psgd_keys{"kind", "label", "wire"};
-constexpr std::array<std::string_view, 9> swarm_keys{"kind",     "label",       "mixing",
-                                                     "mode",     "local_steps", "steps_law",
-                                                     "exchange", "coding_step", "wire"};
-constexpr std::array<std::string_view, 3> lattice_keys{"kind", "bits", "step"};
 
 // --- momentum consensus ---
 
@@ -53,13 +45,6 @@ AlgorithmChoice read_momentum_consensus(const ObjectReader& read, const Algorith
 
 // --- push-sum ---
 
-// Returns the rule of each worker's local steps.
-MomentumRule local_rule(AlgorithmChoice& choice, const AlgorithmInput& in) {
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
-    return rule_of(in.optimizer);
-}
-
 std::function<MixingPtr(std::int64_t)> mixing_of(const AlgorithmChoice& choice) {
     return [make = choice.mixing.make](std::int64_t k) {
         constexpr std::uint64_t any_seed = 1;  // times do not depend on the draws
@@ -77,7 +62,7 @@ AlgorithmChoice push(const ObjectReader& read, const AlgorithmInput& in) {
 
 AlgorithmChoice read_sgp(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = push(read, in);
-    const SgpOptions options{local_rule(choice, in)};
+    const SgpOptions options{rule_of(in.optimizer)};
     choice.run = [options](Worker& worker) { return sgp(worker, options); };
     choice.model_step = [of = mixing_of(choice)](const StepModelInput& in, std::int64_t k, double) {
         return sgp_step_time(*of(k), in);
@@ -87,7 +72,7 @@ AlgorithmChoice read_sgp(const ObjectReader& read, const AlgorithmInput& in) {
 
 AlgorithmChoice read_osgp(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = push(read, in);
-    const OsgpOptions options{local_rule(choice, in)};
+    const OsgpOptions options{rule_of(in.optimizer)};
     choice.run = [options](Worker& worker) { return osgp(worker, options); };
     choice.stage = [](std::int64_t k, double) { return k == 0 ? 0.0 : 1.0; };
     choice.model_step = [of = mixing_of(choice)](const StepModelInput& in, std::int64_t k, double) {
@@ -101,8 +86,7 @@ AlgorithmChoice read_osgp(const ObjectReader& read, const AlgorithmInput& in) {
 AlgorithmChoice read_ad_psgd(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    const AdPsgdOptions options{local_rule(choice, in)};
-    choice.when_nodes_die = WhenNodesDie::skips;
+    const AdPsgdOptions options{rule_of(in.optimizer)};
     choice.run = [options](Worker& worker) { return ad_psgd(worker, options); };
     choice.sends_at_once = 1;
     choice.contribution = [wire = choice.wire](const Layout& layout) {
@@ -127,7 +111,7 @@ constexpr auto step_laws = std::to_array<Spelling<StepsLaw>>({
     {"fixed", StepsLaw::fixed},
     {"geometric", StepsLaw::geometric},
 });
-constexpr std::array<std::string_view, 2> swarm_exchanges{"exact", "lattice"};
+constexpr auto swarm_exchanges = std::to_array<std::string_view>({"exact", "lattice"});
 
 // Reads "exact" or an object: {"kind": "lattice", "bits": 8, "step": 1e-3}
 std::optional<Lattice> read_exchange(const Place& place, int workers) {
@@ -137,7 +121,8 @@ std::optional<Lattice> read_exchange(const Place& place, int workers) {
     }
     const Place kind = kind_of(place, "an exchange", swarm_exchanges);
     const bool exact = as_name(kind, "an exchange", swarm_exchanges) == 0;
-    const ObjectReader read(place, exact ? Keys(lattice_keys).first(1) : Keys(lattice_keys));
+    const Keys keys = definition_keys("lattice-exchange");
+    const ObjectReader read(place, exact ? keys.first(1) : keys);
     if (exact) return std::nullopt;
     Lattice lattice{.step = Lattice{}.step / workers};
     if (const auto p = read.optional("bits"))
@@ -202,11 +187,10 @@ AlgorithmChoice read_swarm_sgd(const ObjectReader& read, const AlgorithmInput& i
     AlgorithmChoice choice = decentralized(read, in, 1, false);
     refuse_unless_neighbors_stay(read, choice);
     SwarmSgdOptions options = read_swarm_options(read, in);
-    options.rule = local_rule(choice, in);
+    options.rule = rule_of(in.optimizer);
     SwarmMode mode = SwarmMode::non_blocking;
     if (const auto p = read.optional("mode")) mode = as_choice(*p, "a mode", modes);
 
-    choice.when_nodes_die = WhenNodesDie::skips;
     choice.run = [options, run = algorithm_of(mode)](Worker& worker) {
         return run(worker, options);
     };
@@ -230,17 +214,37 @@ AlgorithmChoice read_swarm_sgd(const ObjectReader& read, const AlgorithmInput& i
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 5> gossip_algorithms{{
-    {"momentum-consensus", "models and momentum mixed (Balu et al.), two readings, from memory",
-     momentum_consensus_keys, &read_momentum_consensus},
-    {"sgp", "stochastic gradient push (Assran et al., ICML 2019)", push_keys, &read_sgp},
-    {"osgp", "the same, messages one step late", push_keys, &read_osgp},
-    {"ad-psgd", "pairs average beside the gradients (Lian et al., ICML 2018)", ad_psgd_keys,
-     &read_ad_psgd},
-    {"swarm-sgd", "local steps, then a random neighbor (NeurIPS 2021), partly from memory",
-     swarm_keys, &read_swarm_sgd},
-}};
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto gossip_algorithms = std::to_array<AlgorithmEntry>({
+    {"momentum-consensus",
+     "models and momentum mixed (Balu et al.), two readings, from memory",
+     &read_momentum_consensus,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"sgp",
+     "stochastic gradient push (Assran et al., ICML 2019)",
+     &read_sgp,
+     {.when_nodes_die = WhenNodesDie::loses_shares,
+      .decays_by_itself = true,
+      .looks_ahead_and_clips = true}},
+    {"osgp",
+     "the same, messages one step late",
+     &read_osgp,
+     {.when_nodes_die = WhenNodesDie::loses_shares,
+      .decays_by_itself = true,
+      .looks_ahead_and_clips = true}},
+    {"ad-psgd",
+     "pairs average beside the gradients (Lian et al., ICML 2018)",
+     &read_ad_psgd,
+     {.when_nodes_die = WhenNodesDie::skips,
+      .decays_by_itself = true,
+      .looks_ahead_and_clips = true}},
+    {"swarm-sgd",
+     "local steps, then a random neighbor (NeurIPS 2021), partly from memory",
+     &read_swarm_sgd,
+     {.when_nodes_die = WhenNodesDie::skips,
+      .decays_by_itself = true,
+      .looks_ahead_and_clips = true}},
+});
 
 }  // namespace
 

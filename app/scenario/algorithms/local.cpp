@@ -20,21 +20,6 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> local_keys{"kind", "label", "period", "all_reduce",
-                                                     "wire"};
-constexpr std::array<std::string_view, 6> post_local_keys{"kind",       "label", "period",
-                                                          "all_reduce", "wire",  "switch_step"};
-constexpr std::array<std::string_view, 13> slowmo_keys{
-    "kind", "label",   "period",  "all_reduce", "wire",  "alpha",  "beta",
-    "base", "buffers", "average", "mixing",     "beta2", "epsilon"};
-constexpr std::array<std::string_view, 8> bmuf_keys{
-    "kind", "label", "period", "all_reduce", "wire", "block_momentum", "block_learning_rate",
-    "form"};
-constexpr std::array<std::string_view, 7> overlap_keys{
-    "kind", "label", "period", "all_reduce", "wire", "alpha", "anchor_momentum"};
-constexpr std::array<std::string_view, 6> easgd_keys{"kind",       "label", "period",
-                                                     "all_reduce", "wire",  "alpha"};
-
 constexpr auto bases = std::to_array<Spelling<Base>>({{"local", Base::local},
                                                       {"sgp", Base::sgp},
                                                       {"dsgd", Base::dsgd},
@@ -65,9 +50,6 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     use_servers(choice, options.all_reduce);
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
-    choice.when_nodes_die = WhenNodesDie::reruns_models;
     choice.period = options.period;
 }
 
@@ -262,23 +244,27 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 7> local_algorithms{{
-    {"local-sgd", "workers train alone, models are averaged every few steps", local_keys,
-     &read_local_sgd},
+constexpr AlgorithmTraits local_steps{.when_nodes_die = WhenNodesDie::reruns_models,
+                                      .decays_by_itself = true,
+                                      .looks_ahead_and_clips = true};
+
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto local_algorithms = std::to_array<AlgorithmEntry>({
+    {"local-sgd", "workers train alone, models are averaged every few steps", &read_local_sgd,
+     local_steps},
     {"post-local-sgd", "averages after every step at first, then now and then (ICLR 2020)",
-     post_local_keys, &read_post_local_sgd},
-    {"slowmo", "SlowMo: a slow momentum over blocks of a base optimizer (ICLR 2020)", slowmo_keys,
-     &read_slowmo},
-    {"bmuf", "block momentum (ICASSP 2016); its form \"nesterov\" from memory", bmuf_keys,
-     &read_bmuf},
+     &read_post_local_sgd, local_steps},
+    {"slowmo", "SlowMo: a slow momentum over blocks of a base optimizer (ICLR 2020)", &read_slowmo,
+     local_steps},
+    {"bmuf", "block momentum (ICASSP 2016); its form \"nesterov\" from memory", &read_bmuf,
+     local_steps},
     {"overlap-local-sgd", "an anchor model, averaged beside the next steps (ICASSP 2020)",
-     overlap_keys, &read_overlap_local_sgd},
+     &read_overlap_local_sgd, local_steps},
     {"cocod-sgd", "CoCoD: models averaged beside the steps that they begin (IJCAI 2019)",
-     local_keys, &read_cocod_sgd},
-    {"easgd", "elastic averaging, synchronous (NeurIPS 2015); with momentum EAMSGD", easgd_keys,
-     &read_easgd},
-}};
+     &read_cocod_sgd, local_steps},
+    {"easgd", "elastic averaging, synchronous (NeurIPS 2015); with momentum EAMSGD", &read_easgd,
+     local_steps},
+});
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/explicit_mixing.hpp"
 #include "topologies/mixing/graphs.hpp"
 
@@ -17,10 +18,7 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> all_mixing_keys{"kind",  "rows",     "lazy",
-                                                          "edges", "directed", "weights"};
-
-constexpr std::array<MixingEntry, 12> mixing_kinds{{
+constexpr auto mixing_kinds = std::to_array<MixingEntry>({
     {"ring", "a node and its two neighbors, 1/3 each"},
     {"complete", "everybody with everybody, 1/n"},
     {"star", "everybody with the first node"},
@@ -33,7 +31,7 @@ constexpr std::array<MixingEntry, 12> mixing_kinds{{
     {"one-peer-exponential", "directed, in turn: i - 1, then i - 2, then i - 4, ..., 1/2 each"},
     {"one-peer-hypercube", "2^m nodes in pairs, in turn by bit 0, bit 1, ..., 1/2 each"},
     {"random-matching", "random pairs, drawn anew in every step, 1/2 each"},
-}};
+});
 
 constexpr int most_of_complete = 10'000;  // the number of its weights is the square
 
@@ -116,13 +114,10 @@ std::function<Mixing()> read_graph(const ObjectReader& read, std::string_view na
 std::span<const MixingEntry> mixing_table() {
     return mixing_kinds;
 }
-Keys mixing_keys() {
-    return all_mixing_keys;
-}
 
 MixingChoice read_mixing(const Place& place, int workers) {
     const std::vector<std::string_view> names = names_of(mixing_kinds);
-    const ObjectReader read(place, all_mixing_keys);
+    const ObjectReader read(place, definition_keys("mixing"));
     const Place kind = kind_of(place, "a mixing", names);
     const std::string_view name = names[as_name(kind, "a mixing", names)];
     check_nodes(kind, name, workers);

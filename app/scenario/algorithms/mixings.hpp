@@ -28,7 +28,6 @@ struct MixingEntry {
 };
 
 std::span<const MixingEntry> mixing_table();
-Keys mixing_keys();
 
 struct MixingChoice {
     std::function<MixingSchedule(std::uint64_t seed)> make;  // empty: the algorithm has none

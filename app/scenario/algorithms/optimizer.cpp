@@ -7,14 +7,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/schema.hpp"
+
 namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> all_optimizer_keys{
-    "learning_rate", "momentum", "nesterov", "weight_decay", "clip", "schedule"};
-constexpr std::array<std::string_view, 5> schedule_key_table{"kind", "warm_up", "milestones",
-                                                             "factor", "reference_batch"};
 constexpr auto decays = std::to_array<Spelling<Decay>>(
     {{"constant", Decay::constant}, {"step", Decay::step}, {"cosine", Decay::cosine}});
 
@@ -32,7 +30,7 @@ void read_milestones(const ObjectReader& read, Schedule& schedule) {
 }
 
 void read_schedule(const Place& place, Schedule& schedule) {
-    const ObjectReader read(place, schedule_key_table);
+    const ObjectReader read(place, definition_keys("schedule"));
     if (const auto p = read.optional("kind")) schedule.decay = as_choice(*p, "a schedule", decays);
     if (const auto p = read.optional("warm_up")) schedule.warm_up = as_share(*p);
     if (schedule.decay == Decay::step) {
@@ -47,15 +45,8 @@ void read_schedule(const Place& place, Schedule& schedule) {
 
 }  // namespace
 
-Keys optimizer_keys() {
-    return all_optimizer_keys;
-}
-Keys schedule_keys() {
-    return schedule_key_table;
-}
-
 Optimizer read_optimizer(const Place& place) {
-    const ObjectReader read(place, all_optimizer_keys);
+    const ObjectReader read(place, definition_keys("optimizer"));
     Optimizer of_its_own;
     of_its_own.schedule.learning_rate =
         as_number_above(read.required("learning_rate", "the step size, such as 0.1"), 0, 1e9);
@@ -63,7 +54,7 @@ Optimizer read_optimizer(const Place& place) {
 }
 
 Optimizer read_optimizer(const Place& place, Optimizer otherwise) {
-    const ObjectReader read(place, all_optimizer_keys);
+    const ObjectReader read(place, definition_keys("optimizer"));
     Optimizer optimizer = std::move(otherwise);
     if (const auto p = read.optional("learning_rate"))
         optimizer.schedule.learning_rate = as_number_above(*p, 0, 1e9);

@@ -15,9 +15,6 @@ struct Optimizer {
     double clip = 0;          // norm that the mean gradient is scaled down to; 0: no clipping
 };
 
-Keys optimizer_keys();
-Keys schedule_keys();
-
 /// Throws ConfigError.
 Optimizer read_optimizer(const Place& place);
 /// Reads the "optimizer" of an algorithm, for studies in which each algorithm has its own. Its keys

@@ -17,13 +17,6 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> sync_keys{"kind", "label", "all_reduce", "wire"};
-constexpr std::array<std::string_view, 4> async_keys{"kind", "label", "staleness_scaling", "wire"};
-constexpr std::array<std::string_view, 4> stale_keys{"kind", "label", "bound", "wire"};
-constexpr std::array<std::string_view, 10> fedavg_keys{
-    "kind",     "label",      "fraction",       "local_steps", "over_selection",
-    "deadline", "compressor", "error_feedback", "coding_step", "wire"};
-
 // This is dense SGD under another name, with an all-reduce by servers.
 AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
     const Json by_servers = "parameter-server";
@@ -39,16 +32,10 @@ AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
 
 // Sets what methods with one server on its own node have in common: one model up and one down.
 template <class Options>
-AlgorithmChoice with_server(const ObjectReader& read, const AlgorithmInput& in, Options options,
+AlgorithmChoice with_server(const ObjectReader& read, Options options,
                             Task<> (*work)(Worker&, Options), Task<> (*serve)(Worker&, Options)) {
-    if (in.devices_per_node > 1)
-        read.place().refuse(
-            "its server stands on a node of its own, which needs \"cluster.devices_per_node\" of "
-            "1");
     AlgorithmChoice choice;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    choice.server_nodes = 1;
-    choice.when_nodes_die = WhenNodesDie::server_goes_on;
     choice.run = [options, work](Worker& worker) { return work(worker, options); };
     choice.serve = [options, serve](Worker& server) { return serve(server, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout) {
@@ -69,7 +56,7 @@ AlgorithmChoice read_async(const ObjectReader& read, const AlgorithmInput& in) {
     AsyncSgdOptions options;
     if (const auto p = read.optional("staleness_scaling")) options.staleness_scaling = as_bool(*p);
     options.momentum = in.optimizer.momentum;
-    AlgorithmChoice choice = with_server(read, in, options, &async_sgd, &async_sgd_server);
+    AlgorithmChoice choice = with_server(read, options, &async_sgd, &async_sgd_server);
     choice.stage = first_or_not;
     choice.model_step = [](const StepModelInput& in, std::int64_t k, double) {
         return async_sgd_step_time(in, k);
@@ -83,7 +70,7 @@ AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
         options.bound = as_integer(*p, 0, most_steps_of_an_option);
     options.momentum = in.optimizer.momentum;
     AlgorithmChoice choice =
-        with_server(read, in, options, &stale_synchronous_sgd, &stale_synchronous_sgd_server);
+        with_server(read, options, &stale_synchronous_sgd, &stale_synchronous_sgd_server);
     choice.stage = first_or_not;
     choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
         return stale_synchronous_sgd_step_time(options, in, k);
@@ -122,7 +109,7 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
     }
     read_upload(read, options);
     options.momentum = in.optimizer.momentum;
-    AlgorithmChoice choice = with_server(read, in, options, &fedavg, &fedavg_server);
+    AlgorithmChoice choice = with_server(read, options, &fedavg, &fedavg_server);
     choice.period = options.local_steps;
     choice.computing =
         static_cast<double>(clients_of_a_round(options.fraction, in.workers)) / in.workers;
@@ -141,14 +128,22 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 4> servers_algorithms{{
-    {"ps-sync", "dense, summed by parameter servers", sync_keys, &read_sync},
-    {"ps-async", "a parameter server and nobody waits, from memory", async_keys, &read_async},
-    {"ps-stale", "a parameter server and bounded staleness, from memory", stale_keys, &read_stale},
-    {"fedavg", "rounds of local steps on some workers (McMahan et al., 2017)", fedavg_keys,
-     &read_fedavg},
-}};
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto servers_algorithms = std::to_array<AlgorithmEntry>({
+    {"ps-sync", "dense, summed by parameter servers", &read_sync, momentum_sgd_on_replicas},
+    {"ps-async",
+     "a parameter server and nobody waits, from memory",
+     &read_async,
+     {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
+    {"ps-stale",
+     "a parameter server and bounded staleness, from memory",
+     &read_stale,
+     {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
+    {"fedavg",
+     "rounds of local steps on some workers (McMahan et al., 2017)",
+     &read_fedavg,
+     {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
+});
 
 }  // namespace
 

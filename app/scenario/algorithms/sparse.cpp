@@ -8,6 +8,7 @@
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/message_counts.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
@@ -33,16 +34,6 @@ constexpr auto decay_places = std::to_array<Spelling<DecayPlace>>(
 constexpr auto selections = std::to_array<Spelling<Selection>>(
     {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
 
-constexpr std::array<std::string_view, 15> dgc_keys{
-    "kind",     "label",        "density",      "density_law",         "encoding",
-    "exchange", "uncompressed", "all_reduce",   "selection",           "selection_step",
-    "warm_up",  "decay",        "accumulation", "momentum_correction", "masking"};
-constexpr std::array<std::string_view, 10> dropping_keys{
-    "kind",     "label",      "density",   "density_law",    "encoding",
-    "exchange", "all_reduce", "selection", "selection_step", "dense_steps"};
-constexpr std::array<std::string_view, 3> warm_up_key_table{"densities", "steps_each",
-                                                            "epochs_each"};
-
 double as_density(const Place& place) {
     return as_number_above(place, 0, 1);
 }
@@ -66,11 +57,11 @@ void read_sparse_options(const ObjectReader& read, const WorkerShape& in, Option
 
 WarmUp read_warm_up(const Place& place) {
     if (place.json->is_string()) {
-        const std::array<std::string_view, 1> none{"none"};
+        constexpr auto none = std::to_array<std::string_view>({"none"});
         as_name(place, "a warm-up; write \"none\" or an object", none);
         return {};
     }
-    const ObjectReader read(place, warm_up_key_table);
+    const ObjectReader read(place, definition_keys("warm_up"));
     read.not_both("steps_each", "epochs_each");
     WarmUp warm_up;
     const Place densities =
@@ -109,12 +100,9 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
         options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
     if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
     read_dgc_rule(read, in.optimizer, options);
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
 
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
     use_servers(choice, options.all_reduce);
-    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [options](Worker& worker) { return dgc(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(layout, options.density, options.format);
@@ -138,11 +126,8 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
     if (const auto p = read.optional("dense_steps"))
         options.dense_steps = as_integer(*p, 0, most_steps_of_an_option);
     options.rule = rule_of(in.optimizer);
-    choice.decays_by_itself = true;
-    choice.looks_ahead_and_clips = true;
 
     use_servers(choice, options.all_reduce);
-    choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
     choice.contribution = [options](const Layout& layout) {
         return message_bytes(*as_one_tensor(layout), options.density, options.format);
@@ -163,21 +148,18 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
     return choice;
 }
 
-// To add an algorithm: algorithms/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<AlgorithmEntry, 2> sparse_algorithms{{
-    {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", dgc_keys, &read_dgc},
-    {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)", dropping_keys,
-     &read_gradient_dropping},
-}};
+// To add an algorithm: docs/adding/algorithm.md.
+constexpr auto sparse_algorithms = std::to_array<AlgorithmEntry>({
+    {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", &read_dgc,
+     momentum_sgd_on_replicas},
+    {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)",
+     &read_gradient_dropping, momentum_sgd_on_replicas},
+});
 
 }  // namespace
 
 std::span<const AlgorithmEntry> sparse_family() {
     return sparse_algorithms;
-}
-
-Keys warm_up_keys() {
-    return warm_up_key_table;
 }
 
 }  // namespace paceline

@@ -15,12 +15,13 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> trace_keys{"kind", "nodes", "file", "period", "phase"};
-constexpr std::array<std::string_view, 7> on_off_access_keys{"kind", "nodes",         "on",   "off",
-                                                             "law",  "bandwidth_off", "phase"};
-constexpr std::array<std::string_view, 6> outages_keys{"kind",         "nodes",       "schedule",
-                                                       "mean_between", "mean_length", "transfers"};
-constexpr std::array<std::string_view, 2> outage_key_table{"at", "for"};
+constexpr auto trace_keys =
+    std::to_array<std::string_view>({"kind", "nodes", "file", "period", "phase"});
+constexpr auto on_off_access_keys = std::to_array<std::string_view>(
+    {"kind", "nodes", "on", "off", "law", "bandwidth_off", "phase"});
+constexpr auto outages_keys = std::to_array<std::string_view>(
+    {"kind", "nodes", "schedule", "mean_between", "mean_length", "transfers"});
+constexpr auto outage_key_table = std::to_array<std::string_view>({"at", "for"});
 
 constexpr auto on_off_laws = std::to_array<Spelling<LengthLaw>>(
     {{"exponential", LengthLaw::exponential}, {"fixed", LengthLaw::fixed}});
@@ -100,11 +101,11 @@ AccessKind read_outages(const ObjectReader& read) {
     return std::make_shared<const Outages>(std::move(outages));
 }
 
-constexpr std::array<AccessEntry, 3> access_kinds{{
+constexpr auto access_kinds = std::to_array<AccessEntry>({
     {"trace", "bandwidths of a file, once or again and again", trace_keys, &read_trace},
     {"on-off", "its own bandwidth and another one take turns", on_off_access_keys, &read_on_off},
     {"outages", "down by schedule or at random, on top of the others", outages_keys, &read_outages},
-}};
+});
 
 AccessChoice read_access_kind(const Place& place, int nodes) {
     const std::vector<std::string_view> names = names_of(access_kinds);

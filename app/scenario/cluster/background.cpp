@@ -11,13 +11,14 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> constant_keys{"kind", "from", "to", "rate", "message"};
-constexpr std::array<std::string_view, 8> on_off_background_keys{"kind",    "from", "to",  "rate",
-                                                                 "message", "on",   "off", "law"};
-constexpr std::array<BackgroundEntry, 2> background_kinds{{
+constexpr auto constant_keys =
+    std::to_array<std::string_view>({"kind", "from", "to", "rate", "message"});
+constexpr auto on_off_background_keys =
+    std::to_array<std::string_view>({"kind", "from", "to", "rate", "message", "on", "off", "law"});
+constexpr auto background_kinds = std::to_array<BackgroundEntry>({
     {"constant", constant_keys},
     {"on-off", on_off_background_keys},
-}};
+});
 
 constexpr auto background_laws =
     std::to_array<Spelling<bool>>({{"exponential", true}, {"fixed", false}});

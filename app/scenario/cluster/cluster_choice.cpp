@@ -16,13 +16,12 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> keys{
-    "nodes",      "devices", "devices_per_node", "bus",      "fabric", "transport",
-    "stragglers", "speeds",  "compute_jitter",   "failures", "access", "placement",
-    "background"};
-constexpr std::array<std::string_view, 5> transport_key_table{"kind", "goodput", "duplex_share",
-                                                              "message_cost", "first_window"};
-constexpr std::array<std::string_view, 2> bus_key_table{"kind", "link"};
+constexpr auto keys = std::to_array<std::string_view>(
+    {"nodes", "devices", "devices_per_node", "bus", "fabric", "transport", "stragglers", "speeds",
+     "compute_jitter", "failures", "access", "placement", "background"});
+constexpr auto transport_key_table = std::to_array<std::string_view>(
+    {"kind", "goodput", "duplex_share", "message_cost", "first_window"});
+constexpr auto bus_key_table = std::to_array<std::string_view>({"kind", "link"});
 
 constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(
     {{"switched", BusKind::switched}, {"bridged", BusKind::bridged}, {"direct", BusKind::direct}});
@@ -40,7 +39,7 @@ Bus read_bus(const Place& place) {
 }
 
 std::optional<Tcp> read_transport(const Place& place) {
-    const std::array<std::string_view, 2> kinds{"ideal", "tcp"};
+    const auto kinds = std::to_array<std::string_view>({"ideal", "tcp"});
     const ObjectReader read(place, transport_key_table);
     if (as_name(kind_of(place, "a transport", kinds), "a transport", kinds) == 0) {
         for (const std::string_view key : transport_key_table)

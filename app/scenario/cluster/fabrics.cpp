@@ -27,21 +27,23 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> star_keys{"kind", "link", "other_links", "server_link",
-                                                    "overhead"};
-constexpr std::array<std::string_view, 9> cell_keys{"kind",           "link",        "other_links",
-                                                    "nodes_per_cell", "capacity",    "capacity_up",
-                                                    "backhaul",       "server_link", "overhead"};
-constexpr std::array<std::string_view, 2> other_links_key_table{"nodes", "link"};
-constexpr std::array<std::string_view, 7> leaf_spine_keys{
-    "kind", "link", "hosts_per_leaf", "spines", "uplink", "oversubscription", "overhead"};
-constexpr std::array<std::string_view, 5> fat_tree_keys{"kind", "link", "uplink", "k", "overhead"};
-constexpr std::array<std::string_view, 4> torus_keys{"kind", "link", "dims", "overhead"};
-constexpr std::array<std::string_view, 3> ring_keys{"kind", "link", "overhead"};
-constexpr std::array<std::string_view, 4> dumbbell_keys{"kind", "link", "bottleneck", "overhead"};
-constexpr std::array<std::string_view, 5> graph_keys{"kind", "link", "switches", "cables",
-                                                     "overhead"};
-constexpr std::array<std::string_view, 2> cable_key_table{"between", "link"};
+constexpr auto star_keys =
+    std::to_array<std::string_view>({"kind", "link", "other_links", "server_link", "overhead"});
+constexpr auto cell_keys =
+    std::to_array<std::string_view>({"kind", "link", "other_links", "nodes_per_cell", "capacity",
+                                     "capacity_up", "backhaul", "server_link", "overhead"});
+constexpr auto other_links_key_table = std::to_array<std::string_view>({"nodes", "link"});
+constexpr auto leaf_spine_keys = std::to_array<std::string_view>(
+    {"kind", "link", "hosts_per_leaf", "spines", "uplink", "oversubscription", "overhead"});
+constexpr auto fat_tree_keys =
+    std::to_array<std::string_view>({"kind", "link", "uplink", "k", "overhead"});
+constexpr auto torus_keys = std::to_array<std::string_view>({"kind", "link", "dims", "overhead"});
+constexpr auto ring_keys = std::to_array<std::string_view>({"kind", "link", "overhead"});
+constexpr auto dumbbell_keys =
+    std::to_array<std::string_view>({"kind", "link", "bottleneck", "overhead"});
+constexpr auto graph_keys =
+    std::to_array<std::string_view>({"kind", "link", "switches", "cables", "overhead"});
+constexpr auto cable_key_table = std::to_array<std::string_view>({"between", "link"});
 
 constexpr std::int64_t most_of_a_kind = 100'000'000;  // the largest possible number of nodes
 
@@ -382,7 +384,7 @@ FabricChoice read_graph(const ObjectReader& read, int nodes) {
 }
 
 // To add a fabric: topologies/fabrics/<name>.{hpp,cpp}, a reader above, a line here.
-constexpr std::array<FabricEntry, 8> fabric_kinds{{
+constexpr auto fabric_kinds = std::to_array<FabricEntry>({
     {"star", "every node on one non-blocking switch, full duplex", star_keys, &read_star},
     {"cell", "radio cells whose nodes share a capacity, and servers behind them", cell_keys,
      &read_cell},
@@ -396,7 +398,7 @@ constexpr std::array<FabricEntry, 8> fabric_kinds{{
     {"dumbbell", "two switches with half of the nodes each and one cable between them",
      dumbbell_keys, &read_dumbbell},
     {"graph", "any switches and cables, listed one by one", graph_keys, &read_graph},
-}};
+});
 
 }  // namespace
 

@@ -18,12 +18,12 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> all_failure_keys{
-    "schedule", "mean_between", "mean_repair", "nodes",     "trace",
-    "on_death", "detection",    "return_from", "checkpoint"};
-constexpr std::array<std::string_view, 3> absence_key_table{"node", "at", "for"};
-constexpr std::array<std::string_view, 2> trace_key_table{"file", "period"};
-constexpr std::array<std::string_view, 3> checkpoint_key_table{"every", "write", "read"};
+constexpr auto all_failure_keys =
+    std::to_array<std::string_view>({"schedule", "mean_between", "mean_repair", "nodes", "trace",
+                                     "on_death", "detection", "return_from", "checkpoint"});
+constexpr auto absence_key_table = std::to_array<std::string_view>({"node", "at", "for"});
+constexpr auto trace_key_table = std::to_array<std::string_view>({"file", "period"});
+constexpr auto checkpoint_key_table = std::to_array<std::string_view>({"every", "write", "read"});
 constexpr auto on_death_table = std::to_array<Spelling<OnDeath>>(
     {{"go-on", OnDeath::go_on}, {"stall", OnDeath::stall}, {"restart", OnDeath::restart}});
 constexpr auto return_table = std::to_array<Spelling<ReturnFrom>>(
@@ -95,10 +95,10 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
         if (*trace.period == Duration::zero()) p->refuse("a period is above 0");
     }
     const double most = trace.period ? to_seconds(*trace.period) : most_failure_seconds;
-    const std::array<NumberColumn, 3> columns{
+    const auto columns = std::to_array<NumberColumn>(
         {{"node", "a node of the cluster", static_cast<double>(nodes - 1)},
          {"leaves_s", "a time in seconds, within the period", most},
-         {"returns_s", "a time in seconds, within the period", most}}};
+         {"returns_s", "a time in seconds, within the period", most}});
     const NumberTable table = read_number_table(file, columns);
     std::vector<std::vector<ListedAbsence>> listed(static_cast<std::size_t>(nodes));
     for (const NumberTable::Row& row : table.rows) {

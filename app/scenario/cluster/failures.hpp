@@ -20,7 +20,7 @@
 
 #include "algorithms/runtime/failures.hpp"
 #include "app/json/object_reader.hpp"
-#include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/algorithm_choice.hpp"
 
 namespace paceline {
 

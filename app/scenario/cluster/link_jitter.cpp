@@ -9,9 +9,9 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> normal_keys{"kind", "mean", "sd"};
-constexpr std::array<std::string_view, 3> log_normal_keys{"kind", "median", "sigma"};
-constexpr std::array<std::string_view, 3> pareto_keys{"kind", "scale", "shape"};
+constexpr auto normal_keys = std::to_array<std::string_view>({"kind", "mean", "sd"});
+constexpr auto log_normal_keys = std::to_array<std::string_view>({"kind", "median", "sigma"});
+constexpr auto pareto_keys = std::to_array<std::string_view>({"kind", "scale", "shape"});
 
 constexpr double most_jitter_sigma = 10;  // means are astronomic beyond it
 constexpr double most_shape = 1e6;
@@ -42,11 +42,11 @@ LinkJitter read_pareto(const ObjectReader& read) {
             .spread = as_number_above(shape, 1, most_shape)};
 }
 
-constexpr std::array<LinkJitterEntry, 3> jitter_laws{{
+constexpr auto jitter_laws = std::to_array<LinkJitterEntry>({
     {"normal", "around a mean, cut off at 0", normal_keys, &read_normal},
     {"log-normal", "around a median, with a tail to the right", log_normal_keys, &read_log_normal},
     {"pareto", "from a least delay on, with a heavy tail", pareto_keys, &read_pareto},
-}};
+});
 
 }  // namespace
 

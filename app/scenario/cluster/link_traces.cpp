@@ -13,11 +13,11 @@ namespace {
 
 constexpr double most_mbps = 1e9;
 constexpr double most_trace_seconds = 9e6;  // 104 days, within the clock's range
-constexpr std::array<NumberColumn, 3> trace_columns{{
+constexpr auto trace_columns = std::to_array<NumberColumn>({
     {"time_s", "a time in seconds", most_trace_seconds},
     {"up_mbps", "a bandwidth in Mbps", most_mbps},
     {"down_mbps", "a bandwidth in Mbps", most_mbps},
-}};
+});
 
 Bandwidth megabits(double rate) {
     return {std::llround(1e6 * rate)};

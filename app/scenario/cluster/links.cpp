@@ -14,10 +14,10 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> all_link_keys{
-    "preset", "bandwidth", "bandwidth_up", "latency", "efficiency", "jitter", "loss"};
-constexpr std::array<std::string_view, 7> preset_keys{
-    "name", "bandwidth", "bandwidth_up", "round_trip", "one_way_latency", "efficiency", "source"};
+constexpr auto all_link_keys = std::to_array<std::string_view>(
+    {"preset", "bandwidth", "bandwidth_up", "latency", "efficiency", "jitter", "loss"});
+constexpr auto preset_keys = std::to_array<std::string_view>(
+    {"name", "bandwidth", "bandwidth_up", "round_trip", "one_way_latency", "efficiency", "source"});
 
 Duration read_one_way(const ObjectReader& read) {
     read.not_both("round_trip", "one_way_latency");

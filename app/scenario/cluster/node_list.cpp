@@ -10,8 +10,8 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> range_keys{"from", "to", "step"};
-constexpr std::array<std::string_view, 3> words{"all", "even", "odd"};
+constexpr auto range_keys = std::to_array<std::string_view>({"from", "to", "step"});
+constexpr auto words = std::to_array<std::string_view>({"all", "even", "odd"});
 
 std::vector<int> every(int first, int last, int step) {
     std::vector<int> nodes;

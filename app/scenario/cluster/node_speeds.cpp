@@ -13,10 +13,10 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> speed_key_table{
-    "kind", "values", "sigma", "low", "high", "share", "speed", "device", "efficiency", "nodes"};
-constexpr std::array<std::string_view, 5> jitter_key_table{"kind", "deviation", "sigma", "excess",
-                                                           "shape"};
+constexpr auto speed_key_table = std::to_array<std::string_view>(
+    {"kind", "values", "sigma", "low", "high", "share", "speed", "device", "efficiency", "nodes"});
+constexpr auto jitter_key_table =
+    std::to_array<std::string_view>({"kind", "deviation", "sigma", "excess", "shape"});
 constexpr double most_speed = 1e6;
 constexpr double most_speed_sigma = 5;
 
@@ -25,15 +25,15 @@ struct Kind {
     std::string_view name;
     std::array<std::string_view, 3> keys;
 };
-constexpr std::array<Kind, 5> speed_kinds{{{"list", {"values", "", ""}},
-                                           {"log-normal", {"sigma", "", ""}},
-                                           {"uniform", {"low", "high", ""}},
-                                           {"two-classes", {"share", "speed", ""}},
-                                           {"device", {"device", "efficiency", "nodes"}}}};
-constexpr std::array<Kind, 4> jitter_kinds{{{"normal", {"deviation", "", ""}},
-                                            {"log-normal", {"sigma", "", ""}},
-                                            {"exponential", {"excess", "", ""}},
-                                            {"pareto", {"shape", "", ""}}}};
+constexpr auto speed_kinds = std::to_array<Kind>({{"list", {"values", "", ""}},
+                                                  {"log-normal", {"sigma", "", ""}},
+                                                  {"uniform", {"low", "high", ""}},
+                                                  {"two-classes", {"share", "speed", ""}},
+                                                  {"device", {"device", "efficiency", "nodes"}}});
+constexpr auto jitter_kinds = std::to_array<Kind>({{"normal", {"deviation", "", ""}},
+                                                   {"log-normal", {"sigma", "", ""}},
+                                                   {"exponential", {"excess", "", ""}},
+                                                   {"pareto", {"shape", "", ""}}});
 
 // Reads "kind" and refuses keys that belong to other kinds.
 template <std::size_t N>

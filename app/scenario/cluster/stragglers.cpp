@@ -13,9 +13,9 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> all_straggler_keys{
-    "factor", "nodes", "share", "one_node",     "every",      "first",
-    "period", "for",   "begin", "mean_between", "mean_length"};
+constexpr auto all_straggler_keys =
+    std::to_array<std::string_view>({"factor", "nodes", "share", "one_node", "every", "first",
+                                     "period", "for", "begin", "mean_between", "mean_length"});
 constexpr double most_slowdown = 1e6;
 constexpr std::int64_t most_period_steps = std::int64_t{1} << 40;
 
@@ -24,10 +24,10 @@ struct Way {
     std::string_view key;
     std::array<std::string_view, 2> with;
 };
-constexpr std::array<Way, 4> ways{{{"share", {"one_node", ""}},
-                                   {"every", {"first", ""}},
-                                   {"period", {"for", "begin"}},
-                                   {"mean_between", {"mean_length", ""}}}};
+constexpr auto ways = std::to_array<Way>({{"share", {"one_node", ""}},
+                                          {"every", {"first", ""}},
+                                          {"period", {"for", "begin"}},
+                                          {"mean_between", {"mean_length", ""}}});
 
 // Returns the way in which the object is specified, or none. Keys of two ways cannot be combined.
 std::optional<std::string_view> read_way(const ObjectReader& read) {

@@ -16,7 +16,7 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> partition_key_table{"kind", "alpha", "share"};
+constexpr auto partition_key_table = std::to_array<std::string_view>({"kind", "alpha", "share"});
 
 enum class PartitionKind : std::uint8_t {
     iid,

@@ -19,17 +19,17 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> idx_keys{"kind",         "partition",   "train_images",
-                                                   "train_labels", "test_images", "test_labels",
-                                                   "standardize"};
-constexpr std::array<std::string_view, 4> idx_file_keys{"train_images", "train_labels",
-                                                        "test_images", "test_labels"};
-constexpr std::array<std::string_view, 5> cifar_keys{"kind", "partition", "train", "test",
-                                                     "standardize"};
-constexpr std::array<std::string_view, 7> text_keys{"kind",       "partition", "file",      "unit",
-                                                    "vocabulary", "steps",     "test_share"};
-constexpr std::array<std::string_view, 8> csv_keys{"kind",  "seed",   "partition",  "file",
-                                                   "label", "target", "test_share", "standardize"};
+constexpr auto idx_keys =
+    std::to_array<std::string_view>({"kind", "partition", "train_images", "train_labels",
+                                     "test_images", "test_labels", "standardize"});
+constexpr auto idx_file_keys =
+    std::to_array<std::string_view>({"train_images", "train_labels", "test_images", "test_labels"});
+constexpr auto cifar_keys =
+    std::to_array<std::string_view>({"kind", "partition", "train", "test", "standardize"});
+constexpr auto text_keys = std::to_array<std::string_view>(
+    {"kind", "partition", "file", "unit", "vocabulary", "steps", "test_share"});
+constexpr auto csv_keys = std::to_array<std::string_view>(
+    {"kind", "seed", "partition", "file", "label", "target", "test_share", "standardize"});
 constexpr auto units = std::to_array<Spelling<TextUnit>>(
     {{"words", TextUnit::words}, {"characters", TextUnit::characters}});
 
@@ -115,12 +115,12 @@ Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams&
         read, read_or_refuse([&] { return read_csv(content_of(read, file), options, stream); }));
 }
 
-constexpr std::array<DataEntry, 4> file_kinds{{
+constexpr auto file_kinds = std::to_array<DataEntry>({
     {"idx", "MNIST and its family, gzip or not", idx_keys, &make_idx, false},
     {"cifar-10", "its binary version", cifar_keys, &make_cifar, false},
     {"text", "words or characters of a plain file", text_keys, &make_text, false},
     {"csv", "numbers in columns, a header line above", csv_keys, &make_csv, false},
-}};
+});
 
 }  // namespace
 

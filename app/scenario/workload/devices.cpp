@@ -10,7 +10,8 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> all_device_keys{"name", "title", "peak_flops", "source"};
+constexpr auto all_device_keys =
+    std::to_array<std::string_view>({"name", "title", "peak_flops", "source"});
 
 }  // namespace
 

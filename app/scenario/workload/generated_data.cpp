@@ -18,18 +18,18 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> mixture_keys{
-    "kind", "seed", "partition", "components", "dimension", "classes", "scale", "train", "test"};
-constexpr std::array<std::string_view, 10> teacher_keys{
-    "kind",    "seed", "partition",   "dimension", "hidden",
-    "classes", "gain", "label_noise", "train",     "test"};
-constexpr std::array<std::string_view, 8> regression_keys{
-    "kind", "seed", "partition", "rows", "test_rows", "dimension", "noise", "spread"};
-constexpr std::array<std::string_view, 9> digits_keys{
-    "kind", "seed", "partition", "channels", "size", "distortion", "noise", "train", "test"};
-constexpr std::array<std::string_view, 11> language_keys{
-    "kind",      "seed",   "partition", "vocabulary", "word_classes", "zipf",
-    "sharpness", "memory", "steps",     "train",      "test"};
+constexpr auto mixture_keys = std::to_array<std::string_view>(
+    {"kind", "seed", "partition", "components", "dimension", "classes", "scale", "train", "test"});
+constexpr auto teacher_keys =
+    std::to_array<std::string_view>({"kind", "seed", "partition", "dimension", "hidden", "classes",
+                                     "gain", "label_noise", "train", "test"});
+constexpr auto regression_keys = std::to_array<std::string_view>(
+    {"kind", "seed", "partition", "rows", "test_rows", "dimension", "noise", "spread"});
+constexpr auto digits_keys = std::to_array<std::string_view>(
+    {"kind", "seed", "partition", "channels", "size", "distortion", "noise", "train", "test"});
+constexpr auto language_keys =
+    std::to_array<std::string_view>({"kind", "seed", "partition", "vocabulary", "word_classes",
+                                     "zipf", "sharpness", "memory", "steps", "train", "test"});
 
 constexpr std::int64_t most_samples = 100'000'000;
 constexpr std::int64_t most_features = 10'000'000;
@@ -160,7 +160,7 @@ Dataset make_regression(const ObjectReader& read, int workers, const RandomStrea
     return linear_regression(options, streams);
 }
 
-constexpr std::array<DataEntry, 5> generated_kinds{{
+constexpr auto generated_kinds = std::to_array<DataEntry>({
     {"gaussian-mixture", "clouds of points, several to a class", mixture_keys, &make_mixture,
      false},
     {"teacher-network", "points labelled by a random two-layer net", teacher_keys, &make_teacher,
@@ -170,7 +170,7 @@ constexpr std::array<DataEntry, 5> generated_kinds{{
     {"digits", "drawn digits, distorted: images", digits_keys, &make_digits, false},
     {"artificial-language", "text of a seeded grammar with Zipf words", language_keys,
      &make_language, false},
-}};
+});
 
 }  // namespace
 

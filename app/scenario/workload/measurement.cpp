@@ -11,8 +11,8 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> all_measurement_keys{
-    "every", "samples", "target_loss", "target_test_loss", "target_accuracy", "baseline"};
+constexpr auto all_measurement_keys = std::to_array<std::string_view>(
+    {"every", "samples", "target_loss", "target_test_loss", "target_accuracy", "baseline"});
 
 // Returns the number before " iterations" or " epochs"; nothing if the text has another form.
 std::optional<double> counted(std::string_view text, std::string_view unit) {

@@ -19,13 +19,13 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> linear_keys{"kind", "bias"};
-constexpr std::array<std::string_view, 1> softmax_keys{"kind"};
-constexpr std::array<std::string_view, 2> mlp_keys{"kind", "hidden"};
-constexpr std::array<std::string_view, 2> cnn_keys{"kind", "channels"};
-constexpr std::array<std::string_view, 4> resnet_keys{"kind", "width", "blocks", "groups"};
-constexpr std::array<std::string_view, 5> lstm_keys{"kind", "embedding", "hidden", "layers",
-                                                    "tied"};
+constexpr auto linear_keys = std::to_array<std::string_view>({"kind", "bias"});
+constexpr auto softmax_keys = std::to_array<std::string_view>({"kind"});
+constexpr auto mlp_keys = std::to_array<std::string_view>({"kind", "hidden"});
+constexpr auto cnn_keys = std::to_array<std::string_view>({"kind", "channels"});
+constexpr auto resnet_keys = std::to_array<std::string_view>({"kind", "width", "blocks", "groups"});
+constexpr auto lstm_keys =
+    std::to_array<std::string_view>({"kind", "embedding", "hidden", "layers", "tied"});
 
 constexpr std::int64_t most_width = 1'000'000;
 constexpr std::int64_t most_parameters = 100'000'000;
@@ -147,7 +147,7 @@ ModelChoice read_lstm(const ObjectReader& read, const Dataset& data) {
     return choice_of(read, make_lstm<float>(shape));
 }
 
-constexpr std::array<ModelEntry, 6> model_kinds{{
+constexpr auto model_kinds = std::to_array<ModelEntry>({
     {"linear-regression", "a number, in double", linear_keys, &read_linear},
     {"softmax-regression", "convex classification, in double", softmax_keys, &read_softmax},
     {"mlp", "fully connected layers with ReLU", mlp_keys, &read_mlp},
@@ -156,7 +156,7 @@ constexpr std::array<ModelEntry, 6> model_kinds{{
     {"resnet", "in the shape of the CIFAR ResNets, with group normalization", resnet_keys,
      &read_resnet},
     {"lstm", "a language model", lstm_keys, &read_lstm},
-}};
+});
 
 }  // namespace
 

@@ -16,13 +16,13 @@ namespace {
 constexpr std::string_view folder = "models/profiles/";
 constexpr std::string_view ending = ".json";
 
-constexpr std::array<std::string_view, 8> profile_keys{
-    "name", "title", "source", "sample", "dataset", "layers", "published", "throughput"};
-constexpr std::array<std::string_view, 3> dataset_keys{"name", "samples", "source"};
-constexpr std::array<std::string_view, 4> layer_keys{"name", "macs", "source", "tensors"};
-constexpr std::array<std::string_view, 2> tensor_keys{"name", "shape"};
-constexpr std::array<std::string_view, 5> throughput_keys{"device", "gpus", "batch",
-                                                          "samples_per_s", "source"};
+constexpr auto profile_keys = std::to_array<std::string_view>(
+    {"name", "title", "source", "sample", "dataset", "layers", "published", "throughput"});
+constexpr auto dataset_keys = std::to_array<std::string_view>({"name", "samples", "source"});
+constexpr auto layer_keys = std::to_array<std::string_view>({"name", "macs", "source", "tensors"});
+constexpr auto tensor_keys = std::to_array<std::string_view>({"name", "shape"});
+constexpr auto throughput_keys =
+    std::to_array<std::string_view>({"device", "gpus", "batch", "samples_per_s", "source"});
 
 constexpr std::int64_t most_profile_entries = std::int64_t{1} << 50;
 

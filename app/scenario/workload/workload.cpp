@@ -17,12 +17,12 @@ namespace paceline {
 
 namespace {
 
-constexpr std::array<std::string_view, 15> workload_key_table{
-    "profile",      "gradient",     "model",         "data",        "sampling",
-    "stand_in_for", "step_time",    "gradient_time", "device",      "efficiency",
-    "batch",        "global_batch", "accumulation",  "update_time", "dataset_samples"};
-constexpr std::array<std::string_view, 6> stand_in_key_table{
-    "profile", "step_time", "gradient_time", "device", "efficiency", "batch"};
+constexpr auto workload_key_table = std::to_array<std::string_view>(
+    {"profile", "gradient", "model", "data", "sampling", "stand_in_for", "step_time",
+     "gradient_time", "device", "efficiency", "batch", "global_batch", "accumulation",
+     "update_time", "dataset_samples"});
+constexpr auto stand_in_key_table = std::to_array<std::string_view>(
+    {"profile", "step_time", "gradient_time", "device", "efficiency", "batch"});
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
 

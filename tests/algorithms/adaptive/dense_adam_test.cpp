@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/adaptive/dense_lamb.hpp"
+#include "algorithms/dense/dense_sgd.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 

@@ -10,6 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/collective/collective.hpp"
+#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/overlapped_sgd.hpp"
+#include "algorithms/sparse/dgc.hpp"
+#include "algorithms/sparse/gradient_dropping.hpp"
 #include "tests/models/built_in_profile.hpp"
 
 namespace paceline::step_models_test {

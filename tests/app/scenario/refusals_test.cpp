@@ -1,6 +1,7 @@
 // Every scenario of tests/refusals is refused, each for its own reason. Next to each <name>.json is
-// <name>.expected: a line with the path of the fault (empty where there is none) and a line with a
-// part of the message. The fault of profile-file-*.json lies in the file that its profile names, that
+// <name>.expected: a line with the path of the fault (empty where there is none), a line with a part
+// of the message and, where the schema sees no fault, a line "valid by the schema". The fault of
+// profile-file-*.json lies in the file that its profile names, that
 // of data-file-*.json in a file that its data names, at a byte of it, and that of trace-file-*.json
 // in a line of the trace.
 #include <algorithm>

@@ -10,13 +10,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/schema.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
-#include "app/scenario/schema.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/baseline.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/scenario/algorithms/plain_algorithm.hpp"
 
 namespace paceline::schema_defaults_test {
 namespace {
@@ -160,19 +161,6 @@ const std::vector<Stage> stages{
          "file": "rows.csv", "label": "z", "standardize": false, "size": null, "noise": null,
          "train": null, "test": null}}})"},
 };
-
-// Adds what algorithms require in addition to their kind.
-Json with_what_is_required(const Json& definition, Json object) {
-    for (const std::string name : definition.at("required")) {
-        if (name == "mixing") object[name] = Json::parse(R"({"kind": "ring"})");
-        if (name == "compressor")
-            object[name] = Json::parse(R"({"kind": "top-k", "density": 0.2})");
-        if (name == "operation") object[name] = "all-reduce";
-        if (name == "switch_step") object[name] = 4;
-        if (name == "file") object[name] = "data";
-    }
-    return object;
-}
 
 // Follows a reference; keys beside the reference take precedence.
 Json resolved(Json property) {
@@ -344,7 +332,7 @@ bool is_algorithm(const std::string& definition) {
         all, [&](const Json& one) { return one.at("$ref") == "#/definitions/" + definition; });
 }
 
-std::vector<Case> cases_of(const std::string& definition, const Json& schema) {
+std::vector<Case> cases_of(const std::string& definition) {
     if (definition.starts_with("data-")) return cases_of_data(definition.substr(5));
     if (definition.starts_with("compressor-")) return cases_of_compressor(definition.substr(11));
     std::vector<Case> cases;
@@ -357,7 +345,8 @@ std::vector<Case> cases_of(const std::string& definition, const Json& schema) {
         }
     };
     if (is_algorithm(definition)) {
-        const Json object = with_what_is_required(schema, {{"kind", definition}});
+        Json object = plain_algorithm(definition);
+        if (object.contains("compressor")) object["compressor"]["density"] = 0.2;
         add({{"algorithm", object}}, "/algorithm");
     }
     for (const Stage& stage : stages)
@@ -406,7 +395,7 @@ TEST_CASE("schema: a key left out is the same as its default written, and not as
             ++defaults;
             bool is_felt = false;
             runner.refusals.clear();
-            for (const Case& one : cases_of(definition, schema)) {
+            for (const Case& one : cases_of(definition)) {
                 CAPTURE(one.scenario.dump());
                 const Finding finding = find(runner, one, key, property);
                 CHECK(finding != Finding::not_the_same);

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/optimizer.hpp"
-#include "app/scenario/schema.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
 
@@ -135,7 +135,7 @@ TEST_CASE("own optimizer: a fault in it is told with its place") {
 }
 
 TEST_CASE("own optimizer: the schema leads to each of its keys") {
-    for (const std::string_view key : optimizer_keys()) {
+    for (const std::string_view key : definition_keys("optimizer")) {
         CAPTURE(key);
         CHECK(path_problem(scenario_schema(), "algorithm.optimizer." + std::string(key)).empty());
     }

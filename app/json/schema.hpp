@@ -1,16 +1,20 @@
-// scenario.schema.json as a reader of paths sees it: which dotted paths a scenario can have.
+// scenario.schema.json: which keys an object can have, and which dotted paths a scenario can have.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/json/json_file.hpp"
+#include "app/json/object_reader.hpp"
 
 namespace paceline {
 
 /// Returns the schema, parsed from the built-in resource.
 const Json& scenario_schema();
+
+/// Returns the keys of the objects that a definition describes, in the order of the schema. Requires
+/// that the schema has a definition of this name, with properties.
+Keys definition_keys(std::string_view name);
 
 /// Returns the parts of a dotted path. Requires a path that is not empty.
 std::vector<std::string> split_path(std::string_view path);

@@ -1,12 +1,15 @@
-#include "app/scenario/schema.hpp"
+#include "app/json/schema.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
 #include "app/json/resources.hpp"
+#include "sim/engine/check.hpp"
 
 namespace paceline {
 
@@ -53,6 +56,20 @@ const Json& scenario_schema() {
     static const Json schema =
         parse_json(resource("scenarios/scenario.schema.json"), "scenarios/scenario.schema.json");
     return schema;
+}
+
+Keys definition_keys(std::string_view name) {
+    static const std::map<std::string, std::vector<std::string_view>, std::less<>> keys_of = [] {
+        std::map<std::string, std::vector<std::string_view>, std::less<>> all;
+        for (const auto& [definition, json] : scenario_schema().at("definitions").items())
+            if (json.contains("properties"))
+                for (const auto& [key, property] : json.at("properties").items())
+                    all[definition].push_back(key);
+        return all;
+    }();
+    const auto found = keys_of.find(name);
+    PACELINE_CHECK(found != keys_of.end(), "the schema defines every object that is read");
+    return found->second;
 }
 
 std::vector<std::string> split_path(std::string_view path) {

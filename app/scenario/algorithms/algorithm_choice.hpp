@@ -1,0 +1,80 @@
+// An algorithm as a scenario chose it: what a run needs of it, and what reports say about it.
+//
+// Everything that runs a scenario includes this header, so it only declares what an algorithm runs
+// on. The readers of the families include the rest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "algorithms/runtime/wire_format.hpp"
+#include "app/scenario/algorithms/mixings.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+class Layout;
+class Worker;
+struct StepModelInput;
+
+/// What an algorithm requires of its mixing for the workers to reach consensus. A violation causes
+/// a warning, never an error.
+enum class MixingNeed : std::uint8_t {
+    none,
+    symmetric_and_static,
+    least_eigenvalue_above_minus_third,  // and symmetric and static
+};
+
+/// What happens to a run when a worker dies (algorithms/runtime/failures.hpp).
+enum class WhenNodesDie : std::uint8_t {
+    cannot_go_on,     // all nodes restart, or the run ends
+    reruns_replicas,  // the survivors rerun collectives; the model is the same on all
+    reruns_models,    // the survivors rerun collectives; each worker has its own model
+    renormalizes,     // averages cover the neighbors that are present
+    loses_shares,     // shares go to the neighbors that are present; those of the dead are lost
+    skips,            // exchanges with absent workers do not take place
+    server_goes_on,   // a server continues with the workers that are present
+};
+
+/// What holds for an algorithm whatever its options are.
+struct AlgorithmTraits {
+    WhenNodesDie when_nodes_die = WhenNodesDie::cannot_go_on;
+    MixingNeed mixing_need = MixingNeed::none;
+    bool trains = true;                  // can make use of values
+    bool has_server = false;             // always has a server, on a node of its own
+    bool decays_by_itself = false;       // applies weight decay itself, not in the gradient
+    bool looks_ahead_and_clips = false;  // supports the optimizer's "nesterov" and "clip"
+};
+
+/// An algorithm whose options have been read and checked. `read_algorithm` sets its traits.
+struct AlgorithmChoice : AlgorithmTraits {
+    std::string label;
+    std::function<Task<>(Worker&)> run;
+    std::function<Task<>(Worker&)> serve{};  // run by each server, for algorithms with server code
+    WireFormat wire = fp32;
+    std::optional<Bytes> bucket;   // bucket size of the gradient; empty: one bucket
+    MixingChoice mixing;           // set by decentralized algorithms
+    int server_nodes = 0;          // nodes it needs besides the workers'
+    int sends_at_once = 0;         // messages that a worker sends at once, beyond one
+    bool meets_everybody = false;  // over time, every worker sends to every other worker
+    bool needs_epochs = false;     // its options are stated in epochs
+    /// Returns the bytes that one worker contributes to a (final) step, before aggregation.
+    std::function<Bytes(const Layout&)> contribution;
+    /// Returns the closed form of step k on an idle network, where one is known.
+    std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
+        model_step;
+    /// Returns the number of messages of step k, over all workers.
+    std::function<std::int64_t(const StepModelInput&, std::int64_t k)> messages;
+    /// Returns the stage that step k belongs to. Steps within a stage are contiguous. They all cost
+    /// the same, or their cost repeats every `period` steps.
+    std::function<double(std::int64_t k, double epoch)> stage = [](std::int64_t, double) {
+        return 0.0;
+    };
+    std::int64_t period = 1;  // in steps
+    double computing = 1;     // share of the workers that compute in a step
+};
+
+}  // namespace paceline

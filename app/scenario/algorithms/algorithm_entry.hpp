@@ -1,0 +1,37 @@
+// A row of the table of algorithms. Each family has a table (families.hpp).
+//
+// The options of an algorithm are the properties of its definition in scenario.schema.json, which
+// has the algorithm's name. The reader can ask for no other key, and a test checks that it reads
+// all of them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "app/json/object_reader.hpp"
+#include "app/scenario/algorithms/algorithm_choice.hpp"
+#include "app/scenario/algorithms/all_reduces.hpp"
+#include "app/scenario/algorithms/optimizer.hpp"
+
+namespace paceline {
+
+/// What an algorithm's options depend on.
+struct AlgorithmInput : WorkerShape {
+    Optimizer optimizer{};  // for runs that train
+};
+
+struct AlgorithmEntry {
+    std::string_view name;
+    std::string_view summary;
+    AlgorithmChoice (*read)(const ObjectReader& read, const AlgorithmInput& in);
+    AlgorithmTraits traits;
+};
+
+/// A family is a page of docs/algorithms, of the same name.
+struct AlgorithmFamily {
+    std::string_view name;
+    std::string_view summary;
+    std::span<const AlgorithmEntry> algorithms;
+};
+
+}  // namespace paceline
