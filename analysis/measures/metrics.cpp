@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/runtime/cluster.hpp"
 #include "algorithms/runtime/worker.hpp"
+#include "algorithms/runtime/worker_processes.hpp"
 
 namespace paceline {
 

@@ -25,13 +25,15 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/runtime/cluster.hpp"
-#include "algorithms/runtime/worker_processes.hpp"
 #include "analysis/measures/training_log.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
+#include "sim/network/network_part.hpp"
 
 namespace paceline {
+
+class Cluster;
+class WorkerProcesses;
 
 struct Metrics {
     int nodes = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "algorithms/runtime/cluster.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "models/tensors/algebra.hpp"
 

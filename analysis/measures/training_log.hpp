@@ -21,12 +21,14 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/runtime/cluster.hpp"
 #include "models/problem.hpp"
+#include "models/tensors/vector.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
 
 namespace paceline {
+
+class Cluster;
 
 struct Evaluation {
     double sim_time_s = 0;

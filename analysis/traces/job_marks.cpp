@@ -1,5 +1,6 @@
 #include "analysis/traces/job_marks.hpp"
 
+#include "algorithms/runtime/cluster.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {

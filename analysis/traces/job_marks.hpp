@@ -13,11 +13,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/runtime/cluster.hpp"
 #include "analysis/measures/metrics.hpp"
 #include "sim/network/network_part.hpp"
 
 namespace paceline {
+
+class Cluster;
 
 class JobMarks {
   public:

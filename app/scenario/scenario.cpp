@@ -84,7 +84,7 @@ void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario&
         optimizer.refuse(
             "its schedule goes by shares of the run; stop at \"iterations\" or \"epochs\"");
     const bool wants_the_rule = training.optimizer.nesterov || training.optimizer.clip > 0;
-    if (wants_the_rule && !scenario.algorithm.looks_ahead_and_clips)
+    if (wants_the_rule && !scenario.algorithm.supports_nesterov_and_clipping)
         algorithm_optimizer(*read.optional("algorithm"))
             .value_or(optimizer)
             .refuse(

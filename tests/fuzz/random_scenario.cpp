@@ -323,7 +323,8 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
         if (key == "background") return fabric_nodes_ > 1;
     }
     if (place == "link" && key == "bandwidth_up") return one_of(fabric_kind_, {"star", "cell"});
-    if (key == "nesterov" || key == "clip") return traits_of(algorithm_kind_).looks_ahead_and_clips;
+    if (key == "nesterov" || key == "clip")
+        return traits_of(algorithm_kind_).supports_nesterov_and_clipping;
     if (key == "optimizer" || key == "measure") return trains_;
     if (key.starts_with("target_accuracy")) return trains_ && of_classes_;
     return true;

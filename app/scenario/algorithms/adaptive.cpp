@@ -237,7 +237,7 @@ constexpr auto adaptive_algorithms = std::to_array<AlgorithmEntry>({
     {"one-bit-sgd",
      "1-bit SGD, two levels per column (Seide et al., 2014)",
      &read_one_bit_sgd,
-     {.decays_by_itself = true, .looks_ahead_and_clips = true}},
+     {.decays_by_itself = true, .supports_nesterov_and_clipping = true}},
 });
 
 }  // namespace

@@ -43,10 +43,10 @@ enum class WhenNodesDie : std::uint8_t {
 struct AlgorithmTraits {
     WhenNodesDie when_nodes_die = WhenNodesDie::cannot_go_on;
     MixingNeed mixing_need = MixingNeed::none;
-    bool trains = true;                  // can make use of values
-    bool has_server = false;             // always has a server, on a node of its own
-    bool decays_by_itself = false;       // applies weight decay itself, not in the gradient
-    bool looks_ahead_and_clips = false;  // supports the optimizer's "nesterov" and "clip"
+    bool trains = true;             // can make use of values
+    bool has_server = false;        // always has a server, on a node of its own
+    bool decays_by_itself = false;  // applies weight decay itself, not in the gradient
+    bool supports_nesterov_and_clipping = false;  // supports the optimizer's "nesterov" and "clip"
 };
 
 /// An algorithm whose options have been read and checked. `read_algorithm` sets its traits.

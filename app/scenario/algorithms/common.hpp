@@ -16,7 +16,7 @@ inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
 inline constexpr AlgorithmTraits momentum_sgd_on_replicas{
     .when_nodes_die = WhenNodesDie::reruns_replicas,
     .decays_by_itself = true,
-    .looks_ahead_and_clips = true};
+    .supports_nesterov_and_clipping = true};
 
 /// Reads "fp32" or "fp16".
 WireFormat as_wire(const Place& place);

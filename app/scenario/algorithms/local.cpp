@@ -246,7 +246,7 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
 
 constexpr AlgorithmTraits local_steps{.when_nodes_die = WhenNodesDie::reruns_models,
                                       .decays_by_itself = true,
-                                      .looks_ahead_and_clips = true};
+                                      .supports_nesterov_and_clipping = true};
 
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto local_algorithms = std::to_array<AlgorithmEntry>({

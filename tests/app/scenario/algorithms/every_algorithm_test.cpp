@@ -68,7 +68,7 @@ TEST_CASE("every algorithm: its row says whether it looks ahead and clips, and h
 
         for (const char* setting : {"optimizer.nesterov=true", "optimizer.clip=1"})
             CHECK(refusal(with(algorithm, {setting})).has_value() ==
-                  !entry.traits.looks_ahead_and_clips);
+                  !entry.traits.supports_nesterov_and_clipping);
         CHECK(static_cast<bool>(study.scenario(with(algorithm)).algorithm.serve) ==
               entry.traits.has_server);
     }
