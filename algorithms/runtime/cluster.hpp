@@ -64,7 +64,7 @@ class Cluster {
     /// Returns whether the stop rule has said that no more steps begin.
     [[nodiscard]] bool has_no_more_steps() const { return state_.stop_decided; }
     /// Null unless workers go on without absent ones.
-    [[nodiscard]] Membership* membership() { return state_.membership.get(); }
+    [[nodiscard]] Membership* membership() const { return state_.membership.get(); }
     /// Records that a worker has left and its process has been destroyed.
     void mark_away(int rank);
     /// Records that a worker is back. It takes part from the next step on, reported by `on_join`.

@@ -125,21 +125,21 @@ Task<Vector> Worker::fault_tolerant_combine(Stream round, Vector v, CollectiveOf
     co_return attempt->round.once(form);
 }
 
-Task<> Worker::death_detected(int node) {
+Task<> Worker::death_detected(int node) const {
     Membership& membership = *shared_.membership;
     if (membership.present(node)) co_await wait_for(membership.death(node), {"news of node", node});
     const Time known = membership.detection_time(node);
     if (known > simulation().now()) co_await simulation().sleep(known - simulation().now());
 }
 
-Task<bool> Worker::received(int from, Stream round) {
+Task<bool> Worker::received(int from, Stream round) const {
     co_await Receive(shared_.network, own_.rank, from, round);
     co_return true;
 }
 
 // Waits for what a neighbor sent in a round; returns false if the neighbor is known to have died
 // first.
-Task<bool> Worker::received_before_death(int from, Stream round) {
+Task<bool> Worker::received_before_death(int from, Stream round) const {
     const auto first = co_await first_of(received(from, round), death_detected(from));
     co_return first.index() == 0;
 }
