@@ -113,16 +113,14 @@ def faults_of_include(file, quoted, path):
 
 
 def includes_of(root, file):
-    """Yields (line number, match of INCLUDE) for each include of `file`."""
-    for number, line in enumerate((root / file).read_text(encoding="utf-8").splitlines(), 1):
-        include = INCLUDE.match(line)
-        if include is not None:
-            yield number, include
+    """Returns (line number, match of INCLUDE) for each include of `file`."""
+    lines = enumerate((root / file).read_text(encoding="utf-8").splitlines(), 1)
+    return [(number, include) for number, line in lines if (include := INCLUDE.match(line))]
 
 
-def faults_of_file(root, file):
-    """Yields one line of text for each fault of `file`."""
-    for number, include in includes_of(root, file):
+def faults_of_file(file, includes):
+    """Yields one line of text for each fault of `file` by itself."""
+    for number, include in includes:
         if not include["open"]:
             yield f"{file}:{number}: an include by macro; allowed: the path, written out"
             continue
@@ -148,16 +146,17 @@ def circles(edges):
             yield from visit(node, [node])
 
 
-def faults_of_circles(root, files):
+def faults_of_circles(includes_by_file):
     """Yields a line of text for each include of a chain that leads back to its folder or to its pair of files.
 
     Includes that are refused for themselves are left out.
     """
-    for what, group in (("pairs of files", lambda file: str(file.with_suffix(""))), ("folders", lambda file: str(file.parent))):
-        known = {group(file) for file in files}
+    groups = {"pairs of files": lambda file: str(file.with_suffix("")), "folders": lambda file: str(file.parent)}
+    for what, group in groups.items():
+        known = {group(file) for file in includes_by_file}
         edges = {}
-        for file in files:
-            for number, include in includes_of(root, file):
+        for file, includes in includes_by_file.items():
+            for number, include in includes:
                 target = group(Path(include["path"]))
                 refused = any(faults_of_include(file, include["open"] == '"', include["path"]))
                 if target in known and target != group(file) and not refused:
@@ -177,7 +176,9 @@ def files_of(root):
 def check(root):
     """Returns (number of files, faults)."""
     files = files_of(root)
-    return len(files), [*(fault for file in files for fault in faults_of_file(root, file)), *faults_of_circles(root, files)]
+    includes_by_file = {file: includes_of(root, file) for file in files}
+    of_files = (fault for file, includes in includes_by_file.items() for fault in faults_of_file(file, includes))
+    return len(files), [*of_files, *faults_of_circles(includes_by_file)]
 
 
 # One line per rule; every one of the bad must be refused, once, and none of the good.

@@ -226,7 +226,7 @@ class Worker {
     /// Returns whether it is known by now that a life of a worker has ended.
     [[nodiscard]] bool is_known_dead(int rank, int life) const;
     /// Waits until it is known that the present life of a worker has ended. Requires others_fail().
-    Task<> death_detected(int rank) const;
+    Task<> death_detected(int node) const;
     /// Takes the next letter out of a box of this worker. Returns nullopt if a worker dies or joins
     /// first.
     Task<std::optional<Letter>> next_letter_or_change(int box);

@@ -1,8 +1,8 @@
 // Reads one JSON object by key, and refuses unknown keys.
 //
-// The reader is constructed with a table of known keys. It refuses unknown keys at once and
-// suggests the nearest known one. A test checks the tables against scenario.schema.json. Every
-// error names file and path.
+// The reader is constructed with the known keys, from a definition of the schema (schema.hpp) or
+// from a table that a test compares with the schema. It refuses unknown keys at once and suggests
+// the nearest known one. Every error names file and path.
 #pragma once
 
 #include <array>
