@@ -44,7 +44,6 @@ void Membership::leave(int node, Time known, const HasArrived& has_arrived) {
         attempt->second->broken.fire();
         attempt = attempts_.erase(attempt);
     }
-    if (all_back_ && on_stall) on_stall();
     std::erase_if(mail_, [&](const auto& entry) {
         const auto& [round, way] = entry.first;
         const auto [to, from] = way;
@@ -63,7 +62,6 @@ void Membership::make_ready(int node) {
     PACELINE_CHECK(at(node).state == State::away, "who returns was away");
     at(node).state = State::ready;
     if (--away_ == 0 && all_back_) std::exchange(all_back_, nullptr)->fire();
-    if (all_back_ && on_stall) on_stall();
 }
 
 void Membership::join(int node, Stream first_round) {

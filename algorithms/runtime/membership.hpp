@@ -107,8 +107,9 @@ class Membership {
     /// Fires when no node is away. Workers that stall wait for it.
     [[nodiscard]] std::shared_ptr<Signal> all_back();
     [[nodiscard]] bool stalls() const { return stalls_; }
-    /// Called when a worker begins to wait until no node is away, and at each return and death
-    /// while a worker waits.
+    /// Returns whether a worker has begun to wait until no node is away.
+    [[nodiscard]] bool somebody_stalls() const { return all_back_ != nullptr; }
+    /// Called when a worker begins to wait until no node is away.
     std::function<void()> on_stall{};
 
     // --- mail of neighbors ---

@@ -14,12 +14,6 @@ void expect_at_barrier(SharedState& all) {
     all.barrier.expect(std::max(all.membership->number_present(), 1) + all.job.servers);
 }
 
-void forget_letters_of(SharedState& all, int rank) {
-    std::erase_if(all.letters, [rank](const SharedState::LetterUnderWay& letter) {
-        return letter.from == rank;
-    });
-}
-
 // If no worker is present, the ready workers begin the current step again, because it may be
 // unfinished.
 void repeat_step_if_none_present(SharedState& all) {
@@ -39,7 +33,7 @@ void repeat_step_if_none_present(SharedState& all) {
 
 void mark_away(SharedState& all, int rank) {
     all.services.erase(rank);
-    forget_letters_of(all, rank);
+    all.forget_letters_of(rank);
     all.network.drop_messages_from(rank);
     WorkerState& left = all.worker(rank);
     left.boxes.clear();
@@ -104,6 +98,7 @@ void mark_written(SharedState& all, int rank) {
 void roll_back(SharedState& all) {
     all.services.clear();
     all.letters.clear();
+    all.delivered.clear();
     all.mail.clear();
     all.rounds = {};
     all.mixings = {};

@@ -5,6 +5,17 @@
 
 namespace paceline {
 
+namespace {
+
+// A coroutine cannot destroy its own frame, so the letter moves to those that are erased later.
+Task<> deliver(SharedState& all, SharedState::Letters::iterator place, int box, Letter letter) {
+    co_await Receive(all.network, place->to, place->from, lane_of_box(box));
+    all.worker(place->to).boxes[box].put(std::move(letter));
+    all.delivered.splice(all.delivered.end(), all.letters, place);
+}
+
+}  // namespace
+
 SharedState::SharedState(NetworkPart part, Job work)
     : network(part),
       job(std::move(work)),
@@ -52,14 +63,16 @@ void SharedState::serve(int rank, std::string name, Task<> work) {
 }
 
 void SharedState::expect_letter(int from, int to, int box, Letter letter) {
-    while (!letters.empty() && letters.front().delivery.finished()) letters.pop_front();
-    letters.push_back({from, simulation().start(deliver(to, box, life_of(to), std::move(letter)))});
+    delivered.clear();
+    const auto place = letters.insert(letters.end(), {from, to});
+    place->delivery.emplace(
+        simulation().start(letter_process, deliver(*this, place, box, std::move(letter))));
 }
 
-// A letter to an earlier life of its receiver is dropped.
-Task<> SharedState::deliver(int to, int box, int life, Letter letter) {
-    co_await Receive(network, to, letter.from, lane_of_box(box));
-    if (present(to) && life_of(to) == life) worker(to).boxes[box].put(std::move(letter));
+void SharedState::forget_letters_of(int rank) {
+    std::erase_if(letters, [rank](const LetterUnderWay& letter) {
+        return letter.from == rank || letter.to == rank;
+    });
 }
 
 void SharedState::note_density(SparseRound& round) {

@@ -65,15 +65,19 @@ struct SharedState {
     void serve(int rank, std::string name, Task<> work);
     /// Delivers a letter when the next message of its lane arrives.
     void expect_letter(int from, int to, int box, Letter letter);
-    Task<> deliver(int to, int box, int life, Letter letter);
+    /// Forgets the letters from a worker and to it that are under way.
+    void forget_letters_of(int rank);
 
     void note_density(SparseRound& round);
     [[nodiscard]] MeasuredDensity mean_density() const;
 
+    /// A letter that waits for its message.
     struct LetterUnderWay {
         int from;
-        Pending<> delivery;
+        int to;
+        std::optional<Pending<>> delivery{};
     };
+    using Letters = std::list<LetterUnderWay>;
 
     NetworkPart network;
     Job job;
@@ -114,7 +118,10 @@ struct SharedState {
     Time checkpoint_begun{};
 
     // Coroutine frames that refer to the members above, so they are destroyed first.
-    std::list<LetterUnderWay> letters{};  // in flight; some may have arrived
+    // Letters belong to no worker's process, because they outlive it. Nobody waits in them.
+    ProcessPtr letter_process = make_process("letters", EventKind::daemon);
+    Letters letters{};    // under way
+    Letters delivered{};  // their coroutines have ended; erased when the next letter is posted
     std::map<int, Processes> services{};  // by rank
 };
 

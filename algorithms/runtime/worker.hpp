@@ -236,7 +236,7 @@ class Worker {
     /// Runs a task concurrently. Await the result once, or drop it to cancel the task.
     template <class T>
     Pending<T> start(Task<T> task) {
-        return simulation().start(std::move(task));
+        return simulation().start(simulation().running_process(), std::move(task));
     }
 
     /// Returns the mean of the sparse v of all members. Messages weigh what they contain

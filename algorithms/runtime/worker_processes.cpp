@@ -37,38 +37,59 @@ WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerPr
     nodes_.resize(static_cast<std::size_t>(cluster.nodes()));
     cluster_.on_join([this](int rank) { spawn(rank); });
     if (Membership* membership = cluster_.membership())
-        membership->on_stall = [this] { wait_for_all(); };
+        membership->on_stall = [this] { update_what_keeps_the_run_alive(); };
 }
 
 void WorkerProcesses::begin() {
     spawn_servers();
     for (int rank = 0; rank < cluster_.nodes(); ++rank) plan_next_absence(rank);
-    const bool whole = std::ranges::none_of(nodes_, [](const Node& node) { return node.away; });
-    if (restarts_all() && !whole) return wait_for_all();
+    const bool whole = std::ranges::none_of(nodes_, is_missing);
+    if (restarts_all() && !whole) return;
     for (int rank = 0; rank < cluster_.nodes(); ++rank)
-        if (!nodes_[static_cast<std::size_t>(rank)].away) spawn(rank);
+        if (!is_missing(nodes_[static_cast<std::size_t>(rank)])) spawn(rank);
 }
 
-bool WorkerProcesses::has_finished(const Node& node) const {
+bool WorkerProcesses::is_missing(const Node& node) {
+    return node.stage == Stage::away || node.stage == Stage::recovering;
+}
+
+bool WorkerProcesses::is_lost(const Node& node) {
+    return node.stage == Stage::away && node.absence->returns == never;
+}
+
+bool WorkerProcesses::has_finished(const Node& node) {
     return node.process != nullptr && node.process->finished();
 }
 
 bool WorkerProcesses::finished() const {
-    return std::ranges::any_of(nodes_, [&](const Node& node) { return has_finished(node); }) &&
-           std::ranges::all_of(nodes_, [&](const Node& node) {
+    return std::ranges::any_of(nodes_, has_finished) &&
+           std::ranges::all_of(nodes_, [](const Node& node) {
                return node.process == nullptr || has_finished(node);
            });
+}
+
+// Returns whether somebody waits for missing nodes, all of which return.
+bool WorkerProcesses::returns_are_awaited() const {
+    if (std::ranges::any_of(nodes_, is_lost)) return false;
+    if (restarts_all())
+        return std::ranges::any_of(nodes_,
+                                   [](const Node& node) { return node.stage != Stage::working; });
+    const Membership& membership = *cluster_.membership();
+    return membership.number_present() == 0 || membership.somebody_stalls();
+}
+
+void WorkerProcesses::update_what_keeps_the_run_alive() {
+    simulation().count_standby(returns_are_awaited());
 }
 
 std::string WorkerProcesses::missing_nodes_text() const {
     std::string text;
     for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
         const Node& node = nodes_[rank];
-        if (!node.away) continue;
-        const bool for_good = !node.absence || node.absence->returns == never;
+        if (!is_missing(node)) continue;
         text += fmt::format("{}{} {} died at {:.6g} s{}", text.empty() ? "" : "; ", program_.name,
                             rank, to_seconds(node.left.time_since_epoch()),
-                            for_good ? " and never returns" : "");
+                            is_lost(node) ? " and never returns" : "");
     }
     return text;
 }
@@ -78,14 +99,14 @@ void WorkerProcesses::count_absences() {
     for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) count_absence(rank);
 }
 
-// A node that is back but waits to join still counts as away. Under OnDeath::restart it waits for
+// A node that is ready but has not joined still counts as away. Under OnDeath::restart it waits for
 // the other dead nodes instead.
 void WorkerProcesses::count_absence(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     if (node.process != nullptr) return;
     TimeUse& use = cluster_.worker(rank).time_use();
     const Duration span = simulation().now() - node.idle_since;
-    if (node.away || !restarts_all())
+    if (is_missing(node) || !restarts_all())
         use.be_away(span);
     else
         use.wait_for_dead(span);
@@ -103,6 +124,7 @@ void WorkerProcesses::end_process(Node& node) {
 void WorkerProcesses::spawn(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     count_absence(rank);
+    node.stage = Stage::working;
     node.process = std::make_unique<Processes>(simulation());
     node.process->spawn(fmt::format("{} {}", program_.name, rank),
                         program_.run(cluster_.worker(rank)));
@@ -135,50 +157,34 @@ void WorkerProcesses::die(std::uint32_t rank) {
 void WorkerProcesses::leave(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     count_absence(rank);  // no effect while it has a process
-    node.away = true;
+    node.stage = Stage::away;
     node.left = simulation().now();
-    plan_return(rank, false);
+    if (node.absence->returns != never)
+        simulation().at(
+            std::max(node.absence->returns, simulation().now()),
+            action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(rank)),
+            EventKind::standby);
     if (restarts_all()) {
         restart_.reset();
-        for (Node& other : nodes_) end_process(other);
-        return wait_for_all();
+        for (Node& other : nodes_) {
+            end_process(other);
+            if (!is_missing(other)) other.stage = Stage::ready;
+        }
+    } else {
+        end_process(node);
+        cluster_.mark_away(rank);
     }
-    end_process(node);
-    cluster_.mark_away(rank);
-    if (cluster_.membership()->number_present() == 0) wait_for_all();
-}
-
-void WorkerProcesses::plan_return(int rank, bool is_waited_for) {
-    Node& node = nodes_[static_cast<std::size_t>(rank)];
-    if (node.absence->returns == never) return;
-    const Time returns = std::max(node.absence->returns, simulation().now());
-    node.comes_back = simulation().at(
-        returns, action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(rank)),
-        is_waited_for ? EventKind::foreground : EventKind::daemon);
-    node.back_is_planned = true;
-    node.is_waited_for = is_waited_for;
-}
-
-// Makes pending returns keep the run alive, provided that all missing nodes return.
-void WorkerProcesses::wait_for_all() {
-    const auto is_lost = [](const Node& node) {
-        return node.away && node.absence->returns == never;
-    };
-    if (std::ranges::any_of(nodes_, is_lost)) return;
-    for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) {
-        Node& node = nodes_[static_cast<std::size_t>(rank)];
-        if (!node.back_is_planned || node.is_waited_for) continue;
-        simulation().cancel(node.comes_back);
-        plan_return(rank, true);
-    }
+    update_what_keeps_the_run_alive();
 }
 
 void WorkerProcesses::come_back(std::uint32_t rank) {
     Node& node = nodes_[rank];
-    node.back_is_planned = false;
-    if (restarts_all()) return is_back(static_cast<int>(rank));
+    if (restarts_all()) return be_ready(static_cast<int>(rank));
     if (cluster_.has_no_more_steps()) return;
-    node.coming_back.emplace(simulation().start(recover(static_cast<int>(rank))));
+    node.stage = Stage::recovering;
+    node.recovery.emplace(simulation().start(
+        make_process(fmt::format("return of {} {}", program_.name, rank), EventKind::standby),
+        recover(static_cast<int>(rank))));
 }
 
 Task<> WorkerProcesses::recover(int rank) {
@@ -188,7 +194,7 @@ Task<> WorkerProcesses::recover(int rank) {
         worker.model() = cluster_.checkpoint().models[static_cast<std::size_t>(rank)];
     }
     if (failures_.return_from == ReturnFrom::peer) co_await copy_from_a_peer(rank);
-    is_back(rank);
+    be_ready(rank);
 }
 
 // Copies the model of the next node that is present. If that node dies during the copy, takes
@@ -207,14 +213,18 @@ Task<> WorkerProcesses::copy_from_a_peer(int rank) {
     }
 }
 
-void WorkerProcesses::is_back(int rank) {
+void WorkerProcesses::be_ready(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     count_absence(rank);
-    node.away = false;
+    node.stage = Stage::ready;
     plan_next_absence(rank);
-    if (!restarts_all()) return cluster_.mark_returned(rank);
-    if (std::ranges::any_of(nodes_, [](const Node& other) { return other.away; })) return;
-    restart_.emplace(simulation().start(begin_again()));
+    if (!restarts_all()) {
+        cluster_.mark_returned(rank);
+    } else if (std::ranges::none_of(nodes_, is_missing)) {
+        restart_.emplace(
+            simulation().start(make_process("restart", EventKind::standby), begin_again()));
+    }
+    update_what_keeps_the_run_alive();
 }
 
 Task<> WorkerProcesses::begin_again() {
@@ -227,6 +237,7 @@ Task<> WorkerProcesses::begin_again() {
     cluster_.roll_back();
     spawn_servers();
     for (int rank = 0; rank < cluster_.nodes(); ++rank) spawn(rank);
+    update_what_keeps_the_run_alive();
 }
 
 }  // namespace paceline

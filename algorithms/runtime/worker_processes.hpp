@@ -2,13 +2,22 @@
 //
 // When a node leaves, its process is destroyed at its current suspension point. The node returns as
 // Failures says, and its algorithm starts anew at the step that the node joins in. Under
-// OnDeath::restart one death destroys all processes; once no node is away, all start at the step of
-// the last checkpoint.
+// OnDeath::restart one death destroys all processes; once no node is missing, all start at the step
+// of the last checkpoint.
 //
-// Pending deaths do not keep the simulation alive. A pending return does only if some process waits
-// for that node, and no process waits for a node that never returns. So a run whose nodes wait for
-// a lost node ends, even if other nodes would keep failing and returning, and `missing_nodes_text` lists
-// the missing nodes. Servers do not fail.
+//            dies             returns                 has a model           joins
+//   working ------->  away  ----------->  recovering -------------> ready --------> working
+//                      ^                                              |
+//                      +----------------------- dies -----------------+
+//
+// Under OnDeath::restart a death makes the nodes that work ready, a node that returns is ready at
+// once (all read the checkpoint together later), and all join when all are ready.
+//
+// Pending deaths do not keep the simulation alive. Returns, recoveries and restarts are standby
+// events: they do so only while somebody waits for a missing node and every missing node returns.
+// So a run ends when those present have taken their steps, however long a return would still take;
+// and so does a run whose nodes wait for a lost node, even if other nodes would keep failing and
+// returning (`missing_nodes_text` lists the missing). Servers do not fail.
 //
 // A node that has taken all its steps can no longer die.
 #pragma once
@@ -55,35 +64,41 @@ class WorkerProcesses {
     [[nodiscard]] std::int64_t restarts() const { return restarts_; }
 
   private:
+    /// Where a node is in its life. Its process runs only while it works.
+    enum class Stage : std::uint8_t {
+        working,     // or done: it has taken all its steps
+        away,        // dead, or not there yet
+        recovering,  // back, and getting a model
+        ready,       // waits: to join in a step, or under OnDeath::restart for all others
+    };
     struct Node {
-        std::unique_ptr<Processes> process;  // null while it is away or waits to join
+        Stage stage = Stage::working;
+        std::unique_ptr<Processes> process;  // while it works
+        std::optional<Pending<>> recovery;   // the last one, in progress while recovering
         std::optional<Absence> absence;      // the next one, or the one in progress
-        bool away = false;                   // from its death until it has come back with a model
         Time left{};                         // when it last left, if it ever has
         Time idle_since{};                   // since when its time without a process is unbooked
-        EventId comes_back{};
-        bool back_is_planned = false;  // comes_back is a scheduled event
-        bool is_waited_for = false;    // that event keeps the run alive
-        std::optional<Pending<>> coming_back;
     };
 
     [[nodiscard]] Simulation& simulation() const { return network_.simulation(); }
     [[nodiscard]] bool restarts_all() const { return failures_.on_death == OnDeath::restart; }
-    [[nodiscard]] bool has_finished(const Node& node) const;
+    [[nodiscard]] static bool is_missing(const Node& node);
+    [[nodiscard]] static bool is_lost(const Node& node);
+    [[nodiscard]] static bool has_finished(const Node& node);
+    [[nodiscard]] bool returns_are_awaited() const;
+    void update_what_keeps_the_run_alive();
     void spawn(int rank);
     void spawn_servers();
     void plan_next_absence(int rank);
     void die(std::uint32_t rank);
     void leave(int rank);
-    void count_absence(int rank);
     void end_process(Node& node);
-    void plan_return(int rank, bool is_waited_for);
-    void wait_for_all();
+    void count_absence(int rank);
     void come_back(std::uint32_t rank);
     Task<> recover(int rank);
     Task<> copy_from_a_peer(int rank);
+    void be_ready(int rank);
     Task<> begin_again();
-    void is_back(int rank);
 
     NetworkPart network_;
     Cluster& cluster_;

@@ -11,7 +11,9 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/intrusive_list.hpp"
@@ -21,11 +23,24 @@ namespace paceline {
 class Simulation;
 class Coroutine;
 
-/// The process a coroutine belongs to. What a daemon waits for or sends does not keep a run alive.
-struct Process {
+/// The process a coroutine belongs to. Its kind says whether what the process waits for and sends
+/// keeps a run alive.
+///
+/// Whoever owns a frame that the simulation resumes (Processes, Pending) also owns its process. The
+/// frame's children are destroyed with it, so they refer to the process without owning it.
+struct Process : std::enable_shared_from_this<Process> {
+    Process(std::string called, EventKind of_kind) : name(std::move(called)), kind(of_kind) {}
+
     std::string name;
-    EventKind kind = EventKind::foreground;
+    EventKind kind;
 };
+using ProcessPtr = std::shared_ptr<const Process>;
+
+/// Returns a new process.
+[[nodiscard]] inline ProcessPtr make_process(std::string name,
+                                             EventKind kind = EventKind::foreground) {
+    return std::make_shared<const Process>(std::move(name), kind);
+}
 
 /// What a suspended coroutine waits for, as text plus one number ("a message from node" 3). For
 /// reports.

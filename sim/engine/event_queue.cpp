@@ -74,7 +74,7 @@ EventId EventQueue::push(Time at, Action action, EventKind kind) {
     run.tail = index;
     run.latest = at;
     ++live_;
-    daemons_ += kind == EventKind::daemon ? 1 : 0;
+    ++number_[static_cast<std::size_t>(kind)];
     return {index, slot.generation};
 }
 
@@ -160,7 +160,7 @@ void EventQueue::release(Index index) {
     (slot.next == none ? run.tail : slots_[slot.next].prev) = slot.prev;
     if (run.head == none) ++emptied_;
     --live_;
-    daemons_ -= slot.kind == EventKind::daemon ? 1 : 0;
+    --number_[static_cast<std::size_t>(slot.kind)];
     slot.run = none;
     ++slot.generation;
     slot.next = free_slot_;

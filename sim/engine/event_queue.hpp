@@ -31,8 +31,13 @@ struct EventId {
     std::uint32_t generation = 0;
 };
 
-/// A daemon event (a flapping link, background traffic, a failure clock) does not keep a run alive.
-enum class EventKind : std::uint8_t { foreground, daemon };
+/// Whether a pending event keeps a run alive.
+enum class EventKind : std::uint8_t {
+    foreground,  // it does
+    daemon,      // it does not: a flapping link, background traffic, a failure clock
+    standby,     // it does while somebody waits for such events (Simulation::count_standby)
+};
+inline constexpr std::size_t event_kinds = 3;
 
 struct Event {
     Time at;
@@ -58,8 +63,11 @@ class EventQueue {
     [[nodiscard]] bool empty() const { return live_ == 0; }
     [[nodiscard]] std::size_t size() const { return live_; }
 
-    /// Returns whether any pending event keeps the run alive.
-    [[nodiscard]] bool has_foreground() const { return live_ > daemons_; }
+    /// Returns whether any pending event keeps the run alive; standby events do if they count.
+    [[nodiscard]] bool keep_alive(bool standby_counts) const {
+        return number_of(EventKind::foreground) > 0 ||
+               (standby_counts && number_of(EventKind::standby) > 0);
+    }
 
   private:
     using Index = std::uint32_t;
@@ -91,6 +99,10 @@ class EventQueue {
         Index run;
     };
 
+    [[nodiscard]] std::size_t number_of(EventKind kind) const {
+        return number_[static_cast<std::size_t>(kind)];
+    }
+
     static bool earlier(const Entry& a, const Entry& b);
     void heap_push(const Entry& entry);
     void heap_pop();
@@ -116,7 +128,7 @@ class EventQueue {
     Index free_run_ = none;
     std::uint64_t next_order_ = 0;
     std::size_t live_ = 0;
-    std::size_t daemons_ = 0;
+    std::array<std::size_t, event_kinds> number_{};  // of live events, by kind
     std::size_t emptied_ = 0;  // runs in the heap that have been emptied by cancel() or pop()
     Time last_popped_ = Time::min();
 };

@@ -16,9 +16,9 @@ Task<> begin_later(Simulation& simulation, Task<> work) {
 }  // namespace
 
 void Processes::spawn(std::string name, Task<> work) {
-    Root& root = roots_.emplace_back(Process{std::move(name), kind_},
-                                     begin_later(simulation_, std::move(work)));
-    root.work.promise().begin(simulation_, &root.process, nullptr);
+    const Root& root = roots_.emplace_back(make_process(std::move(name), kind_),
+                                           begin_later(simulation_, std::move(work)));
+    root.work.promise().begin(simulation_, root.process.get(), nullptr);
 }
 
 void Processes::drop() {

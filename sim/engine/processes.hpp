@@ -34,13 +34,13 @@ class Processes {
 
   private:
     struct Root {
-        Process process;
+        ProcessPtr process;
         Task<> work;
     };
 
     Simulation& simulation_;
     EventKind kind_;
-    std::deque<Root> roots_;  // stable addresses, because coroutines refer to their process
+    std::deque<Root> roots_;
 };
 
 }  // namespace paceline

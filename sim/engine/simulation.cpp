@@ -77,7 +77,7 @@ RunEnd Simulation::run(Time limit) {
                 close_instant();
                 continue;
             }
-            if (!events_.has_foreground()) return ended(RunEnd::idle);
+            if (!events_.keep_alive(standby_counts_)) return ended(RunEnd::idle);
             if (next == never) return ended(RunEnd::out_of_range);
             if (next > limit) {
                 if (limit > now_) advance_to(limit);

@@ -5,7 +5,7 @@
 //   2. fire the next event of this instant, and go to 1;
 //   3. when the instant has no more events, run its closing actions (the network solves its rates
 //      there); these may create more work for the same instant: go to 1;
-//   4. advance the clock to the next event, if a foreground event is left.
+//   4. advance the clock to the next event, if an event is left that keeps the run alive.
 //
 // A run is an object without globals, so two simulations can run side by side on two threads. After
 // run() has thrown, the simulation can only be destroyed.
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/action.hpp"
@@ -29,7 +30,7 @@ namespace paceline {
 
 /// Why run() returned.
 enum class RunEnd : std::uint8_t {
-    idle,          // no foreground event is left; whoever still waits is deadlocked
+    idle,          // no event keeps the run alive; whoever still waits is deadlocked
     stopped,       // stop() was called
     time_limit,    // the next event is beyond the given limit; the clock stands at the limit
     out_of_range,  // the next event is at `never`
@@ -78,11 +79,14 @@ class Simulation {
     /// ready in this instant run first.
     [[nodiscard]] Sleep sleep(Duration wait);
 
-    /// Starts the task now, concurrently with the caller, on behalf of the running process.
+    /// Starts the task now, concurrently with the caller, as part of `process`.
     template <class T>
-    Pending<T> start(Task<T> task) {
-        task.promise().begin(*this, running_process_, nullptr);
-        return Pending<T>(std::move(task));
+    Pending<T> start(ProcessPtr process, Task<T> task) {
+        PACELINE_CHECK(process != nullptr, "a task belongs to a process");
+        const Process* const caller = std::exchange(running_process_, process.get());
+        task.promise().begin(*this, process.get(), nullptr);
+        running_process_ = caller;
+        return Pending<T>(std::move(process), std::move(task));
     }
 
     /// Runs until no work is left, the clock would pass `limit`, or something ends the run.
@@ -92,10 +96,19 @@ class Simulation {
     /// Ends run() before the next resumption or event.
     void stop() { stopped_ = true; }
 
-    /// Returns the kind of the process that is being resumed.
+    /// Returns the process that is being resumed. Requires that one is.
+    [[nodiscard]] ProcessPtr running_process() const {
+        PACELINE_CHECK(running_process_ != nullptr, "a process is running");
+        return running_process_->shared_from_this();
+    }
+    /// Returns the kind of the process that is being resumed; foreground if an event is.
     [[nodiscard]] EventKind running_kind() const {
         return running_process_ == nullptr ? EventKind::foreground : running_process_->kind;
     }
+
+    /// Sets whether standby events keep the run alive, as foreground events do; at first they do
+    /// not.
+    void count_standby(bool counts) { standby_counts_ = counts; }
 
     /// Returns the waiting processes. After RunEnd::idle these are deadlocked, except daemons,
     /// which may wait forever.
@@ -131,6 +144,7 @@ class Simulation {
     std::uint64_t resumptions_ = 0;  // in this instant
     std::uint64_t events_fired_ = 0;
     Progress* progress_ = nullptr;
+    bool standby_counts_ = false;
     bool stopped_ = false;
 };
 

@@ -3,7 +3,7 @@
 //
 //   Task<int> f(Simulation& s) { co_await s.sleep(1us); co_return 7; }
 //   const int seven = co_await f(s);                    // runs now, as part of the caller
-//   Pending<int> later = s.start(f(s));                 // runs concurrently with the caller
+//   Pending<int> later = s.start(process, f(s));        // runs concurrently with the caller
 //   const int value = co_await std::move(later);        // at most once
 //
 // A Task is lazy and owns its frame. It is awaited once, as a temporary, so the arguments it takes
@@ -111,13 +111,24 @@ class [[nodiscard]] Task {
 template <class T = void>
 class [[nodiscard]] Pending {
   public:
-    explicit Pending(Task<T> task) : task_(std::move(task)) {}
+    Pending(ProcessPtr process, Task<T> task)
+        : process_(std::move(process)), task_(std::move(task)) {}
+    Pending(Pending&&) noexcept = default;
+    Pending& operator=(Pending&& other) noexcept {
+        task_ = std::move(other.task_);  // first: the former work refers to its process
+        process_ = std::move(other.process_);
+        return *this;
+    }
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+    ~Pending() = default;
 
     [[nodiscard]] bool finished() const { return task_.promise().finished(); }
 
     class Awaiter {
       public:
-        explicit Awaiter(Task<T> task) : task_(std::move(task)) {}
+        Awaiter(ProcessPtr process, Task<T> task)
+            : process_(std::move(process)), task_(std::move(task)) {}
         Awaiter(const Awaiter&) = delete;
         Awaiter& operator=(const Awaiter&) = delete;
 
@@ -130,14 +141,16 @@ class [[nodiscard]] Pending {
         T await_resume() { return task_.promise().take(); }
 
       private:
+        ProcessPtr process_;
         Join join_{1};
-        Task<T> task_;  // declared after join_, which the task refers to when it ends
+        Task<T> task_;  // declared last: it refers to the others
     };
 
-    Awaiter operator co_await() && { return Awaiter(std::move(task_)); }
+    Awaiter operator co_await() && { return Awaiter(std::move(process_), std::move(task_)); }
 
   private:
-    Task<T> task_;
+    ProcessPtr process_;
+    Task<T> task_;  // declared last: it refers to its process
 };
 
 }  // namespace paceline

@@ -94,8 +94,8 @@ TEST_CASE(
         const auto deserter = static_cast<int>(at.rng() % static_cast<unsigned>(at.n));
         std::vector<std::optional<Pending<>>> members;
         for (int place = 0; place < at.n; ++place)
-            members.emplace_back(
-                at.run.simulation.start(some_collective(at.run.rank(place, 3), at.kind)));
+            members.emplace_back(at.run.simulation.start(
+                make_process("test"), some_collective(at.run.rank(place, 3), at.kind)));
         at.run.simulation.run(at.when);
 
         members[static_cast<std::size_t>(deserter)].reset();

@@ -38,7 +38,7 @@ Task<> meet_often(Run& run, char name, Duration pace, int times) {
 
 /// An arrival that the test can cancel.
 Pending<> start_arrival(Run& run, char name) {
-    return run.simulation.start(meet(run, name));
+    return run.simulation.start(make_process("test"), meet(run, name));
 }
 
 void cancel(Pending<> arrival) {

@@ -116,7 +116,7 @@ Task<> race(World& world, int depth, Live frame) {
 }
 
 Task<> in_background(World& world, int depth, Live /*frame*/) {
-    Pending<int> later = world.simulation.start(begin(world, depth - 1));
+    Pending<int> later = world.simulation.start(make_process("test"), begin(world, depth - 1));
     co_await world.simulation.sleep(world.wait());
     if (world.dice(2) == 0) co_await std::move(later);
 }

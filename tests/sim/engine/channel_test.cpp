@@ -42,7 +42,7 @@ Task<> put_after(Run& run, Duration wait, int value) {
 
 /// A getter that the test can cancel.
 Pending<> start_getter(Run& run, char name) {
-    return run.simulation.start(get(run, name));
+    return run.simulation.start(make_process("test"), get(run, name));
 }
 
 void cancel(Pending<> getter) {
@@ -147,7 +147,7 @@ TEST_CASE("channel: a value that is given back comes before the values put later
     run.channel.put(2);
 
     cancel(std::move(cancelled));
-    const Pending<> getter = run.simulation.start(get_many(run, 'p', 2));
+    const Pending<> getter = run.simulation.start(make_process("test"), get_many(run, 'p', 2));
 
     CHECK(run.log == "p1 p2 ");
 }
@@ -205,7 +205,7 @@ TEST_CASE("channel: values come out first in first out, whichever cancelled gett
     cancel(std::move(second));
     cancel(std::move(third));
     cancel(std::move(first));
-    const Pending<> getter = run.simulation.start(get_many(run, 'p', 4));
+    const Pending<> getter = run.simulation.start(make_process("test"), get_many(run, 'p', 4));
 
     CHECK(run.log == "p1 p2 p3 p4 ");
 }

@@ -63,7 +63,7 @@ TEST_CASE("event queue: a new queue is empty, and has no next event") {
 
     CHECK(queue.empty());
     CHECK(queue.size() == 0);
-    CHECK_FALSE(queue.has_foreground());
+    CHECK_FALSE(queue.keep_alive(false));
     CHECK_THROWS_AS(static_cast<void>(queue.pop()), LogicError);
     CHECK_THROWS_AS(static_cast<void>(queue.next_time()), LogicError);
 }
@@ -216,16 +216,16 @@ TEST_CASE("event queue: daemon events are events, but not foreground") {
     const EventId daemon = queue.push(Time{4us}, recorder.write('b'), EventKind::daemon);
     queue.push(Time{6us}, recorder.write('c'), EventKind::daemon);
 
-    CHECK(queue.has_foreground());
+    CHECK(queue.keep_alive(false));
     queue.cancel(daemon);
-    CHECK(queue.has_foreground());
+    CHECK(queue.keep_alive(false));
     queue.cancel(foreground);
 
-    CHECK_FALSE(queue.has_foreground());
+    CHECK_FALSE(queue.keep_alive(false));
     CHECK_FALSE(queue.empty());
     CHECK(queue.next_time() == Time{6us});
     fire_all(queue);
-    CHECK_FALSE(queue.has_foreground());
+    CHECK_FALSE(queue.keep_alive(false));
     CHECK(recorder.log == "c");
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("event queue: a popped foreground event no longer keeps the run alive"
 
     queue.pop();
 
-    CHECK_FALSE(queue.has_foreground());
+    CHECK_FALSE(queue.keep_alive(false));
     CHECK(queue.size() == 1);
 }
 
@@ -260,6 +260,7 @@ struct Twin {
     std::map<Key, EventKind> model;
     std::vector<std::pair<EventId, Key>> pushed;
     std::size_t foreground = 0;
+    std::size_t standby = 0;
     Time now;
     std::mt19937_64 rng;
 
@@ -267,12 +268,15 @@ struct Twin {
 
     void push(std::uint64_t spread) {
         const auto wait = Duration{static_cast<std::int64_t>(rng() % spread)};
-        const EventKind kind = rng() % 4 == 0 ? EventKind::daemon : EventKind::foreground;
+        constexpr std::array kinds{EventKind::foreground, EventKind::foreground, EventKind::daemon,
+                                   EventKind::standby};
+        const EventKind kind = kinds[rng() % kinds.size()];
         const Key key{now + wait, static_cast<std::uint32_t>(pushed.size())};
         const Action named{.argument = key.second};
         pushed.emplace_back(queue.push(key.first, named, kind), key);
         model.emplace(key, kind);
         foreground += kind == EventKind::foreground ? 1 : 0;
+        standby += kind == EventKind::standby ? 1 : 0;
     }
 
     void cancel_any() {
@@ -297,12 +301,14 @@ struct Twin {
     void compare() const {
         REQUIRE(queue.size() == model.size());
         REQUIRE(queue.empty() == model.empty());
-        REQUIRE(queue.has_foreground() == (foreground > 0));
+        REQUIRE(queue.keep_alive(false) == (foreground > 0));
+        REQUIRE(queue.keep_alive(true) == (foreground + standby > 0));
     }
 
   private:
     void forget(std::map<Key, EventKind>::const_iterator gone) {
         foreground -= gone->second == EventKind::foreground ? 1 : 0;
+        standby -= gone->second == EventKind::standby ? 1 : 0;
         model.erase(gone);
     }
 };

@@ -56,7 +56,8 @@ Task<std::uint32_t> receive(Ring& ring, std::size_t rank) {
 Task<> train(Ring& ring, std::size_t rank, int steps) {
     RandomStream random = ring.streams.stream("train", rank);
     for (int step = 0; step < steps; ++step) {
-        const Pending<> own = ring.simulation.start(compute(ring, Duration{random() % 1000}));
+        const Pending<> own =
+            ring.simulation.start(make_process("test"), compute(ring, Duration{random() % 1000}));
         co_await when_all(compute(ring, Duration{random() % 1000}), compute(ring, 1ns));
         ring.inbox[(rank + 1) % nodes].put(random());
         const auto got =

@@ -44,7 +44,7 @@ Task<> hold(Run& run, std::string name, Duration span) {
 
 /// A holder or waiter that the test can cancel.
 Pending<> start_holder(Run& run, std::string name) {
-    return run.simulation.start(hold(run, std::move(name), 5us));
+    return run.simulation.start(make_process("test"), hold(run, std::move(name), 5us));
 }
 
 void cancel(Pending<> holder) {

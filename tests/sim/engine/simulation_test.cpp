@@ -399,7 +399,7 @@ TEST_CASE("simulation: a process that never lets an instant end is named") {
 TEST_CASE("simulation: as many resumptions in an instant as the limit allows are not spinning") {
     Run run;
     run.simulation.limit_resumptions(100);
-    const Pending<> yielding = run.simulation.start(yield_times(run, 100));
+    const Pending<> yielding = run.simulation.start(make_process("test"), yield_times(run, 100));
 
     CHECK(run.simulation.run() == RunEnd::idle);
 }
@@ -407,7 +407,7 @@ TEST_CASE("simulation: as many resumptions in an instant as the limit allows are
 TEST_CASE("simulation: one resumption in an instant more than the limit is spinning") {
     Run run;
     run.simulation.limit_resumptions(100);
-    const Pending<> yielding = run.simulation.start(yield_times(run, 101));
+    const Pending<> yielding = run.simulation.start(make_process("test"), yield_times(run, 101));
 
     CHECK(run.simulation.run() == RunEnd::spinning);
 }
@@ -536,7 +536,7 @@ TEST_CASE("simulation: a process that was woken no longer waits") {
 }
 
 Task<> start_a_getter(Run& run) {
-    const Pending<> getter = run.simulation.start(get_and_write(run, 'x'));
+    const Pending<> getter = run.simulation.start(make_process("test"), get_and_write(run, 'x'));
     co_await run.barrier.arrive();
 }
 
@@ -556,7 +556,7 @@ TEST_CASE("simulation: a task started outside of every process waits in nobody's
     run.processes.spawn("done", sleep_and_note(run, 5us, "done"));
     run.simulation.run();
 
-    const Pending<> getter = run.simulation.start(get_and_write(run, 'x'));
+    const Pending<> getter = run.simulation.start(make_process("test"), get_and_write(run, 'x'));
 
     CHECK(listed(run.simulation.waiting()) == "?: a value in a channel\n");
 }
@@ -568,7 +568,7 @@ TEST_CASE("simulation: a task started after its processes were dropped touches n
     run.simulation.run();
     run.processes.drop();
 
-    const Pending<> getter = run.simulation.start(get_and_write(run, 'x'));
+    const Pending<> getter = run.simulation.start(make_process("test"), get_and_write(run, 'x'));
 
     CHECK(listed(run.simulation.waiting()) == "?: a value in a channel\n");
 }
@@ -578,7 +578,9 @@ struct Successor {
     Run& run;
     std::vector<Pending<>> started;
 
-    void start(std::uint32_t /*unused*/) { started.push_back(run.simulation.start(arrive(run))); }
+    void start(std::uint32_t /*unused*/) {
+        started.push_back(run.simulation.start(make_process("test"), arrive(run)));
+    }
     void drop_and_start(std::uint32_t unused) {
         run.processes.drop();
         start(unused);

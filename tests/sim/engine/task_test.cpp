@@ -329,7 +329,7 @@ TEST_CASE("task: five thousand levels that wait can be dropped together") {
 }
 
 Task<> start_then_await(Run& run, Duration until_awaited) {
-    Pending<int> later = run.simulation.start(seven_after(run, 5us));
+    Pending<int> later = run.simulation.start(make_process("test"), seven_after(run, 5us));
     run.note("started");
     co_await run.simulation.sleep(until_awaited);
     run.note(later.finished() ? "finished" : "unfinished");
@@ -358,7 +358,7 @@ TEST_CASE("pending: awaited after its end, it gives the result at once") {
 TEST_CASE("pending: the work begins when it is started, before the caller goes on") {
     Run run;
 
-    const Pending<> pending = run.simulation.start(note_that_it_began(run));
+    const Pending<> pending = run.simulation.start(make_process("test"), note_that_it_began(run));
 
     CHECK(run.log == "began@0ps ");
     CHECK(pending.finished());
@@ -366,7 +366,7 @@ TEST_CASE("pending: the work begins when it is started, before the caller goes o
 
 Task<> start_and_drop(Run& run) {
     {
-        const Pending<> dropped = run.simulation.start(work_for(run, 1h));
+        const Pending<> dropped = run.simulation.start(make_process("test"), work_for(run, 1h));
         co_await run.simulation.sleep(2us);
     }
     run.note("dropped");
@@ -385,7 +385,7 @@ TEST_CASE("pending: dropped, it is cancelled, and its sleep does not keep the ru
 }
 
 Task<> start_and_end(Run& run) {
-    const Pending<> dropped = run.simulation.start(work_for(run, 1h));
+    const Pending<> dropped = run.simulation.start(make_process("test"), work_for(run, 1h));
     co_await run.simulation.sleep(2us);
     run.note("ended");
 }
@@ -402,9 +402,9 @@ TEST_CASE("pending: what is still pending when its owner ends dies with the owne
 
 TEST_CASE("pending: assigned over, the former work is cancelled") {
     Run run;
-    Pending<> pending = run.simulation.start(work_for(run, 1h));
+    Pending<> pending = run.simulation.start(make_process("test"), work_for(run, 1h));
 
-    pending = run.simulation.start(work_for(run, 3us));
+    pending = run.simulation.start(make_process("test"), work_for(run, 3us));
     run.simulation.run();
 
     CHECK(run.log == "work's frame died@0ps worked@3us work's frame died@3us ");
@@ -412,7 +412,8 @@ TEST_CASE("pending: assigned over, the former work is cancelled") {
 }
 
 Task<> start_failing_and_sleep(Run& run, Duration until_failure) {
-    const Pending<> failing = run.simulation.start(fail_after(run, until_failure));
+    const Pending<> failing =
+        run.simulation.start(make_process("test"), fail_after(run, until_failure));
     co_await run.simulation.sleep(9us);
     run.note("not reached");
 }
@@ -436,7 +437,7 @@ TEST_CASE("pending: a failure inside the start leaves the run, too") {
 }
 
 Task<> start_failing_and_await(Run& run) {
-    Pending<> failing = run.simulation.start(fail_after(run, 5us));
+    Pending<> failing = run.simulation.start(make_process("test"), fail_after(run, 5us));
     co_await run.simulation.sleep(2us);
     try {
         co_await std::move(failing);
@@ -457,7 +458,8 @@ TEST_CASE("pending: a failure that is awaited is the awaiter's, and the run goes
 
 Task<> drop_awaiter(Run& run) {
     {
-        const Pending<> outer = run.simulation.start(start_then_await(run, 1us));
+        const Pending<> outer =
+            run.simulation.start(make_process("test"), start_then_await(run, 1us));
         co_await run.simulation.sleep(2us);
     }
     run.note("dropped");

@@ -125,7 +125,8 @@ TEST_CASE("transfer: a process that waits forever is named, and what it waits fo
 TEST_CASE("transfer: an exchange dropped while both messages are under way leaves them under way") {
     Run run;
     run.processes.spawn("1", exchange(run, 1, 0, 1000_B));
-    std::optional<Pending<>> dropped = run.simulation.start(exchange(run, 0, 1, 1000_B));
+    std::optional<Pending<>> dropped =
+        run.simulation.start(make_process("test"), exchange(run, 0, 1, 1000_B));
     run.simulation.run(Time{4us});
 
     dropped.reset();
@@ -139,7 +140,8 @@ TEST_CASE("transfer: an exchange dropped while both messages are under way leave
 TEST_CASE("transfer: an exchange dropped after its message has drained no longer receives") {
     Run run;
     run.processes.spawn("1", exchange(run, 1, 0, 1000_B));
-    std::optional<Pending<>> dropped = run.simulation.start(exchange(run, 0, 1, 1000_B));
+    std::optional<Pending<>> dropped =
+        run.simulation.start(make_process("test"), exchange(run, 0, 1, 1000_B));
     run.simulation.run(Time{20us});
 
     dropped.reset();
@@ -152,7 +154,8 @@ TEST_CASE("transfer: an exchange dropped after its message has drained no longer
 TEST_CASE("transfer: an exchange dropped after it has received is not notified of its draining") {
     Run run;
     run.processes.spawn("1", exchange(run, 1, 0, 1000_B));
-    std::optional<Pending<>> dropped = run.simulation.start(exchange(run, 0, 1, 10'000_B));
+    std::optional<Pending<>> dropped =
+        run.simulation.start(make_process("test"), exchange(run, 0, 1, 10'000_B));
     run.simulation.run(Time{70us});
 
     dropped.reset();
@@ -173,7 +176,7 @@ TEST_CASE("transfer: a receive that is dropped in the instant of its delivery do
     std::optional<Pending<>> other;
     run.processes.spawn("dropper", receive_and_drop(run, other));
     run.simulation.run();
-    other = run.simulation.start(receive(run, 2, 0));
+    other = run.simulation.start(make_process("test"), receive(run, 2, 0));
     run.processes.spawn("to dropper", send(run, 0, 1, 0_B));
     run.processes.spawn("to other", send(run, 0, 2, 0_B));
 

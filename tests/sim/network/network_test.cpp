@@ -604,7 +604,8 @@ TEST_CASE("network: a sender that dies half-way leaves its message to the receiv
     Run run(gigabit_star(2));
     const Message message{.name = 'a', .from = 0, .to = 1, .size = 1000_B};
     run.receive({message});
-    std::optional<Pending<>> sender = run.simulation.start(send_at(run, message));
+    std::optional<Pending<>> sender =
+        run.simulation.start(make_process("test"), send_at(run, message));
     run.simulation.run(Time{4us});
 
     sender.reset();
@@ -623,7 +624,8 @@ TEST_CASE("network: a sender that dies before its turn leaves its message in the
     run.send(first);
     run.receive({first, second, third});
     run.simulation.run(Time{1us});
-    std::optional<Pending<>> sender = run.simulation.start(send_at(run, second));
+    std::optional<Pending<>> sender =
+        run.simulation.start(make_process("test"), send_at(run, second));
     run.send(third);
     run.simulation.run(Time{2us});
 
@@ -638,7 +640,8 @@ TEST_CASE("network: a message whose receiver dies half-way is kept for the next 
     Run run(gigabit_star(2));
     const Message message{.name = 'a', .from = 0, .to = 1, .size = 1000_B};
     run.send(message);
-    std::optional<Pending<>> receiver = run.simulation.start(receive_in_order(run, {message}));
+    std::optional<Pending<>> receiver =
+        run.simulation.start(make_process("test"), receive_in_order(run, {message}));
     run.simulation.run(Time{20us});
 
     receiver.reset();
@@ -658,7 +661,8 @@ TEST_CASE("network: a rendezvous message waits again after its receiver died bef
                           .at = 10us,
                           .protocol = Protocol::rendezvous};
     run.send(message);
-    std::optional<Pending<>> receiver = run.simulation.start(receive_in_order(run, {message}));
+    std::optional<Pending<>> receiver =
+        run.simulation.start(make_process("test"), receive_in_order(run, {message}));
     run.simulation.run(Time{5us});
 
     receiver.reset();
@@ -677,7 +681,8 @@ TEST_CASE(
         .name = 'b', .from = 0, .to = 1, .size = 1000_B, .protocol = Protocol::rendezvous};
     run.send(first);
     run.send(second);
-    std::optional<Pending<>> receiver = run.simulation.start(receive_in_order(run, {first}));
+    std::optional<Pending<>> receiver =
+        run.simulation.start(make_process("test"), receive_in_order(run, {first}));
     run.simulation.run(Time{10us});  // a has drained, and is delivered at 58 us
 
     receiver.reset();
