@@ -39,13 +39,13 @@ Task<> exchange_stripes(Worker& self, Coding coding) {
     for (int owner = 0; owner < self.nodes(); ++owner)
         stripes.push_back(stripe_bytes(*self.charged_layout(), owner, self.nodes()));
     co_await self.compute(coding.encode);
-    const Rank parts = self.next_rank(self.everybody());
-    co_await self.take_part(parts, hand_in(parts, stripes), "stripes to their owners");
+    co_await self.exchange([&](const Rank& rank) { return hand_in(rank, stripes); },
+                           "stripes to their owners");
     co_await self.compute(coding.own);
     const BlockWeight weight = [&](int place) { return stripes[static_cast<std::size_t>(place)]; };
-    const Rank wholes = self.next_rank(self.everybody());
-    co_await self.take_part(wholes, all_gather(AllGather::ring, wholes, weight),
-                            name_of(AllGather::ring));
+    co_await self.exchange(
+        [&](const Rank& rank) { return all_gather(AllGather::ring, rank, weight); },
+        name_of(AllGather::ring));
     co_await self.compute(coding.decode);
 }
 

@@ -68,9 +68,8 @@ Task<> collective(Worker& self, CollectiveOptions options) {
 
     while (self.keeps_training()) {
         const Vector g = co_await self.gradient(x);
-        const Rank rank = self.next_rank(self.everybody());
-        co_await self.take_part(rank, messages_of(rank, options, size),
-                                name_of_operation(options, size));
+        co_await self.exchange([&](const Rank& rank) { return messages_of(rank, options, size); },
+                               name_of_operation(options, size));
         co_await self.update();
     }
 }

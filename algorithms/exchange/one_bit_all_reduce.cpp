@@ -15,8 +15,8 @@ Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding) {
     const std::int64_t chunk = buffer.padded / self.nodes();
     const Bytes signs{chunk / 8};
     co_await self.compute(coding_time(coding, 2, buffer.padded));
-    const Rank rank = self.next_rank(self.everybody());
-    co_await self.take_part(rank, all_to_all(rank, signs), "all-to-all");
+    co_await self.exchange([signs](const Rank& rank) { return all_to_all(rank, signs); },
+                           "all-to-all");
     co_await self.all_gather(scale_bytes, AllGather::ring);
     co_await self.compute(coding_time(coding, 1, buffer.padded + 2 * chunk));
     co_await self.all_gather(signs, AllGather::ring);

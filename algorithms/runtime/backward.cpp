@@ -7,8 +7,8 @@
 #include "algorithms/runtime/computation.hpp"
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/local_work.hpp"
+#include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
-#include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker_state.hpp"
 #include "sim/engine/check.hpp"
 
@@ -38,7 +38,8 @@ struct Backward::Gradient {
         : x(std::move(at)),
           whole(x.layout()),
           number(own.gradients),
-          computing(std::in_place, own.time_use, Work{Work::Kind::gradient, number}) {
+          computing(std::in_place, shared.observer(), shared.host(own.rank),
+                    Work{Work::Kind::gradient, number}) {
         if (x.has_values())
             piece.emplace(shared.local_work, [this, &shared, rank = own.rank] {
                 whole = evaluate_gradient(shared, rank, x, number);

@@ -47,6 +47,11 @@ class Cluster {
         state_.serve(rank, std::move(name), std::move(work));
     }
 
+    /// Returns how a worker has spent its time.
+    [[nodiscard]] const TimeUse& time_use(int rank) const { return state_.accounts.of(rank); }
+    /// Returns whom the workers tell what they do.
+    [[nodiscard]] const WorkerObserver& observer() const { return state_.observer(); }
+
     /// Returns the measured density of the sparse exchanges so far.
     [[nodiscard]] MeasuredDensity measured_density() const { return state_.mean_density(); }
     /// Returns how many coordinates all workers have decoded wrongly; empty if no decoding that can

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/local_work.hpp"
 #include "algorithms/runtime/node_failures.hpp"
+#include "algorithms/runtime/observed.hpp"
 
 namespace paceline {
 
@@ -30,7 +32,7 @@ Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int6
 
 Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time) {
     if (worker.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, worker);
-    const Computing computing(worker.time_use, what);
+    const Computing computing(all.observer(), all.host(worker.rank), what);
     co_await all.simulation().sleep(time);
     worker.compute_time += time;
 }
@@ -42,10 +44,35 @@ Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
     piece.join();
 }
 
+Task<> gradient(SharedState& all, WorkerState& worker, Vector x,
+                std::function<void(Vector g)> use) {
+    const std::int64_t k = worker.gradients;
+    const Duration time = gradient_time(all, worker);
+    co_await compute(all, worker, {Work::Kind::gradient, k}, time, [&] {
+        Vector g = evaluate_gradient(all, worker.rank, x, k);
+        check_finite(g, worker.rank, k);
+        use(std::move(g));
+    });
+    ++worker.gradients;
+}
+
+Task<Vector> gradient(SharedState& all, WorkerState& worker, Vector x) {
+    Vector g(x.layout());
+    if (x.has_values()) {
+        co_await gradient(all, worker, std::move(x), [&](Vector formed) { g = std::move(formed); });
+    } else {
+        co_await compute(all, worker, {Work::Kind::gradient, worker.gradients},
+                         gradient_time(all, worker));
+        ++worker.gradients;
+    }
+    co_return g;
+}
+
 Task<> write_due_checkpoint(SharedState& all, WorkerState& worker) {
     const Duration time = std::exchange(worker.checkpoint_due, Duration::zero());
     co_await all.simulation().sleep(time);
-    worker.time_use.write_checkpoint(time);
+    const Time now = all.simulation().now();
+    notify(all.observer().waited, all.host(worker.rank), WaitFor::checkpoint, now - time, now);
     mark_written(all, worker.rank);
 }
 

@@ -29,6 +29,11 @@ Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time);
 Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
                std::function<void()> work);
 
+/// Computes the worker's next gradient, at x, and passes it to `use` (Worker::gradient).
+Task<> gradient(SharedState& all, WorkerState& worker, Vector x, std::function<void(Vector g)> use);
+/// The same; returns the gradient.
+Task<Vector> gradient(SharedState& all, WorkerState& worker, Vector x);
+
 /// Takes the time of writing the checkpoint that is due on this worker.
 Task<> write_due_checkpoint(SharedState& all, WorkerState& worker);
 

@@ -14,6 +14,10 @@ constexpr Stream attempt_streams = Stream{1} << 62U;
 
 }  // namespace
 
+Task<> wait_for(std::shared_ptr<Signal> signal, WaitReason reason) {
+    co_await signal->happened(reason);
+}
+
 Membership::Membership(int nodes, bool stalls)
     : nodes_(static_cast<std::size_t>(nodes)), present_(nodes), stalls_(stalls) {}
 

@@ -30,6 +30,7 @@
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/barrier.hpp"
 #include "sim/engine/signal.hpp"
+#include "sim/engine/task.hpp"
 
 namespace paceline {
 
@@ -49,6 +50,9 @@ struct Attempt {
     Signal broken;  // a member has died
 };
 using AttemptPtr = std::shared_ptr<Attempt>;
+
+/// Waits until a signal fires, and keeps it alive until then.
+Task<> wait_for(std::shared_ptr<Signal> signal, WaitReason reason);
 
 class Membership {
   public:

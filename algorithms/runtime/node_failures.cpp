@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/network/observer.hpp"
+
 namespace paceline {
 
 namespace {
@@ -103,6 +105,7 @@ void roll_back(SharedState& all) {
     all.rounds = {};
     all.mixings = {};
     all.sparse_rounds.clear();
+    notify(all.observer().all_go_back);
     all.writing.reset();
     all.replicated = all.checkpoint.replicated;
     all.updates_done = all.checkpoint.updates;

@@ -9,11 +9,15 @@
 //     device may have several computations in flight. A gradient that becomes complete bucket by
 //     bucket also reports the span in which each bucket was computed, within the span of the
 //     gradient.
-//   - A round is one call of a collective on one worker, identified by name. Rounds of one worker
-//     may overlap, and a round may consist of other rounds. `stream` is the stream of its messages
-//     (Rank::stream).
+//   - A round is one call of a collective on one worker. Rounds of one worker may overlap, and a
+//     round may consist of other rounds. It ends early if the worker dies or its attempt breaks.
+//     `round_closes` says that nobody enters the rounds of a stream any more, and `all_go_back` that
+//     all workers begin again at a checkpoint, which ends all rounds.
+//   - `barrier_begins` and `barrier_ends` enclose a worker's wait at a barrier, which the worker may
+//     give up before the barrier opens.
 //   - `waited` reports a wait when it is over. The causes are those of TimeUse (time_use.hpp). A
 //     wait for stragglers starts once all that the worker computes within the round counts as done.
+//     Workers report the other waits themselves; those for stragglers are found by TimeAccounts.
 //
 // Hosts are numbered as in the network, across all jobs. All calls come from the event loop, and an
 // event happens at the simulation's now() unless times are passed. Each member may be left empty;
@@ -25,6 +29,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "sim/engine/units.hpp"
 #include "sim/network/mailboxes.hpp"
@@ -40,6 +45,15 @@ struct Work {
 
 enum class WaitFor : std::uint8_t { stragglers, the_dead, own_return, checkpoint };
 
+/// One worker's part in a round. A round without members is only shown: nobody is accounted for
+/// waiting in it.
+struct RoundPart {
+    std::string_view name;         // a string literal
+    Stream stream = 0;             // of its messages (Rank::stream)
+    std::size_t members = 0;       // how many workers enter the round
+    const std::vector<int>* on{};  // ranks of the members that this worker waits for; null: all
+};
+
 struct WorkerObserver {
     using Token = std::uint64_t;
 
@@ -49,9 +63,12 @@ struct WorkerObserver {
     std::function<Token(int host, Work work)> computing_begins{};
     std::function<void(Token computing, std::size_t bucket, Time from, Time until)> bucket{};
     std::function<void(Token computing)> computing_ends{};
-    /// `name` is a string literal.
-    std::function<Token(int host, std::string_view name, Stream stream)> round_begins{};
+    std::function<Token(int host, const RoundPart& round)> round_begins{};
     std::function<void(Token round)> round_ends{};
+    std::function<void(Stream stream)> round_closes{};
+    std::function<void()> all_go_back{};
+    std::function<Token(int host)> barrier_begins{};
+    std::function<void(Token barrier, bool opened)> barrier_ends{};
     std::function<void(int host, WaitFor what, Time from, Time until)> waited{};
 };
 

@@ -1,5 +1,10 @@
 #include "algorithms/runtime/shared_state.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "algorithms/runtime/plain_collectives.hpp"
+#include "algorithms/runtime/surviving_collectives.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/messages/transfer.hpp"
 
@@ -22,6 +27,7 @@ SharedState::SharedState(NetworkPart part, Job work)
       nodes(job.workers > 0 ? job.workers : network.hosts()),
       streams(job.seed),
       everybody(group(whole_group(nodes)->members)),
+      accounts(simulation(), network.in_network(0), nodes + job.servers, job.observer),
       barrier(nodes + job.servers) {
     PACELINE_CHECK(nodes + job.servers <= network.hosts(), "every worker and server has a host");
     PACELINE_CHECK(job.takes_step != nullptr, "a job has a stop rule");
@@ -32,14 +38,14 @@ SharedState::SharedState(NetworkPart part, Job work)
                    "a mixing has a row for each node");
     PACELINE_CHECK(job.samples.empty() || std::cmp_equal(job.samples.size(), nodes),
                    "samples are counted for each worker, or for none");
-    for (int rank = 0; rank < nodes + job.servers; ++rank)
-        workers.emplace_back(rank, job.start,
-                             TimeUse(simulation(), job.observer, network.in_network(rank)));
+    for (int rank = 0; rank < nodes + job.servers; ++rank) workers.emplace_back(rank, job.start);
+    collectives = std::make_unique<PlainCollectives>(*this);
     if (!job.failures) return;
     checkpoint.models.assign(static_cast<std::size_t>(nodes), job.start);
     checkpoint.gradients.assign(static_cast<std::size_t>(nodes), 0);
-    if (job.failures->on_death != OnDeath::restart)
-        membership = std::make_unique<Membership>(nodes, job.failures->on_death == OnDeath::stall);
+    if (job.failures->on_death == OnDeath::restart) return;
+    membership = std::make_unique<Membership>(nodes, job.failures->on_death == OnDeath::stall);
+    collectives = std::make_unique<SurvivingCollectives>(*this);
 }
 
 std::vector<int> SharedState::all_present() const {
@@ -55,6 +61,16 @@ GroupPtr SharedState::group(std::vector<int> members) {
     GroupPtr& group = groups[members];
     if (group == nullptr) group = std::make_shared<const Group>(Group{std::move(members), epoch});
     return group;
+}
+
+Bytes SharedState::weigh(const Vector& v) const {
+    const bool whole = job.charged != nullptr && v.layout() == job.start.layout();
+    return job.wire.weigh(whole ? job.charged->entries() : v.entries());
+}
+
+MixingPtr SharedState::mixing_of(const WorkerState& worker) const {
+    PACELINE_CHECK(!job.mixing.empty(), "neighbors need a mixing");
+    return job.mixing.at(std::max<std::int64_t>(worker.step, 0));
 }
 
 void SharedState::serve(int rank, std::string name, Task<> work) {

@@ -17,11 +17,13 @@
 #include <vector>
 
 #include "algorithms/runtime/checkpoint.hpp"
+#include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/job.hpp"
 #include "algorithms/runtime/letter.hpp"
 #include "algorithms/runtime/local_work.hpp"
 #include "algorithms/runtime/membership.hpp"
 #include "algorithms/runtime/rounds.hpp"
+#include "algorithms/runtime/running_mean.hpp"
 #include "algorithms/runtime/sparse_round.hpp"
 #include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker_state.hpp"
@@ -47,6 +49,10 @@ struct SharedState {
     SharedState& operator=(const SharedState&) = delete;
 
     [[nodiscard]] Simulation& simulation() const { return network.simulation(); }
+    /// Returns whom the workers tell what they do.
+    [[nodiscard]] const WorkerObserver& observer() const { return accounts.observer(); }
+    /// Returns the number of a worker's host in the whole network.
+    [[nodiscard]] int host(int rank) const { return network.in_network(rank); }
     /// Returns the state of a worker, or of a server if the rank is `nodes` or more.
     [[nodiscard]] WorkerState& worker(int rank) { return workers[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const WorkerState& worker(int rank) const {
@@ -60,6 +66,11 @@ struct SharedState {
     [[nodiscard]] int life_of(int rank) const;
     /// Returns the group of these members; each list of members has one group.
     [[nodiscard]] GroupPtr group(std::vector<int> members);
+
+    /// Returns the weight of v on the wire; the whole model weighs as the job's charged layout.
+    [[nodiscard]] Bytes weigh(const Vector& v) const;
+    /// Returns W of the step that a worker is in. Requires a mixing.
+    [[nodiscard]] MixingPtr mixing_of(const WorkerState& worker) const;
 
     /// Adds a service of a worker or server (Cluster::serve).
     void serve(int rank, std::string name, Task<> work);
@@ -102,11 +113,11 @@ struct SharedState {
     std::map<std::pair<int, int>, std::deque<Vector>> mail{};  // by (from, to)
 
     // Metrics.
-    RoundEntries entries{};  // of the rounds in progress
+    TimeAccounts accounts;
     MeasuredDensity density_sums{};
     std::optional<std::int64_t> decode_failures{};
-    MeanOf staleness{};
-    MeanOf participation{};
+    RunningMean staleness{};
+    RunningMean participation{};
 
     // Failures.
     Barrier barrier;                           // for all workers and servers
@@ -116,6 +127,8 @@ struct SharedState {
     Checkpoint checkpoint{};                   // the last one that all have written
     std::optional<CheckpointUnderWay> writing{};
     Time checkpoint_begun{};
+
+    std::unique_ptr<Collectives> collectives;
 
     // Coroutine frames that refer to the members above, so they are destroyed first.
     // Letters belong to no worker's process, because they outlive it. Nobody waits in them.

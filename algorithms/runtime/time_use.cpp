@@ -1,57 +1,22 @@
 #include "algorithms/runtime/time_use.hpp"
 
 #include <algorithm>
-
-#include "sim/network/observer.hpp"
+#include <utility>
 
 namespace paceline {
 
 void TimeUse::change_under_way(int by) {
     computed_ = computed();
-    counted_until_ = now();
+    counted_until_ = simulation_->now();
     under_way_ += by;
 }
 
-void TimeUse::report_wait(WaitFor what, Duration time, Time until) const {
-    if (observer_ != nullptr && time > Duration::zero())
-        notify(observer_->waited, host_, what, until - time, until);
-}
-
-void TimeUse::begin_step(std::int64_t k) const {
-    if (observer_ != nullptr) notify(observer_->step_begins, host_, k);
-}
-
-void TimeUse::take_no_more_steps() {
-    last_step_ended_ = now();
-    if (observer_ != nullptr) notify(observer_->steps_end, host_);
-}
-
-void TimeUse::die() const {
-    if (observer_ != nullptr) notify(observer_->dies, host_);
-}
-
-void TimeUse::wait_for_dead(Duration time) {
-    dead_ = sum(dead_, time);
-    report_wait(WaitFor::the_dead, time, now());
-}
-
-void TimeUse::be_away(Duration time) {
-    away_ = sum(away_, time);
-    report_wait(WaitFor::own_return, time, now());
-}
-
-void TimeUse::write_checkpoint(Duration time) {
-    writing_ = sum(writing_, time);
-    report_wait(WaitFor::checkpoint, time, now());
-}
-
-void TimeUse::wait_for_stragglers(Duration time, Time until) {
-    if (time <= Duration::zero()) return;
+Duration TimeUse::add_stragglers(Duration time, Time until) {
     const Duration uncounted =
         std::max(until - std::max(until - time, waited_until_), Duration::zero());
     stragglers_ += uncounted;
-    report_wait(WaitFor::stragglers, uncounted, until);
     waited_until_ = std::max(waited_until_, until);
+    return uncounted;
 }
 
 Duration TimeUse::waited_for_stragglers(Time end) const {
@@ -65,66 +30,162 @@ Duration TimeUse::waited_for_network(Time end) const {
         Duration::zero());
 }
 
-Computing::Computing(TimeUse& of, Work work) : of_(of) {
-    of_.change_under_way(1);
-    if (of_.observer_ != nullptr && of_.observer_->computing_begins)
-        token_ = of_.observer_->computing_begins(of_.host_, work);
+TimeAccounts::TimeAccounts(const Simulation& simulation, int first_host, int workers,
+                           const WorkerObserver* next)
+    : simulation_(simulation),
+      first_host_(first_host),
+      next_(next == nullptr ? WorkerObserver{} : *next),
+      uses_(static_cast<std::size_t>(workers), TimeUse(simulation)) {
+    watch_steps();
+    watch_computations();
+    watch_rounds();
+    watch_waits();
 }
 
-Computing::~Computing() {
-    of_.change_under_way(-1);
-    if (of_.observer_ != nullptr) notify(of_.observer_->computing_ends, token_);
+void TimeAccounts::watch_steps() {
+    observer_.step_begins = [this](int host, std::int64_t step) {
+        notify(next_.step_begins, host, step);
+    };
+    observer_.steps_end = [this](int host) {
+        use(host).last_step_ended_ = simulation_.now();
+        notify(next_.steps_end, host);
+    };
+    observer_.dies = [this](int host) {
+        use(host).last_step_ended_ = never;
+        notify(next_.dies, host);
+    };
 }
 
-void Computing::report_bucket(std::size_t bucket, Time from, Time until) const {
-    if (of_.observer_ != nullptr) notify(of_.observer_->bucket, token_, bucket, from, until);
+void TimeAccounts::watch_computations() {
+    observer_.computing_begins = [this](int host, Work work) {
+        use(host).change_under_way(1);
+        return open({.host = host,
+                     .next = next_.computing_begins ? next_.computing_begins(host, work) : 0});
+    };
+    observer_.bucket = [this](Token computing, std::size_t bucket, Time from, Time until) {
+        notify(next_.bucket, open_[computing].next, bucket, from, until);
+    };
+    observer_.computing_ends = [this](Token token) {
+        const Open computing = close(token);
+        use(computing.host).change_under_way(-1);
+        notify(next_.computing_ends, computing.next);
+    };
 }
 
-ReportedRound::ReportedRound(const TimeUse& of, std::string_view name, Stream stream) : of_(of) {
-    if (of_.observer_ != nullptr && of_.observer_->round_begins)
-        token_ = of_.observer_->round_begins(of_.host_, name, stream);
+void TimeAccounts::watch_rounds() {
+    observer_.round_begins = [this](int host, const RoundPart& round) {
+        const Open part{.host = host,
+                        .next = next_.round_begins ? next_.round_begins(host, round) : 0,
+                        .begun = simulation_.now(),
+                        .computed = use(host).computed(),
+                        .round = round};
+        if (round.members > 0) enter(part);
+        return open(part);
+    };
+    observer_.round_ends = [this](Token token) {
+        const Open part = close(token);
+        if (part.round.members > 0) leave(part);
+        notify(next_.round_ends, part.next);
+    };
+    observer_.round_closes = [this](Stream stream) {
+        rounds_.erase(stream);
+        notify(next_.round_closes, stream);
+    };
+    observer_.all_go_back = [this] {
+        rounds_.clear();
+        notify(next_.all_go_back);
+    };
 }
 
-ReportedRound::~ReportedRound() {
-    if (of_.observer_ != nullptr) notify(of_.observer_->round_ends, token_);
+void TimeAccounts::watch_waits() {
+    observer_.barrier_begins = [this](int host) {
+        return open({.host = host,
+                     .next = next_.barrier_begins ? next_.barrier_begins(host) : 0,
+                     .begun = simulation_.now(),
+                     .computed = use(host).computed()});
+    };
+    observer_.barrier_ends = [this](Token token, bool opened) {
+        const Open part = close(token);
+        const Time now = simulation_.now();
+        if (opened)
+            wait_for_stragglers(
+                part.host, now - part.begun - (use(part.host).computed() - part.computed), now);
+        notify(next_.barrier_ends, part.next, opened);
+    };
+    observer_.waited = [this](int host, WaitFor what, Time from, Time until) {
+        add_wait(host, what, from, until);
+    };
 }
 
-RoundTimer::RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-                       std::size_t members)
-    : all_(all),
-      mine_(mine),
-      key_(key),
-      members_(members),
-      entered_(mine.now()),
-      computed_(mine.computed()),
-      reported_(mine, name, key) {
-    RoundEntries::Entries& round = all_.rounds_[key];
-    ++round.entered;
-    round.last = entered_;
-}
-
-RoundTimer::RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-                       std::size_t members, int rank, std::span<const int> on)
-    : RoundTimer(all, mine, name, key, members) {
-    on_ = on;
-    std::vector<Time>& times = all_.rounds_[key].of_member;
-    times.resize(members, never);
-    times[static_cast<std::size_t>(rank)] = entered_;
-}
-
-RoundTimer::~RoundTimer() {
-    const auto round = all_.rounds_.find(key_);
-    RoundEntries::Entries& entries = round->second;
-    const Time now = mine_.now();
-    Time last = entries.entered == members_ ? entries.last : now;
-    if (!entries.of_member.empty()) {
-        last = entered_;
-        for (const int other : on_)
-            last = std::max(last, entries.of_member[static_cast<std::size_t>(other)]);
+TimeAccounts::Token TimeAccounts::open(Open what) {
+    if (free_.empty()) {
+        open_.push_back(what);
+        return open_.size() - 1;
     }
-    const Time until = std::min(last, now);
-    mine_.wait_for_stragglers(until - entered_ - (mine_.computed() - computed_), until);
-    if (++entries.left == members_) all_.rounds_.erase(round);
+    const Token token = free_.back();
+    free_.pop_back();
+    open_[token] = what;
+    return token;
+}
+
+TimeAccounts::Open TimeAccounts::close(Token token) {
+    free_.push_back(token);
+    return open_[token];
+}
+
+void TimeAccounts::enter(const Open& part) {
+    Entries& round = rounds_[part.round.stream];
+    ++round.entered;
+    round.last = part.begun;
+    if (!part.round.on) return;
+    round.of_member.resize(part.round.members, never);
+    round.of_member[static_cast<std::size_t>(part.host - first_host_)] = part.begun;
+}
+
+void TimeAccounts::leave(const Open& part) {
+    const auto round = rounds_.find(part.round.stream);
+    if (round == rounds_.end()) return;  // closed before
+    const Time until = std::min(last_entry(part, round->second), simulation_.now());
+    wait_for_stragglers(part.host, until - part.begun - (use(part.host).computed() - part.computed),
+                        until);
+    if (++round->second.left == part.round.members) rounds_.erase(round);
+}
+
+// Returns when the last member entered that this part depends on.
+Time TimeAccounts::last_entry(const Open& part, const Entries& entries) const {
+    if (!part.round.on)
+        return entries.entered == part.round.members ? entries.last : simulation_.now();
+    Time last = part.begun;
+    for (const int other : *part.round.on)
+        last = std::max(last, entries.of_member[static_cast<std::size_t>(other)]);
+    return last;
+}
+
+void TimeAccounts::wait_for_stragglers(int host, Duration time, Time until) {
+    if (time <= Duration::zero()) return;
+    const Duration uncounted = use(host).add_stragglers(time, until);
+    if (uncounted > Duration::zero())
+        notify(next_.waited, host, WaitFor::stragglers, until - uncounted, until);
+}
+
+void TimeAccounts::add_wait(int host, WaitFor what, Time from, Time until) {
+    if (until == from) return;
+    TimeUse& by = use(host);
+    const Duration time = until - from;
+    switch (what) {
+        case WaitFor::stragglers:
+            return wait_for_stragglers(host, time, until);
+        case WaitFor::the_dead:
+            by.dead_ = sum(by.dead_, time);
+            break;
+        case WaitFor::own_return:
+            by.away_ = sum(by.away_, time);
+            break;
+        case WaitFor::checkpoint:
+            by.writing_ = sum(by.writing_, time);
+            break;
+    }
+    notify(next_.waited, host, what, from, until);
 }
 
 }  // namespace paceline

@@ -1,6 +1,7 @@
 // Accounts for how each worker spends its time: computing, or waiting, by cause.
 //
-// The time of a run is divided, for each worker, into
+// It is an observer (observer.hpp): the workers tell it what they do, and it changes nothing. The
+// time of a run is divided, for each worker, into
 //
 //   computing         gradients, updates, coding; also those that the end of the run cuts short
 //   stragglers        waiting for workers that had not come yet:
@@ -22,53 +23,30 @@
 // waits of one worker are intervals, in order of their ends.
 //
 // Cost: two lookups in a small map per round and worker. The entries of a round are erased when all
-// of its members have left it.
+// of its members have left it, or when it is closed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/runtime/observer.hpp"
 #include "sim/engine/simulation.hpp"
-#include "sim/network/mailboxes.hpp"
+#include "sim/network/observer.hpp"
 
 namespace paceline {
 
-/// Records how one worker spends its time.
+/// How one worker has spent its time.
 class TimeUse {
   public:
-    /// Records the worker on `host` of the network. Reports to the observer unless it is null.
-    explicit TimeUse(const Simulation& simulation, const WorkerObserver* observer = nullptr,
-                     int host = 0)
-        : simulation_(&simulation), observer_(observer), host_(host) {}
-
-    [[nodiscard]] Time now() const { return simulation_->now(); }
+    explicit TimeUse(const Simulation& simulation) : simulation_(&simulation) {}
 
     /// Returns the time of all computations so far, including those in progress.
     [[nodiscard]] Duration computed() const {
-        return computed_ + under_way_ * (now() - counted_until_);
+        return computed_ + under_way_ * (simulation_->now() - counted_until_);
     }
-
-    /// Notes a wait, ending at `until`, for workers that had not come yet.
-    void wait_for_stragglers(Duration time, Time until);
-    /// Notes that the worker takes no more steps.
-    void take_no_more_steps();
-    /// Notes that the worker begins step k.
-    void begin_step(std::int64_t k) const;
-    /// Notes that the worker's process has been destroyed.
-    void die() const;
-    /// Notes that the worker takes steps again.
-    void take_steps_again() { last_step_ended_ = never; }
-    // Each of these notes a time span that ends now.
-    void wait_for_dead(Duration time);
-    void be_away(Duration time);
-    void write_checkpoint(Duration time);
-
     /// Returns the waits for stragglers in a run that ends at `end`.
     [[nodiscard]] Duration waited_for_stragglers(Time end) const;
     [[nodiscard]] Duration waited_for_dead() const { return dead_; }
@@ -78,15 +56,14 @@ class TimeUse {
     [[nodiscard]] Duration waited_for_network(Time end) const;
 
   private:
-    friend class Computing;
-    friend class ReportedRound;
+    friend class TimeAccounts;
 
-    void report_wait(WaitFor what, Duration time, Time until) const;
     void change_under_way(int by);
+    /// Counts a wait for stragglers that ends at `until` and returns the part of it that no other
+    /// such wait has covered.
+    Duration add_stragglers(Duration time, Time until);
 
     const Simulation* simulation_;
-    const WorkerObserver* observer_;
-    int host_;
     int under_way_ = 0;  // computations in progress
     Duration computed_{};
     Time counted_until_{};  // computations are counted up to here
@@ -98,57 +75,34 @@ class TimeUse {
     Duration writing_{};
 };
 
-/// RAII guard: counts and reports a computation while it is alive.
-class Computing {
+/// The observer of all workers and servers of a job. Passes everything on to the job's own
+/// observer, and tells that one of the waits for stragglers that it finds.
+class TimeAccounts {
   public:
-    Computing(TimeUse& of, Work work);
-    Computing(const Computing&) = delete;
-    Computing& operator=(const Computing&) = delete;
-    ~Computing();
+    /// Accounts for the hosts from `first_host` on. `next` may be null; it must outlive this object.
+    TimeAccounts(const Simulation& simulation, int first_host, int workers,
+                 const WorkerObserver* next);
+    TimeAccounts(const TimeAccounts&) = delete;
+    TimeAccounts& operator=(const TimeAccounts&) = delete;
 
-    /// Reports that a bucket of a gradient was computed in a span.
-    void report_bucket(std::size_t bucket, Time from, Time until) const;
-
-  private:
-    TimeUse& of_;
-    WorkerObserver::Token token_ = 0;
-};
-
-/// RAII guard: reports a round to the observer while it is alive.
-class ReportedRound {
-  public:
-    ReportedRound(const TimeUse& of, std::string_view name, Stream stream);
-    ReportedRound(const ReportedRound&) = delete;
-    ReportedRound& operator=(const ReportedRound&) = delete;
-    ~ReportedRound();
-
-  private:
-    const TimeUse& of_;
-    WorkerObserver::Token token_ = 0;
-};
-
-/// The mean of the values added; empty if there are none.
-class MeanOf {
-  public:
-    void add(double value) {
-        sum_ += value;
-        ++count_;
+    [[nodiscard]] const WorkerObserver& observer() const { return observer_; }
+    [[nodiscard]] const TimeUse& of(int rank) const {
+        return uses_[static_cast<std::size_t>(rank)];
     }
-    [[nodiscard]] std::optional<double> value() const {
-        if (count_ == 0) return std::nullopt;
-        return sum_ / static_cast<double>(count_);
-    }
+    /// Returns the number of rounds in progress.
+    [[nodiscard]] std::size_t rounds() const { return rounds_.size(); }
 
   private:
-    double sum_ = 0;
-    std::int64_t count_ = 0;
-};
+    using Token = WorkerObserver::Token;
 
-/// Stores when members entered the rounds that are in progress.
-class RoundEntries {
-  private:
-    friend class RoundTimer;
-
+    /// A computation, or a worker's part in a round, that is in progress.
+    struct Open {
+        int host = 0;
+        Token next = 0;  // that of the next observer
+        Time begun{};
+        Duration computed{};  // by the worker until then
+        RoundPart round{};
+    };
     struct Entries {
         std::size_t entered = 0;
         std::size_t left = 0;
@@ -156,33 +110,29 @@ class RoundEntries {
         std::vector<Time> of_member{};  // used where a member depends on some members only
     };
 
-    std::map<Stream, Entries> rounds_;
-};
+    [[nodiscard]] TimeUse& use(int host) {
+        return uses_[static_cast<std::size_t>(host - first_host_)];
+    }
+    Token open(Open what);
+    [[nodiscard]] Open close(Token token);
+    void enter(const Open& part);
+    void leave(const Open& part);
+    [[nodiscard]] Time last_entry(const Open& part, const Entries& entries) const;
+    void wait_for_stragglers(int host, Duration time, Time until);
+    void add_wait(int host, WaitFor what, Time from, Time until);
+    void watch_steps();
+    void watch_computations();
+    void watch_rounds();
+    void watch_waits();
 
-/// RAII guard: one member's part in a round, which it enters on construction and leaves on
-/// destruction.
-class RoundTimer {
-  public:
-    /// Enters a round in which every member depends on all members.
-    RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-               std::size_t members);
-    /// Enters a round in which member `rank` depends on the members `on`. Requires that all of them
-    /// have entered when it leaves, and that `on` outlives this object.
-    RoundTimer(RoundEntries& all, TimeUse& mine, std::string_view name, Stream key,
-               std::size_t members, int rank, std::span<const int> on);
-    RoundTimer(const RoundTimer&) = delete;
-    RoundTimer& operator=(const RoundTimer&) = delete;
-    ~RoundTimer();
-
-  private:
-    RoundEntries& all_;
-    TimeUse& mine_;
-    Stream key_;
-    std::size_t members_;
-    Time entered_;
-    Duration computed_;
-    std::span<const int> on_{};
-    ReportedRound reported_;
+    const Simulation& simulation_;
+    int first_host_;
+    WorkerObserver next_;
+    WorkerObserver observer_;
+    std::vector<TimeUse> uses_;
+    std::vector<Open> open_;  // by token; may have free places
+    std::vector<Token> free_;
+    std::map<Stream, Entries> rounds_;  // in progress
 };
 
 }  // namespace paceline

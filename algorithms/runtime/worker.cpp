@@ -1,26 +1,21 @@
 #include "algorithms/runtime/worker.hpp"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/computation.hpp"
-#include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/node_failures.hpp"
+#include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/surviving_collectives.hpp"
 #include "algorithms/runtime/worker_state.hpp"
-#include "sim/collectives/neighbor_exchange.hpp"
+#include "sim/collectives/all_reduce.hpp"
 #include "sim/engine/check.hpp"
-#include "sim/messages/transfer.hpp"
 
 namespace paceline {
 
 namespace {
-
-constexpr Stream mail_stream = 0;  // point-to-point; then come boxes, and epochs of groups from 1
 
 // Decides whether step k is taken, once for all workers.
 bool takes_step(SharedState& all, std::int64_t k, const WorkerState& asking) {
@@ -62,11 +57,11 @@ bool Worker::timing_only() const {
 bool Worker::keeps_training() {
     if (shared_.job.after_steps) shared_.job.after_steps(own_.rank, step() + 1);
     if (!takes_step(shared_, step() + 1, own_)) {
-        own_.time_use.take_no_more_steps();
+        notify(shared_.observer().steps_end, shared_.host(own_.rank));
         return false;
     }
     ++own_.step;
-    own_.time_use.begin_step(step());
+    notify(shared_.observer().step_begins, shared_.host(own_.rank), step());
     if (shared_.job.failures) save_for_checkpoint(shared_, own_);
     return true;
 }
@@ -129,51 +124,15 @@ double Worker::samples(int rank) const {
 }
 
 Task<Vector> Worker::gradient(Vector x) {
-    Vector g(x.layout());
-    if (x.has_values()) {
-        co_await gradient(std::move(x), [&](Vector formed) { g = std::move(formed); });
-    } else {
-        co_await paceline::compute(shared_, own_, {Work::Kind::gradient, own_.gradients},
-                                   gradient_time(shared_, own_));
-        ++own_.gradients;
-    }
-    co_return g;
+    return paceline::gradient(shared_, own_, std::move(x));
 }
 
 Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
-    const std::int64_t k = own_.gradients;
-    const Duration time = gradient_time(shared_, own_);
-    co_await paceline::compute(shared_, own_, {Work::Kind::gradient, k}, time, [&] {
-        Vector g = evaluate_gradient(shared_, own_.rank, x, k);
-        check_finite(g, own_.rank, k);
-        use(std::move(g));
-    });
-    ++own_.gradients;
+    return paceline::gradient(shared_, own_, std::move(x), std::move(use));
 }
 
 Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
-    if (shared_.membership) return fault_tolerant_mean_gradient(std::move(x), how);
-    return mean_gradient_in(std::move(x), how);
-}
-
-Task<Vector> Worker::mean_gradient_in(Vector x, AllReducePlan how) {
-    const std::int64_t k = own_.gradients;
-    co_await paceline::compute(shared_, own_, {Work::Kind::gradient, k},
-                               gradient_time(shared_, own_));
-    ++own_.gradients;
-    const Rank rank = next_rank(everybody());
-    co_await take_part(rank, paceline::all_reduce(how, rank, weigh(x)), name_of(how, weigh(x)));
-    if (!x.has_values()) co_return x;
-
-    const auto members = static_cast<std::size_t>(nodes());
-    Round<Vector>& round = shared_.rounds.at(rank.stream(), members);
-    Vector mean = round.once([&](const auto&) {
-        Vector formed = evaluate_mean_gradient(shared_, x, k);
-        check_finite(formed, own_.rank, k);
-        return formed;
-    });
-    shared_.rounds.leave(rank.stream());
-    co_return mean;
+    return shared_.collectives->mean_gradient(own_, std::move(x), how);
 }
 
 Backward Worker::backward(Vector x) {
@@ -195,8 +154,7 @@ Task<> Worker::compute(Duration time, std::function<void()> work) {
 }
 
 Bytes Worker::weigh(const Vector& v) const {
-    const bool whole = shared_.job.charged != nullptr && v.layout() == shared_.job.start.layout();
-    return wire().weigh(whole ? shared_.job.charged->entries() : v.entries());
+    return shared_.weigh(v);
 }
 
 GroupPtr Worker::group(std::vector<int> ranks) {
@@ -212,22 +170,14 @@ const GroupPtr& Worker::everybody() const {
     return shared_.everybody;
 }
 
-RoundTimer Worker::enter(const Rank& rank, std::string_view name) {
-    return {shared_.entries, own_.time_use, name, rank.stream(),
-            static_cast<std::size_t>(rank.size())};
-}
-
-Task<> Worker::take_part(Rank rank, Task<> messages, std::string_view name) {
-    const RoundTimer timer = enter(rank, name);
-    co_await std::move(messages);
+Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name) {
+    return shared_.collectives->exchange(own_, everybody(), name, std::move(messages));
 }
 
 Task<> Worker::barrier() {
-    const Time came = simulation().now();
-    const Duration computed = own_.time_use.computed();
+    AtBarrier waiting(shared_.observer(), shared_.host(own_.rank));
     co_await shared_.barrier.arrive();
-    const Time now = simulation().now();
-    own_.time_use.wait_for_stragglers(now - came - (own_.time_use.computed() - computed), now);
+    waiting.note_opened();
 }
 
 unsigned Worker::barriers_passed() const {
@@ -250,13 +200,15 @@ int Worker::life(int rank) const {
     return shared_.life_of(rank);
 }
 
-Rank Worker::next_rank(const GroupPtr& group) {
-    std::ptrdiff_t place = own_.rank;
-    if (group != shared_.everybody)
-        place = std::ranges::find(group->members, own_.rank) - group->members.begin();
-    PACELINE_CHECK(std::cmp_less(place, group->members.size()),
-                   "a member calls a collective of its group");
-    return {shared_.network, group, static_cast<int>(place), own_.begin_round(*group)};
+bool Worker::is_known_dead(int rank, int life) const {
+    const Membership* const membership = shared_.membership.get();
+    if (membership == nullptr || rank >= nodes()) return false;
+    if (membership->present(rank)) return membership->life(rank) != life;
+    return membership->detection_time(rank) <= simulation().now();
+}
+
+Task<> Worker::death_detected(int node) const {
+    return paceline::death_detected(shared_, node);
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& group) {
@@ -269,70 +221,36 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight) {
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group) {
-    if (tolerates_failures(group))
-        return fault_tolerant_all_reduce(own_.begin_round(*group), std::move(v), how, weight);
-    return all_reduce_in(next_rank(group), std::move(v), how, weight);
+    return shared_.collectives->combine(
+        own_, group, name_of(how, weight), std::move(v),
+        [how, weight](const Rank& rank) { return paceline::all_reduce(how, rank, weight); },
+        mean_of<Vector>);
 }
 
-Task<Vector> Worker::all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size) {
-    const RoundTimer timer = enter(rank, name_of(how, size));
-    if (!v.has_values()) {
-        co_await paceline::all_reduce(how, rank, size);
-        co_return v;
-    }
-    const auto members = static_cast<std::size_t>(rank.size());
-    const Stream key = rank.stream();
-    shared_.rounds.at(key, members).enter(static_cast<std::size_t>(rank.place()), std::move(v));
-    co_await paceline::all_reduce(how, rank, size);
-    Vector result = shared_.rounds.at(key, members).once(mean_of<Vector>);
-    shared_.rounds.leave(key);
-    co_return result;
-}
-
-bool Worker::tolerates_failures(const GroupPtr& group) const {
-    if (!shared_.membership) return false;
-    PACELINE_CHECK(group == shared_.everybody, "where nodes fail, the group is everybody");
-    return true;
+Task<Vector> Worker::all_reduce_as(Vector v, const Layout& charged, AllReducePlan how) {
+    return all_reduce(std::move(v), how, wire().weigh(charged.entries()));
 }
 
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
-    if (tolerates_failures(group))
-        return fault_tolerant_all_gather(own_.begin_round(*group), block, how);
-    const Rank rank = next_rank(group);
-    return take_part(rank, paceline::all_gather(how, rank, block), name_of(how));
+    return shared_.collectives->exchange(own_, group, name_of(how), [how, block](const Rank& rank) {
+        return paceline::all_gather(how, rank, block);
+    });
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
-    if (tolerates_failures(group))
-        return fault_tolerant_sparse_all_reduce(own_.begin_round(*group), std::move(weight));
-    return sparse_all_reduce_in(next_rank(group), std::move(weight));
+    return shared_.collectives->exchange(own_, group, "sparse all-reduce",
+                                         [weight = std::move(weight)](const Rank& rank) {
+                                             return paceline::sparse_all_reduce(rank, weight);
+                                         });
 }
 
-Task<> Worker::sparse_all_reduce_in(Rank rank, UnionWeight weight) {
-    const RoundTimer timer = enter(rank, "sparse all-reduce");
-    co_await paceline::sparse_all_reduce(rank, weight);
+Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing) {
+    return shared_.collectives->sparse_mean(own_, std::move(v), how, std::move(packing));
 }
 
 Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form) {
-    if (shared_.membership)
-        return fault_tolerant_combine(own_.begin_round(*everybody()), std::move(v),
-                                      std::move(messages), std::move(form));
-    return combine_in(next_rank(everybody()), std::move(v), std::move(messages), std::move(form));
-}
-
-Task<Vector> Worker::combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form) {
-    const RoundTimer timer = enter(rank, "exchange");
-    if (!v.has_values()) {
-        co_await messages(rank);
-        co_return v;
-    }
-    const Stream key = rank.stream();
-    const auto members = static_cast<std::size_t>(nodes());
-    shared_.rounds.at(key, members).enter(static_cast<std::size_t>(own_.rank), std::move(v));
-    co_await messages(rank);
-    Vector result = shared_.rounds.at(key, members).once(form);
-    shared_.rounds.leave(key);
-    co_return result;
+    return shared_.collectives->combine(own_, everybody(), "exchange", std::move(v),
+                                        std::move(messages), std::move(form));
 }
 
 Task<Vector> Worker::neighbor_average(Vector v) {
@@ -342,78 +260,29 @@ Task<Vector> Worker::neighbor_average(Vector v) {
 
 Task<Vector> Worker::neighbor_average(Vector v, Bytes size) {
     PACELINE_CHECK(!shared_.job.mixing.empty(), "averaging with neighbors needs a mixing");
-    return neighbor_sum(own_.begin_round(*everybody()), std::move(v), size, Weights::of_row);
+    return shared_.collectives->neighbor_sum(own_, std::move(v), size, NeighborWeights::of_row);
 }
 
 Task<Vector> Worker::neighbor_sum(Vector v, Bytes size) {
     PACELINE_CHECK(!shared_.job.mixing.empty(), "adding up neighbors needs a mixing");
-    return neighbor_sum(own_.begin_round(*everybody()), std::move(v), size, Weights::one);
-}
-
-Task<Vector> Worker::neighbor_sum(Stream key, Vector v, Bytes size, Weights weights) {
-    if (shared_.membership) return fault_tolerant_neighbor_sum(key, std::move(v), size, weights);
-    return neighbor_sum_in(key, std::move(v), size, weights);
+    return shared_.collectives->neighbor_sum(own_, std::move(v), size, NeighborWeights::one);
 }
 
 MixingPtr Worker::mixing() const {
-    PACELINE_CHECK(!shared_.job.mixing.empty(), "neighbors need a mixing");
-    return shared_.job.mixing.at(std::max<std::int64_t>(step(), 0));
+    return shared_.mixing_of(own_);
 }
 
-// The first worker that enters the round draws W of the step, and W is erased when the last worker
-// has left, like the values. Several W may exist at once, because distant workers may be in
-// different steps.
-Task<Vector> Worker::neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights) {
-    const auto members = static_cast<std::size_t>(nodes());
-    const MixingPtr mixing =
-        shared_.mixings.at(key, members).once([&](const auto&) { return this->mixing(); });
-    std::vector<int> from;
-    for (const MixingWeight& w : mixing->row(own_.rank))
-        if (w.node != own_.rank) from.push_back(w.node);
-
-    const RoundTimer timer(shared_.entries, own_.time_use, "exchange with neighbors", key, members,
-                           own_.rank, from);
-    shared_.rounds.at(key, members).enter(static_cast<std::size_t>(own_.rank), std::move(v));
-    co_await neighbor_exchange(shared_.network, own_.rank, mixing->listeners(own_.rank), from, key,
-                               size);
-
-    const Round<Vector>& round = shared_.rounds.at(key, members);
-    Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(own_.rank)));
-    for (const MixingWeight& w : mixing->row(own_.rank))
-        sum +=
-            (weights == Weights::one ? 1 : w.weight) * round.of(static_cast<std::size_t>(w.node));
-    shared_.rounds.leave(key);
-    shared_.mixings.leave(key);
-    co_return sum;
+std::vector<int> Worker::listeners() const {
+    return shared_.collectives->listeners(own_);
 }
 
-Task<> Worker::send(int to, Vector v) {
-    const Bytes size = weigh(v);
-    shared_.mail[{own_.rank, to}].push_back(std::move(v));
-    co_await Send(shared_.network, own_.rank, to, mail_stream, size, Protocol::eager);
+const LayoutPtr& Worker::charged_layout() const {
+    const Job& job = shared_.job;
+    return job.charged == nullptr ? job.start.layout() : job.charged;
 }
 
-Task<Vector> Worker::receive(int from) {
-    co_await Receive(shared_.network, own_.rank, from, mail_stream);
-    std::deque<Vector>& mail = shared_.mail[{from, own_.rank}];
-    Vector v = std::move(mail.front());
-    mail.pop_front();
-    co_return v;
-}
-
-Task<> Worker::post(int to, int box, Letter letter, Bytes weight) {
-    if (!present(to)) co_return;
-    letter.from = own_.rank;
-    shared_.expect_letter(own_.rank, to, box, std::move(letter));
-    co_await Send(shared_.network, own_.rank, to, lane_of_box(box), weight, Protocol::eager);
-}
-
-Task<Letter> Worker::next_letter(int box) {
-    co_return co_await own_.boxes[box].get();
-}
-
-std::size_t Worker::letters_in(int box) {
-    return own_.boxes[box].size();
+bool Worker::stands_in() const {
+    return shared_.job.charged != nullptr;
 }
 
 void Worker::count_decode_failures(std::int64_t failures) {
@@ -442,18 +311,6 @@ std::int64_t Worker::gradients_undone() const {
 
 Duration Worker::compute_time() const {
     return own_.compute_time;
-}
-
-const TimeUse& Worker::time_use() const {
-    return own_.time_use;
-}
-
-TimeUse& Worker::time_use() {
-    return own_.time_use;
-}
-
-void Worker::serve(Task<> work) {
-    shared_.serve(own_.rank, fmt::format("service of node {}", own_.rank), std::move(work));
 }
 
 }  // namespace paceline

@@ -30,8 +30,8 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/letter.hpp"
-#include "algorithms/runtime/rounds.hpp"
 #include "algorithms/runtime/sparse_round.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "models/tensors/vector.hpp"
@@ -46,18 +46,9 @@
 
 namespace paceline {
 
-struct Attempt;
 class Backward;
-class RoundTimer;
 struct SharedState;
-class TimeUse;
 struct WorkerState;
-
-/// Forms the result of a collective from the contributions of all workers.
-using Form = std::function<Vector(const Round<Vector>&)>;
-
-/// Carries out the messages of one member of a collective, on the stream of `rank` or on others.
-using CollectiveOfOwn = std::function<Task<>(const Rank& rank)>;
 
 class Worker {
   public:
@@ -140,12 +131,9 @@ class Worker {
     /// Returns the group of all workers.
     [[nodiscard]] const GroupPtr& everybody() const;
 
-    /// Returns this worker's place in the next collective of a group; for collectives that only
-    /// take time.
-    [[nodiscard]] Rank next_rank(const GroupPtr& group);
-    /// Carries out the messages of such a collective and accounts for the wait by cause
-    /// (time_use.hpp). `name` is a string literal for the observer (observer.hpp).
-    Task<> take_part(Rank rank, Task<> messages, std::string_view name = "collective");
+    /// Takes the time of a collective of all workers that an algorithm defines itself. `name` is a
+    /// string literal for the observer (observer.hpp).
+    Task<> exchange(CollectiveOfOwn messages, std::string_view name = "collective");
     /// Returns the mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
@@ -263,46 +251,10 @@ class Worker {
     [[nodiscard]] std::int64_t gradients_computed() const;
     [[nodiscard]] std::int64_t gradients_undone() const;
     [[nodiscard]] Duration compute_time() const;
-    [[nodiscard]] const TimeUse& time_use() const;
-    [[nodiscard]] TimeUse& time_use();
 
   private:
     [[nodiscard]] bool begins_update(std::int64_t k);
-    /// Returns whether a collective of the group continues without members that die.
-    [[nodiscard]] bool tolerates_failures(const GroupPtr& group) const;
     Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
-    [[nodiscard]] RoundTimer enter(const Rank& rank, std::string_view name);
-    Task<Vector> all_reduce_in(Rank rank, Vector v, AllReducePlan how, Bytes size);
-    Task<Vector> mean_gradient_in(Vector x, AllReducePlan how);
-    Task<> sparse_all_reduce_in(Rank rank, UnionWeight weight);
-    Task<Vector> sparse_all_reduce_in(Rank rank, SparseVector v, SparseExchange how,
-                                      SparsePacking packing);
-    /// How contributions of neighbors are added up: weighted by the row of W, or unweighted.
-    enum class Weights : std::uint8_t { of_row, one };
-    Task<Vector> neighbor_sum(Stream key, Vector v, Bytes size, Weights weights);
-    Task<Vector> neighbor_sum_in(Stream key, Vector v, Bytes size, Weights weights);
-    Task<Vector> combine_in(Rank rank, Vector v, CollectiveOfOwn messages, Form form);
-
-    // --- the same operations in jobs whose nodes fail (worker_fault_tolerant.cpp) ---
-
-    using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
-    /// Begins attempts at a round until the members of one agree; returns that one.
-    Task<std::shared_ptr<Attempt>> run_attempts(Stream round, std::string_view name,
-                                                Messages messages);
-    Task<> wait_for_detection(Stream round);
-    [[nodiscard]] Rank rank_in(const Attempt& attempt) const;
-    Task<Vector> fault_tolerant_all_reduce(Stream round, Vector v, AllReducePlan how, Bytes size);
-    Task<Vector> fault_tolerant_mean_gradient(Vector x, AllReducePlan how);
-    Task<> fault_tolerant_all_gather(Stream round, Bytes block, AllGather how);
-    Task<> fault_tolerant_sparse_all_reduce(Stream round, UnionWeight weight);
-    Task<Vector> fault_tolerant_sparse_all_reduce(Stream round, SparseVector v, SparseExchange how,
-                                                  SparsePacking packing);
-    Task<Vector> fault_tolerant_combine(Stream round, Vector v, CollectiveOfOwn messages,
-                                        Form form);
-    Task<Vector> fault_tolerant_neighbor_sum(Stream round, Vector v, Bytes size, Weights weights);
-    [[nodiscard]] std::vector<int> listeners_in(Stream round) const;
-    Task<bool> received(int from, Stream round) const;
-    Task<bool> received_before_death(int from, Stream round) const;
 
     SharedState& shared_;
     WorkerState& own_;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
+#include "sim/network/observer.hpp"
 
 namespace paceline {
 
@@ -21,10 +21,6 @@ Task<> copy_model(NetworkPart network, int from, int to, Bytes size) {
     const Stream stream = copy_streams | static_cast<Stream>(to);
     co_await when_all(neighbor_exchange(network, from, {to}, {}, stream, size),
                       neighbor_exchange(network, to, {}, {from}, stream, size));
-}
-
-Task<> wait_for(std::shared_ptr<Signal> signal) {
-    co_await signal->happened({"the death of a node"});
 }
 
 }  // namespace
@@ -104,21 +100,18 @@ void WorkerProcesses::count_absences() {
 void WorkerProcesses::count_absence(int rank) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     if (node.process != nullptr) return;
-    TimeUse& use = cluster_.worker(rank).time_use();
-    const Duration span = simulation().now() - node.idle_since;
-    if (is_missing(node) || !restarts_all())
-        use.be_away(span);
-    else
-        use.wait_for_dead(span);
+    const WaitFor what =
+        is_missing(node) || !restarts_all() ? WaitFor::own_return : WaitFor::the_dead;
+    notify(cluster_.observer().waited, network_.in_network(rank), what, node.idle_since,
+           simulation().now());
     node.idle_since = simulation().now();
-    use.take_steps_again();
 }
 
 void WorkerProcesses::end_process(Node& node) {
     if (node.process == nullptr) return;
     node.process.reset();
     node.idle_since = simulation().now();
-    cluster_.worker(static_cast<int>(&node - nodes_.data())).time_use().die();
+    notify(cluster_.observer().dies, network_.in_network(static_cast<int>(&node - nodes_.data())));
 }
 
 void WorkerProcesses::spawn(int rank) {
@@ -206,7 +199,7 @@ Task<> WorkerProcesses::copy_from_a_peer(int rank) {
         while (!membership.present(peer)) peer = (peer + 1) % cluster_.nodes();
         const auto first =
             co_await first_of(copy_model(network_, peer, rank, cluster_.weight_of_a_model()),
-                              wait_for(membership.death(peer)));
+                              wait_for(membership.death(peer), {"the death of a node"}));
         if (first.index() == 1) continue;
         cluster_.worker(rank).model() = cluster_.worker(peer).model();
         co_return;

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "algorithms/runtime/letter.hpp"
-#include "algorithms/runtime/time_use.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/channel.hpp"
@@ -17,7 +16,6 @@ namespace paceline {
 struct WorkerState {
     int rank;
     Vector model;
-    TimeUse time_use;
     std::int64_t step = -1;      // the current one; -1 before the first
     std::int64_t gradients = 0;  // computed, without those that a restart has undone
     std::int64_t undone = 0;     // gradients that restarts have undone

@@ -51,7 +51,7 @@ void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluste
     double network = 0;
     double dead = 0;
     for (int rank = 0; rank < cluster.nodes(); ++rank) {
-        const TimeUse& use = cluster.worker(rank).time_use();
+        const TimeUse& use = cluster.time_use(rank);
         stragglers += to_seconds(use.waited_for_stragglers(end));
         network += to_seconds(use.waited_for_network(end));
         dead += to_seconds(use.waited_for_dead());
@@ -128,8 +128,8 @@ void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesse
         const Worker& worker = cluster.worker(rank);
         computed += static_cast<double>(worker.gradients_computed() + worker.gradients_undone());
         undone += static_cast<double>(worker.gradients_undone());
-        away_s += to_seconds(worker.time_use().away());
-        writing_s += to_seconds(worker.time_use().writing());
+        away_s += to_seconds(cluster.time_use(rank).away());
+        writing_s += to_seconds(cluster.time_use(rank).writing());
     }
     const double nodes_s = cluster.nodes() * metrics.sim_time_s;
     metrics.deaths = static_cast<double>(processes.deaths());

@@ -108,13 +108,13 @@ WorkerObserver TraceRecorder::worker_observer() {
         if (listens()) bucket(computing, number, from, until);
     };
     observer.computing_ends = [this](Token token) { close(token); };
-    observer.round_begins = [this](int host, std::string_view name, Stream stream) {
+    observer.round_begins = [this](int host, const RoundPart& round) {
         if (!listens()) return Token{0};
         return open({.begin = now(),
                      .host = host,
                      .track = TraceTrack::rounds,
-                     .name = name,
-                     .stream = stream});
+                     .name = round.name,
+                     .stream = round.stream});
     };
     observer.round_ends = [this](Token token) { close(token); };
     observer.waited = [this](int host, WaitFor what, Time from, Time until) {

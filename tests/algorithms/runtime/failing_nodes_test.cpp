@@ -116,7 +116,7 @@ TEST_CASE("go on: the survivors run a collective again after a member's death is
         for (std::size_t rank = 0; rank < static_cast<std::size_t>(n); ++rank) {
             const Worker& worker = run.cluster.worker(static_cast<int>(rank));
             CHECK(worker.gradients_computed() == (rank == dead ? 1 : steps));
-            if (rank != dead) CHECK(worker.time_use().waited_for_dead() == detection);
+            if (rank != dead) CHECK(run.cluster.time_use(rank).waited_for_dead() == detection);
         }
     }
 }
@@ -150,7 +150,7 @@ TEST_CASE("stall: the others wait for its return, run the round without it, and 
 
     const Duration copy = 100'000_B / 1_Gbps + 20us;
     check_near(run.elapsed(), 500ms + copy + ring(n - 1) + 2 * (1ms + ring(n)));
-    CHECK(run.cluster.worker(0).time_use().waited_for_dead() == 500ms + copy - died);
+    CHECK(run.cluster.time_use(0).waited_for_dead() == 500ms + copy - died);
 }
 
 TEST_CASE(
@@ -190,9 +190,9 @@ TEST_CASE("restart: all nodes go back to the checkpoint and lose what they compu
     check_near(run.elapsed(), died + 40ms + 7ms + 4 * step);  // steps 8 to 11 again
     CHECK(run.cluster.worker(0).gradients_computed() == 12);
     CHECK(run.cluster.worker(0).gradients_undone() == 2);
-    CHECK(run.cluster.worker(0).time_use().waited_for_dead() == 47ms);
-    CHECK(run.cluster.worker(2).time_use().away() == 40ms);
-    CHECK(run.cluster.worker(0).time_use().writing() == 2 * write);
+    CHECK(run.cluster.time_use(0).waited_for_dead() == 47ms);
+    CHECK(run.cluster.time_use(2).away() == 40ms);
+    CHECK(run.cluster.time_use(0).writing() == 2 * write);
 }
 
 TEST_CASE("restart: a checkpoint that was not completely written does not count") {

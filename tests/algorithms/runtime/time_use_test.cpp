@@ -38,7 +38,7 @@ struct Use {
 
 Use use_of(TrainingRun& run, int rank) {
     const Time end = run.simulation.now();
-    const TimeUse& use = run.cluster.worker(rank).time_use();
+    const TimeUse& use = run.cluster.time_use(rank);
     return {use.computed(), use.waited_for_stragglers(end), use.waited_for_network(end)};
 }
 

@@ -1,0 +1,68 @@
+// The collectives of a job's workers, behind one interface with two implementations: plain ones
+// (plain_collectives.hpp), and ones that survive the deaths of members (surviving_collectives.hpp).
+//
+// Members of a group call the collectives of the group in the same order; the k-th calls of all
+// members are a round. A call takes its place in that order when it is made, not when its task
+// begins. Time and values go together: the messages of a member take the time, and the value of a
+// round is formed once, when its messages have brought everything that it is formed from
+// (rounds.hpp).
+//
+// Members are given by their state, and the calls below are those of one member. The state outlives
+// the tasks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/runtime/rounds.hpp"
+#include "algorithms/runtime/sparse_round.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/rank.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+struct WorkerState;
+
+/// Forms the result of a collective from the contributions of all members.
+using Form = std::function<Vector(const Round<Vector>&)>;
+
+/// Carries out the messages of one member of a collective, on the stream of `rank` or its second
+/// stream.
+using CollectiveOfOwn = std::function<Task<>(const Rank& rank)>;
+
+/// How contributions of neighbors are added up: weighted by the row of W, or unweighted.
+enum class NeighborWeights : std::uint8_t { of_row, one };
+
+class Collectives {
+  public:
+    Collectives() = default;
+    Collectives(const Collectives&) = delete;
+    Collectives& operator=(const Collectives&) = delete;
+    virtual ~Collectives() = default;
+
+    /// Takes the time of a collective. `name` is a string literal for the observer.
+    virtual Task<> exchange(WorkerState& own, const GroupPtr& group, std::string_view name,
+                            CollectiveOfOwn messages) = 0;
+    /// A collective that v enters and that returns what `form` makes of all contributions; v if it
+    /// has no values.
+    virtual Task<Vector> combine(WorkerState& own, const GroupPtr& group, std::string_view name,
+                                 Vector v, CollectiveOfOwn messages, Form form) = 0;
+    /// Computes a gradient at x, which is equal on all workers, and returns the mean over them.
+    virtual Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) = 0;
+    /// Returns the mean of the sparse v of all workers (sparse_round.hpp).
+    virtual Task<Vector> sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
+                                     SparsePacking packing) = 0;
+    /// Returns the sum of what this worker and those it listens to have passed, by the mixing of
+    /// its step.
+    virtual Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
+                                      NeighborWeights weights) = 0;
+    /// Returns the workers that the next neighbor_sum sends to.
+    [[nodiscard]] virtual std::vector<int> listeners(const WorkerState& own) const = 0;
+};
+
+}  // namespace paceline

@@ -1,0 +1,157 @@
+#include "algorithms/runtime/plain_collectives.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "algorithms/runtime/computation.hpp"
+#include "algorithms/runtime/diverged.hpp"
+#include "algorithms/runtime/observed.hpp"
+#include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/worker_state.hpp"
+#include "sim/collectives/neighbor_exchange.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+// Returns this worker's place in the next collective of a group.
+Rank next_rank(const SharedState& all, WorkerState& own, const GroupPtr& group) {
+    std::ptrdiff_t place = own.rank;
+    if (group != all.everybody)
+        place = std::ranges::find(group->members, own.rank) - group->members.begin();
+    PACELINE_CHECK(std::cmp_less(place, group->members.size()),
+                   "a member calls a collective of its group");
+    return {all.network, group, static_cast<int>(place), own.begin_round(*group)};
+}
+
+RoundPart part_of(const Rank& rank, std::string_view name) {
+    return {
+        .name = name, .stream = rank.stream(), .members = static_cast<std::size_t>(rank.size())};
+}
+
+Task<> plain_exchange(SharedState& all, const WorkerState& own, Rank rank, std::string_view name,
+                      CollectiveOfOwn messages) {
+    const InRound round(all.observer(), all.host(own.rank), part_of(rank, name));
+    co_await messages(rank);
+}
+
+Task<Vector> plain_combine(SharedState& all, const WorkerState& own, Rank rank,
+                           std::string_view name, Vector v, CollectiveOfOwn messages, Form form) {
+    const InRound part(all.observer(), all.host(own.rank), part_of(rank, name));
+    if (!v.has_values()) {
+        co_await messages(rank);
+        co_return v;
+    }
+    const Stream key = rank.stream();
+    const auto members = static_cast<std::size_t>(rank.size());
+    all.rounds.at(key, members).enter(static_cast<std::size_t>(rank.place()), std::move(v));
+    co_await messages(rank);
+    Vector result = all.rounds.at(key, members).once(form);
+    all.rounds.leave(key);
+    co_return result;
+}
+
+// The batches of all workers are evaluated at once, when the messages are through.
+Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, AllReducePlan how) {
+    const std::int64_t k = own.gradients;
+    co_await compute(all, own, {Work::Kind::gradient, k}, gradient_time(all, own));
+    ++own.gradients;
+    const Rank rank = next_rank(all, own, all.everybody);
+    const Bytes size = all.weigh(x);
+    co_await plain_exchange(all, own, rank, name_of(how, size),
+                            [how, size](const Rank& mine) { return all_reduce(how, mine, size); });
+    if (!x.has_values()) co_return x;
+
+    Round<Vector>& round = all.rounds.at(rank.stream(), static_cast<std::size_t>(all.nodes));
+    Vector mean = round.once([&](const auto&) {
+        Vector formed = evaluate_mean_gradient(all, x, k);
+        check_finite(formed, own.rank, k);
+        return formed;
+    });
+    all.rounds.leave(rank.stream());
+    co_return mean;
+}
+
+Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank rank, SparseVector v,
+                               SparseExchange how, SparsePacking packing) {
+    const auto members = static_cast<std::size_t>(rank.size());
+    const Stream key = rank.stream();
+    const InRound part(all.observer(), all.host(own.rank), part_of(rank, "sparse all-reduce"));
+    SparseRound& round =
+        all.sparse_rounds.try_emplace(key, members, v.layout, std::move(packing)).first->second;
+    round.enter(static_cast<std::size_t>(rank.place()), std::move(v));
+
+    co_await sparse_messages(round, rank, how);
+    Vector mean = round.mean();
+    if (round.leave()) {
+        all.note_density(round);
+        all.sparse_rounds.erase(key);
+    }
+    co_return mean;
+}
+
+// The first worker that enters the round draws W of the step, and W is erased when the last worker
+// has left, like the values. Several W may exist at once, because distant workers may be in
+// different steps.
+Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream key, Vector v,
+                                Bytes size, NeighborWeights weights) {
+    const auto members = static_cast<std::size_t>(all.nodes);
+    const MixingPtr mixing =
+        all.mixings.at(key, members).once([&](const auto&) { return all.mixing_of(own); });
+    std::vector<int> from;
+    for (const MixingWeight& w : mixing->row(own.rank))
+        if (w.node != own.rank) from.push_back(w.node);
+
+    const InRound part(
+        all.observer(), all.host(own.rank),
+        {.name = "exchange with neighbors", .stream = key, .members = members, .on = &from});
+    all.rounds.at(key, members).enter(static_cast<std::size_t>(own.rank), std::move(v));
+    co_await neighbor_exchange(all.network, own.rank, mixing->listeners(own.rank), from, key, size);
+
+    const Round<Vector>& round = all.rounds.at(key, members);
+    Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(own.rank)));
+    for (const MixingWeight& w : mixing->row(own.rank))
+        sum += (weights == NeighborWeights::one ? 1 : w.weight) *
+               round.of(static_cast<std::size_t>(w.node));
+    all.rounds.leave(key);
+    all.mixings.leave(key);
+    co_return sum;
+}
+
+}  // namespace
+
+Task<> PlainCollectives::exchange(WorkerState& own, const GroupPtr& group, std::string_view name,
+                                  CollectiveOfOwn messages) {
+    return plain_exchange(all_, own, next_rank(all_, own, group), name, std::move(messages));
+}
+
+Task<Vector> PlainCollectives::combine(WorkerState& own, const GroupPtr& group,
+                                       std::string_view name, Vector v, CollectiveOfOwn messages,
+                                       Form form) {
+    return plain_combine(all_, own, next_rank(all_, own, group), name, std::move(v),
+                         std::move(messages), std::move(form));
+}
+
+Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, Vector x, AllReducePlan how) {
+    return plain_mean_gradient(all_, own, std::move(x), how);
+}
+
+Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
+                                           SparsePacking packing) {
+    return plain_sparse_mean(all_, own, next_rank(all_, own, all_.everybody), std::move(v), how,
+                             std::move(packing));
+}
+
+Task<Vector> PlainCollectives::neighbor_sum(WorkerState& own, Vector v, Bytes size,
+                                            NeighborWeights weights) {
+    return plain_neighbor_sum(all_, own, own.begin_round(*all_.everybody), std::move(v), size,
+                              weights);
+}
+
+std::vector<int> PlainCollectives::listeners(const WorkerState& own) const {
+    return all_.mixing_of(own)->listeners(own.rank);
+}
+
+}  // namespace paceline

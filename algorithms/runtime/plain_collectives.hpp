@@ -1,0 +1,34 @@
+// Collectives of a job whose workers all take part from beginning to end, or that restarts as a
+// whole when one of them dies.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "algorithms/runtime/collectives.hpp"
+
+namespace paceline {
+
+struct SharedState;
+
+class PlainCollectives final : public Collectives {
+  public:
+    /// Requires that `all` outlives this object.
+    explicit PlainCollectives(SharedState& all) : all_(all) {}
+
+    Task<> exchange(WorkerState& own, const GroupPtr& group, std::string_view name,
+                    CollectiveOfOwn messages) override;
+    Task<Vector> combine(WorkerState& own, const GroupPtr& group, std::string_view name, Vector v,
+                         CollectiveOfOwn messages, Form form) override;
+    Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) override;
+    Task<Vector> sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
+                             SparsePacking packing) override;
+    Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
+                              NeighborWeights weights) override;
+    [[nodiscard]] std::vector<int> listeners(const WorkerState& own) const override;
+
+  private:
+    SharedState& all_;
+};
+
+}  // namespace paceline

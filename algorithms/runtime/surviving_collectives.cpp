@@ -1,0 +1,239 @@
+#include "algorithms/runtime/surviving_collectives.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "algorithms/runtime/computation.hpp"
+#include "algorithms/runtime/observed.hpp"
+#include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/worker_state.hpp"
+#include "sim/collectives/neighbor_exchange.hpp"
+#include "sim/engine/check.hpp"
+#include "sim/engine/concurrency.hpp"
+#include "sim/messages/transfer.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Messages = std::function<Task<>(Attempt& attempt, const Rank& rank)>;
+
+Task<> exchange_and_agree(AttemptPtr attempt, Task<> messages) {
+    co_await std::move(messages);
+    co_await attempt->agreement.arrive();
+}
+
+Stream begin_round(const SharedState& all, WorkerState& own, const GroupPtr& group) {
+    PACELINE_CHECK(group == all.everybody, "where nodes fail, the group is everybody");
+    return own.begin_round(*group);
+}
+
+Rank rank_in(const SharedState& all, const WorkerState& own, const Attempt& attempt) {
+    const std::vector<int>& members = attempt.group->members;
+    const auto place = std::ranges::lower_bound(members, own.rank) - members.begin();
+    return {all.network, attempt.group, static_cast<int>(place), attempt.stream};
+}
+
+// Waits until all deaths are known, or until all nodes are back if the job stalls. Messages to the
+// dead would wait as long.
+Task<> wait_for_detection(SharedState& all, const WorkerState& own, Stream round) {
+    Membership& membership = *all.membership;
+    const Time came = all.simulation().now();
+    if (membership.stalls()) {
+        while (membership.any_away()) {
+            const int one = membership.nodes_in(Membership::State::away).front();
+            co_await wait_for(membership.all_back(), {"the return of node", one});
+        }
+    } else {
+        for (Time known = membership.last_detection(round); known > all.simulation().now();
+             known = membership.last_detection(round))
+            co_await all.simulation().sleep(known - all.simulation().now());
+    }
+    notify(all.observer().waited, all.host(own.rank), WaitFor::the_dead, came,
+           all.simulation().now());
+}
+
+// Begins attempts at a round until the members of one agree; returns that one.
+Task<AttemptPtr> run_attempts(SharedState& all, const WorkerState& own, Stream round,
+                              std::string_view name, Messages messages) {
+    Membership& membership = *all.membership;
+    while (true) {
+        if (membership.any_away()) co_await wait_for_detection(all, own, round);
+        const AttemptPtr attempt = membership.attempt(round);
+        const InRound part(
+            all.observer(), all.host(own.rank),
+            {.name = name, .stream = attempt->stream, .members = attempt->group->members.size()});
+        std::shared_ptr<Signal> broken(attempt, &attempt->broken);
+        const auto ended = co_await first_of(
+            exchange_and_agree(attempt, messages(*attempt, rank_in(all, own, *attempt))),
+            wait_for(std::move(broken), {"the end of an attempt"}));
+        if (ended.index() == 1) continue;
+        membership.conclude(round);
+        co_return attempt;
+    }
+}
+
+Task<> surviving_exchange(SharedState& all, const WorkerState& own, Stream round,
+                          std::string_view name, CollectiveOfOwn messages) {
+    co_await run_attempts(
+        all, own, round, name,
+        [&messages](Attempt& /*attempt*/, const Rank& rank) { return messages(rank); });
+}
+
+Task<Vector> surviving_combine(SharedState& all, const WorkerState& own, Stream round,
+                               std::string_view name, Vector v, CollectiveOfOwn messages,
+                               Form form) {
+    const Messages with_value = [&](Attempt& attempt, const Rank& rank) {
+        if (v.has_values()) attempt.round.enter(static_cast<std::size_t>(rank.place()), v);
+        return messages(rank);
+    };
+    const AttemptPtr attempt = co_await run_attempts(all, own, round, name, with_value);
+    if (!v.has_values()) co_return v;
+    co_return attempt->round.once(form);
+}
+
+Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector x,
+                                     AllReducePlan how) {
+    Vector g = co_await gradient(all, own, std::move(x));
+    const Bytes size = all.weigh(g);
+    co_return co_await surviving_combine(
+        all, own, own.begin_round(*all.everybody), name_of(how, size), std::move(g),
+        [how, size](const Rank& rank) { return all_reduce(how, rank, size); }, mean_of<Vector>);
+}
+
+Task<Vector> surviving_sparse_mean(SharedState& all, const WorkerState& own, Stream round,
+                                   SparseVector v, SparseExchange how, SparsePacking packing) {
+    const Messages messages = [&](Attempt& attempt, const Rank& rank) {
+        const auto members = static_cast<std::size_t>(rank.size());
+        if (!attempt.sparse) attempt.sparse.emplace(members, v.layout, packing);
+        attempt.sparse->enter(static_cast<std::size_t>(rank.place()), v);
+        return sparse_messages(*attempt.sparse, rank, how);
+    };
+    const AttemptPtr attempt =
+        co_await run_attempts(all, own, round, "sparse all-reduce", messages);
+    Vector mean = attempt->sparse->mean();
+    if (attempt->sparse->leave()) all.note_density(*attempt->sparse);
+    co_return mean;
+}
+
+Task<bool> received(const SharedState& all, int to, int from, Stream round) {
+    co_await Receive(all.network, to, from, round);
+    co_return true;
+}
+
+// Waits for what a neighbor sent in a round; returns false if the neighbor is known to have died
+// first. What comes later is discarded.
+Task<bool> received_before_death(const SharedState& all, int to, int from, Stream round) {
+    const auto first = co_await first_of(received(all, to, from, round), death_detected(all, from));
+    co_return first.index() == 0;
+}
+
+std::vector<int> listeners_in(const SharedState& all, const WorkerState& own, Stream round) {
+    std::vector<int> there = all.mixing_of(own)->listeners(own.rank);
+    std::erase_if(there, [&](int rank) { return !all.membership->takes_part(rank, round); });
+    return there;
+}
+
+// Returns the neighbors whose vectors this worker waits for in a round.
+std::vector<int> senders_in(const SharedState& all, const WorkerState& own, const Mixing& mixing,
+                            Stream round) {
+    const Membership& membership = *all.membership;
+    std::vector<int> from;
+    for (const MixingWeight& w : mixing.row(own.rank))
+        if (w.node != own.rank && (membership.is_expected(w.node, round, all.simulation().now()) ||
+                                   membership.has_mail(round, w.node, own.rank)))
+            from.push_back(w.node);
+    return from;
+}
+
+// Sends v and waits for the vectors of neighbors; returns those that came, by rank.
+Task<std::map<int, Vector>> exchange_with_neighbors(SharedState& all, const WorkerState& own,
+                                                    const Mixing& mixing, Stream round,
+                                                    const Vector& v, Bytes size) {
+    Membership& membership = *all.membership;
+    const std::vector<int> to = listeners_in(all, own, round);
+    for (const int listener : to) membership.put_mail(round, own.rank, listener, v);
+    const std::vector<int> from = senders_in(all, own, mixing, round);
+    std::vector<Task<bool>> come;
+    for (const int sender : from)
+        come.push_back(received_before_death(all, own.rank, sender, round));
+    const InRound shown(all.observer(), all.host(own.rank),
+                        {.name = "exchange with neighbors", .stream = round});
+    Pending<> sending =
+        all.simulation().start(all.simulation().running_process(),
+                               neighbor_exchange(all.network, own.rank, to, {}, round, size));
+    const std::vector<bool> there = co_await when_all(std::move(come));
+    co_await std::move(sending);
+
+    std::map<int, Vector> letters;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        std::optional<Vector> letter = membership.take_mail(round, from[i], own.rank);
+        if (there[i] && letter) letters.emplace(from[i], *std::move(letter));
+    }
+    co_return letters;
+}
+
+Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, Stream round,
+                                    Vector v, Bytes size, NeighborWeights weights) {
+    const MixingPtr mixing = all.mixing_of(own);
+    const std::map<int, Vector> letters =
+        co_await exchange_with_neighbors(all, own, *mixing, round, v, size);
+    Vector sum = Vector::zero_like(v);
+    double own_weight = 0;  // of this worker and of missing neighbors
+    for (const MixingWeight& w : mixing->row(own.rank)) {
+        const auto letter = letters.find(w.node);
+        if (letter == letters.end())
+            own_weight += w.weight;
+        else
+            sum += (weights == NeighborWeights::one ? 1 : w.weight) * letter->second;
+    }
+    sum += (weights == NeighborWeights::one ? 1 : own_weight) * v;
+    co_return sum;
+}
+
+}  // namespace
+
+Task<> death_detected(const SharedState& all, int rank) {
+    Membership& membership = *all.membership;
+    if (membership.present(rank)) co_await wait_for(membership.death(rank), {"news of node", rank});
+    const Time known = membership.detection_time(rank);
+    if (known > all.simulation().now())
+        co_await all.simulation().sleep(known - all.simulation().now());
+}
+
+Task<> SurvivingCollectives::exchange(WorkerState& own, const GroupPtr& group,
+                                      std::string_view name, CollectiveOfOwn messages) {
+    return surviving_exchange(all_, own, begin_round(all_, own, group), name, std::move(messages));
+}
+
+Task<Vector> SurvivingCollectives::combine(WorkerState& own, const GroupPtr& group,
+                                           std::string_view name, Vector v,
+                                           CollectiveOfOwn messages, Form form) {
+    return surviving_combine(all_, own, begin_round(all_, own, group), name, std::move(v),
+                             std::move(messages), std::move(form));
+}
+
+Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, Vector x, AllReducePlan how) {
+    return surviving_mean_gradient(all_, own, std::move(x), how);
+}
+
+Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
+                                               SparsePacking packing) {
+    return surviving_sparse_mean(all_, own, own.begin_round(*all_.everybody), std::move(v), how,
+                                 std::move(packing));
+}
+
+Task<Vector> SurvivingCollectives::neighbor_sum(WorkerState& own, Vector v, Bytes size,
+                                                NeighborWeights weights) {
+    return surviving_neighbor_sum(all_, own, own.begin_round(*all_.everybody), std::move(v), size,
+                                  weights);
+}
+
+std::vector<int> SurvivingCollectives::listeners(const WorkerState& own) const {
+    return listeners_in(all_, own, own.next_round(*all_.everybody));
+}
+
+}  // namespace paceline

@@ -1,0 +1,49 @@
+// Collectives that survive the deaths of members: of a job whose workers die and return while the
+// others go on or wait (membership.hpp).
+//
+// A round is run as an attempt by the members that are present. If one of them dies before all have
+// their results, the attempt is void, and the survivors begin another, once they have detected the
+// death. An attempt owns its streams: when its last member has let go of it, they are closed, and
+// what has not left is taken back.
+//
+// A sum over neighbors goes on without those that are known to have died: their weights fall to the
+// worker itself.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/runtime/collectives.hpp"
+#include "algorithms/runtime/membership.hpp"
+
+namespace paceline {
+
+struct SharedState;
+
+class SurvivingCollectives final : public Collectives {
+  public:
+    /// Requires that `all` has a membership and outlives this object.
+    explicit SurvivingCollectives(SharedState& all) : all_(all) {}
+
+    /// These require that the group is that of all workers.
+    Task<> exchange(WorkerState& own, const GroupPtr& group, std::string_view name,
+                    CollectiveOfOwn messages) override;
+    Task<Vector> combine(WorkerState& own, const GroupPtr& group, std::string_view name, Vector v,
+                         CollectiveOfOwn messages, Form form) override;
+    Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) override;
+    Task<Vector> sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
+                             SparsePacking packing) override;
+    Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
+                              NeighborWeights weights) override;
+    [[nodiscard]] std::vector<int> listeners(const WorkerState& own) const override;
+
+  private:
+    SharedState& all_;
+};
+
+/// Waits until it is known that the present life of a worker has ended.
+Task<> death_detected(const SharedState& all, int rank);
+
+}  // namespace paceline
