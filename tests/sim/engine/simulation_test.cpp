@@ -536,11 +536,12 @@ TEST_CASE("simulation: a process that was woken no longer waits") {
 }
 
 Task<> start_a_getter(Run& run) {
-    const Pending<> getter = run.simulation.start(make_process("test"), get_and_write(run, 'x'));
+    const Pending<> getter =
+        run.simulation.start(run.simulation.running_process(), get_and_write(run, 'x'));
     co_await run.barrier.arrive();
 }
 
-TEST_CASE("simulation: a task started beside a process waits in that process's name") {
+TEST_CASE("simulation: a task started as part of the running process waits in its name") {
     Run run;
     run.processes.spawn("starter", start_a_getter(run));
 
@@ -551,75 +552,68 @@ TEST_CASE("simulation: a task started beside a process waits in that process's n
           "starter: a value in a channel\n");
 }
 
-TEST_CASE("simulation: a task started outside of every process waits in nobody's name") {
-    Run run;
-    run.processes.spawn("done", sleep_and_note(run, 5us, "done"));
-    run.simulation.run();
-
-    const Pending<> getter = run.simulation.start(make_process("test"), get_and_write(run, 'x'));
-
-    CHECK(listed(run.simulation.waiting()) == "?: a value in a channel\n");
+Task<> leave_a_getter(Run& run, std::vector<Pending<>>& left) {
+    left.push_back(run.simulation.start(run.simulation.running_process(), get_and_write(run, 'x')));
+    co_await run.barrier.arrive();
 }
 
-TEST_CASE("simulation: a task started after its processes were dropped touches none of them") {
+TEST_CASE("simulation: a task keeps its process when the one that started it is destroyed") {
     Run run;
+    std::vector<Pending<>> left;
     run.processes.spawn("a name too long to be kept inside of a string object",
-                        sleep_and_note(run, 5us, "done"));
+                        leave_a_getter(run, left));
     run.simulation.run();
+
     run.processes.drop();
 
-    const Pending<> getter = run.simulation.start(make_process("test"), get_and_write(run, 'x'));
-
-    CHECK(listed(run.simulation.waiting()) == "?: a value in a channel\n");
+    CHECK(listed(run.simulation.waiting()) ==
+          "a name too long to be kept inside of a string object: a value in a channel\n");
 }
 
-/// An event that drops the processes, and starts a task of its own.
-struct Successor {
+/// An event that starts a task as part of a process.
+struct Starter {
     Run& run;
-    std::vector<Pending<>> started;
+    ProcessPtr process;
+    std::vector<Pending<>> started{};
 
     void start(std::uint32_t /*unused*/) {
-        started.push_back(run.simulation.start(make_process("test"), arrive(run)));
+        started.push_back(run.simulation.start(process, get_and_write(run, 'x')));
     }
-    void drop_and_start(std::uint32_t unused) {
-        run.processes.drop();
-        start(unused);
+    void start_to_sleep(std::uint32_t /*unused*/) {
+        started.push_back(run.simulation.start(process, sleep_and_note(run, 10us, "awake")));
     }
 };
 
-TEST_CASE("simulation: a task started by an event waits in nobody's name") {
-    Run run;
-    Successor successor{run, {}};
-    run.processes.spawn("done", sleep_and_note(run, 5us, "done"));
-    run.simulation.at(Time{6us}, action<&Successor::start>(successor));
-
-    run.simulation.run();
-
-    CHECK(listed(run.simulation.waiting()) == "?: the others at a barrier\n");
-}
-
-TEST_CASE("simulation: a task started by a closing action waits in nobody's name") {
-    Run run;
-    Successor successor{run, {}};
-    run.processes.spawn("done", sleep_and_note(run, 0us, "done"));
-    run.simulation.at_end_of_instant(action<&Successor::start>(successor));
-
-    run.simulation.run();
-
-    CHECK(listed(run.simulation.waiting()) == "?: the others at a barrier\n");
-}
-
 TEST_CASE(
-    "simulation: a task started by an event that dropped all processes touches none of them") {
+    "simulation: a task started by an event or a closing action waits in its process's name") {
     Run run;
-    Successor successor{run, {}};
-    run.processes.spawn("a name too long to be kept inside of a string object",
-                        sleep_and_note(run, 9us, "x"));
-    run.simulation.at(Time{6us}, action<&Successor::drop_and_start>(successor));
+    Starter starter{run, make_process("recovery")};
+    run.simulation.at(Time{6us}, action<&Starter::start>(starter));
+    run.simulation.at_end_of_instant(action<&Starter::start>(starter));
 
     run.simulation.run();
 
-    CHECK(listed(run.simulation.waiting()) == "?: the others at a barrier\n");
+    CHECK(listed(run.simulation.waiting()) ==
+          "recovery: a value in a channel\n"
+          "recovery: a value in a channel\n");
+}
+
+TEST_CASE("simulation: what an event starts keeps the run alive only if its process does") {
+    const auto end_of_run = [](EventKind kind, bool counts) {
+        Run run;
+        Starter starter{run, make_process("recovery", kind)};
+        run.simulation.count_standby(counts);
+        run.simulation.at(Time{6us}, action<&Starter::start_to_sleep>(starter));
+        run.simulation.run();
+        return run.simulation.now();
+    };
+
+    for (const bool counts : {false, true}) {
+        CHECK(end_of_run(EventKind::foreground, counts) == Time{16us});
+        CHECK(end_of_run(EventKind::daemon, counts) == Time{6us});
+    }
+    CHECK(end_of_run(EventKind::standby, false) == Time{6us});
+    CHECK(end_of_run(EventKind::standby, true) == Time{16us});
 }
 
 Task<> fail_after(Run& run, Duration wait) {
