@@ -27,7 +27,7 @@
 #include <string_view>
 
 #include "sim/engine/units.hpp"
-#include "sim/network/mailboxes.hpp"
+#include "sim/network/stream.hpp"
 
 namespace paceline {
 

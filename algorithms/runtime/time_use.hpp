@@ -35,7 +35,7 @@
 
 #include "algorithms/runtime/observer.hpp"
 #include "sim/engine/simulation.hpp"
-#include "sim/network/mailboxes.hpp"
+#include "sim/network/stream.hpp"
 
 namespace paceline {
 
