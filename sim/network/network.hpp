@@ -75,7 +75,7 @@
 #include "sim/network/fabric.hpp"
 #include "sim/network/impairments.hpp"
 #include "sim/network/lanes.hpp"
-#include "sim/network/machines.hpp"
+#include "sim/network/machine_traffic.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/network/observer.hpp"
 #include "sim/network/slow_start.hpp"
@@ -299,7 +299,7 @@ class Network {
     std::vector<Index> started_;       // this instant, still without a rate
     std::vector<LinkId> dirty_;        // changed this instant
     int hosts_;
-    Machines machines_;
+    MachineTraffic machines_;
     Duration overhead_;
     SlowStart slow_start_;
     std::unique_ptr<Impairments> impairments_;  // null: links are ideal

@@ -17,7 +17,7 @@ struct Traffic {
     Bytes wasted{};  // sent bytes that an outage lost, each loss rounded to a byte
 };
 
-struct Machines {
+struct MachineTraffic {
     int hosts_per_node = 1;
     std::vector<Traffic> traffic{};  // [host]
 
