@@ -36,7 +36,7 @@ void repeat_step_if_none_present(SharedState& all) {
 void mark_away(SharedState& all, int rank) {
     all.services.erase(rank);
     all.forget_letters_of(rank);
-    all.network.drop_messages_from(rank);
+    all.network.host_leaves(rank);
     WorkerState& left = all.worker(rank);
     left.boxes.clear();
     left.checkpoint_due = {};
@@ -118,7 +118,8 @@ void roll_back(SharedState& all) {
     for (const WorkerState& worker : all.workers)
         round = std::max(round, worker.rounds_begun(*all.everybody));
     for (int rank = 0; rank < all.nodes + all.job.servers; ++rank) {
-        all.network.drop_messages_from(rank);
+        all.network.host_leaves(rank);
+        all.network.host_returns(rank);
         WorkerState& back = all.worker(rank);
         back.boxes.clear();
         back.checkpoint_due = {};

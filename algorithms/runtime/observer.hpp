@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "sim/engine/units.hpp"
-#include "sim/network/mailboxes.hpp"
+#include "sim/network/stream.hpp"
 
 namespace paceline {
 

@@ -174,6 +174,7 @@ void WorkerProcesses::come_back(std::uint32_t rank) {
     Node& node = nodes_[rank];
     if (restarts_all()) return be_ready(static_cast<int>(rank));
     if (cluster_.has_no_more_steps()) return;
+    network_.host_returns(static_cast<int>(rank));  // before a copy of a model is sent to it
     node.stage = Stage::recovering;
     node.recovery.emplace(simulation().start(
         make_process(fmt::format("return of {} {}", program_.name, rank), EventKind::standby),

@@ -9,7 +9,7 @@
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/units.hpp"
-#include "sim/network/mailboxes.hpp"
+#include "sim/network/stream.hpp"
 
 namespace paceline {
 

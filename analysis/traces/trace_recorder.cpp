@@ -316,8 +316,7 @@ void TraceRecorder::message_arrives(std::uint32_t id, bool lost) {
     TraceMessage message = *std::exchange(flows_[id].message, std::nullopt);
     message.arrived = now();
     message.lost = lost;
-    const bool never_left = lost && message.size == Bytes{0};
-    if (!never_left && in_span(message.begin, message.arrived)) return messages_.push_back(message);
+    if (in_span(message.begin, message.arrived)) return messages_.push_back(message);
     if (message.arrived < filter_.from)
         forget(events_of(message));
     else

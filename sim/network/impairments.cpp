@@ -47,14 +47,12 @@ Duration Impairments::begin(std::uint32_t flow, const Route& route) {
     return added;
 }
 
-Time Impairments::in_order(const Lane& lane, Time arrival) {
-    Time& last = last_arrivals_.try_emplace(lane, arrival).first->second;
+// What an earlier lane of this number has left here lies in the past, and so delays nothing.
+Time Impairments::in_order(std::uint32_t lane, Time arrival) {
+    if (streams_.empty()) return arrival;
+    if (lane >= last_arrivals_.size()) last_arrivals_.resize(lane + 1, Time::min());
+    Time& last = last_arrivals_[lane];
     return last = std::max(last, arrival);
-}
-
-void Impairments::arrived(const Lane& lane, Time now) {
-    const auto last = last_arrivals_.find(lane);
-    if (last != last_arrivals_.end() && last->second == now) last_arrivals_.erase(last);
 }
 
 }  // namespace paceline

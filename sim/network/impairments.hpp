@@ -5,28 +5,23 @@
 //       begin to flow on it.
 //   (2) Messages of a lane arrive in order: a message that would overtake its predecessor arrives
 //       together with it.
-// Memory: O(links + flows + messages in flight).
+// Memory: O(links + flows + lanes), at their peaks.
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "sim/engine/random.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/fabric.hpp"
-#include "sim/network/mailboxes.hpp"
 
 namespace paceline {
 
 class Impairments {
   public:
-    using Lane = std::tuple<int, int, Stream>;  // from, to, stream
-
     /// Returns null if no link jitters or loses.
     static std::unique_ptr<Impairments> make(std::span<const Link> links,
                                              const RandomStreams& streams);
@@ -40,9 +35,8 @@ class Impairments {
     }
 
     /// Returns when a message of the lane arrives that would arrive at `arrival` if it were alone.
-    Time in_order(const Lane& lane, Time arrival);
-    /// Records that a message of the lane has arrived.
-    void arrived(const Lane& lane, Time now);
+    /// A lane with nothing in flight may give its number to another one.
+    Time in_order(std::uint32_t lane, Time arrival);
 
   private:
     static constexpr Bandwidth unbounded{std::numeric_limits<std::int64_t>::max()};
@@ -52,7 +46,7 @@ class Impairments {
     std::vector<Link> links_;
     std::vector<RandomStream> streams_;   // [link], if any link jitters
     std::vector<Bandwidth> bounds_;       // [flow], if any link loses
-    std::map<Lane, Time> last_arrivals_;  // of lanes with a message in flight
+    std::vector<Time> last_arrivals_;     // [lane], if any link jitters
     bool loses_ = false;
 };
 

@@ -8,16 +8,15 @@
 //
 //   - Draining frees the links and notifies the sender; delivery notifies the receiver. A lane
 //     (source, destination, stream) has one flow at a time, and its messages never overtake each
-//     other.
+//     other (sim/network/lanes.hpp).
 //   - An eager message sets out when it is sent. A rendezvous message also waits until a receiver
-//     waits for it, as MPI does with large messages. Collectives use rendezvous, so a rank receives
-//     one message at a time.
+//     of its own waits for it, as MPI does with large messages. Collectives use rendezvous, so a
+//     rank receives one message at a time.
 //   - `overhead` occupies the sender before each message's flow starts; its messages take turns.
-//     Neither overhead nor slow start affects messages inside a machine.
-//   - Slow start: the first message from one host to another begins late, by what its windows w_k =
-//     2^k w_0 leave unused, sum over k of (RTT - w_k/C), until a window fills the route (w_k >= RTT
-//     C) or the message is through. C is the capacity of the route, RTT twice its latency.
-//   - While both directions of a cable are busy, a link has `duplex_share` of its capacity.
+//     Neither overhead nor slow start (sim/network/slow_start.hpp) affects messages inside a
+//     machine.
+//   - While a flow moves on each direction of a cable, a link has `duplex_share` of its capacity. A
+//     flow moves unless a link of its route is down.
 //   - Rates are set once per instant, after its events and ready coroutines are exhausted, and only
 //     for components that changed. A flow that shares no link costs O(route), needs no solve, and
 //     is timed in integers.
@@ -33,19 +32,41 @@
 //   - Rates are doubles in bytes per picosecond. The time at which a flow drains is rounded up to
 //     the tick, once.
 //
-// Memory: O(hosts + links + messages in flight); with slow start, also O(pairs that have
-// communicated). Once pools are warm, nothing is allocated per message, except that jitter needs an
-// entry per lane with messages in flight. Limits: there are no packets and no reaction time, so a
-// flow gets its share at once. Flows whose links are never up together wait forever. Source of the
-// model: the fluid "CM02" family (Casanova, Marchal, 2002). The tests compare it with SimGrid and
-// with closed forms.
+// States of a message (State below), with what moves it on:
+//
+//     send -> queued      the message before it in its lane drains
+//          -> held        a receiver waits for it (rendezvous only); from here on it has set out
+//          -> preparing   its sender's overhead and slow start have passed; from here on it flows
+//          -> still, flowing, rechecking    it is on the links, until its last byte has left
+//          -> draining    it crosses no link: the same instant
+//          -> crossing    its latency has passed: it is delivered
+//
+// What does not flow yet can be taken back: it vanishes, nobody is notified, and overhead that its
+// sender has not spent on it goes to the sender's next messages. What flows, flows to its end.
+//
+//   - close() takes back the messages of a lane. What flows or has drained is discarded on arrival,
+//     and so is what has arrived and was not taken. Later messages and receives begin anew.
+//   - host_leaves() ends the life of a host. Messages from it are taken back, its flows stop at
+//     once, and none of them is delivered; the bytes that have left it count as sent. Messages to
+//     it, also those sent until it returns, are discarded on arrival. A rendezvous message to it
+//     that has not set out never does: it is `stranded` until its sender forgets it. What has
+//     arrived from it at others stays.
+//   - Discarded messages count as sent, delivered and received; lost ones only as sent. So every
+//     byte that is sent is either received or lost with its sender.
+//
+// Memory: O(hosts + links + messages + lanes with something in them), at their peaks; with slow
+// start, also O(pairs that have communicated). Once pools are warm, nothing is allocated per
+// message. A message costs one lookup of its lane when it is sent and one when it is received.
+//
+// Limits: there are no packets and no reaction time, so a flow gets its share at once. Flows whose
+// links are never up together wait forever. Source of the model: the fluid "CM02" family (Casanova,
+// Marchal, 2002). The tests compare it with SimGrid and with closed forms.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "sim/engine/random.hpp"
@@ -53,23 +74,18 @@
 #include "sim/engine/units.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/impairments.hpp"
-#include "sim/network/mailboxes.hpp"
+#include "sim/network/lanes.hpp"
+#include "sim/network/machine_traffic.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/network/observer.hpp"
+#include "sim/network/slow_start.hpp"
 
 namespace paceline {
 
-/// Identifies a message until it is delivered.
+/// Identifies a message until it is delivered or taken back.
 struct MessageId {
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
-};
-
-/// What a host has exchanged with other machines.
-struct Traffic {
-    Bytes sent;
-    Bytes received;
-    Bytes wasted{};  // sent bytes that an outage lost, each loss rounded to a byte
 };
 
 /// What the protocol adds on the wires between machines; by default nothing.
@@ -95,22 +111,33 @@ class Network {
     /// or is forgotten with forget().
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
 
-    /// Marks a host as dead: what it has sent and is not yet delivered never will be. For a message
-    /// that is flowing, the bytes that have left the host count as sent.
-    void drop_messages_from(int host);
-
-    /// Detaches the sender's `drained`. The message continues.
+    /// Detaches the sender's `drained`. The message continues, unless it is stranded.
     void forget(MessageId message);
 
     /// Notifies `delivered` of the next message of the lane.
     void receive(int to, int from, Stream stream, Join& delivered);
-    void withdraw(int to, int from, Stream stream, Join& delivered) {
-        mailboxes_.withdraw(to, from, stream, delivered);
-    }
+    /// Removes `delivered` from the lane's receivers; no effect if it does not wait there.
+    void withdraw(int to, int from, Stream stream, Join& delivered);
 
     /// Returns whether a message of the lane has arrived and has not been taken.
-    [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const {
-        return mailboxes_.has_arrived(to, from, stream);
+    [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const;
+
+    /// Closes all lanes of a stream among some hosts, given in increasing order and counted from
+    /// `first`: takes back what does not flow yet, and discards the rest. A lane is gone once
+    /// nothing of it is in flight. Requires that no receiver waits on these lanes and that no
+    /// sender listens. Costs O(lanes with something in them + their messages).
+    void close(Stream stream, std::span<const int> hosts, int first = 0);
+    /// Closes one lane.
+    void close_lane(int to, int from, Stream stream);
+
+    /// Ends the life of a host: see above. Detaches its senders. Requires that the host is not
+    /// away, and that no receiver waits at it. Costs as much as close().
+    void host_leaves(int host);
+    /// Begins a new life of a host: messages sent to it from now on are delivered. Requires that it
+    /// is away.
+    void host_returns(int host);
+    [[nodiscard]] bool is_away(int host) const {
+        return away_[static_cast<std::size_t>(host)] != 0;
     }
 
     /// Changes a link's bandwidth, also for the flows it carries; 0 takes the link down. `until`
@@ -125,7 +152,7 @@ class Network {
     void observe(const NetworkObserver* observer) { observer_ = observer; }
 
     [[nodiscard]] Simulation& simulation() const { return simulation_; }
-    [[nodiscard]] int hosts_per_node() const { return hosts_per_node_; }
+    [[nodiscard]] int hosts_per_node() const { return machines_.hosts_per_node; }
     /// Number of links, and the rate available to payload on each at present.
     [[nodiscard]] std::size_t links() const { return links_.size(); }
     [[nodiscard]] Bandwidth capacity(LinkId link) const { return links_[link].capacity; }
@@ -136,10 +163,12 @@ class Network {
         return route;
     }
     [[nodiscard]] int hosts() const { return hosts_; }
-    [[nodiscard]] const Traffic& traffic(int host) const {
-        return traffic_[static_cast<std::size_t>(host)];
-    }
+    [[nodiscard]] const Traffic& traffic(int host) const { return machines_.of(host); }
     [[nodiscard]] std::size_t flows_in_flight() const { return flowing_; }
+    /// Number of messages that have been sent, and neither delivered nor taken back.
+    [[nodiscard]] std::size_t messages() const { return flows_.size() - free_flows_.size(); }
+    /// Number of lanes with something in them.
+    [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
     [[nodiscard]] std::uint64_t messages_delivered() const { return delivered_; }
     /// Returns the current rate in bytes per picosecond; 0 if the message waits, has drained or is
     /// unknown.
@@ -150,29 +179,45 @@ class Network {
     static constexpr Index none = ~Index{0};
     static constexpr LinkId no_link = ~LinkId{0};
 
+    enum class State : std::uint8_t {
+        free,
+        queued,      // behind another message of its lane that has not drained
+        held,        // first of these in its lane, until a receiver waits for it
+        stranded,    // never sets out, and is in no lane: its receiver died
+        preparing,   // has set out; `event` begins its flow
+        still,       // on the links, without a rate and without an event
+        flowing,     // on the links; `event` drains it
+        rechecking,  // on the links, without a rate; `event` looks at its links again
+        draining,    // off the links; an event of this instant drains it
+        crossing,    // drained; an event delivers it
+    };
+    /// What happens to a message on arrival.
+    enum class Fate : std::uint8_t {
+        kept,       // it answers a receive
+        discarded,  // its lane was closed, or its receiver's host has left
+        lost,       // its sender's host has left
+    };
+
     struct Flow {
         Route route;
         boost::container::small_vector<Index, 4> places;  // its position in each link's list
         Bytes size;
         double remaining = 0;  // bytes, at `since`
         double rate = 0;
-        Time since;
-        Duration latency{};
+        Time since;          // while it prepares: when the overhead has been spent
+        Duration latency{};  // while it prepares: what slow start adds to that
         EventId event;
         Join* drained = nullptr;
-        Stream stream = 0;
+        Lanes::Index lane = Lanes::none;
         int from = 0;
         int to = 0;
         Index generation = 0;
-        Index behind = none;  // next message of the lane; in a free flow, the next free flow
-        Index tail_prev = none, tail_next = none;  // neighbors among the sender's lane ends
-        Index mark = 0;                            // last solve that visited it
+        Index mark = 0;        // last solve that visited it
+        Index down_links = 0;  // of its route, if moves are counted; it moves if there are none
+        State state = State::free;
+        Fate fate = Fate::kept;
         Protocol protocol = Protocol::eager;
         EventKind kind = EventKind::foreground;  // of the sender, and so of the flow's events
-        bool scheduled = false;  // `event` is pending: it drains, or checks its links again
-        bool on_links = false;
-        bool in_use = false;
-        bool lost = false;  // its host has died, so it will not be delivered
     };
     struct LinkState {
         Bandwidth capacity;  // for payload
@@ -182,39 +227,56 @@ class Network {
         double duplex_share = 1;  // of the capacity, while the reverse link is busy
         LinkId back = no_link;    // reverse link, if it matters
         std::vector<Index> flows;
+        Index moving = 0;  // of the flows, those that move; if moves are counted
         Index mark = 0;   // last solve that visited it
         Index local = 0;  // its number in that solve
         bool dirty = false;
         bool unlimited = false;
     };
 
+    // The life of a message: network.cpp.
     Index take_flow();
-    bool join_lane(Index index);
-    void leave_lane(Index index);
-    void start_if_allowed(Index index);
-    void start_after_overhead(Index index);
+    void release(Index index);
+    void start_first(Lanes::Index lane);
+    void set_out(Index index);
+    void strand(Index index);
+    [[nodiscard]] Duration slow_start(const Flow& flow);
     void start(Index index);
     void remove_unlimited_links(Route& route) const;
     void report_begin(Index index) const;
     void drain(Index index);
     void deliver(Index index);
+
+    // What ends it early: network_lives.cpp.
+    static bool has_begun(State state) { return state >= State::still; }
+    void close(Lanes::Index index);
+    void abandon(Lanes::Index index);
+    void take_back(Index index);
+    void lose_messages_from(int host);
+    void lose(Index index);
+    void stop_flow(Index index);
+    void close_gaps();
+    void prepare_earlier(Index index);
+
+    // Links and rates: network_rates.cpp.
+    static bool on_links(State state) {
+        return state >= State::still && state <= State::rechecking;
+    }
+    static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
+    static void set_capacity(LinkState& state, Bandwidth bandwidth);
     void enter_links(Index index);
     void leave_links(Index index);
-    void stop_flow(Index index);
-    static void set_capacity(LinkState& state, Bandwidth bandwidth);
+    void count_down_link(Index index, bool down);
+    void count_moving(const Flow& flow, bool moves);
+    void unschedule(Flow& flow);
     void mark_changed(LinkState& link);
     void mark_reverse_changed(const LinkState& link);
     void request_rates();
-    [[nodiscard]] Duration slow_start(const Flow& flow);
     [[nodiscard]] Bandwidth capacity_now(LinkId link) const {
         const LinkState& state = links_[link];
-        return state.back == no_link || links_[state.back].flows.empty() ? state.capacity
-                                                                         : state.shared;
+        return state.back == no_link || links_[state.back].moving == 0 ? state.capacity
+                                                                       : state.shared;
     }
-    [[nodiscard]] bool leaves_node(const Flow& flow) const {
-        return hosts_per_node_ == 1 || flow.from / hosts_per_node_ != flow.to / hosts_per_node_;
-    }
-
     void set_rates(Index unused);
     LinkId start_alone(Index index);
     void solve_component(LinkId seed);
@@ -226,26 +288,28 @@ class Network {
     void recheck_links(Index index);
 
     Simulation& simulation_;
-    Mailboxes mailboxes_;
+    Lanes lanes_;
     std::function<void(int, int, Route&)> find_route_;
     std::vector<LinkState> links_;
     std::vector<Flow> flows_;
-    std::vector<Index> lane_ends_;   // [host]: first of its lanes' last undrained messages
-    std::vector<Time> sender_free_;  // [host], if there is an overhead
-    std::vector<Traffic> traffic_;
-    std::vector<Index> started_;  // this instant, still without a rate
-    std::vector<LinkId> dirty_;   // changed this instant
-    Index free_flow_ = none;
+    std::vector<Index> free_flows_;
+    std::vector<Time> sender_free_;    // [host], if there is an overhead
+    std::vector<std::uint8_t> away_;   // [host]: it has left and not returned
+    std::vector<int> gaps_;            // senders whose overhead was taken back in this call
+    std::vector<Index> started_;       // this instant, still without a rate
+    std::vector<LinkId> dirty_;        // changed this instant
     int hosts_;
-    int hosts_per_node_;
-    Transport transport_;
-    std::unordered_set<std::uint64_t> connections_;  // (from, to) that have sent; never iterated
-    std::unique_ptr<Impairments> impairments_;       // null: links are ideal
+    MachineTraffic machines_;
+    Duration overhead_;
+    SlowStart slow_start_;
+    std::unique_ptr<Impairments> impairments_;  // null: links are ideal
     std::vector<Time> announced_;  // [link]: time of its next change; empty: none announced
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;
     const NetworkObserver* observer_ = nullptr;
     bool has_unlimited_ = false;    // any link is unlimited
+    bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
+    bool prepares_ = false;         // there is an overhead or slow start
     bool rates_requested_ = false;  // set_rates is due at the end of this instant
 
     // Solver scratch: one component, renumbered.

@@ -1,8 +1,10 @@
 // Consecutive hosts of a network, renumbered from 0: one job's view of a network it shares.
 //
 // A plain value that forwards every call with its hosts' numbers shifted. Messages of two parts
-// interact only on the links: hosts of different parts have separate mailboxes.
+// interact only on the links: hosts of different parts have separate lanes.
 #pragma once
+
+#include <span>
 
 #include "sim/network/network.hpp"
 
@@ -26,7 +28,15 @@ class NetworkPart {
     void withdraw(int to, int from, Stream stream, Join& delivered) const {
         network_->withdraw(first_ + to, first_ + from, stream, delivered);
     }
-    void drop_messages_from(int host) const { network_->drop_messages_from(first_ + host); }
+    void close(Stream stream, std::span<const int> hosts) const {
+        network_->close(stream, hosts, first_);
+    }
+    void close_lane(int to, int from, Stream stream) const {
+        network_->close_lane(first_ + to, first_ + from, stream);
+    }
+    void host_leaves(int host) const { network_->host_leaves(first_ + host); }
+    void host_returns(int host) const { network_->host_returns(first_ + host); }
+    [[nodiscard]] bool is_away(int host) const { return network_->is_away(first_ + host); }
     [[nodiscard]] bool has_arrived(int to, int from, Stream stream) const {
         return network_->has_arrived(first_ + to, first_ + from, stream);
     }

@@ -6,8 +6,8 @@
 //     another message may reuse it.
 //   - `begins`: the message sets out, after waiting for its lane, its receiver (rendezvous), the
 //     sender's overhead and slow start. The route is that of all its bytes. It leaves out unlimited
-//     links and is empty for a message of 0 bytes. If the sender dies before the message sets out,
-//     it begins with 0 bytes and is lost.
+//     links and is empty for a message of 0 bytes. A message that is taken back before that (its
+//     sender's host leaves, or its lane is closed) never begins.
 //   - `rate`: its share has changed, in bytes per picosecond, valid from this instant on. Reported
 //     at the end of an instant, after everything else in it. 0 while a link of its route is down.
 //     Not called for a message of 0 bytes or one that crosses only unlimited links.
@@ -15,7 +15,8 @@
 //     `rate`.
 //   - `drains`: the links are free of it. Gives the bytes that have left the host: fewer than at
 //     `begins` if the host died on the way.
-//   - `arrives`: it is delivered, or would have been; `lost` is true if its sender has died.
+//   - `arrives`: it is delivered, or discarded because its receiver has died or its lane has been
+//     closed; `lost` is true if its sender has died. Each message that begins arrives.
 //   - `capacity`: the bandwidth of a link has changed. Gives the rate available to payload from now
 //     on.
 //
@@ -32,7 +33,7 @@
 
 #include "sim/engine/units.hpp"
 #include "sim/network/fabric.hpp"
-#include "sim/network/mailboxes.hpp"
+#include "sim/network/stream.hpp"
 
 namespace paceline {
 

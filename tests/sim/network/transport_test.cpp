@@ -103,6 +103,73 @@ TEST_CASE("acknowledgements: the share applies only while the reverse direction 
     CHECK(to_seconds(wire.ended[1]) == doctest::Approx(13e-3).epsilon(1e-9));
 }
 
+/// Two hosts with cables that acknowledgements share, and host 2, whose link up is down.
+struct Triangle {
+    Simulation simulation;
+    Network network;
+    Processes processes{simulation};
+    Join unheard{10};
+
+    static Link cable() {
+        Link link{1_Gbps, 0s};
+        link.duplex_share = 0.8;
+        return link;
+    }
+    Triangle() : network(simulation, make_star(3, cable(), cable())) {
+        network.set_bandwidth(star_up(2), Bandwidth{0});
+    }
+    void send(int from, int to, Stream stream, Bytes size) {
+        network.send(from, to, stream, size, Protocol::eager, unheard);
+    }
+};
+
+TEST_CASE("acknowledgements: a flow that stands still takes nothing from the reverse direction") {
+    Triangle run;
+    run.send(2, 0, 1, 1_MB);  // stands still on the link down to host 0
+    run.send(0, 1, 1, 1_MB);
+
+    run.simulation.run();
+
+    CHECK(run.simulation.now() == Time{8ms});
+    CHECK(run.network.flows_in_flight() == 1);
+}
+
+TEST_CASE("acknowledgements: a flow that stops and goes on changes the reverse direction") {
+    Triangle run;
+    run.send(1, 0, 1, 100_MB);  // moves, unless link up of host 1 is down
+    const auto change = [&run](Duration at, Bandwidth bandwidth) {
+        run.simulation.run(Time{at});
+        run.network.set_bandwidth(star_up(1), bandwidth);
+    };
+    Join sent{1};
+    run.network.send(0, 2, 1, 1_MB, Protocol::eager, sent);
+    change(5ms, Bandwidth{0});  // 4 of 8 ms of work are done by now
+    change(6ms, 1_Gbps);        // 3 are left: 3.75 ms
+    run.simulation.run(Time{9750us - 1us});
+    const bool before = sent.complete();
+    run.simulation.run(Time{9750us + 1us});
+
+    CHECK_FALSE(before);
+    CHECK(sent.complete());
+}
+
+TEST_CASE("acknowledgements: a flow whose two links are down moves once both are up") {
+    Triangle run;
+    run.network.set_bandwidth(star_down(0, 3), Bandwidth{0});
+    run.send(2, 0, 1, 100_MB);
+    Join sent{1};
+    run.network.send(0, 1, 1, 1_MB, Protocol::eager, sent);
+    run.network.set_bandwidth(star_down(0, 3), 1_Gbps);
+    run.simulation.run(Time{4ms});  // half of it, at the full rate
+    run.network.set_bandwidth(star_up(2), 1_Gbps);
+    run.simulation.run(Time{9ms - 1us});
+    const bool before = sent.complete();
+    run.simulation.run(Time{9ms + 1us});
+
+    CHECK_FALSE(before);
+    CHECK(sent.complete());
+}
+
 TEST_CASE("acknowledgements: a single direction has all of the link") {
     Link link{1_Gbps, 0s};
     link.duplex_share = 0.8;

@@ -1,0 +1,11 @@
+// The number that tells messages between the same hosts apart by their purpose.
+#pragma once
+
+#include <cstdint>
+
+namespace paceline {
+
+/// Separates messages by purpose: two streams between the same nodes do not wait for each other.
+using Stream = std::uint64_t;
+
+}  // namespace paceline
