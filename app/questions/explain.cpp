@@ -116,7 +116,7 @@ Metrics run_watched(const Scenario& scenario, LinkUse& use) {
     observer.network.drains = [&](std::uint32_t id, Bytes sent) {
         use.drains(id, sent, simulation->now());
     };
-    return run_point(scenario, nullptr, Simulation::default_resumption_limit, &observer);
+    return run_point(scenario, nullptr, {}, &observer);
 }
 
 double step_of(const Metrics& metrics) {
