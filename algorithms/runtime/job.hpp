@@ -42,6 +42,7 @@ struct Job {
     int servers = 0;                 // on the hosts after those of the workers
     WireFormat wire = fp32;          // of dense vectors
     StopRule takes_step{};           // required
+    bool steps_are_counted = false;  // whether takes_step ends the job after a number of steps
     Objective objective{};           // required if and only if `start` has values
     MeanObjective mean_objective{};  // null: averages `objective` over the workers
     LayoutPtr charged{};             // layout that messages are charged as; null: that of `start`

@@ -30,6 +30,14 @@ bool takes_step(SharedState& all, std::int64_t k, const WorkerState& asking) {
     return true;
 }
 
+// Each step that a worker begins for the first time is progress if the number of steps is bounded.
+// The steps of a run that only a time ends are none: if they take no time, it never ends.
+void note_progress(SharedState& all, WorkerState& own) {
+    if (own.step <= own.newest_step) return;
+    own.newest_step = own.step;
+    if (all.job.steps_are_counted) all.simulation().note_progress();
+}
+
 }  // namespace
 
 Worker::Worker(SharedState& shared, WorkerState& own) : shared_(shared), own_(own) {}
@@ -61,6 +69,7 @@ bool Worker::keeps_training() {
         return false;
     }
     ++own_.step;
+    note_progress(shared_, own_);
     notify(shared_.observer().step_begins, shared_.host(own_.rank), step());
     if (shared_.job.failures) save_for_checkpoint(shared_, own_);
     return true;

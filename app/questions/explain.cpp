@@ -64,14 +64,15 @@ Scenario cut(Scenario scenario, const Extent& extent) {
 // If only a time limit ends a point with uneven workers, its runs are limited in time, too, so that
 // fast workers take more steps than slow ones. The steps are then only a bound for counterfactuals
 // that would never end.
-Extent extent_of(const Scenario& scenario, std::int64_t most_messages) {
-    const std::int64_t affordable = affordable_steps(scenario, most_messages);
+Extent extent_of(const Scenario& scenario, const ExplainOptions& options) {
+    const std::int64_t affordable = affordable_steps(scenario, options.most_messages);
     if (const auto steps = scenario.steps())
         return {std::min(*steps, affordable), scenario.stop.time};
     if (!has_unlike_nodes(scenario) && !has_unsteady_links(scenario)) return {affordable, {}};
     constexpr std::int64_t most_uneven = 8;
     const std::int64_t few = std::min(scenario.algorithm.period, affordable);
-    const Metrics probe = run_point(cut(scenario, {few, scenario.stop.time}), nullptr);
+    const Metrics probe =
+        run_point(cut(scenario, {few, scenario.stop.time}), nullptr, options.spin);
     const double wanted_s = probe.step_time_s.value_or(0) * static_cast<double>(affordable);
     const double limit_s = to_seconds(*scenario.stop.time);
     return {most_uneven * affordable,
@@ -81,7 +82,8 @@ Extent extent_of(const Scenario& scenario, std::int64_t most_messages) {
 // --- many runs ---
 
 // Runs all scenarios on several threads. Results are in the order of the scenarios.
-std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios, int threads) {
+std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios,
+                             const ExplainOptions& options) {
     std::vector<Metrics> results(scenarios.size());
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
@@ -89,7 +91,7 @@ std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios, int threads
     const auto work = [&] {
         for (std::size_t i = next++; i < scenarios.size(); i = next++) {
             try {
-                results[i] = run_point(scenarios[i], nullptr);
+                results[i] = run_point(scenarios[i], nullptr, options.spin);
             } catch (...) {
                 const std::scoped_lock lock(mutex);
                 failure = std::current_exception();
@@ -99,14 +101,14 @@ std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios, int threads
     };
     {
         std::vector<std::jthread> workers;
-        for (int i = 1; i < threads; ++i) workers.emplace_back(work);
+        for (int i = 1; i < options.threads; ++i) workers.emplace_back(work);
         work();
     }
     if (failure) std::rethrow_exception(failure);
     return results;
 }
 
-Metrics run_watched(const Scenario& scenario, LinkUse& use) {
+Metrics run_watched(const Scenario& scenario, SpinLimit spin, LinkUse& use) {
     const Simulation* simulation = nullptr;
     Observer observer;
     observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
@@ -116,7 +118,7 @@ Metrics run_watched(const Scenario& scenario, LinkUse& use) {
     observer.network.drains = [&](std::uint32_t id, Bytes sent) {
         use.drains(id, sent, simulation->now());
     };
-    return run_point(scenario, nullptr, Simulation::default_resumption_limit, &observer);
+    return run_point(scenario, nullptr, spin, &observer);
 }
 
 double step_of(const Metrics& metrics) {
@@ -189,34 +191,62 @@ std::optional<double> model_of(const Scenario& scenario, double iterations) {
     return to_seconds(*model) / computing;
 }
 
-// Rungs whose run failed are left out; their part goes to the next rung.
+std::string ends_as(const Metrics& run) {
+    return fmt::format("ends as \"{}\"{}{}", run.outcome, run.outcome_details.empty() ? "" : ": ",
+                       run.outcome_details);
+}
+
+void add_to_part(Explanation& e, Obstacle what, double seconds) {
+    const auto found = std::ranges::find(e.parts, what, &Part::what);
+    if (found == e.parts.end())
+        e.parts.push_back({what, seconds});
+    else
+        found->seconds += seconds;
+}
+
+// Rungs whose run failed are left out. The difference across them belongs to several obstacles, so
+// it is booked under none.
 void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
                 const std::vector<Metrics>& runs) {
+    bool left_out = false;  // the rung before
     for (std::size_t i = 0; i < ladder.size(); ++i) {
         if (runs[i].failed()) {
-            e.notes.push_back(fmt::format("without {} the run ends as \"{}\"; this is left out",
-                                          name_of(*ladder[i].without), runs[i].outcome));
+            left_out = true;
+            e.notes.push_back(fmt::format(
+                "the run without {} {}; what {} costs is not known, and is part of \"{}\"",
+                name_of(*ladder[i].without), ends_as(runs[i]), name_of(*ladder[i].without),
+                name_of(Obstacle::not_attributed)));
             continue;
         }
         Rung rung{ladder[i].without, step_of(runs[i])};
         if (const auto star = with_star_forms(ladder[i].scenario))
             rung.model_s = model_of(*star, runs[i].iterations);
         if (!e.ladder.empty())
-            e.parts.push_back({*rung.without, e.ladder.back().step_s - rung.step_s});
+            add_to_part(e, left_out ? Obstacle::not_attributed : *rung.without,
+                        e.ladder.back().step_s - rung.step_s);
         e.ladder.push_back(rung);
+        left_out = false;
     }
 }
 
-// Adds the parts that are left when all obstacles have been removed.
-void add_what_is_left(Explanation& e, const Scenario& scenario, double coding_alone_s) {
+// Adds the parts that are left when all obstacles have been removed. If the last rung or the run
+// that measures coding failed, what is neither compute nor known to be coding need not be idle.
+void add_what_is_left(Explanation& e, const Scenario& scenario, const Metrics& last_rung,
+                      const Metrics& coding_alone) {
+    if (coding_alone.failed())
+        e.notes.push_back(
+            fmt::format("the run without gradients and updates {}; what coding costs is not known, "
+                        "and is part of \"{}\"",
+                        ends_as(coding_alone), name_of(Obstacle::not_attributed)));
+    const bool known = !last_rung.failed() && !coding_alone.failed();
     const double left = e.ladder.back().step_s;
-    const double coding = std::min(coding_alone_s, left);
+    const double coding = coding_alone.failed() ? 0 : std::min(step_of(coding_alone), left);
     const double compute = std::min(left - coding, to_seconds(scenario.workload.step()));
-    double idle = left - coding - compute;
-    if (idle < 1e-9 * left) idle = 0;
-    if (idle > 0) e.parts.push_back({Obstacle::idle, idle});
+    double rest = left - coding - compute;
+    if (rest < 1e-9 * left) rest = 0;
+    if (rest > 0) add_to_part(e, known ? Obstacle::idle : Obstacle::not_attributed, rest);
     if (coding > 0) e.parts.push_back({Obstacle::coding, coding});
-    e.parts.push_back({Obstacle::compute, left - idle - coding});
+    e.parts.push_back({Obstacle::compute, left - rest - coding});
 }
 
 // --- links ---
@@ -303,6 +333,8 @@ std::vector<std::string> reasons_for_rest(const Explanation& e, const Scenario& 
     if (scenario.algorithm.serve || scenario.algorithm.mixing.make)
         reasons.emplace_back(
             "workers do not begin their steps together, as the closed form has it");
+    if (std::ranges::find(e.parts, Obstacle::not_attributed, &Part::what) != e.parts.end())
+        reasons.emplace_back("runs without some costs failed, and what those cost is not known");
     if (e.steps && *e.steps < 10)
         reasons.emplace_back("the first and the last of few steps weigh much");
     return reasons;
@@ -443,7 +475,7 @@ struct Runs {
 };
 
 Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Improvement> next,
-                    int threads) {
+                    const ExplainOptions& options) {
     Runs runs;
     runs.ladder = ladder_of(base);
     runs.alike = rung_of_alike_nodes(runs.ladder);
@@ -454,7 +486,7 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Impr
     scenarios.push_back(with_compute_times(runs.ladder.back().scenario, 0));
     for (const Improvement& one : next)
         if (one.scenario) scenarios.push_back(*one.scenario);
-    std::vector<Metrics> results = run_all(scenarios, threads);
+    std::vector<Metrics> results = run_all(scenarios, options);
 
     const auto behind = results.begin() + static_cast<std::ptrdiff_t>(runs.ladder.size());
     runs.communication_alone = std::exchange(results.front(), as_is);
@@ -469,11 +501,23 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Impr
 }
 
 void add_overlap(Explanation& e, const Runs& runs) {
-    const double coding = step_of(runs.coding_alone);
-    e.overlap.compute_s = e.ladder.back().step_s - coding;
-    e.overlap.communication_s = step_of(runs.communication_alone);
-    e.overlap.won_s =
-        e.overlap.compute_s + e.overlap.communication_s - step_of(runs.of_ladder[runs.alike]);
+    if (runs.communication_alone.failed())
+        e.notes.push_back(
+            fmt::format("the run without computing {}; what overlap wins is not known",
+                        ends_as(runs.communication_alone)));
+    const Metrics& last = runs.of_ladder.back();
+    const Metrics& alike = runs.of_ladder[runs.alike];
+    if (last.failed() || alike.failed() || runs.coding_alone.failed() ||
+        runs.communication_alone.failed())
+        return;
+    Overlap overlap;
+    overlap.compute_s = step_of(last) - step_of(runs.coding_alone);
+    overlap.communication_s = step_of(runs.communication_alone);
+    overlap.won_s = overlap.compute_s + overlap.communication_s - step_of(alike);
+    e.overlap = overlap;
+}
+
+void add_note_on_noise(Explanation& e) {
     constexpr double much = -0.005;  // of a step
     const double least = much * e.ladder.front().step_s;
     if (std::ranges::any_of(e.parts, [&](const Part& part) { return part.seconds < least; }))
@@ -488,23 +532,24 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     Explanation e;
     add_description(e, study, number);
     const Scenario whole = on_the_clock_alone(point.scenario);
-    const Extent extent = extent_of(whole, options.most_messages);
+    const Extent extent = extent_of(whole, options);
     const Scenario base = cut(whole, extent);
     e.steps = extent.steps;
     if (extent.time) e.time_limit_s = to_seconds(*extent.time);
 
     LinkUse use;
-    e.as_is = run_watched(base, use);
+    e.as_is = run_watched(base, options.spin, use);
     add_notes(e, whole, extent);
     if (e.as_is.failed() || e.as_is.iterations == 0) return e;
 
     std::vector<Improvement> next = candidates(study, point, base, options);
     for (Improvement& one : next)
         if (one.scenario) one.scenario = cut(std::move(*one.scenario), extent);
-    const Runs runs = run_everything(base, e.as_is, std::move(next), options.threads);
+    const Runs runs = run_everything(base, e.as_is, std::move(next), options);
     add_ladder(e, runs.ladder, runs.of_ladder);
-    add_what_is_left(e, base, step_of(runs.coding_alone));
+    add_what_is_left(e, base, runs.of_ladder.back(), runs.coding_alone);
     add_overlap(e, runs);
+    add_note_on_noise(e);
     add_links(e, base, use);
     add_check(e, base);
     e.next = runs.next;

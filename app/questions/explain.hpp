@@ -21,7 +21,12 @@
 //   overlap won = T_m + communication alone - coding - T(nodes alike)
 //
 // where "communication alone" is the step time with nodes alike whose gradients and updates take no
-// time. docs/explain.md defines the terms for users.
+// time.
+//
+// A run that failed takes no part in a difference. What the obstacle that it removes costs is then
+// not known: its time, and that of the next rung, which cannot be told from it, is a part of its own
+// (not attributed). If the last rung failed, so is all that is left besides compute and coding,
+// because idle time cannot be told from the obstacle. docs/explain.md defines the terms for users.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +36,7 @@
 #include <vector>
 
 #include "analysis/measures/metrics.hpp"
+#include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 
 namespace paceline {
@@ -50,6 +56,7 @@ enum class Obstacle : std::uint8_t {
     idle,
     coding,
     compute,
+    not_attributed,  // no obstacle: the time of those whose runs failed
 };
 
 /// Returns the name in texts ("waiting for the slowest"), or the key in JSON
@@ -129,8 +136,8 @@ struct Explanation {
     std::vector<std::string> notes;
     Metrics as_is;
     std::vector<Rung> ladder;
-    std::vector<Part> parts;  // they sum to the step time
-    Overlap overlap;
+    std::vector<Part> parts;         // they sum to the step time
+    std::optional<Overlap> overlap;  // empty if a run that it needs failed
     ClosedFormCheck check;
     std::vector<LinkKind> kinds;        // in the fabric's order; only kinds that carried traffic
     std::vector<LinkLoad> most_loaded;  // single links, most used first
@@ -142,6 +149,7 @@ struct ExplainOptions {
     std::int64_t most_messages = 300'000;  // of one run, which always has a step and a period
     int threads = 1;
     DataCache* data = nullptr;  // shared by several explanations; null: a cache of its own
+    SpinLimit spin{};           // of each run
 };
 
 /// Runs the point about ten times. If the unmodified point fails, the explanation has no parts and

@@ -47,6 +47,8 @@ constexpr auto namings = std::to_array<Naming>({
     {Obstacle::coding, "coding", "coding", "bound by coding",
      "what the algorithm computes beside gradients"},
     {Obstacle::compute, "compute", "compute", "compute-bound", "computing gradients and updates"},
+    {Obstacle::not_attributed, "not attributed", "not_attributed", "bound by what is not known",
+     "not attributed, because runs failed (see the notes)"},
 });
 
 const Naming& naming_of(Obstacle what) {
@@ -66,10 +68,10 @@ double seconds_of(const Explanation& e, Obstacle what) {
 // Returns the parts in the order of the page: the work first, the obstacles below.
 std::vector<Part> parts_in_order(const Explanation& e) {
     constexpr auto order = std::to_array<Obstacle>(
-        {Obstacle::compute, Obstacle::coding, Obstacle::idle, Obstacle::serialization,
-         Obstacle::buses, Obstacle::servers, Obstacle::core, Obstacle::latency, Obstacle::protocol,
-         Obstacle::unsteady_links, Obstacle::unlike_nodes, Obstacle::failures,
-         Obstacle::other_traffic});
+        {Obstacle::compute, Obstacle::coding, Obstacle::idle, Obstacle::not_attributed,
+         Obstacle::serialization, Obstacle::buses, Obstacle::servers, Obstacle::core,
+         Obstacle::latency, Obstacle::protocol, Obstacle::unsteady_links, Obstacle::unlike_nodes,
+         Obstacle::failures, Obstacle::other_traffic});
     std::vector<Part> parts;
     for (const Obstacle what : order) {
         const bool there = std::ranges::find(e.parts, what, &Part::what) != e.parts.end();
@@ -193,11 +195,15 @@ std::string parts_text(const Explanation& e) {
                         percent(share), bar(share)});
     }
     rows.push_back({"  a step", in_unit(step_s, unit), percent(step_s > 0 ? 1 : 0)});
-    rows.push_back({"overlap won", in_unit(e.overlap.won_s, unit),
-                    percent(step_s > 0 ? e.overlap.won_s / step_s : 0)});
+    if (!e.overlap) {
+        rows.push_back({"overlap won", "-", "-"});
+        return laid_out(rows, {0, 3});
+    }
+    rows.push_back({"overlap won", in_unit(e.overlap->won_s, unit),
+                    percent(step_s > 0 ? e.overlap->won_s / step_s : 0)});
     return laid_out(rows, {0, 3}) +
            fmt::format("    of {} that communication takes alone and {} that compute takes alone\n",
-                       with_unit(e.overlap.communication_s), with_unit(e.overlap.compute_s));
+                       with_unit(e.overlap->communication_s), with_unit(e.overlap->compute_s));
 }
 
 std::string links_text(const Explanation& e) {
@@ -460,9 +466,11 @@ std::string explanation_json(const Explanation& e) {
     json["step_time_s"] = e.ladder.front().step_s;
     json["parts_s"] = Json::object();
     for (const Part& part : parts_in_order(e)) json["parts_s"][key_of(part.what)] = part.seconds;
-    json["overlap"] = {{"won_s", e.overlap.won_s},
-                       {"compute_alone_s", e.overlap.compute_s},
-                       {"communication_alone_s", e.overlap.communication_s}};
+    json["overlap"] = Json();
+    if (e.overlap)
+        json["overlap"] = {{"won_s", e.overlap->won_s},
+                           {"compute_alone_s", e.overlap->compute_s},
+                           {"communication_alone_s", e.overlap->communication_s}};
     json["ladder"] = Json::array();
     for (const Rung& rung : e.ladder)
         json["ladder"].push_back({{"without", rung.without ? Json(key_of(*rung.without)) : Json()},

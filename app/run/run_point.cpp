@@ -50,6 +50,7 @@ Job make_job(const Scenario& scenario) {
     job.compute_time = scenario.cluster.compute_time(scenario.seed);
     job.steps_per_epoch = scenario.steps_per_epoch();
     const std::int64_t steps = scenario.steps().value_or(std::numeric_limits<std::int64_t>::max());
+    job.steps_are_counted = scenario.steps().has_value();
     if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
     if (const auto& failures = scenario.cluster.failures)
         job.failures =
@@ -164,6 +165,32 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
     if (!known) return std::nullopt;
     return from_seconds(total_s / static_cast<double>(steps));
 }
+
+namespace {
+
+// Returns the messages of the dearest step. Of a run without a number of steps it looks at the
+// first million.
+double messages_of_dearest_step(const Scenario& scenario) {
+    constexpr std::int64_t first_steps = 1'000'000;
+    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
+    std::int64_t most = 0;
+    for_each_stage(scenario, scenario.steps().value_or(first_steps),
+                   [&](std::int64_t first, double /*epoch*/, double /*count*/) {
+                       most = std::max(most, scenario.algorithm.messages(in, first));
+                       return true;
+                   });
+    return static_cast<double>(most);
+}
+
+std::uint64_t resumption_limit(const Scenario& scenario, SpinLimit spin) {
+    double messages = messages_of_dearest_step(scenario);
+    for (const Scenario& job : scenario.other_jobs) messages += messages_of_dearest_step(job);
+    constexpr double most = 1e18;  // far beyond any run, and a 64-bit number
+    return spin.base + static_cast<std::uint64_t>(
+                           std::min(most, static_cast<double>(spin.per_message) * messages));
+}
+
+}  // namespace
 
 std::optional<double> messages_of_run(const Scenario& scenario) {
     std::optional<std::int64_t> steps = scenario.steps();
@@ -385,10 +412,10 @@ Fabric fabric_of(const Scenario& scenario) {
     return make_fabric(scenario, take_seats(scenario));
 }
 
-Metrics run_point(const Scenario& scenario, Progress* progress, std::uint64_t most,
+Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
                   const Observer* observer) {
     Simulation simulation;
-    simulation.limit_resumptions(most);
+    simulation.limit_resumptions(resumption_limit(scenario, spin));
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
     const Seats seats = take_seats(scenario);

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scenario/algorithms/algorithms.hpp"
-#include "topologies/fabrics/equal_cost.hpp"
+#include "sim/engine/split_mix64.hpp"
 
 namespace paceline {
 
@@ -144,7 +144,7 @@ Scenario read_other_job(const Place& place, const Scenario& main, DataCache& cac
     Scenario job;
     job.job = as_string(read.required("label", "the job's name in the results"));
     job.price = main.price;
-    job.seed = mix_bits(main.seed + main.other_jobs.size());
+    job.seed = split_mix64(main.seed + main.other_jobs.size());
     job.cluster = cluster_beside(
         main.cluster, read.required("nodes", "where it runs, such as \"odd\" or [4, 5]"));
     const Place workload = read.required("workload", "such as {\"profile\": \"alexnet\", ...}");

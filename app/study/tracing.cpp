@@ -170,8 +170,7 @@ Metrics Tracing::run(std::size_t point, const Scenario& scenario, Progress* prog
         observer.workers = recorder->worker_observer();
     };
     observer.ends = [&] { recorder->finish(); };
-    Metrics metrics =
-        run_point(scenario, progress, Simulation::default_resumption_limit, &observer);
+    Metrics metrics = run_point(scenario, progress, {}, &observer);
     if (metrics.outcome != "stopped") write(point, *recorder);
     return metrics;
 }

@@ -52,10 +52,14 @@ void Simulation::close_instant() {
 
 void Simulation::advance_to(Time time) {
     now_ = time;
+    note_progress();
+}
+
+void Simulation::note_progress() {
     resumptions_ = 0;
     if (progress_ == nullptr) return;
     progress_->events.store(events_fired_, std::memory_order_relaxed);
-    progress_->now_ps.store(time.time_since_epoch().count(), std::memory_order_relaxed);
+    progress_->now_ps.store(now_.time_since_epoch().count(), std::memory_order_relaxed);
     if (progress_->stop.load(std::memory_order_relaxed)) stop();
 }
 

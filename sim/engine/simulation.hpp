@@ -34,7 +34,7 @@ enum class RunEnd : std::uint8_t {
     stopped,       // stop() was called
     time_limit,    // the next event is beyond the given limit; the clock stands at the limit
     out_of_range,  // the next event is at `never`
-    spinning,      // too many resumptions in one instant; spinning_process() names the process
+    spinning,      // too many resumptions without progress; spinning_process() names the process
 };
 
 /// A waiting process, and what it waits for.
@@ -47,12 +47,13 @@ struct Waiting {
 struct Progress {
     std::atomic<std::uint64_t> events = 0;
     std::atomic<std::int64_t> now_ps = 0;
-    std::atomic<bool> stop = false;  // checked once per instant; acts like Simulation::stop()
+    std::atomic<bool> stop = false;  // checked at each progress; acts like Simulation::stop()
 };
 
 class Simulation {
   public:
-    /// A run ends as `spinning` if it needs more resumptions than this within one instant.
+    /// A run ends as `spinning` after more resumptions than this without progress. The clock's
+    /// advance is progress, and so is what note_progress() reports.
     static constexpr std::uint64_t default_resumption_limit = 20'000'000;
 
     Simulation() = default;
@@ -116,9 +117,15 @@ class Simulation {
     /// Returns the name of the process that was resumed last when the run ended as `spinning`.
     [[nodiscard]] const std::string& spinning_process() const { return spinning_process_; }
 
-    void limit_resumptions(std::uint64_t per_instant) { resumption_limit_ = per_instant; }
+    /// Sets that limit. It must exceed what the largest piece of work between two progresses needs.
+    void limit_resumptions(std::uint64_t without_progress) { resumption_limit_ = without_progress; }
+    /// Notes that the run has come nearer to its end although the clock may stand still. A run whose
+    /// processes may call this without end while the clock stands still never ends, so report only
+    /// what happens a bounded number of times, such as the steps of a run with a number of steps.
+    void note_progress();
     [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
-    /// Writes progress to `progress` once per instant (nullptr: nowhere). It must outlive the run.
+    /// Writes progress to `progress` at each instant and each note_progress() (nullptr: nowhere). It
+    /// must outlive the run.
     void report_to(Progress* progress) { progress_ = progress; }
 
   private:
@@ -141,7 +148,7 @@ class Simulation {
     std::string spinning_process_ = "?";
     std::exception_ptr failure_;
     std::uint64_t resumption_limit_ = default_resumption_limit;
-    std::uint64_t resumptions_ = 0;  // in this instant
+    std::uint64_t resumptions_ = 0;  // since the last progress
     std::uint64_t events_fired_ = 0;
     Progress* progress_ = nullptr;
     bool standby_counts_ = false;

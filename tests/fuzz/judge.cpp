@@ -38,7 +38,7 @@ constexpr double most_messages = 20'000;
 constexpr std::int64_t most_entries = 20'000;
 constexpr std::int64_t most_batch = 256;
 constexpr std::int64_t most_steps = 6;
-constexpr std::uint64_t most_resumptions = 300'000;  // within one instant
+constexpr std::uint64_t most_resumptions = 300'000;  // without progress
 
 // Stops a run from another thread when its time is up.
 class Deadline {
@@ -270,7 +270,7 @@ Run run(const Study& study, double most_seconds) {
     for (const Point& point : study.points) {
         Progress progress;
         const Deadline deadline(progress, most_seconds);
-        results.push_back({run_point(point.scenario, &progress, most_resumptions), 0});
+        results.push_back({run_point(point.scenario, &progress, {most_resumptions}), 0});
         const Metrics& metrics = results.back().metrics;
         if (made.outcome.empty()) made.outcome = metrics.outcome;
         made.stopped |= metrics.outcome == "stopped";

@@ -9,24 +9,17 @@
 //
 // Limits: paths are drawn without regard to load, so two pairs may share a link while another is
 // idle, as on real switches. Not for cryptography.
-// on real switches; no choice looks at load. Not for cryptography.
 #pragma once
 
 #include <cstdint>
 
-namespace paceline {
+#include "sim/engine/split_mix64.hpp"
 
-/// A bijection of 64-bit numbers that leaves no visible pattern.
-constexpr std::uint64_t mix_bits(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31U);
-}
+namespace paceline {
 
 constexpr std::uint64_t equal_cost_hash(std::uint64_t seed, int from, int to) {
     const auto high = std::uint64_t{static_cast<std::uint32_t>(from)} << 32U;
-    return mix_bits(mix_bits(seed) ^ (high | static_cast<std::uint32_t>(to)));
+    return split_mix64(split_mix64(seed) ^ (high | static_cast<std::uint32_t>(to)));
 }
 
 /// Returns one of 0 .. choices-1. Requires choices >= 1.

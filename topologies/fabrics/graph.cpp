@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "sim/engine/check.hpp"
+#include "sim/engine/split_mix64.hpp"
 #include "topologies/fabrics/cables.hpp"
 #include "topologies/fabrics/equal_cost.hpp"
 
@@ -112,7 +113,7 @@ class GraphRoutes {
     void find(int from, int to, Route& route) const {
         route.clear();
         std::uint64_t hash = equal_cost_hash(seed_, from, to);
-        for (int at = from; at != to; hash = mix_bits(hash)) {
+        for (int at = from; at != to; hash = split_mix64(hash)) {
             const Port& port = next(at, to, hash);
             route.push_back(port.link);
             at = port.neighbor;

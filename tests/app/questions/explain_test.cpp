@@ -78,8 +78,8 @@ TEST_CASE("explain: the parts of ring all-reduce on an idle star are those of it
     CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
     CHECK(part(e, Obstacle::unlike_nodes) == 0);
     CHECK(e.parts.size() == 3);
-    CHECK(e.overlap.won_s == Approx(0).epsilon(1e-9));
-    CHECK(e.overlap.communication_s == Approx(latency + serialization).epsilon(1e-9));
+    CHECK(e.overlap->won_s == Approx(0).epsilon(1e-9));
+    CHECK(e.overlap->communication_s == Approx(latency + serialization).epsilon(1e-9));
     CHECK(std::abs(e.check.rest_s) < 1e-9 * e.ladder.front().step_s);
     CHECK(e.check.model_s.value() == Approx(10e-3 + latency + serialization).epsilon(1e-9));
     CHECK(contains(e.verdict, "bandwidth-bound"));
@@ -136,9 +136,9 @@ TEST_CASE("explain: overlap won is that of the schedule of buckets") {
     }
     REQUIRE(timing.buckets.size() > 2);
     CHECK(e.ladder.front().step_s == Approx(end).epsilon(1e-9));
-    CHECK(e.overlap.communication_s == Approx(alone).epsilon(1e-9));
-    CHECK(e.overlap.won_s == Approx(0.1 + alone - end).epsilon(1e-9));
-    CHECK(e.overlap.won_s > 0.01);
+    CHECK(e.overlap->communication_s == Approx(alone).epsilon(1e-9));
+    CHECK(e.overlap->won_s == Approx(0.1 + alone - end).epsilon(1e-9));
+    CHECK(e.overlap->won_s > 0.01);
 }
 
 // A ring whose every hop crosses the core: two flows share what a single flow could use.
@@ -252,6 +252,64 @@ TEST_CASE("explain: a point that fails is told, and not explained") {
     CHECK(e.parts.empty());
     CHECK(contains(explanation_text(e), "there is no step to explain"));
     CHECK(Json::parse(explanation_json(e)).at("outcome") == e.as_is.outcome);
+}
+
+// Without latency and limits of links, all messages of a step fall into one instant: 64 * 126 of
+// them, and 20 times as many where computing takes no time either.
+const std::string ring_of_64 = R"({"cluster": {"nodes": 64}, "algorithm": {"all_reduce": "ring"}})";
+
+TEST_CASE("explain: steps of more messages than the spin limit's base are explained") {
+    const Explanation e = explain_point(study_of(ring_of_64), 0, {.spin = {.base = 5000}});
+
+    const double n = 64;
+    CHECK(part(e, Obstacle::latency) == Approx(2 * (n - 1) * 20e-6).epsilon(1e-9));
+    CHECK(part(e, Obstacle::serialization) == Approx(2 * (n - 1) / n * 64e-3).epsilon(1e-9));
+    CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
+    CHECK(e.parts.size() == 3);
+    CHECK(e.overlap.value().won_s == Approx(0).epsilon(1e-9));
+    CHECK(e.notes.empty());
+}
+
+// A run that stops at a time, and whose nodes are unlike, is limited in time. Its counterfactuals
+// are bounded in steps.
+TEST_CASE("explain: a point without a number of steps is explained beyond the base, too") {
+    const Explanation e = explain_point(study_of(R"({"cluster": {"nodes": 64, "compute_jitter":
+                                      {"kind": "exponential", "excess": 0.3}},
+                                   "algorithm": {"all_reduce": "ring"},
+                                   "stop": {"iterations": null, "time": "2s"}})"),
+                                        0, {.spin = {.base = 5000}});
+
+    CHECK(part(e, Obstacle::not_attributed) == 0);
+    CHECK(part(e, Obstacle::serialization) > 0.1);
+    CHECK(e.overlap.has_value());
+}
+
+TEST_CASE("explain: what a failed run would have told is booked under no cost") {
+    const Study study = study_of(ring_of_64);
+    const Explanation e = explain_point(study, 0, {.spin = {.base = 5000, .per_message = 0}});
+
+    const double n = 64;
+    CHECK(part(e, Obstacle::latency) == Approx(2 * (n - 1) * 20e-6).epsilon(1e-9));
+    CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
+    CHECK(part(e, Obstacle::not_attributed) == Approx(2 * (n - 1) / n * 64e-3).epsilon(1e-9));
+    CHECK(part(e, Obstacle::serialization) == 0);
+    CHECK(part(e, Obstacle::idle) == 0);
+    CHECK(sum_of_parts(e) == Approx(e.as_is.step_time_s.value()).epsilon(1e-12));
+    CHECK_FALSE(e.overlap.has_value());
+    REQUIRE(e.notes.size() == 2);
+    CHECK(contains(e.notes[0], "the run without serialization ends as \"spinning\": node "));
+    CHECK(contains(e.notes[0], "is part of \"not attributed\""));
+    CHECK(contains(e.notes[1], "the run without gradients and updates ends as \"spinning\""));
+    CHECK(contains(e.verdict, "not attributed, because runs failed"));
+
+    const std::string text = explanation_text(e);
+    CHECK(contains(text, e.notes[0]));
+    CHECK(contains(text, "  not attributed"));
+    const Json json = Json::parse(explanation_json(e));
+    CHECK(json.at("notes").at(0) == e.notes[0]);
+    CHECK(json.at("parts_s").at("not_attributed") == part(e, Obstacle::not_attributed));
+    CHECK_FALSE(json.at("parts_s").contains("idle"));
+    CHECK(json.at("overlap").is_null());
 }
 
 TEST_CASE("explain: the same point gives the same bytes, whatever the number of threads") {

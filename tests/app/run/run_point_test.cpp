@@ -430,12 +430,27 @@ TEST_CASE("run: endless steps that take no time are reported as spinning, with t
     const Small small;
 
     const Study study = read_study(
-        small.file, {"workload.step_time=0s", "cluster.nodes=1", "stop.iterations=1000000000000"});
-    const Metrics m = run_point(study.points.front().scenario, nullptr, 100'000);
+        small.file, {"workload.step_time=0s", "cluster.nodes=1", R"(stop={"time": "1s"})"});
+    const Metrics m = run_point(study.points.front().scenario, nullptr, {100'000});
 
     CHECK(m.outcome == "spinning");
     CHECK(m.failed());
     CHECK(m.outcome_details == "node 0 does not let time pass");
+}
+
+TEST_CASE("run: a number of steps that take no time finishes, however many") {
+    const Small small;
+
+    for (const std::string stop :
+         {R"({"iterations": 300000})", R"({"iterations": 300000, "time": "1s"})"}) {
+        CAPTURE(stop);
+        const Study study = read_study(
+            small.file, {"workload.step_time=0s", "cluster.nodes=1", fmt::format("stop={}", stop)});
+        const Metrics m = run_point(study.points.front().scenario, nullptr, {100'000});
+
+        CHECK(m.outcome == "finished");
+        CHECK(m.iterations == 300'000);
+    }
 }
 
 }  // namespace

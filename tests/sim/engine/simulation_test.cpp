@@ -412,6 +412,64 @@ TEST_CASE("simulation: one resumption in an instant more than the limit is spinn
     CHECK(run.simulation.run() == RunEnd::spinning);
 }
 
+Task<> note_progress_often(Run& run, int times) {
+    for (int i = 0; i < times; ++i) {
+        co_await yield_times(run, 90);
+        run.simulation.note_progress();
+    }
+}
+
+TEST_CASE("simulation: resumptions are counted anew after progress within an instant") {
+    Run run;
+    run.simulation.limit_resumptions(100);
+    const Pending<> going_on = run.simulation.start(note_progress_often(run, 50));
+
+    CHECK(run.simulation.run() == RunEnd::idle);
+    CHECK(run.simulation.now() == Time{});
+}
+
+TEST_CASE("simulation: work between two progresses that exceeds the limit is spinning") {
+    Run run;
+    run.simulation.limit_resumptions(80);
+    const Pending<> going_on = run.simulation.start(note_progress_often(run, 50));
+
+    CHECK(run.simulation.run() == RunEnd::spinning);
+}
+
+Task<> pass_on_forever(Channel<int>& from, Channel<int>& to) {
+    while (true) to.put(co_await from.get());
+}
+
+TEST_CASE("simulation: two processes that hand a token to and fro without time are spinning") {
+    Channel<int> there;  // outlive the processes that wait for them
+    Channel<int> back;
+    there.put(1);
+    Run run;
+    run.simulation.limit_resumptions(1000);
+    run.processes.spawn("ping", pass_on_forever(there, back));
+    run.processes.spawn("pong", pass_on_forever(back, there));
+
+    CHECK(run.simulation.run() == RunEnd::spinning);
+}
+
+Task<> step_forever(Run& run) {
+    while (true) {
+        co_await run.simulation.sleep(0us);
+        run.simulation.note_progress();
+    }
+}
+
+TEST_CASE("simulation: a stop is obeyed at progress within an instant, too") {
+    Run run;
+    Progress progress;
+    progress.stop = true;
+    run.simulation.report_to(&progress);
+    const Pending<> going_on = run.simulation.start(step_forever(run));
+
+    CHECK(run.simulation.run() == RunEnd::stopped);
+    CHECK(run.simulation.now() == Time{});
+}
+
 Task<> yield_in_every_instant(Run& run, int instants) {
     for (int i = 0; i < instants; ++i) {
         co_await yield_times(run, 50);

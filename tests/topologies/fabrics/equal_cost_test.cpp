@@ -10,18 +10,6 @@
 namespace paceline::equal_cost_test {
 namespace {
 
-TEST_CASE("equal cost: the mix is the published generator SplitMix64, on every machine") {
-    // First outputs of SplitMix64 seeded with 1234567, as published with Vigna's reference code.
-    constexpr std::uint64_t step = 0x9e3779b97f4a7c15U;
-    constexpr std::uint64_t seed = 1234567;
-
-    CHECK(mix_bits(seed) == 6457827717110365317U);
-    CHECK(mix_bits(seed + step) == 3203168211198807973U);
-    CHECK(mix_bits(seed + 2 * step) == 9817491932198370423U);
-    CHECK(mix_bits(seed + 3 * step) == 4593380528125082431U);
-    CHECK(mix_bits(seed + 4 * step) == 16408922859458223821U);
-}
-
 TEST_CASE("equal cost: the hash depends on the seed, the sender and the receiver, in order") {
     std::set<std::uint64_t> seen;
     for (const std::uint64_t seed : {0U, 1U, 2U})
