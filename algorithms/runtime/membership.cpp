@@ -18,8 +18,11 @@ Task<> wait_for(std::shared_ptr<Signal> signal, WaitReason reason) {
     co_await signal->happened(reason);
 }
 
-Membership::Membership(int nodes, bool stalls)
-    : nodes_(static_cast<std::size_t>(nodes)), present_(nodes), stalls_(stalls) {}
+Membership::Membership(int nodes, bool stalls, CloseAttempt close)
+    : nodes_(static_cast<std::size_t>(nodes)),
+      present_(nodes),
+      stalls_(stalls),
+      close_(std::move(close)) {}
 
 std::vector<int> Membership::nodes_in(State state) const {
     std::vector<int> found;
@@ -85,8 +88,8 @@ AttemptPtr Membership::attempt(Stream round) {
             if (takes_part(node, round)) group.members.push_back(node);
         group.epoch = ++attempts_begun_;
         const Stream stream = attempt_streams | group.epoch;
-        attempt =
-            std::make_shared<Attempt>(std::make_shared<const Group>(std::move(group)), stream);
+        attempt = std::make_shared<Attempt>(std::make_shared<const Group>(std::move(group)), stream,
+                                            close_);
     }
     return attempt;
 }

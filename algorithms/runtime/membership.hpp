@@ -34,13 +34,21 @@
 
 namespace paceline {
 
-/// One attempt at a round by the members of `group`.
+/// Called when nobody takes part in an attempt any more, with its members and its stream.
+using CloseAttempt = std::function<void(const Group& group, Stream stream)>;
+
+/// One attempt at a round by the members of `group`. It owns its stream: it lives until its last
+/// member has let go of it, and closes the stream then.
 struct Attempt {
-    Attempt(GroupPtr of, Stream on)
+    Attempt(GroupPtr of, Stream on, const CloseAttempt& closing)
         : group(std::move(of)),
           stream(on),
           round(group->members.size()),
-          agreement(static_cast<int>(group->members.size())) {}
+          agreement(static_cast<int>(group->members.size())),
+          close(closing) {}
+    Attempt(const Attempt&) = delete;
+    Attempt& operator=(const Attempt&) = delete;
+    ~Attempt() { close(*group, stream); }
 
     GroupPtr group;
     Stream stream;
@@ -48,6 +56,7 @@ struct Attempt {
     std::optional<SparseRound> sparse;
     Barrier agreement;
     Signal broken;  // a member has died
+    CloseAttempt close;
 };
 using AttemptPtr = std::shared_ptr<Attempt>;
 
@@ -58,7 +67,8 @@ class Membership {
   public:
     enum class State : std::uint8_t { present, away, ready };  // ready: joins at the next new step
 
-    Membership(int nodes, bool stalls);
+    /// `close` is called with each attempt that has ended.
+    Membership(int nodes, bool stalls, CloseAttempt close);
 
     [[nodiscard]] bool present(int node) const { return state(node) == State::present; }
     [[nodiscard]] State state(int node) const { return at(node).state; }
@@ -138,6 +148,7 @@ class Membership {
     int present_;
     int away_ = 0;
     bool stalls_;
+    CloseAttempt close_;
     std::uint32_t attempts_begun_ = 0;
     std::map<Stream, AttemptPtr> attempts_;  // in progress, by round
     std::shared_ptr<Signal> change_ = std::make_shared<Signal>();

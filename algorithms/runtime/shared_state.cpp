@@ -44,7 +44,12 @@ SharedState::SharedState(NetworkPart part, Job work)
     checkpoint.models.assign(static_cast<std::size_t>(nodes), job.start);
     checkpoint.gradients.assign(static_cast<std::size_t>(nodes), 0);
     if (job.failures->on_death == OnDeath::restart) return;
-    membership = std::make_unique<Membership>(nodes, job.failures->on_death == OnDeath::stall);
+    membership = std::make_unique<Membership>(
+        nodes, job.failures->on_death == OnDeath::stall, [this](const Group& group, Stream stream) {
+            network.close(stream, group.members);
+            network.close(second_stream(stream), group.members);
+            notify(observer().round_closes, stream);
+        });
     collectives = std::make_unique<SurvivingCollectives>(*this);
 }
 

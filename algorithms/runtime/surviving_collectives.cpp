@@ -170,6 +170,7 @@ Task<std::map<int, Vector>> exchange_with_neighbors(SharedState& all, const Work
 
     std::map<int, Vector> letters;
     for (std::size_t i = 0; i < from.size(); ++i) {
+        if (!there[i]) all.network.close_lane(own.rank, from[i], round);  // it may still come
         std::optional<Vector> letter = membership.take_mail(round, from[i], own.rank);
         if (there[i] && letter) letters.emplace(from[i], *std::move(letter));
     }

@@ -32,6 +32,12 @@ inline GroupPtr whole_group(int nodes) {
     return std::make_shared<const Group>(std::move(group));
 }
 
+/// Returns the second stream of a collective that has this one, for collectives in which two
+/// members may have two messages for each other at a time.
+[[nodiscard]] constexpr Stream second_stream(Stream stream) {
+    return stream | (Stream{1} << 63U);
+}
+
 class Rank {
   public:
     /// Creates the member at `place`. `network` must outlive the rank.
@@ -57,9 +63,7 @@ class Rank {
     [[nodiscard]] int size() const { return size_; }
     /// Returns the stream of this collective, which is the same on every member.
     [[nodiscard]] Stream stream() const { return stream_; }
-    /// Returns a second stream, for collectives in which two members may have two messages for each
-    /// other at a time.
-    [[nodiscard]] Stream second_stream() const { return stream_ | (Stream{1} << 63U); }
+    [[nodiscard]] Stream second_stream() const { return paceline::second_stream(stream_); }
     [[nodiscard]] NetworkPart network() const { return network_; }
     [[nodiscard]] int node(int place) const {
         return group_->members[first_ + static_cast<std::size_t>(place) * stride_];

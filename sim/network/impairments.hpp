@@ -44,9 +44,9 @@ class Impairments {
     Impairments(std::span<const Link> links, const RandomStreams& streams);
 
     std::vector<Link> links_;
-    std::vector<RandomStream> streams_;   // [link], if any link jitters
-    std::vector<Bandwidth> bounds_;       // [flow], if any link loses
-    std::vector<Time> last_arrivals_;     // [lane], if any link jitters
+    std::vector<RandomStream> streams_;  // [link], if any link jitters
+    std::vector<Bandwidth> bounds_;      // [flow], if any link loses
+    std::vector<Time> last_arrivals_;    // [lane], if any link jitters
     bool loses_ = false;
 };
 

@@ -35,8 +35,8 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
     }
     for (std::size_t i = 0; i < fabric.back.size(); ++i)
         if (links_[i].duplex_share < 1) links_[i].back = fabric.back[i];
-    has_cables_ = std::ranges::any_of(
-        links_, [](const LinkState& link) { return link.back != no_link; });
+    has_cables_ =
+        std::ranges::any_of(links_, [](const LinkState& link) { return link.back != no_link; });
     prepares_ = overhead_ > Duration::zero() || slow_start_.first_window > Bytes{0};
 }
 

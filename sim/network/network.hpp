@@ -228,8 +228,8 @@ class Network {
         LinkId back = no_link;    // reverse link, if it matters
         std::vector<Index> flows;
         Index moving = 0;  // of the flows, those that move; if moves are counted
-        Index mark = 0;   // last solve that visited it
-        Index local = 0;  // its number in that solve
+        Index mark = 0;    // last solve that visited it
+        Index local = 0;   // its number in that solve
         bool dirty = false;
         bool unlimited = false;
     };
@@ -293,11 +293,11 @@ class Network {
     std::vector<LinkState> links_;
     std::vector<Flow> flows_;
     std::vector<Index> free_flows_;
-    std::vector<Time> sender_free_;    // [host], if there is an overhead
-    std::vector<std::uint8_t> away_;   // [host]: it has left and not returned
-    std::vector<int> gaps_;            // senders whose overhead was taken back in this call
-    std::vector<Index> started_;       // this instant, still without a rate
-    std::vector<LinkId> dirty_;        // changed this instant
+    std::vector<Time> sender_free_;   // [host], if there is an overhead
+    std::vector<std::uint8_t> away_;  // [host]: it has left and not returned
+    std::vector<int> gaps_;           // senders whose overhead was taken back in this call
+    std::vector<Index> started_;      // this instant, still without a rate
+    std::vector<LinkId> dirty_;       // changed this instant
     int hosts_;
     MachineTraffic machines_;
     Duration overhead_;

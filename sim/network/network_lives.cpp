@@ -135,8 +135,7 @@ void Network::close_gaps() {
     std::ranges::sort(preparing, {}, [this](Index index) {
         return std::tuple(flows_[index].from, flows_[index].since);
     });
-    for (const int host : gaps_)
-        sender_free_[static_cast<std::size_t>(host)] = simulation_.now();
+    for (const int host : gaps_) sender_free_[static_cast<std::size_t>(host)] = simulation_.now();
     gaps_.clear();
     for (const Index index : preparing) prepare_earlier(index);
 }

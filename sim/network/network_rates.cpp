@@ -75,8 +75,8 @@ void Network::enter_links(Index index) {
     }
     ++flowing_;
     if (!has_cables_) return;
-    flow.down_links = static_cast<Index>(std::ranges::count_if(
-        flow.route, [this](LinkId link) { return is_down(links_[link]); }));
+    flow.down_links = static_cast<Index>(
+        std::ranges::count_if(flow.route, [this](LinkId link) { return is_down(links_[link]); }));
     if (flow.down_links == 0) count_moving(flow, true);
 }
 

@@ -3,8 +3,8 @@
 namespace paceline {
 
 bool open_connection(SlowStart& slow_start, int from, int to) {
-    const auto pair = (std::uint64_t{static_cast<std::uint32_t>(from)} << 32U) |
-                      static_cast<std::uint32_t>(to);
+    const auto pair =
+        (std::uint64_t{static_cast<std::uint32_t>(from)} << 32U) | static_cast<std::uint32_t>(to);
     return slow_start.connections.insert(pair).second;
 }
 

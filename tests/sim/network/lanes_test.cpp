@@ -245,7 +245,8 @@ TEST_CASE("lanes, property: the table finds what a map finds, and visits what it
                         (random() % 4 << 61U) | random() % 20};
         const auto [to, from, on] = name;
         const auto known = expected.find(name);
-        REQUIRE(lanes.find(to, from, on) == (known == expected.end() ? Lanes::none : known->second));
+        REQUIRE(lanes.find(to, from, on) ==
+                (known == expected.end() ? Lanes::none : known->second));
         if (add && known == expected.end()) {
             expected[name] = lanes.find_or_add(to, from, on);
             ++lanes[expected[name]].arrived;

@@ -199,9 +199,9 @@ TEST_CASE("network: closing a lane on which somebody waits is a programming erro
 
 TEST_CASE("network: overhead that is taken back is not charged to the sender's next messages") {
     Run run(4, {.overhead = 3us});
-    run.send(0, 1, 125_B);                              // 0 to 3 us
+    run.send(0, 1, 125_B);                               // 0 to 3 us
     run.send(0, 2, 125_B, Protocol::eager, stream + 1);  // 3 to 6 us
-    run.send(0, 3, 125_B);                              // 6 to 9 us
+    run.send(0, 3, 125_B);                               // 6 to 9 us
     run.run_to(4us);
 
     run.network.close_lane(2, 0, stream + 1);
