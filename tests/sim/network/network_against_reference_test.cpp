@@ -1,14 +1,11 @@
 // Compares the network with a simple reference on random instances: a fluid simulator in doubles
 // that solves all rates anew at every change.
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <random>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -22,6 +19,7 @@
 #include "sim/messages/transfer.hpp"
 #include "sim/network/network.hpp"
 #include "tests/sim/network/progressive_filling.hpp"
+#include "tests/sim/network/random_network.hpp"
 
 namespace paceline::network_against_reference_test {
 namespace {
@@ -44,17 +42,9 @@ struct Change {
     Bandwidth bandwidth;
 };
 
-struct Instance {
-    int hosts = 0;
-    std::vector<Link> links;
-    std::vector<std::vector<std::uint32_t>> routes;  // [from * hosts + to]
-    std::vector<Message> messages;                   // in the order of sending
+struct Instance : RandomNetwork {
+    std::vector<Message> messages;  // in the order of sending
     std::vector<Change> changes;
-
-    [[nodiscard]] const std::vector<std::uint32_t>& route(int from, int to) const {
-        return routes[static_cast<std::size_t>(from) * static_cast<std::size_t>(hosts) +
-                      static_cast<std::size_t>(to)];
-    }
 };
 
 /// Messages of a lane use one protocol: rendezvous on odd streams, eager on the others.
@@ -206,18 +196,6 @@ class Reference {
 
 // ---- the network on the same instance ----
 
-Fabric fabric_of(const Instance& instance) {
-    return {.hosts = instance.hosts,
-            .links = instance.links,
-            .back = {},
-            .find_route =
-                [&instance](int from, int to, Route& route) {
-                    const auto& links = instance.route(from, to);
-                    route.assign(links.begin(), links.end());
-                },
-            .label = {}};
-}
-
 struct Run {
     const Instance& instance;
     Simulation simulation;
@@ -227,7 +205,7 @@ struct Run {
     Processes processes{simulation};
 
     explicit Run(const Instance& of)
-        : instance(of), network(simulation, fabric_of(of)), log(of.messages.size()) {}
+        : instance(of), network(simulation, of.fabric()), log(of.messages.size()) {}
 
     [[nodiscard]] double ticks() const {
         return static_cast<double>(simulation.now().time_since_epoch().count());
@@ -274,47 +252,6 @@ void Run::run() {
 
 // ---- random instances ----
 
-class Dice {
-  public:
-    explicit Dice(std::uint64_t seed) : rng_(seed) {}
-
-    std::int64_t below(std::int64_t n) {
-        return static_cast<std::int64_t>(rng_() % static_cast<std::uint64_t>(n));
-    }
-    bool one_in(std::int64_t n) { return below(n) == 0; }
-    Duration instant() {  // often a whole millisecond, when others start, drain and change, too
-        return one_in(2) ? below(5) * Duration{1ms} : Duration{below(6'000'000'000)};
-    }
-    Bytes size() {
-        constexpr std::array<std::int64_t, 6> round{0, 1, 1000, 125'000, 250'000, 625'000};
-        return {one_in(2) ? round[static_cast<std::size_t>(below(6))] : below(1'000'000)};
-    }
-    Bandwidth bandwidth() {
-        return {one_in(2) ? 500'000'000 * (1 + below(3)) : 100'000'000 + below(4'000'000'000)};
-    }
-    std::mt19937_64& rng() { return rng_; }
-
-  private:
-    std::mt19937_64 rng_;
-};
-
-void add_links_and_routes(Instance& instance, Dice& dice) {
-    const std::int64_t links = 2 + dice.below(9);
-    for (std::int64_t i = 0; i < links; ++i)
-        instance.links.push_back(
-            {.bandwidth = dice.bandwidth(),
-             .latency = dice.below(3) * Duration{100us} + Duration{dice.below(2)},
-             .efficiency = dice.one_in(4) ? 1448.0 / 1538 : 1.0});
-    std::vector<std::uint32_t> all(instance.links.size());
-    for (std::size_t link = 0; link < all.size(); ++link)
-        all[link] = static_cast<std::uint32_t>(link);
-    for (int pair = 0; pair < instance.hosts * instance.hosts; ++pair) {
-        std::ranges::shuffle(all, dice.rng());
-        const std::int64_t length = std::min(links, 1 + dice.below(4));
-        instance.routes.emplace_back(all.begin(), all.begin() + length);
-    }
-}
-
 void add_messages(Instance& instance, Dice& dice) {
     const std::int64_t messages = 1 + dice.below(dice.one_in(10) ? 60 : 15);
     for (std::int64_t i = 0; i < messages; ++i) {
@@ -347,18 +284,10 @@ void add_changes(Instance& instance, Dice& dice) {
 Instance random_instance(std::uint64_t seed) {
     Dice dice(seed);
     Instance instance;
-    instance.hosts = static_cast<int>(2 + dice.below(5));
-    add_links_and_routes(instance, dice);
+    instance.draw(dice);
     add_messages(instance, dice);
     add_changes(instance, dice);
     return instance;
-}
-
-/// Returns how far apart two times are, in multiples of what rounding may do: 1e-9 of the time and
-/// 100 ticks, the time of an 80th of a byte. (A drain is up to a tick late, and so is what waits
-/// for it. A link that becomes ten times slower makes ten of each tick.)
-double distance(double time, double expected) {
-    return std::abs(time - expected) / (1e-9 * std::abs(expected) + 100);
 }
 
 TEST_CASE("network, property: messages drain and arrive when the reference says") {
@@ -375,8 +304,8 @@ TEST_CASE("network, property: messages drain and arrive when the reference says"
         REQUIRE(run.end == RunEnd::idle);
         for (std::size_t i = 0; i < instance.messages.size(); ++i) {
             CAPTURE(i);
-            REQUIRE(distance(run.log.drained[i], expected.drained[i]) <= 1);
-            REQUIRE(distance(run.log.taken[i], expected.taken[i]) <= 1);
+            REQUIRE(distance_in_roundings(run.log.drained[i], expected.drained[i]) <= 1);
+            REQUIRE(distance_in_roundings(run.log.taken[i], expected.taken[i]) <= 1);
             (expected.taken[i] < 0 ? stuck : delivered) += 1;
         }
     }
