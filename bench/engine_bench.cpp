@@ -1,6 +1,6 @@
 // Cost of the engine's layers: events of the bare queue, resumptions of coroutines, messages of the
-// network, a ring all-reduce as the number of nodes grows, and a solve of max-min rates as the
-// number of flows in its component grows.
+// network, also beside many lanes that wait, closing a stream, a ring all-reduce as the number of
+// nodes grows, and a solve of max-min rates as the number of flows in its component grows.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -95,6 +95,47 @@ void ring(benchmark::State& state) {
     state.SetItemsProcessed(static_cast<std::int64_t>(messages));
 }
 BENCHMARK(ring)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
+
+// Two hosts, and lanes between them on which a message is held for a receiver that never comes.
+struct Stale {
+    Simulation simulation;
+    Network network{simulation, make_star(2, {1_Gbps, 50us}, {1_Gbps, 50us})};
+
+    explicit Stale(std::int64_t lanes) {
+        for (std::int64_t stream = 1; stream <= lanes; ++stream)
+            hold(static_cast<Stream>(stream));
+    }
+    void hold(Stream stream) {
+        Join drained{1};
+        network.forget(network.send(0, 1, stream, 1000_B, Protocol::rendezvous, drained));
+    }
+};
+
+// One message from send to delivery. Items are messages.
+void message_beside_stale_lanes(benchmark::State& state) {
+    Stale stale(state.range(0));
+    for (auto _ : state) {
+        Join drained{1};
+        Join delivered{1};
+        stale.network.send(0, 1, 0, 1000_B, Protocol::rendezvous, drained);
+        stale.network.receive(1, 0, 0, delivered);
+        stale.simulation.run();
+    }
+    state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(message_beside_stale_lanes)->Arg(0)->Arg(1000)->Arg(100'000);
+
+// Sending a message and closing its stream, beside lanes of other streams. Items are closed streams.
+void close_beside_other_lanes(benchmark::State& state) {
+    Stale stale(state.range(0));
+    const std::vector<int> hosts{0, 1};
+    for (auto _ : state) {
+        stale.hold(0);
+        stale.network.close(0, hosts);
+    }
+    state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(close_beside_other_lanes)->Arg(0)->Arg(1000)->Arg(100'000);
 
 // A fat tree with a quarter as many hosts as flows, and random pairs of senders and receivers.
 // Nearly all flows are in one component.
