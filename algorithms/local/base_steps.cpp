@@ -51,12 +51,12 @@ Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m) {
     co_return m;
 }
 
-Task<Vector> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, Vector m) {
-    Vector& x = self.model();
+Task<> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, std::int64_t update) {
+    Vector& x = self.replicated_model();
+    Vector& m = self.replicated("momentum");
     const Vector mean = co_await self.mean_gradient(x, how);
-    momentum_step(rule, self.learning_rate(), mean, m, x);
+    self.once(update, [&] { momentum_step(rule, self.learning_rate(), mean, m, x); });
     co_await self.update();
-    co_return m;
 }
 
 Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state) {
@@ -87,8 +87,7 @@ Task<BaseState> base_step(Worker& self, BaseOptions options, BaseState state) {
             state.m = co_await dsgd_step(self, options.rule, std::move(state.m));
             break;
         case Base::all_reduce:
-            state.m = co_await all_reduce_step(self, options.rule, options.all_reduce,
-                                               std::move(state.m));
+            co_await all_reduce_step(self, options.rule, options.all_reduce, self.step());
             break;
         case Base::local_adam:
             state = co_await local_adam_step(self, options, std::move(state));

@@ -4,13 +4,14 @@
 //   local        m_i <- beta m_i + g_i;  x_i <- x_i - gamma m_i            no message
 //   sgp          the same on the numerator w_i x_i, with g_i at x_i;  then push-sum of (w_i x_i, w_i)
 //   dsgd         the same;  then x_i <- sum over j of w_ij x_j             adapt then combine
-//   all-reduce   the same with (1/n) sum of g_i: x_i stays equal on all workers
+//   all-reduce   the same with (1/n) sum of g_i: x and m are equal on all workers and exist once
 //   local-adam   m_i <- b1 m_i + (1 - b1) g_i;  v_i <- b2 v_i + (1 - b2) g_i^2;
 //                x_i <- x_i - gamma (m_i / (1 - b1^s)) / (sqrt(v_i / (1 - b2^s)) + eps)
 //                                                                        (optimizers/adam.hpp)
 //
 //   symbol       here             meaning
-//   x_i          self.model()     model of worker i; for sgp the de-biased one
+//   x_i          self.model()     model of worker i; for sgp the de-biased one, for all-reduce
+//                                 self.replicated_model()
 //   g_i                           its stochastic gradient at x_i
 //   gamma                         learning rate of the step
 //   beta, b1     rule.momentum    momentum; Nesterov's form as in optimizers/momentum.hpp
@@ -71,10 +72,13 @@ Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m);
 /// The same for the other bases; sgp uses sgp_step of algorithms/gossip/sgp.hpp. dsgd_step requires a job
 /// with a mixing.
 Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m);
-Task<Vector> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, Vector m);
+/// Takes one momentum SGD step on the replicated model, as the update of this number (Worker::once).
+/// The momentum is replicated as "momentum".
+Task<> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, std::int64_t update);
 Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state);
 
-/// Takes one step of the base that `options` chooses.
+/// Takes one step of the base that `options` chooses. Requires of all-reduce that there are no
+/// other updates of replicated state.
 Task<BaseState> base_step(Worker& self, BaseOptions options, BaseState state);
 
 }  // namespace paceline

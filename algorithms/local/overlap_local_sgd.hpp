@@ -26,6 +26,8 @@
 // it. At each later boundary the average is one block old. The worker blocks only if the average
 // takes longer than the tau steps that it overlaps. An average is begun only if a further step is
 // taken. An average in flight at the end of a run is dropped, and a partial last block has no pull.
+// An average in flight is also lost when all workers die or restart: z and v then stay as they are
+// at the end of that block.
 // m_i carries on across pulls.
 //
 // With alpha = 0 and b = 0 the workers are independent, and z is the mean of their models a block

@@ -18,6 +18,31 @@ Task<BaseState> renewed(Worker& self, SlowmoOptions options, BaseState state) {
     co_return state;
 }
 
+// The same over all-reduce SGD, where x_i, m_i and with them x_0 and u are equal on all workers and
+// exist once. So a worker that returns after a failure has what all have.
+Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
+    Vector& x = self.replicated_model();
+    Vector& m = self.replicated("momentum");
+    Vector& anchor = self.replicated("anchor", x);
+    Vector& u = self.replicated("slow momentum");
+
+    while (self.keeps_training()) {
+        const std::int64_t update = self.step() + self.step() / options.period;  // its number
+        co_await all_reduce_step(self, options.base.rule, options.base.all_reduce, update);
+        if (!ends_block(self.step(), options.period)) continue;
+        Vector mean = x;
+        if (options.average) mean = co_await self.all_reduce(x, options.all_reduce);
+        Vector renewed = options.buffers == Buffers::reset ? Vector::zero_like(m) : m;
+        if (options.buffers == Buffers::average)
+            renewed = co_await self.all_reduce(m, options.all_reduce);
+        self.once(update + 1, [&] {
+            slow_step(options, self.learning_rate(), mean, anchor, u);
+            x = anchor;
+            m = renewed;
+        });
+    }
+}
+
 }  // namespace
 
 void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, Vector& anchor,
@@ -27,6 +52,10 @@ void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, V
 }
 
 Task<> slowmo(Worker& self, SlowmoOptions options) {
+    if (options.base.base == Base::all_reduce) {
+        co_await slowmo_of_replicas(self, options);
+        co_return;
+    }
     Vector& x = self.model();
     Vector own_anchor = x;
     Vector own_u = options.average ? Vector(x.layout()) : Vector::zero_like(x);

@@ -21,7 +21,8 @@
 //
 // Without the average (`average` false), each worker has its own x_0 and u and uses its own x_i for
 // xbar. Nothing is sent beyond what the base sends. The reader also runs the base `all_reduce` in
-// this way, because its x_i are equal.
+// this way, because its x_i are equal. With that base x, x_0 and u exist once either way, so a worker
+// that returns after a failure has what all have.
 //
 // The average blocks; nothing overlaps. A partial last block has no slow step.
 //

@@ -13,7 +13,8 @@ namespace paceline {
 struct Letter {
     std::optional<Vector> vector{};  // a snapshot taken when the letter is sent
     double number = 0;
-    int from = 0;  // set on delivery
+    int from = 0;  // set when it is posted, like the next
+    int life = 0;  // of the sender (Worker::life)
 };
 
 }  // namespace paceline

@@ -62,6 +62,7 @@ void admit_ready_workers(SharedState& all, std::int64_t k, const WorkerState& li
         WorkerState& back = all.worker(rank);
         if (&back != &like) back.rounds = like.rounds;
         back.step = k - 1;
+        back.first_step = k;
         all.membership->join(rank, back.next_round(*all.everybody));
         expect_at_barrier(all);
         all.on_join(rank);

@@ -108,7 +108,7 @@ Vector& Worker::replicated(std::string_view name, const Vector& first) {
 
 bool Worker::begins_update(std::int64_t k) {
     if (k < shared_.updates_done) return false;
-    PACELINE_CHECK(k == shared_.updates_done || shared_.membership,
+    PACELINE_CHECK(k == shared_.updates_done || shared_.job.failures,
                    "updates follow one another without gaps");
     shared_.updates_done = k + 1;
     return true;
@@ -207,6 +207,10 @@ bool Worker::others_fail() const {
 
 int Worker::life(int rank) const {
     return shared_.life_of(rank);
+}
+
+std::int64_t Worker::first_step(int rank) const {
+    return shared_.worker(rank).first_step;
 }
 
 bool Worker::is_known_dead(int rank, int life) const {

@@ -211,6 +211,8 @@ class Worker {
     /// Returns the number of a worker's life, which grows when the worker returns. Requests made to
     /// an earlier life are lost.
     [[nodiscard]] int life(int rank) const;
+    /// Returns the step with which a worker's present life began; 0 if it has always been present.
+    [[nodiscard]] std::int64_t first_step(int rank) const;
     /// Returns whether it is known by now that a life of a worker has ended.
     [[nodiscard]] bool is_known_dead(int rank, int life) const;
     /// Waits until it is known that the present life of a worker has ended. Requires others_fail().

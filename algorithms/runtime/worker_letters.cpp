@@ -38,6 +38,7 @@ Task<Vector> Worker::receive(int from) {
 Task<> Worker::post(int to, int box, Letter letter, Bytes weight) {
     if (!present(to)) co_return;
     letter.from = own_.rank;
+    letter.life = shared_.life_of(own_.rank);
     shared_.expect_letter(own_.rank, to, box, std::move(letter));
     co_await Send(shared_.network, own_.rank, to, lane_of_box(box), weight, Protocol::eager);
 }

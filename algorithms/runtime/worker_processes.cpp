@@ -46,7 +46,8 @@ void WorkerProcesses::begin() {
 }
 
 bool WorkerProcesses::is_missing(const Node& node) {
-    return node.stage == Stage::away || node.stage == Stage::recovering;
+    return node.stage == Stage::away || node.stage == Stage::spare ||
+           node.stage == Stage::recovering;
 }
 
 bool WorkerProcesses::is_lost(const Node& node) {
@@ -64,8 +65,11 @@ bool WorkerProcesses::finished() const {
            });
 }
 
-// Returns whether somebody waits for missing nodes, all of which return.
+// Returns whether somebody waits for missing nodes, all of which return. Where nodes go on without
+// the missing ones and none is left, one that returns goes on alone, even if others are lost.
 bool WorkerProcesses::returns_are_awaited() const {
+    if (failures_.on_death == OnDeath::go_on && cluster_.membership()->number_present() == 0)
+        return true;
     if (std::ranges::any_of(nodes_, is_lost)) return false;
     if (restarts_all())
         return std::ranges::any_of(nodes_,
@@ -75,7 +79,23 @@ bool WorkerProcesses::returns_are_awaited() const {
 }
 
 void WorkerProcesses::update_what_keeps_the_run_alive() {
-    simulation().count_standby(returns_are_awaited());
+    const bool awaited = returns_are_awaited();
+    simulation().count_standby(awaited);
+    if (awaited) call_spare_nodes();
+}
+
+// All nodes that took the last step may die before they have finished it. Those that had come back
+// too late for it are then needed after all. They come from an event, because the caller may be in
+// the middle of a change of the membership.
+void WorkerProcesses::call_spare_nodes() {
+    for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
+        if (nodes_[rank].stage != Stage::spare) continue;
+        nodes_[rank].stage = Stage::away;
+        simulation().after(
+            Duration::zero(),
+            action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(rank)),
+            EventKind::standby);
+    }
 }
 
 std::string WorkerProcesses::missing_nodes_text() const {
@@ -173,7 +193,10 @@ void WorkerProcesses::leave(int rank) {
 void WorkerProcesses::come_back(std::uint32_t rank) {
     Node& node = nodes_[rank];
     if (restarts_all()) return be_ready(static_cast<int>(rank));
-    if (cluster_.has_no_more_steps()) return;
+    if (cluster_.has_no_more_steps() && !returns_are_awaited()) {
+        node.stage = Stage::spare;
+        return;
+    }
     network_.host_returns(static_cast<int>(rank));  // before a copy of a model is sent to it
     node.stage = Stage::recovering;
     node.recovery.emplace(simulation().start(

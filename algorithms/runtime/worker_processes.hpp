@@ -68,6 +68,7 @@ class WorkerProcesses {
     enum class Stage : std::uint8_t {
         working,     // or done: it has taken all its steps
         away,        // dead, or not there yet
+        spare,       // back, but no step was left to join and nobody waited for it
         recovering,  // back, and getting a model
         ready,       // waits: to join in a step, or under OnDeath::restart for all others
     };
@@ -87,6 +88,7 @@ class WorkerProcesses {
     [[nodiscard]] static bool has_finished(const Node& node);
     [[nodiscard]] bool returns_are_awaited() const;
     void update_what_keeps_the_run_alive();
+    void call_spare_nodes();
     void spawn(int rank);
     void spawn_servers();
     void plan_next_absence(int rank);

@@ -17,6 +17,7 @@ struct WorkerState {
     int rank;
     Vector model;
     std::int64_t step = -1;         // the current one; -1 before the first
+    std::int64_t first_step = 0;    // of its present life
     std::int64_t newest_step = -1;  // the newest it ever began, also before a restart
     std::int64_t gradients = 0;     // computed, without those that a restart has undone
     std::int64_t undone = 0;        // gradients that restarts have undone

@@ -21,6 +21,7 @@ Task<> async_sgd_server(Worker& self, AsyncSgdOptions options) {
         self.count_staleness(staleness);
         const double share = options.staleness_scaling ? 1 / (1 + staleness) : 1;
         self.once(applied, [&] { x -= share * *push.vector; });
+        if (self.life(push.from) != push.life) continue;  // it has died and returned since
         const auto version = static_cast<double>(self.updates_done());
         co_await self.post(push.from, push_inbox, {.vector = x, .number = version}, self.weigh(x));
     }

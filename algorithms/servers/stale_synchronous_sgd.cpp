@@ -32,7 +32,7 @@ std::int64_t slowest(const Worker& self, const Clocks& clocks) {
 }
 
 // Drops workers that have died, so that nobody waits for them, and gives a worker that has returned
-// the clock of the slowest.
+// the clock of the step that it has joined in, as if it had taken all those before.
 void note_changes(const Worker& self, Clocks& clocks) {
     std::erase_if(clocks.waiting, [&](int rank) {
         return !self.present(rank) ||
@@ -41,8 +41,7 @@ void note_changes(const Worker& self, Clocks& clocks) {
     for (const int rank : self.all_present()) {
         const auto i = static_cast<std::size_t>(rank);
         if (std::exchange(clocks.lives[i], self.life(rank)) == self.life(rank)) continue;
-        clocks.of[i] = std::numeric_limits<std::int64_t>::max();
-        clocks.of[i] = slowest(self, clocks);
+        clocks.of[i] = self.first_step(rank);
     }
 }
 
@@ -74,8 +73,11 @@ Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions opt
         if (push) {
             self.count_staleness(static_cast<double>(self.updates_done()) - push->number);
             self.once(self.updates_done(), [&] { x -= *push->vector; });
-            ++clocks.of[static_cast<std::size_t>(push->from)];
-            clocks.waiting.push_back(push->from);
+            note_changes(self, clocks);
+            if (self.present(push->from) && self.life(push->from) == push->life) {
+                ++clocks.of[static_cast<std::size_t>(push->from)];
+                clocks.waiting.push_back(push->from);
+            }
         }
         for (auto free = let_go(self, clocks, options.bound); !free.empty();
              free = let_go(self, clocks, options.bound))

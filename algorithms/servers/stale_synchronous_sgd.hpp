@@ -10,8 +10,7 @@
 //   answers, one after the other in the order of their pushes, all i with  c_i  <=  min_j c_j + s
 //
 // So the model that a worker reads for its step c includes at least the first c - s steps of every
-// worker, and all c of its own. With s = 0 the server takes all n pushes and then sends n answers:
-// x
+// worker, and all c of its own. With s = 0 the server takes all n pushes and then sends n answers: x
 // moves by  gamma (1/n) sum of m_i, which is synchronous momentum SGD. With s large it is
 // asynchronous SGD (async_sgd.hpp).
 //
@@ -29,8 +28,9 @@
 // worker. Bytes per step and worker: one model up, one down.
 //
 // Nobody waits for a worker that has died: the minimum of c_j is over the workers that are present.
-// A worker that returns gets the clock of the slowest of them. The server learns of a death or a
-// return at once.
+// A worker that returns takes part from step c on and gets c_i = c, as if it had taken all steps
+// before. The server learns of a death or a return at once. It applies a push of a worker that has
+// died since, but answers it no more, even if that worker has returned.
 //
 // Limits: there is one server, on a node of its own behind the workers. It takes one push at a
 // time, and its arithmetic takes no time. A worker reads in every step, where implementations

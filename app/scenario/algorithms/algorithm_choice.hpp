@@ -59,6 +59,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     MixingChoice mixing;           // set by decentralized algorithms
     int server_nodes = 0;          // nodes it needs besides the workers'
     int sends_at_once = 0;         // messages that a worker sends at once, beyond one
+    bool is_replicated = false;    // its options make the model equal on all workers
     bool meets_everybody = false;  // over time, every worker sends to every other worker
     bool needs_epochs = false;     // its options are stated in epochs
     /// Returns the bytes that one worker contributes to a (final) step, before aggregation.

@@ -66,6 +66,8 @@ AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
             "1");
     AlgorithmChoice choice = entry.read(read, in);
     static_cast<AlgorithmTraits&>(choice) = entry.traits;
+    if (choice.is_replicated && choice.when_nodes_die == WhenNodesDie::reruns_models)
+        choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     if (entry.traits.has_server) choice.server_nodes = 1;
     const auto label = read.optional("label");
     choice.label = label ? as_string(*label) : std::string(entry.name);

@@ -240,6 +240,7 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     choice.sends_at_once = std::max(choice.sends_at_once, to_neighbors);
     options.base.all_reduce = options.all_reduce;
     choice.run = [options](Worker& worker) { return slowmo(worker, options); };
+    choice.is_replicated = options.base.base == Base::all_reduce;
     cost_slowmo(choice, options);
     return choice;
 }

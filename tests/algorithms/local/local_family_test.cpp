@@ -118,7 +118,8 @@ Ended finished(int nodes, const Member& member, Job job) {
     Ended ended{run.elapsed(), {}, {}};
     for (int i = 0; i < nodes; ++i) {
         ended.sent.push_back(run.network.traffic(i).sent.count);
-        if (!run.cluster.worker(i).timing_only()) ended.models.push_back(run.model_of(i));
+        if (!run.cluster.worker(i).timing_only())
+            ended.models.push_back(run.cluster.worker(i).current_model().values());
     }
     return ended;
 }
@@ -261,7 +262,7 @@ TEST_CASE("local family: the mean of the models comes close to the minimum") {
             Eigen::VectorXd mean = Eigen::VectorXd::Zero(26);
             Eigen::VectorXd minimum = mean;
             for (int i = 0; i < n; ++i) {
-                mean += run.model_of(i) / n;
+                mean += run.cluster.worker(i).current_model().values() / n;
                 minimum += own_target(i, 26) / n;
             }
             CHECK((mean - minimum).cwiseAbs().maxCoeff() < 0.1);

@@ -60,7 +60,7 @@ inline Eigen::MatrixXd models_after(int nodes, Job job, const LocalAlgorithm& al
     run.spawn_all(algorithm);
     run.simulation.run();
     Eigen::MatrixXd models(entries, nodes);
-    for (int i = 0; i < nodes; ++i) models.col(i) = run.model_of(i);
+    for (int i = 0; i < nodes; ++i) models.col(i) = run.cluster.worker(i).current_model().values();
     return run.processes.finished() ? models : Eigen::MatrixXd{};
 }
 

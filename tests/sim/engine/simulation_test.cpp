@@ -422,7 +422,8 @@ Task<> note_progress_often(Run& run, int times) {
 TEST_CASE("simulation: resumptions are counted anew after progress within an instant") {
     Run run;
     run.simulation.limit_resumptions(100);
-    const Pending<> going_on = run.simulation.start(note_progress_often(run, 50));
+    const Pending<> going_on =
+        run.simulation.start(make_process("test"), note_progress_often(run, 50));
 
     CHECK(run.simulation.run() == RunEnd::idle);
     CHECK(run.simulation.now() == Time{});
@@ -431,7 +432,8 @@ TEST_CASE("simulation: resumptions are counted anew after progress within an ins
 TEST_CASE("simulation: work between two progresses that exceeds the limit is spinning") {
     Run run;
     run.simulation.limit_resumptions(80);
-    const Pending<> going_on = run.simulation.start(note_progress_often(run, 50));
+    const Pending<> going_on =
+        run.simulation.start(make_process("test"), note_progress_often(run, 50));
 
     CHECK(run.simulation.run() == RunEnd::spinning);
 }
@@ -464,7 +466,7 @@ TEST_CASE("simulation: a stop is obeyed at progress within an instant, too") {
     Progress progress;
     progress.stop = true;
     run.simulation.report_to(&progress);
-    const Pending<> going_on = run.simulation.start(step_forever(run));
+    const Pending<> going_on = run.simulation.start(make_process("test"), step_forever(run));
 
     CHECK(run.simulation.run() == RunEnd::stopped);
     CHECK(run.simulation.now() == Time{});
