@@ -22,9 +22,9 @@ void Lane::withdraw(Join& receiver) {
     --waiting;
 }
 
-Lanes::Lanes() : buckets_(std::size_t{1} << first_bits, none), shift_(64 - first_bits) {}
+LaneTable::LaneTable() : buckets_(std::size_t{1} << first_bits, none), shift_(64 - first_bits) {}
 
-Lanes::Index Lanes::add(int to, int from, Stream stream) {
+LaneTable::Index LaneTable::add(int to, int from, Stream stream) {
     if (size_ == buckets_.size()) grow();
     Index index = free_lane_;
     if (index == none) {
@@ -47,7 +47,7 @@ Lanes::Index Lanes::add(int to, int from, Stream stream) {
     return index;
 }
 
-void Lanes::remove(Index index) {
+void LaneTable::remove(Index index) {
     Lane& lane = lanes_[index];
     Index* place = &buckets_[bucket_of(lane.to, lane.from, lane.stream)];
     while (*place != index) place = &lanes_[*place].next;
@@ -58,7 +58,7 @@ void Lanes::remove(Index index) {
     --size_;
 }
 
-void Lanes::grow() {
+void LaneTable::grow() {
     --shift_;
     buckets_.assign(2 * buckets_.size(), none);
     for_each([this](Index index) {

@@ -36,7 +36,7 @@ struct Lane {
     using Message = std::uint32_t;
     static constexpr Message none = ~Message{0};
 
-    // The sender's side; changed by Lanes only.
+    // The sender's side; changed by LaneTable only.
     Message oldest = none;     // first that has not arrived
     Message undrained = none;  // first that has not drained
     Message newest = none;
@@ -67,13 +67,13 @@ struct Lane {
     std::uint32_t next = none;  // in its bucket; in a free lane, the next free lane
 };
 
-class Lanes {
+class LaneTable {
   public:
     using Index = std::uint32_t;
     using Message = Lane::Message;
     static constexpr Index none = ~Index{0};
 
-    Lanes();
+    LaneTable();
 
     /// Returns the lane, or `none` if it has nothing in it.
     [[nodiscard]] Index find(int to, int from, Stream stream) const;
@@ -150,14 +150,14 @@ inline void Lane::deliver() {
     receiver.arrive();
 }
 
-inline std::size_t Lanes::bucket_of(int to, int from, Stream stream) const {
+inline std::size_t LaneTable::bucket_of(int to, int from, Stream stream) const {
     const std::uint64_t hash = stream * 0x9E3779B97F4A7C15U +
                                static_cast<std::uint32_t>(from) * 0xD6E8FEB86659FD93U +
                                static_cast<std::uint32_t>(to) * 0xA0761D6478BD642FU;
     return static_cast<std::size_t>(hash >> shift_);
 }
 
-inline Lanes::Index Lanes::find(int to, int from, Stream stream) const {
+inline LaneTable::Index LaneTable::find(int to, int from, Stream stream) const {
     Index index = buckets_[bucket_of(to, from, stream)];
     while (index != none) {
         const Lane& lane = lanes_[index];
@@ -167,12 +167,12 @@ inline Lanes::Index Lanes::find(int to, int from, Stream stream) const {
     return index;
 }
 
-inline Lanes::Index Lanes::find_or_add(int to, int from, Stream stream) {
+inline LaneTable::Index LaneTable::find_or_add(int to, int from, Stream stream) {
     const Index found = find(to, from, stream);
     return found != none ? found : add(to, from, stream);
 }
 
-inline void Lanes::push(Index index, Message message) {
+inline void LaneTable::push(Index index, Message message) {
     if (message >= behind_.size()) behind_.resize(message + 1);
     behind_[message] = Lane::none;
     Lane& lane = lanes_[index];
@@ -181,7 +181,7 @@ inline void Lanes::push(Index index, Message message) {
     lane.newest = message;
 }
 
-inline void Lanes::arrive(Index index) {
+inline void LaneTable::arrive(Index index) {
     Lane& lane = lanes_[index];
     lane.oldest = behind_[lane.oldest];
     if (lane.oldest == Lane::none) lane.newest = Lane::none;
@@ -190,7 +190,7 @@ inline void Lanes::arrive(Index index) {
 // ---- templates ----
 
 template <class Predicate>
-void Lanes::remove_messages(Index index, Predicate removed) {
+void LaneTable::remove_messages(Index index, Predicate removed) {
     Lane& lane = lanes_[index];
     Message previous = Lane::none;
     Message next = Lane::none;
@@ -207,7 +207,7 @@ void Lanes::remove_messages(Index index, Predicate removed) {
 }
 
 template <class Visit>
-void Lanes::for_each(Visit visit) {
+void LaneTable::for_each(Visit visit) {
     for (std::size_t word = 0; word < in_use_.size(); ++word)
         for (std::uint64_t bits = in_use_[word]; bits != 0; bits &= bits - 1)
             visit(static_cast<Index>(64 * word + static_cast<unsigned>(std::countr_zero(bits))));

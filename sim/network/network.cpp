@@ -47,7 +47,7 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     PACELINE_CHECK(size >= Bytes{0}, "a message has a size of 0 or more");
     PACELINE_CHECK(!is_away(from), "a host that is away sends nothing");
     const Index index = take_flow();
-    const Lanes::Index lane = lanes_.find_or_add(to, from, stream);
+    const LaneTable::Index lane = lanes_.find_or_add(to, from, stream);
     Flow& flow = flows_[index];
     flow.lane = lane;
     flow.from = from;
@@ -69,7 +69,7 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
 }
 
 void Network::receive(int to, int from, Stream stream, Join& delivered) {
-    const Lanes::Index index = lanes_.find_or_add(to, from, stream);
+    const LaneTable::Index index = lanes_.find_or_add(to, from, stream);
     Lane& lane = lanes_[index];
     lane.receive(delivered);
     if (lane.waiting == 0) return lanes_.remove_if_idle(index);
@@ -79,15 +79,15 @@ void Network::receive(int to, int from, Stream stream, Join& delivered) {
 }
 
 void Network::withdraw(int to, int from, Stream stream, Join& delivered) {
-    const Lanes::Index lane = lanes_.find(to, from, stream);
-    if (lane == Lanes::none) return;
+    const LaneTable::Index lane = lanes_.find(to, from, stream);
+    if (lane == LaneTable::none) return;
     lanes_[lane].withdraw(delivered);
     lanes_.remove_if_idle(lane);
 }
 
 bool Network::has_arrived(int to, int from, Stream stream) const {
-    const Lanes::Index lane = lanes_.find(to, from, stream);
-    return lane != Lanes::none && lanes_[lane].arrived > 0;
+    const LaneTable::Index lane = lanes_.find(to, from, stream);
+    return lane != LaneTable::none && lanes_[lane].arrived > 0;
 }
 
 void Network::forget(MessageId message) {
@@ -121,7 +121,7 @@ void Network::release(Index index) {
 }
 
 // Lets the first message of a lane that has not drained set out, if its protocol allows it.
-void Network::start_first(Lanes::Index lane) {
+void Network::start_first(LaneTable::Index lane) {
     while (lanes_[lane].undrained != Lane::none) {
         const Index index = lanes_[lane].undrained;
         Flow& flow = flows_[index];
@@ -143,7 +143,7 @@ void Network::start_first(Lanes::Index lane) {
 void Network::strand(Index index) {
     Flow& flow = flows_[index];
     lanes_.remove_messages(flow.lane, [index](Index message) { return message == index; });
-    flow.lane = Lanes::none;
+    flow.lane = LaneTable::none;
     flow.state = State::stranded;
     if (flow.drained == nullptr) release(index);
 }

@@ -208,7 +208,7 @@ class Network {
         Duration latency{};  // while it prepares: what slow start adds to that
         EventId event;
         Join* drained = nullptr;
-        Lanes::Index lane = Lanes::none;
+        LaneTable::Index lane = LaneTable::none;
         int from = 0;
         int to = 0;
         Index generation = 0;
@@ -237,7 +237,7 @@ class Network {
     // The life of a message: network.cpp.
     Index take_flow();
     void release(Index index);
-    void start_first(Lanes::Index lane);
+    void start_first(LaneTable::Index lane);
     void set_out(Index index);
     void strand(Index index);
     [[nodiscard]] Duration slow_start(const Flow& flow);
@@ -249,8 +249,8 @@ class Network {
 
     // What ends it early: network_lives.cpp.
     static bool has_begun(State state) { return state >= State::still; }
-    void close(Lanes::Index index);
-    void abandon(Lanes::Index index);
+    void close(LaneTable::Index index);
+    void abandon(LaneTable::Index index);
     void take_back(Index index);
     void lose_messages_from(int host);
     void lose(Index index);
@@ -288,7 +288,7 @@ class Network {
     void recheck_links(Index index);
 
     Simulation& simulation_;
-    Lanes lanes_;
+    LaneTable lanes_;
     std::function<void(int, int, Route&)> find_route_;
     std::vector<LinkState> links_;
     std::vector<Flow> flows_;

@@ -12,7 +12,7 @@ namespace paceline {
 void Network::close(Stream stream, std::span<const int> hosts, int first) {
     PACELINE_CHECK(std::ranges::is_sorted(hosts), "hosts are in increasing order");
     const auto is_among = [&](int host) { return std::ranges::binary_search(hosts, host - first); };
-    lanes_.for_each([&](Lanes::Index index) {
+    lanes_.for_each([&](LaneTable::Index index) {
         const Lane& lane = lanes_[index];
         if (lane.stream == stream && is_among(lane.from) && is_among(lane.to)) close(index);
     });
@@ -20,13 +20,13 @@ void Network::close(Stream stream, std::span<const int> hosts, int first) {
 }
 
 void Network::close_lane(int to, int from, Stream stream) {
-    const Lanes::Index lane = lanes_.find(to, from, stream);
-    if (lane == Lanes::none) return;
+    const LaneTable::Index lane = lanes_.find(to, from, stream);
+    if (lane == LaneTable::none) return;
     close(lane);
     close_gaps();
 }
 
-void Network::close(Lanes::Index index) {
+void Network::close(LaneTable::Index index) {
     const Lane& lane = lanes_[index];
     PACELINE_CHECK(lane.waiting == 0, "no receiver waits on a lane that is closed");
     for (Index message = lane.oldest; message != Lane::none; message = lanes_.behind(message))
@@ -42,7 +42,7 @@ void Network::close(Lanes::Index index) {
 }
 
 // Discards what has arrived on a lane, and what will.
-void Network::abandon(Lanes::Index index) {
+void Network::abandon(LaneTable::Index index) {
     Lane& lane = lanes_[index];
     lane.arrived = 0;
     lane.under_way = 0;
@@ -66,7 +66,7 @@ void Network::host_leaves(int host) {
     PACELINE_CHECK(host >= 0 && host < hosts_ && !is_away(host), "a host that leaves was there");
     away_[static_cast<std::size_t>(host)] = 1;
     lose_messages_from(host);
-    lanes_.for_each([&](Lanes::Index index) {
+    lanes_.for_each([&](LaneTable::Index index) {
         if (lanes_[index].to != host) return;
         PACELINE_CHECK(lanes_[index].waiting == 0, "no receiver waits at a host that leaves");
         abandon(index);
@@ -90,7 +90,7 @@ void Network::lose_messages_from(int host) {
         if (flows_[index].state == State::stranded) take_back(index);
         if (has_begun(flows_[index].state)) lose(index);
     }
-    lanes_.for_each([&](Lanes::Index index) {
+    lanes_.for_each([&](LaneTable::Index index) {
         if (lanes_[index].from != host) return;
         lanes_.remove_messages(index, [this](Index message) {
             if (has_begun(flows_[message].state)) return false;

@@ -116,7 +116,8 @@ TEST_CASE("go on: the survivors run a collective again after a member's death is
         for (std::size_t rank = 0; rank < static_cast<std::size_t>(n); ++rank) {
             const Worker& worker = run.cluster.worker(static_cast<int>(rank));
             CHECK(worker.gradients_computed() == (rank == dead ? 1 : steps));
-            if (rank != dead) CHECK(run.cluster.time_use(rank).waited_for_dead() == detection);
+            if (rank != dead)
+                CHECK(run.cluster.time_use(static_cast<int>(rank)).waited_for_dead() == detection);
         }
     }
 }

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/dense/dense_sgd.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 

@@ -21,7 +21,7 @@ constexpr Stream stream = 7;
 
 /// One lane, and receivers for it.
 struct Run {
-    Lanes lanes;
+    LaneTable lanes;
     Lane& lane = lanes[lanes.find_or_add(here, there, stream)];
     Join first{1};
     Join second{1};
@@ -149,19 +149,19 @@ TEST_CASE("lanes: receivers withdraw from any place in the queue") {
 
 // ---- messages ----
 
-std::vector<Lanes::Message> messages_of(const Lanes& lanes, const Lane& lane) {
-    std::vector<Lanes::Message> all;
-    for (Lanes::Message m = lane.oldest; m != Lane::none; m = lanes.behind(m)) all.push_back(m);
+std::vector<LaneTable::Message> messages_of(const LaneTable& lanes, const Lane& lane) {
+    std::vector<LaneTable::Message> all;
+    for (LaneTable::Message m = lane.oldest; m != Lane::none; m = lanes.behind(m)) all.push_back(m);
     return all;
 }
 
 TEST_CASE("lanes: messages drain and arrive in order") {
-    Lanes lanes;
-    const Lanes::Index index = lanes.find_or_add(here, there, stream);
-    for (const Lanes::Message message : {4U, 2U, 9U}) lanes.push(index, message);
+    LaneTable lanes;
+    const LaneTable::Index index = lanes.find_or_add(here, there, stream);
+    for (const LaneTable::Message message : {4U, 2U, 9U}) lanes.push(index, message);
 
     lanes.drain(index);
-    const Lanes::Message undrained = lanes[index].undrained;
+    const LaneTable::Message undrained = lanes[index].undrained;
     lanes.arrive(index);
     lanes.drain(index);
     lanes.drain(index);
@@ -169,7 +169,7 @@ TEST_CASE("lanes: messages drain and arrive in order") {
 
     CHECK(undrained == 2);
     CHECK(lanes[index].undrained == 4);
-    CHECK(messages_of(lanes, lanes[index]) == std::vector<Lanes::Message>{2, 9, 4});
+    CHECK(messages_of(lanes, lanes[index]) == std::vector<LaneTable::Message>{2, 9, 4});
 }
 
 TEST_CASE("lanes: messages are removed from any place, and the queue goes on") {
@@ -177,19 +177,19 @@ TEST_CASE("lanes: messages are removed from any place, and the queue goes on") {
         for (unsigned drained = 0; drained <= 4; ++drained) {
             CAPTURE(removed);
             CAPTURE(drained);
-            Lanes lanes;
-            const Lanes::Index index = lanes.find_or_add(here, there, stream);
-            for (Lanes::Message message = 0; message < 4; ++message) lanes.push(index, message);
+            LaneTable lanes;
+            const LaneTable::Index index = lanes.find_or_add(here, there, stream);
+            for (LaneTable::Message message = 0; message < 4; ++message) lanes.push(index, message);
             for (unsigned i = 0; i < drained; ++i) lanes.drain(index);
 
-            lanes.remove_messages(index, [removed](Lanes::Message message) {
+            lanes.remove_messages(index, [removed](LaneTable::Message message) {
                 return (removed >> message & 1U) != 0;
             });
             lanes.push(index, 4);
 
-            std::vector<Lanes::Message> expected;
-            Lanes::Message undrained = Lane::none;
-            for (Lanes::Message message = 0; message < 5; ++message) {
+            std::vector<LaneTable::Message> expected;
+            LaneTable::Message undrained = Lane::none;
+            for (LaneTable::Message message = 0; message < 5; ++message) {
                 if ((removed >> message & 1U) != 0) continue;
                 expected.push_back(message);
                 if (message >= drained) undrained = std::min(undrained, message);
@@ -203,22 +203,22 @@ TEST_CASE("lanes: messages are removed from any place, and the queue goes on") {
 // ---- the table ----
 
 TEST_CASE("lanes: lanes of other nodes, sources and streams stay apart") {
-    Lanes lanes;
+    LaneTable lanes;
 
-    const Lanes::Index one = lanes.find_or_add(here, there, stream);
+    const LaneTable::Index one = lanes.find_or_add(here, there, stream);
 
     CHECK(lanes.find_or_add(here, there, stream) == one);
-    CHECK(lanes.find(2, there, stream) == Lanes::none);
-    CHECK(lanes.find(here, 2, stream) == Lanes::none);
-    CHECK(lanes.find(here, there, stream + 1) == Lanes::none);
-    CHECK(lanes.find(there, here, stream) == Lanes::none);
-    CHECK(lanes.find(here, there, stream | (Stream{1} << 63U)) == Lanes::none);
+    CHECK(lanes.find(2, there, stream) == LaneTable::none);
+    CHECK(lanes.find(here, 2, stream) == LaneTable::none);
+    CHECK(lanes.find(here, there, stream + 1) == LaneTable::none);
+    CHECK(lanes.find(there, here, stream) == LaneTable::none);
+    CHECK(lanes.find(here, there, stream | (Stream{1} << 63U)) == LaneTable::none);
 }
 
 TEST_CASE("lanes: a lane with nothing in it is removed, and another one takes its place") {
-    Lanes lanes;
+    LaneTable lanes;
     Join receiver{1};
-    const Lanes::Index first = lanes.find_or_add(here, there, stream);
+    const LaneTable::Index first = lanes.find_or_add(here, there, stream);
     lanes[first].receive(receiver);
 
     lanes.remove_if_idle(first);
@@ -228,7 +228,7 @@ TEST_CASE("lanes: a lane with nothing in it is removed, and another one takes it
 
     CHECK(with_receiver == 1);
     CHECK(lanes.size() == 0);
-    CHECK(lanes.find(here, there, stream) == Lanes::none);
+    CHECK(lanes.find(here, there, stream) == LaneTable::none);
     CHECK(lanes.find_or_add(there, here, stream) == first);
     CHECK(lanes[first].idle());
 }
@@ -236,8 +236,8 @@ TEST_CASE("lanes: a lane with nothing in it is removed, and another one takes it
 TEST_CASE("lanes, property: the table finds what a map finds, and visits what it holds") {
     using Name = std::tuple<int, int, Stream>;
     std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp)
-    Lanes lanes;
-    std::map<Name, Lanes::Index> expected;
+    LaneTable lanes;
+    std::map<Name, LaneTable::Index> expected;
     for (int step = 0; step < 200'000; ++step) {
         // Phases of growth and of decline; streams as jobs choose them.
         const bool add = random() % 10 < (step / 20'000 % 2 == 0 ? 8U : 2U);
@@ -246,7 +246,7 @@ TEST_CASE("lanes, property: the table finds what a map finds, and visits what it
         const auto [to, from, on] = name;
         const auto known = expected.find(name);
         REQUIRE(lanes.find(to, from, on) ==
-                (known == expected.end() ? Lanes::none : known->second));
+                (known == expected.end() ? LaneTable::none : known->second));
         if (add && known == expected.end()) {
             expected[name] = lanes.find_or_add(to, from, on);
             ++lanes[expected[name]].arrived;
@@ -257,8 +257,8 @@ TEST_CASE("lanes, property: the table finds what a map finds, and visits what it
         }
         REQUIRE(lanes.size() == expected.size());
     }
-    std::map<Name, Lanes::Index> visited;
-    lanes.for_each([&](Lanes::Index index) {
+    std::map<Name, LaneTable::Index> visited;
+    lanes.for_each([&](LaneTable::Index index) {
         visited[{lanes[index].to, lanes[index].from, lanes[index].stream}] = index;
     });
     CHECK(visited == expected);

@@ -1,4 +1,4 @@
-// Lanes that are closed, and hosts that leave and return: what is taken back, what is discarded,
+// LaneTable that are closed, and hosts that leave and return: what is taken back, what is discarded,
 // what is counted, and that nothing stays.
 #include <chrono>
 #include <cstdint>
