@@ -36,8 +36,8 @@ Task<> hand_in(Rank rank, std::vector<Bytes> stripes) {
 
 Task<> exchange_stripes(Worker& self, Coding coding) {
     std::vector<Bytes> stripes;
-    for (int owner = 0; owner < self.nodes(); ++owner)
-        stripes.push_back(stripe_bytes(*self.charged_layout(), owner, self.nodes()));
+    for (int owner = 0; owner < self.workers(); ++owner)
+        stripes.push_back(stripe_bytes(*self.charged_layout(), owner, self.workers()));
     co_await self.compute(coding.encode);
     co_await self.exchange([&](const Rank& rank) { return hand_in(rank, stripes); },
                            "stripes to their owners");
@@ -78,7 +78,8 @@ Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options) {
     Vector& m = self.replicated("momentum");
     Vector& owners_residual = self.replicated("residuals of owners");
     Vector residual = Vector::zero_like(x);
-    const Coding coding = coding_of(options.coding, self.charged_layout()->entries(), self.nodes());
+    const Coding coding =
+        coding_of(options.coding, self.charged_layout()->entries(), self.workers());
 
     while (self.keeps_training()) {
         Vector said(x.layout());

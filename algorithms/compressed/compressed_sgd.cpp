@@ -35,7 +35,7 @@ Task<> compressed_sgd(Worker& self, CompressedSgdOptions options) {
     Vector& m = self.replicated("momentum");
     Vector e = Vector::zero_like(x);
     const Duration encoding = encoding_time(options, *self.charged_layout());
-    const Duration decoding = decoding_time(options, *self.charged_layout(), self.nodes());
+    const Duration decoding = decoding_time(options, *self.charged_layout(), self.workers());
     RandomStream own = self.stream("compression");
 
     while (self.keeps_training()) {

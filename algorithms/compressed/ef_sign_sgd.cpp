@@ -28,7 +28,7 @@ Task<> ef_sign_sgd(Worker& self, EfSignSgdOptions options) {
     const Compressor scaled_sign = make_scaled_sign();
     const Layout& charged = *self.charged_layout();
     const Duration encoding = ef_sign_encoding_time(options, charged);
-    const Duration decoding = decoding_time(scaled_sign, options.coding, charged, self.nodes());
+    const Duration decoding = decoding_time(scaled_sign, options.coding, charged, self.workers());
     RandomStream unused = self.stream("compression");
 
     while (self.keeps_training()) {

@@ -30,7 +30,7 @@ Task<> sign_sgd(Worker& self, SignSgdOptions options) {
     const Compressor sign = make_sign();
     const Layout& charged = *self.charged_layout();
     const Duration encoding = sign_encoding_time(options, charged);
-    const Duration decoding = decoding_time(sign, options.coding, charged, self.nodes());
+    const Duration decoding = decoding_time(sign, options.coding, charged, self.workers());
     RandomStream unused = self.stream("compression");
 
     while (self.keeps_training()) {

@@ -12,7 +12,7 @@ namespace {
 constexpr Bytes scale_bytes{4};
 
 Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding) {
-    const std::int64_t chunk = buffer.padded / self.nodes();
+    const std::int64_t chunk = buffer.padded / self.workers();
     const Bytes signs{chunk / 8};
     co_await self.compute(coding_time(coding, 2, buffer.padded));
     co_await self.exchange([signs](const Rank& rank) { return all_to_all(rank, signs); },
@@ -50,7 +50,8 @@ std::int64_t one_bit_passes(const OneBitBuffer& buffer, int workers) {
 OneBitPlanPtr make_one_bit_plan(const Worker& self, bool fused, CodingCost coding,
                                 std::string name) {
     const auto cut = [&](const LayoutPtr& layout) {
-        return fused ? fused_buffer(layout, self.nodes()) : buffer_per_tensor(layout, self.nodes());
+        return fused ? fused_buffer(layout, self.workers())
+                     : buffer_per_tensor(layout, self.workers());
     };
     return std::make_shared<const OneBitPlan>(OneBitPlan{
         cut(self.current_model().layout()), cut(self.charged_layout()), coding, std::move(name)});

@@ -7,14 +7,14 @@
 namespace paceline {
 
 Task<> push_and_read(Worker& self, double momentum) {
-    const int server = self.nodes();
+    const int server = self.workers();
     Vector read = self.replicated_model();
     auto version = static_cast<double>(self.updates_done());
     Vector m = Vector::zero_like(read);
     Vector push = m;
 
     while (self.keeps_training()) {
-        const double step = self.learning_rate() / self.nodes();
+        const double step = self.learning_rate() / self.workers();
         co_await self.gradient(read, [&](const Vector& g) {
             m = momentum * m + g;
             push = step * m;

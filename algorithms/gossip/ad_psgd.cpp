@@ -39,7 +39,7 @@ Task<> answer_requests(Worker& self, NodePtr node) {
 }
 
 Task<> gossip(Worker& self, NodePtr node) {
-    const std::vector<int> partners = ad_psgd_partners(self.rank(), self.nodes());
+    const std::vector<int> partners = ad_psgd_partners(self.rank(), self.workers());
     for (std::size_t turn = 0;; turn = (turn + 1) % partners.size()) {
         co_await node->begun.get();
         if (!self.present(partners[turn])) continue;

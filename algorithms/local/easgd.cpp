@@ -12,7 +12,7 @@ Task<> easgd(Worker& self, EasgdOptions options) {
     Vector& x = self.model();
     Vector& z = self.replicated("center", x);
     Vector m = Vector::zero_like(x);
-    const double all = options.alpha * self.nodes();
+    const double all = options.alpha * self.workers();
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));

@@ -1,11 +1,20 @@
 #include "algorithms/runtime/cluster.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "algorithms/runtime/node_failures.hpp"
+#include "algorithms/runtime/plain_collectives.hpp"
+#include "algorithms/runtime/surviving_collectives.hpp"
 
 namespace paceline {
 
 Cluster::Cluster(NetworkPart network, Job job) : state_(network, std::move(job)) {
-    for (WorkerState& worker : state_.workers) workers_.emplace_back(state_, worker);
+    if (state_.membership)
+        state_.collectives = std::make_unique<SurvivingCollectives>(state_);
+    else
+        state_.collectives = std::make_unique<PlainCollectives>(state_);
+    for (WorkerState& worker : state_.states) workers_.emplace_back(state_, worker);
 }
 
 void Cluster::mark_away(int rank) {

@@ -33,13 +33,13 @@ class Cluster {
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
-    [[nodiscard]] int nodes() const { return state_.nodes; }
+    [[nodiscard]] int workers() const { return state_.workers; }
     [[nodiscard]] Worker& worker(int rank) { return workers_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const Worker& worker(int rank) const {
         return workers_[static_cast<std::size_t>(rank)];
     }
     /// A server has a rank after the workers, a model and boxes. It takes part in no collective.
-    [[nodiscard]] Worker& server(int i) { return worker(nodes() + i); }
+    [[nodiscard]] Worker& server(int i) { return worker(workers() + i); }
 
     /// Adds a service of a worker or server. It runs beside the workers, does not keep the run
     /// alive, and may still be waiting when the run ends.

@@ -26,8 +26,8 @@ Vector evaluate_gradient(const SharedState& all, int rank, const Vector& x, std:
 Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int64_t k) {
     if (all.job.mean_objective) return {x.layout(), all.job.mean_objective(x, k)};
     Eigen::VectorXd sum = all.job.objective(x, 0, k);
-    for (int rank = 1; rank < all.nodes; ++rank) sum += all.job.objective(x, rank, k);
-    return {x.layout(), sum * (1.0 / all.nodes)};  // the same bits as mean_of
+    for (int rank = 1; rank < all.workers; ++rank) sum += all.job.objective(x, rank, k);
+    return {x.layout(), sum * (1.0 / all.workers)};  // the same bits as mean_of
 }
 
 Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time) {

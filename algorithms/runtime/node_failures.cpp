@@ -23,7 +23,7 @@ void repeat_step_if_none_present(SharedState& all) {
     if (all.membership->number_present() > 0 || ready.empty()) return;
     std::int64_t step = 0;
     WorkerState& first = all.worker(ready.front());
-    for (const WorkerState& other : all.workers) {
+    for (const WorkerState& other : all.states) {
         step = std::max(step, other.step);
         first.rounds[all.everybody->epoch] =
             std::max(first.rounds_begun(*all.everybody), other.rounds_begun(*all.everybody));
@@ -71,7 +71,7 @@ void admit_ready_workers(SharedState& all, std::int64_t k, const WorkerState& li
 
 void save_for_checkpoint(SharedState& all, WorkerState& worker) {
     const auto& checkpoints = all.job.failures->checkpoints;
-    if (!checkpoints || worker.rank >= all.nodes) return;
+    if (!checkpoints || worker.rank >= all.workers) return;
     const Time now = all.simulation().now();
     const bool first = worker.step + 1 == all.steps_decided && worker.rank == all.newest_beginner;
     if (first && !all.writing && worker.step > 0 &&
@@ -116,9 +116,9 @@ void roll_back(SharedState& all) {
     all.checkpoint_begun = all.simulation().now();
 
     Stream round = 0;
-    for (const WorkerState& worker : all.workers)
+    for (const WorkerState& worker : all.states)
         round = std::max(round, worker.rounds_begun(*all.everybody));
-    for (int rank = 0; rank < all.nodes + all.job.servers; ++rank) {
+    for (int rank = 0; rank < all.workers + all.job.servers; ++rank) {
         all.network.host_leaves(rank);
         all.network.host_returns(rank);
         WorkerState& back = all.worker(rank);
@@ -126,7 +126,7 @@ void roll_back(SharedState& all) {
         back.checkpoint_due = {};
         back.rounds = {{all.everybody->epoch, round}};
         back.step = all.checkpoint.step - 1;
-        if (rank >= all.nodes) continue;
+        if (rank >= all.workers) continue;
         const auto place = static_cast<std::size_t>(rank);
         back.model = all.checkpoint.models[place];
         back.undone += back.gradients - all.checkpoint.gradients[place];

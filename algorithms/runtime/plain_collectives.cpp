@@ -64,7 +64,7 @@ Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, A
                             [how, size](const Rank& mine) { return all_reduce(how, mine, size); });
     if (!x.has_values()) co_return x;
 
-    Round<Vector>& round = all.rounds.at(rank.stream(), static_cast<std::size_t>(all.nodes));
+    Round<Vector>& round = all.rounds.at(rank.stream(), static_cast<std::size_t>(all.workers));
     Vector mean = round.once([&](const auto&) {
         Vector formed = evaluate_mean_gradient(all, x, k);
         check_finite(formed, own.rank, k);
@@ -97,7 +97,7 @@ Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank ra
 // different steps.
 Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream key, Vector v,
                                 Bytes size, NeighborWeights weights) {
-    const auto members = static_cast<std::size_t>(all.nodes);
+    const auto members = static_cast<std::size_t>(all.workers);
     const MixingPtr mixing =
         all.mixings.at(key, members).once([&](const auto&) { return all.mixing_of(own); });
     std::vector<int> from;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/runtime/plain_collectives.hpp"
-#include "algorithms/runtime/surviving_collectives.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/messages/transfer.hpp"
 
@@ -24,33 +22,32 @@ Task<> deliver(SharedState& all, SharedState::Letters::iterator place, int box, 
 SharedState::SharedState(NetworkPart part, Job work)
     : network(part),
       job(std::move(work)),
-      nodes(job.workers > 0 ? job.workers : network.hosts()),
+      workers(job.workers > 0 ? job.workers : network.hosts()),
       streams(job.seed),
-      everybody(group(whole_group(nodes)->members)),
-      accounts(simulation(), network.in_network(0), nodes + job.servers, job.observer),
-      barrier(nodes + job.servers) {
-    PACELINE_CHECK(nodes + job.servers <= network.hosts(), "every worker and server has a host");
+      everybody(group(whole_group(workers)->members)),
+      accounts(simulation(), network.in_network(0), workers + job.servers, job.observer),
+      barrier(workers + job.servers) {
+    PACELINE_CHECK(workers + job.servers <= network.hosts(), "every worker and server has a host");
     PACELINE_CHECK(job.takes_step != nullptr, "a job has a stop rule");
     PACELINE_CHECK(!job.timing.buckets.empty(), "a job has a step timing");
     PACELINE_CHECK(job.start.has_values() == (job.objective != nullptr),
                    "a model with values has an objective, and one without has none");
-    PACELINE_CHECK(job.mixing.empty() || job.mixing.nodes() == nodes,
+    PACELINE_CHECK(job.mixing.empty() || job.mixing.nodes() == workers,
                    "a mixing has a row for each node");
-    PACELINE_CHECK(job.samples.empty() || std::cmp_equal(job.samples.size(), nodes),
+    PACELINE_CHECK(job.samples.empty() || std::cmp_equal(job.samples.size(), workers),
                    "samples are counted for each worker, or for none");
-    for (int rank = 0; rank < nodes + job.servers; ++rank) workers.emplace_back(rank, job.start);
-    collectives = std::make_unique<PlainCollectives>(*this);
+    for (int rank = 0; rank < workers + job.servers; ++rank) states.emplace_back(rank, job.start);
     if (!job.failures) return;
-    checkpoint.models.assign(static_cast<std::size_t>(nodes), job.start);
-    checkpoint.gradients.assign(static_cast<std::size_t>(nodes), 0);
+    checkpoint.models.assign(static_cast<std::size_t>(workers), job.start);
+    checkpoint.gradients.assign(static_cast<std::size_t>(workers), 0);
     if (job.failures->on_death == OnDeath::restart) return;
-    membership = std::make_unique<Membership>(
-        nodes, job.failures->on_death == OnDeath::stall, [this](const Group& group, Stream stream) {
-            network.close(stream, group.members);
-            network.close(second_stream(stream), group.members);
-            notify(observer().round_closes, stream);
-        });
-    collectives = std::make_unique<SurvivingCollectives>(*this);
+    membership =
+        std::make_unique<Membership>(workers, job.failures->on_death == OnDeath::stall,
+                                     [this](const Group& group, Stream stream) {
+                                         network.close(stream, group.members);
+                                         network.close(second_stream(stream), group.members);
+                                         notify(observer().round_closes, stream);
+                                     });
 }
 
 std::vector<int> SharedState::all_present() const {
@@ -58,7 +55,7 @@ std::vector<int> SharedState::all_present() const {
 }
 
 int SharedState::life_of(int rank) const {
-    return membership && rank < nodes ? membership->life(rank) : 0;
+    return membership && rank < workers ? membership->life(rank) : 0;
 }
 
 GroupPtr SharedState::group(std::vector<int> members) {

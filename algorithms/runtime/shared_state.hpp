@@ -53,13 +53,13 @@ struct SharedState {
     [[nodiscard]] const WorkerObserver& observer() const { return accounts.observer(); }
     /// Returns the number of a worker's host in the whole network.
     [[nodiscard]] int host(int rank) const { return network.in_network(rank); }
-    /// Returns the state of a worker, or of a server if the rank is `nodes` or more.
-    [[nodiscard]] WorkerState& worker(int rank) { return workers[static_cast<std::size_t>(rank)]; }
+    /// Returns the state of a worker, or of a server if the rank is `workers` or more.
+    [[nodiscard]] WorkerState& worker(int rank) { return states[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] const WorkerState& worker(int rank) const {
-        return workers[static_cast<std::size_t>(rank)];
+        return states[static_cast<std::size_t>(rank)];
     }
     [[nodiscard]] bool present(int rank) const {
-        return !membership || rank >= nodes || membership->present(rank);
+        return !membership || rank >= workers || membership->present(rank);
     }
     [[nodiscard]] std::vector<int> all_present() const;
     /// Returns the number of a worker's life; 0 if the job's nodes do not fail on their own.
@@ -92,11 +92,11 @@ struct SharedState {
 
     NetworkPart network;
     Job job;
-    int nodes;  // workers, without servers
+    int workers;  // without servers
     RandomStreams streams;
     std::map<std::vector<int>, GroupPtr> groups{};  // by members; epochs count up
     GroupPtr everybody;
-    std::deque<WorkerState> workers{};  // and servers, by rank
+    std::deque<WorkerState> states{};  // and servers, by rank
 
     // Steps and replicated state.
     std::int64_t steps_decided = 0;
@@ -128,7 +128,7 @@ struct SharedState {
     std::optional<CheckpointUnderWay> writing{};
     Time checkpoint_begun{};
 
-    std::unique_ptr<Collectives> collectives;
+    std::unique_ptr<Collectives> collectives{};  // made by the cluster
 
     // Coroutine frames that refer to the members above, so they are destroyed first.
     // Letters belong to no worker's process, because they outlive it. Nobody waits in them.

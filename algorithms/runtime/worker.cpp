@@ -46,8 +46,8 @@ int Worker::rank() const {
     return own_.rank;
 }
 
-int Worker::nodes() const {
-    return shared_.nodes;
+int Worker::workers() const {
+    return shared_.workers;
 }
 
 Simulation& Worker::simulation() const {
@@ -170,7 +170,7 @@ GroupPtr Worker::group(std::vector<int> ranks) {
     const std::set<int> distinct(ranks.begin(), ranks.end());
     PACELINE_CHECK(distinct.size() == ranks.size(), "a group names each rank once");
     PACELINE_CHECK(distinct.contains(own_.rank), "a worker names groups of its own");
-    PACELINE_CHECK(*distinct.begin() >= 0 && *distinct.rbegin() < nodes(),
+    PACELINE_CHECK(*distinct.begin() >= 0 && *distinct.rbegin() < workers(),
                    "a group has known ranks");
     return shared_.group(std::move(ranks));
 }
@@ -215,7 +215,7 @@ std::int64_t Worker::first_step(int rank) const {
 
 bool Worker::is_known_dead(int rank, int life) const {
     const Membership* const membership = shared_.membership.get();
-    if (membership == nullptr || rank >= nodes()) return false;
+    if (membership == nullptr || rank >= workers()) return false;
     if (membership->present(rank)) return membership->life(rank) != life;
     return membership->detection_time(rank) <= simulation().now();
 }

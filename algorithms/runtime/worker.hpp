@@ -58,7 +58,7 @@ class Worker {
     Worker& operator=(const Worker&) = delete;
 
     [[nodiscard]] int rank() const;
-    [[nodiscard]] int nodes() const;
+    [[nodiscard]] int workers() const;
     [[nodiscard]] Simulation& simulation() const;
     [[nodiscard]] WireFormat wire() const;
     [[nodiscard]] bool timing_only() const;

@@ -30,7 +30,7 @@ WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerPr
       cluster_(cluster),
       failures_(*cluster.failures()),
       program_(std::move(program)) {
-    nodes_.resize(static_cast<std::size_t>(cluster.nodes()));
+    nodes_.resize(static_cast<std::size_t>(cluster.workers()));
     cluster_.on_join([this](int rank) { spawn(rank); });
     if (Membership* membership = cluster_.membership())
         membership->on_stall = [this] { update_what_keeps_the_run_alive(); };
@@ -38,10 +38,10 @@ WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerPr
 
 void WorkerProcesses::begin() {
     spawn_servers();
-    for (int rank = 0; rank < cluster_.nodes(); ++rank) plan_next_absence(rank);
+    for (int rank = 0; rank < cluster_.workers(); ++rank) plan_next_absence(rank);
     const bool whole = std::ranges::none_of(nodes_, is_missing);
     if (restarts_all() && !whole) return;
-    for (int rank = 0; rank < cluster_.nodes(); ++rank)
+    for (int rank = 0; rank < cluster_.workers(); ++rank)
         if (!is_missing(nodes_[static_cast<std::size_t>(rank)])) spawn(rank);
 }
 
@@ -146,7 +146,7 @@ void WorkerProcesses::spawn(int rank) {
 void WorkerProcesses::spawn_servers() {
     if (!program_.serve) return;
     for (int i = 0; i < program_.servers; ++i)
-        cluster_.serve(cluster_.nodes() + i, fmt::format("server {}", i),
+        cluster_.serve(cluster_.workers() + i, fmt::format("server {}", i),
                        program_.serve(cluster_.server(i)));
 }
 
@@ -219,8 +219,8 @@ Task<> WorkerProcesses::recover(int rank) {
 Task<> WorkerProcesses::copy_from_a_peer(int rank) {
     Membership& membership = *cluster_.membership();
     while (membership.number_present() > 0) {
-        int peer = (rank + 1) % cluster_.nodes();
-        while (!membership.present(peer)) peer = (peer + 1) % cluster_.nodes();
+        int peer = (rank + 1) % cluster_.workers();
+        while (!membership.present(peer)) peer = (peer + 1) % cluster_.workers();
         const auto first =
             co_await first_of(copy_model(network_, peer, rank, cluster_.weight_of_a_model()),
                               wait_for(membership.death(peer), {"the death of a node"}));
@@ -253,7 +253,7 @@ Task<> WorkerProcesses::begin_again() {
     ++restarts_;
     cluster_.roll_back();
     spawn_servers();
-    for (int rank = 0; rank < cluster_.nodes(); ++rank) spawn(rank);
+    for (int rank = 0; rank < cluster_.workers(); ++rank) spawn(rank);
     update_what_keeps_the_run_alive();
 }
 

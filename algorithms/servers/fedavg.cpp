@@ -35,7 +35,7 @@ std::vector<int> draw(const Worker& self, const FedavgOptions& options, std::int
     std::vector<int> drawn;
     if (most == 0) return drawn;
     for (const int i :
-         draw_clients(rng, most, std::min(clients_asked(options, self.nodes()), most)))
+         draw_clients(rng, most, std::min(clients_asked(options, self.workers()), most)))
         drawn.push_back(there[static_cast<std::size_t>(i)]);
     return drawn;
 }
@@ -71,7 +71,7 @@ Task<> hand_in(Worker& self, FedavgOptions options, std::int64_t round, Vector x
         });
     }
     const auto number = static_cast<double>(round);
-    co_await self.post(self.nodes(), inbox, {.vector = std::move(x), .number = number}, weight);
+    co_await self.post(self.workers(), inbox, {.vector = std::move(x), .number = number}, weight);
 }
 
 // Trains for the steps left in a round. The first of them has already begun.
@@ -129,7 +129,7 @@ Task<std::optional<Letter>> next_before(Worker& self, Time deadline) {
 Task<std::map<int, Vector>> collect(Worker& self, FedavgOptions options, std::int64_t round,
                                     std::vector<Asked> asked) {
     const auto enough =
-        static_cast<std::size_t>(clients_of_a_round(options.fraction, self.nodes()));
+        static_cast<std::size_t>(clients_of_a_round(options.fraction, self.workers()));
     const Time deadline =
         options.deadline ? later(self.simulation().now(), *options.deadline) : never;
     std::map<int, Vector> models;
@@ -231,7 +231,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
                 x = options.compressor ? x + mean : mean;
             });
         }
-        self.count_participation(static_cast<double>(models.size()) / self.nodes());
+        self.count_participation(static_cast<double>(models.size()) / self.workers());
         co_await self.barrier();
     }
 }

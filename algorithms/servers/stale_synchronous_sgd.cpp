@@ -17,7 +17,7 @@ namespace {
 // The steps of each worker that x includes, and the workers that wait for an answer.
 struct Clocks {
     explicit Clocks(const Worker& self)
-        : of(static_cast<std::size_t>(self.nodes())), lives(of.size()) {}
+        : of(static_cast<std::size_t>(self.workers())), lives(of.size()) {}
 
     std::vector<std::int64_t> of;
     std::vector<int> lives;    // the life of each worker that its clock belongs to

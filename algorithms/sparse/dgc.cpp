@@ -77,7 +77,7 @@ Task<Aggregate> exchange_values(Worker& self, const DgcOptions& options, double 
     SparseVector sent;
     Vector own_rest(rest_of(0));
     co_await self.gradient(x, [&](Vector g) {
-        prepare(options, self.nodes(), x, g);
+        prepare(options, self.workers(), x, g);
         sent = compress(options, g.layout(), density, whole, g.values(), memory);
         if (!whole) own_rest = rest_of(g);
     });

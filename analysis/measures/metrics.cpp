@@ -50,13 +50,13 @@ void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluste
     double stragglers = 0;
     double network = 0;
     double dead = 0;
-    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+    for (int rank = 0; rank < cluster.workers(); ++rank) {
         const TimeUse& use = cluster.time_use(rank);
         stragglers += to_seconds(use.waited_for_stragglers(end));
         network += to_seconds(use.waited_for_network(end));
         dead += to_seconds(use.waited_for_dead());
     }
-    const double all_s = cluster.nodes() * to_seconds(end.time_since_epoch());
+    const double all_s = cluster.workers() * to_seconds(end.time_since_epoch());
     m.waiting_stragglers_share = stragglers / all_s;
     m.waiting_network_share = network / all_s;
     m.waiting_dead_share = dead / all_s;
@@ -67,7 +67,7 @@ void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluste
 Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts) {
     Metrics m;
-    m.devices = cluster.nodes();
+    m.devices = cluster.workers();
     m.nodes = facts.nodes > 0 ? facts.nodes : m.devices;
     m.outcome = outcome_name(end, all_finished);
     m.outcome_details = describe(simulation, m.outcome);
@@ -124,14 +124,14 @@ void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesse
     double undone = 0;
     double away_s = 0;
     double writing_s = 0;
-    for (int rank = 0; rank < cluster.nodes(); ++rank) {
+    for (int rank = 0; rank < cluster.workers(); ++rank) {
         const Worker& worker = cluster.worker(rank);
         computed += static_cast<double>(worker.gradients_computed() + worker.gradients_undone());
         undone += static_cast<double>(worker.gradients_undone());
         away_s += to_seconds(cluster.time_use(rank).away());
         writing_s += to_seconds(cluster.time_use(rank).writing());
     }
-    const double nodes_s = cluster.nodes() * metrics.sim_time_s;
+    const double nodes_s = cluster.workers() * metrics.sim_time_s;
     metrics.deaths = static_cast<double>(processes.deaths());
     if (computed > 0) metrics.undone_share = undone / computed;
     if (nodes_s > 0) {

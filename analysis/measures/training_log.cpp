@@ -59,11 +59,11 @@ bool TrainingLog::is_due(std::int64_t k) const {
 void TrainingLog::after_steps(int rank, std::int64_t k) {
     if (!is_due(k)) return;
     Snapshot& snapshot = snapshots_.try_emplace(k).first->second;
-    snapshot.models.resize(static_cast<std::size_t>(cluster_->nodes()));
+    snapshot.models.resize(static_cast<std::size_t>(cluster_->workers()));
     std::optional<Vector>& model = snapshot.models[static_cast<std::size_t>(rank)];
     snapshot.there += model ? 0 : 1;
     model = cluster_->worker(rank).current_model();
-    if (snapshot.there == cluster_->nodes() || cluster_->fails()) evaluate_if_whole(k);
+    if (snapshot.there == cluster_->workers() || cluster_->fails()) evaluate_if_whole(k);
 }
 
 void TrainingLog::after_death() {
@@ -81,7 +81,7 @@ bool TrainingLog::awaits(int rank, std::int64_t k) const {
 void TrainingLog::evaluate_if_whole(std::int64_t k) {
     const auto found = snapshots_.find(k);
     std::vector<Vector> models;
-    for (int rank = 0; rank < cluster_->nodes(); ++rank) {
+    for (int rank = 0; rank < cluster_->workers(); ++rank) {
         std::optional<Vector>& model = found->second.models[static_cast<std::size_t>(rank)];
         if (!model && awaits(rank, k)) return;
         if (model) models.push_back(*model);
@@ -92,10 +92,10 @@ void TrainingLog::evaluate_if_whole(std::int64_t k) {
 
 std::vector<Vector> TrainingLog::models_now() const {
     std::vector<Vector> models;
-    for (int rank = 0; rank < cluster_->nodes(); ++rank)
+    for (int rank = 0; rank < cluster_->workers(); ++rank)
         if (cluster_->present(rank)) models.push_back(cluster_->worker(rank).current_model());
     if (models.empty())  // all are away; they keep their models
-        for (int rank = 0; rank < cluster_->nodes(); ++rank)
+        for (int rank = 0; rank < cluster_->workers(); ++rank)
             models.push_back(cluster_->worker(rank).current_model());
     return models;
 }
@@ -110,9 +110,9 @@ void TrainingLog::finish() {
     if (diverged_) return;
     const double now = to_seconds(simulation_.now().time_since_epoch());
     double steps = 0;
-    for (int rank = 0; rank < cluster_->nodes(); ++rank)
+    for (int rank = 0; rank < cluster_->workers(); ++rank)
         steps += static_cast<double>(cluster_->worker(rank).gradients_computed());
-    steps /= cluster_->nodes();
+    steps /= cluster_->workers();
     if (!evaluations_.empty() && evaluations_.back().sim_time_s == now &&
         evaluations_.back().iteration == steps)
         return;
@@ -135,7 +135,7 @@ void TrainingLog::evaluate(const std::vector<Vector>& models, double iteration) 
         evaluation.relative_error =
             mean_squared_distance(models, *minimum) / squared_norm(*minimum);
     double sent = 0;
-    for (int rank = 0; rank < cluster_->nodes(); ++rank)
+    for (int rank = 0; rank < cluster_->workers(); ++rank)
         sent += static_cast<double>(network_.traffic(rank).sent.count);
     evaluation.bytes_sent_per_node = sent / options_.nodes;
     judge(evaluation);

@@ -7,7 +7,7 @@ namespace paceline {
 
 void JobMarks::watch(const Cluster& cluster) {
     cluster_ = &cluster;
-    marks_.resize(static_cast<std::size_t>(cluster.nodes()));
+    marks_.resize(static_cast<std::size_t>(cluster.workers()));
 }
 
 void JobMarks::after_steps(int rank, std::int64_t /*k*/) {
@@ -18,7 +18,7 @@ void JobMarks::after_steps(int rank, std::int64_t /*k*/) {
 
 Metrics JobMarks::measured(bool finished, const RunFacts& facts) const {
     Metrics m;
-    m.devices = cluster_->nodes();
+    m.devices = cluster_->workers();
     m.nodes = facts.nodes > 0 ? facts.nodes : m.devices;
     m.outcome = finished ? "finished" : "main-ended";
     double time_s = 0;

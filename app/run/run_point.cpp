@@ -307,7 +307,7 @@ void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
 void start_services(const Scenario& scenario, Cluster& cluster) {
     if (!scenario.algorithm.serve) return;
     for (int i = 0; i < scenario.algorithm.server_nodes; ++i)
-        cluster.serve(cluster.nodes() + i, fmt::format("server {}", i),
+        cluster.serve(cluster.workers() + i, fmt::format("server {}", i),
                       scenario.algorithm.serve(cluster.server(i)));
 }
 
@@ -321,7 +321,7 @@ class OtherJob {
           processes_(network.simulation(), EventKind::daemon) {
         marks_.watch(cluster_);
         start_services(scenario, cluster_);
-        for (int rank = 0; rank < cluster_.nodes(); ++rank)
+        for (int rank = 0; rank < cluster_.workers(); ++rank)
             processes_.spawn(fmt::format("{} {}", scenario.job, rank),
                              scenario.algorithm.run(cluster_.worker(rank)));
     }

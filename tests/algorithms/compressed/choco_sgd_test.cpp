@@ -39,8 +39,8 @@ struct ChocoRun : TrainingRun {
 
 // One column per worker: its model.
 Eigen::MatrixXd models(TrainingRun& run) {
-    Eigen::MatrixXd all(run.model_of(0).size(), run.cluster.nodes());
-    for (int i = 0; i < run.cluster.nodes(); ++i) all.col(i) = run.model_of(i);
+    Eigen::MatrixXd all(run.model_of(0).size(), run.cluster.workers());
+    for (int i = 0; i < run.cluster.workers(); ++i) all.col(i) = run.model_of(i);
     return all;
 }
 

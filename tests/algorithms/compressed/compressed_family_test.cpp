@@ -165,7 +165,7 @@ struct Ended {
 
 Ended state_of(TrainingRun& run) {
     Ended ended{run.elapsed(), run.simulation.events_fired(), {}, {}};
-    for (int i = 0; i < run.cluster.nodes(); ++i) {
+    for (int i = 0; i < run.cluster.workers(); ++i) {
         ended.sent.push_back(run.network.traffic(i).sent.count);
         const Vector& model = run.cluster.worker(i).current_model();
         if (model.has_values()) ended.models.push_back(model.values());

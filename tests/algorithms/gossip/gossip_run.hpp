@@ -75,7 +75,7 @@ struct GossipRun : TrainingRun {
     }
     [[nodiscard]] Eigen::MatrixXd last() {
         Eigen::MatrixXd models(first.rows(), first.cols());
-        for (int rank = 0; rank < cluster.nodes(); ++rank) models.col(rank) = model_of(rank);
+        for (int rank = 0; rank < cluster.workers(); ++rank) models.col(rank) = model_of(rank);
         return models;
     }
 };

@@ -18,10 +18,10 @@ const Link link{1_Gbps};
 TEST_CASE("cluster: it has one worker per host, by rank") {
     TrainingRun run(3, link, timing_job(small_layout(), 1));
 
-    CHECK(run.cluster.nodes() == 3);
+    CHECK(run.cluster.workers() == 3);
     CHECK(run.cluster.worker(0).rank() == 0);
     CHECK(run.cluster.worker(2).rank() == 2);
-    CHECK(run.cluster.worker(2).nodes() == 3);
+    CHECK(run.cluster.worker(2).workers() == 3);
 }
 
 TEST_CASE("cluster: a job without a stop rule is refused") {

@@ -20,7 +20,7 @@ Vector constant(const Vector& like, double value) {
 // Reduces within its parity, then among all, `rounds` times each.
 Task<> reduce_in_two_groups(Worker& self, int rounds, std::vector<double>& seen) {
     std::vector<int> alike;
-    for (int rank = self.rank() % 2; rank < self.nodes(); rank += 2) alike.push_back(rank);
+    for (int rank = self.rank() % 2; rank < self.workers(); rank += 2) alike.push_back(rank);
     const GroupPtr group = self.group(alike);
     for (int round = 0; round < rounds; ++round) {
         const Vector mine = constant(self.model(), self.rank() + 10.0 * round);

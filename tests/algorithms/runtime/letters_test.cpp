@@ -254,7 +254,7 @@ TEST_CASE("services: a server has a rank, a model and boxes, but is not a worker
     run.simulation.run();
 
     REQUIRE(run.processes.finished());
-    CHECK(run.cluster.nodes() == 2);
+    CHECK(run.cluster.workers() == 2);
     CHECK(run.cluster.worker(0).everybody()->members == std::vector<int>{0, 1});
     CHECK(run.cluster.server(1).rank() == 3);
     CHECK(run.cluster.server(1).model().entries() == 26);
@@ -270,11 +270,11 @@ TEST_CASE("services: servers need hosts of their own") {
 // Each worker posts to random others at random times and takes out what it has received.
 Task<> gossip(Worker& self, std::uint64_t seed) {
     std::mt19937_64 rng(seed);
-    const auto n = static_cast<std::uint64_t>(self.nodes());
+    const auto n = static_cast<std::uint64_t>(self.workers());
     for (int i = 0; i < 30; ++i) {
         co_await self.compute(Duration{static_cast<std::int64_t>(rng() % 50'000'000)});
         const auto offset = static_cast<int>(1 + rng() % (n - 1));
-        const int to = (self.rank() + offset) % self.nodes();
+        const int to = (self.rank() + offset) % self.workers();
         const auto size = static_cast<std::int64_t>(rng() % 3 * 5'000);
         if (rng() % 2 == 0) {
             co_await self.post(to, 0, {.number = static_cast<double>(i)}, Bytes{size});

@@ -38,7 +38,7 @@ Job mixed_job(Job job, int nodes) {
 
 Ended state_of(TrainingRun& run) {
     Ended ended{run.elapsed(), run.simulation.events_fired(), {}, {}, {}};
-    for (int rank = 0; rank < run.cluster.nodes(); ++rank) {
+    for (int rank = 0; rank < run.cluster.workers(); ++rank) {
         ended.sent.push_back(run.network.traffic(rank).sent.count);
         ended.received.push_back(run.network.traffic(rank).received.count);
         if (!run.cluster.worker(rank).timing_only()) ended.models.push_back(run.model_of(rank));

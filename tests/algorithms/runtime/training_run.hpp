@@ -34,7 +34,7 @@ struct TrainingRun {
     /// `algorithm(worker)` returns the work of one.
     template <class Algorithm>
     void spawn_all(const Algorithm& algorithm) {
-        for (int rank = 0; rank < cluster.nodes(); ++rank)
+        for (int rank = 0; rank < cluster.workers(); ++rank)
             spawn(rank, algorithm(cluster.worker(rank)));
     }
     [[nodiscard]] Duration elapsed() const { return simulation.now().time_since_epoch(); }
@@ -43,7 +43,7 @@ struct TrainingRun {
     }
     [[nodiscard]] Bytes sent_by_all() const {
         Bytes sum;
-        for (int rank = 0; rank < cluster.nodes(); ++rank) sum += network.traffic(rank).sent;
+        for (int rank = 0; rank < cluster.workers(); ++rank) sum += network.traffic(rank).sent;
         return sum;
     }
 };

@@ -167,15 +167,15 @@ Eigen::MatrixXd scattered(int nodes, Eigen::Index entries) {
 }
 
 void scatter(TrainingRun& run) {
-    const Eigen::MatrixXd x = scattered(run.cluster.nodes(), run.model_of(0).size());
-    for (int i = 0; i < run.cluster.nodes(); ++i)
+    const Eigen::MatrixXd x = scattered(run.cluster.workers(), run.model_of(0).size());
+    for (int i = 0; i < run.cluster.workers(); ++i)
         run.cluster.worker(i).model().writable() = x.row(i).transpose();
 }
 
 // Models as rows.
 Eigen::MatrixXd models_of(TrainingRun& run) {
-    Eigen::MatrixXd x(run.cluster.nodes(), run.model_of(0).size());
-    for (int i = 0; i < run.cluster.nodes(); ++i) x.row(i) = run.model_of(i).transpose();
+    Eigen::MatrixXd x(run.cluster.workers(), run.model_of(0).size());
+    for (int i = 0; i < run.cluster.workers(); ++i) x.row(i) = run.model_of(i).transpose();
     return x;
 }
 

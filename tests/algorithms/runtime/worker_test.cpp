@@ -595,8 +595,8 @@ TEST_CASE("workers: a cluster may use fewer than all hosts") {
         run->simulation.run();
     }
 
-    CHECK(some.cluster.nodes() == 3);
-    CHECK(some.cluster.worker(0).nodes() == 3);
+    CHECK(some.cluster.workers() == 3);
+    CHECK(some.cluster.worker(0).workers() == 3);
     CHECK(some.elapsed() == all.elapsed());
     CHECK(some.network.traffic(2).sent == all.network.traffic(2).sent);
     for (const int host : {3, 4}) {

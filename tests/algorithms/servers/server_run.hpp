@@ -31,7 +31,7 @@ struct ServerRun : TrainingRun {
     ServerRun(int workers, const Link& link, Job job, Options options,
               Task<> (*work)(Worker&, Options), Task<> (*serve)(Worker&, Options))
         : TrainingRun(workers + 1, link, of(workers, std::move(job))) {
-        cluster.serve(cluster.nodes(), "server", serve(cluster.server(0), options));
+        cluster.serve(cluster.workers(), "server", serve(cluster.server(0), options));
         spawn_all([=](Worker& self) { return work(self, options); });
     }
 

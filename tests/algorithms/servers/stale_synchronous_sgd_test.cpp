@@ -32,7 +32,7 @@ ServerRun run_of(int n, StaleSynchronousSgdOptions options, Job job) {
 
 // Worker links between 100 kbit/s and 1 Gbit/s: a model takes up to 8 steps.
 void make_unequal(ServerRun& run, std::mt19937_64& rng) {
-    for (int rank = 0; rank < run.cluster.nodes(); ++rank)
+    for (int rank = 0; rank < run.cluster.workers(); ++rank)
         run.set_link(rank,
                      Bandwidth{static_cast<std::int64_t>(
                          100'000 * std::pow(10, 4.0 * static_cast<double>(rng() % 100) / 99))});

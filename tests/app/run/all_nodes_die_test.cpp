@@ -73,7 +73,7 @@ std::optional<Scenario> scenario_of(const Json& algorithm, const std::string& on
     }
 }
 
-Time without_failures(Scenario scenario) {
+Time time_without_deaths(Scenario scenario) {
     scenario.cluster.failures.reset();
     const Metrics run = run_point(scenario, nullptr);
     REQUIRE(run.outcome == "finished");
@@ -136,7 +136,7 @@ void judge(const FailureChoice& failures, const Metrics& run) {
 // end.
 int judge_phases(const Scenario& scenario, std::mt19937& random) {
     constexpr int phases = 10;
-    const Duration end = without_failures(scenario).time_since_epoch();
+    const Duration end = time_without_deaths(scenario).time_since_epoch();
     for (int phase = 0; phase < phases; ++phase) {
         Scenario one = scenario;
         FailureChoice& failures = *one.cluster.failures;
