@@ -102,8 +102,7 @@ struct Stale {
     Network network{simulation, make_star(2, {1_Gbps, 50us}, {1_Gbps, 50us})};
 
     explicit Stale(std::int64_t lanes) {
-        for (std::int64_t stream = 1; stream <= lanes; ++stream)
-            hold(static_cast<Stream>(stream));
+        for (std::int64_t stream = 1; stream <= lanes; ++stream) hold(static_cast<Stream>(stream));
     }
     void hold(Stream stream) {
         Join drained{1};
