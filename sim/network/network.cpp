@@ -105,6 +105,7 @@ double Network::rate(MessageId message) const {
 Network::Index Network::take_flow() {
     if (free_flows_.empty()) {
         flows_.emplace_back();
+        free_flows_.reserve(flows_.capacity());
         return static_cast<Index>(flows_.size() - 1);
     }
     const Index index = free_flows_.back();
