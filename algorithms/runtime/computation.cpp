@@ -30,7 +30,9 @@ Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int6
     return {x.layout(), sum * (1.0 / all.workers)};  // the same bits as mean_of
 }
 
-Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time) {
+// These two are not inlined: their frames would become part of a caller's, and frames above a
+// kilobyte leave the quick part of glibc's allocator.
+[[gnu::noinline]] Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time) {
     if (worker.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, worker);
     const Computing computing(all.observer(), all.host(worker.rank), what);
     co_await all.simulation().sleep(time);
@@ -44,8 +46,8 @@ Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
     piece.join();
 }
 
-Task<> gradient(SharedState& all, WorkerState& worker, Vector x,
-                std::function<void(Vector g)> use) {
+[[gnu::noinline]] Task<> gradient(SharedState& all, WorkerState& worker, Vector x,
+                                  std::function<void(Vector g)> use) {
     const std::int64_t k = worker.gradients;
     const Duration time = gradient_time(all, worker);
     co_await compute(all, worker, {Work::Kind::gradient, k}, time, [&] {

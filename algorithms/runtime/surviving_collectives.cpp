@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -83,14 +82,16 @@ Task<> surviving_exchange(SharedState& all, const WorkerState& own, Stream round
         [&messages](Attempt& /*attempt*/, const Rank& rank) { return messages(rank); });
 }
 
-Task<Vector> surviving_combine(SharedState& all, const WorkerState& own, Stream round,
-                               std::string_view name, Vector v, CollectiveOfOwn messages,
-                               Form form) {
-    const Messages with_value = [&](Attempt& attempt, const Rank& rank) {
+// Not inlined: its frame would become part of a caller's, and frames above a kilobyte leave the
+// quick part of glibc's allocator.
+[[gnu::noinline]] Task<Vector> surviving_combine(SharedState& all, const WorkerState& own,
+                                                 Stream round, std::string_view name, Vector v,
+                                                 CollectiveOfOwn messages, Form form) {
+    Messages with_value = [&](Attempt& attempt, const Rank& rank) {
         if (v.has_values()) attempt.round.enter(static_cast<std::size_t>(rank.place()), v);
         return messages(rank);
     };
-    const AttemptPtr attempt = co_await run_attempts(all, own, round, name, with_value);
+    const AttemptPtr attempt = co_await run_attempts(all, own, round, name, std::move(with_value));
     if (!v.has_values()) co_return v;
     co_return attempt->round.once(form);
 }
@@ -106,14 +107,14 @@ Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector 
 
 Task<Vector> surviving_sparse_mean(SharedState& all, const WorkerState& own, Stream round,
                                    SparseVector v, SparseExchange how, SparsePacking packing) {
-    const Messages messages = [&](Attempt& attempt, const Rank& rank) {
+    Messages messages = [&](Attempt& attempt, const Rank& rank) {
         const auto members = static_cast<std::size_t>(rank.size());
         if (!attempt.sparse) attempt.sparse.emplace(members, v.layout, packing);
         attempt.sparse->enter(static_cast<std::size_t>(rank.place()), v);
         return sparse_messages(*attempt.sparse, rank, how);
     };
     const AttemptPtr attempt =
-        co_await run_attempts(all, own, round, "sparse all-reduce", messages);
+        co_await run_attempts(all, own, round, "sparse all-reduce", std::move(messages));
     Vector mean = attempt->sparse->mean();
     if (attempt->sparse->leave()) all.note_density(*attempt->sparse);
     co_return mean;
@@ -149,15 +150,51 @@ std::vector<int> senders_in(const SharedState& all, const WorkerState& own, cons
     return from;
 }
 
-// Sends v and waits for the vectors of neighbors; returns those that came, by rank.
-Task<std::map<int, Vector>> exchange_with_neighbors(SharedState& all, const WorkerState& own,
-                                                    const Mixing& mixing, Stream round,
-                                                    const Vector& v, Bytes size) {
-    Membership& membership = *all.membership;
+// Returns what this worker adds up for its row of W: what came from each neighbor, in the order of
+// the row. What has not come by now is discarded when it does.
+std::vector<std::optional<Vector>> take_mail(SharedState& all, const WorkerState& own,
+                                             const Mixing& mixing, Stream round,
+                                             const std::vector<int>& from,
+                                             const std::vector<bool>& there) {
+    std::vector<std::optional<Vector>> letters(mixing.row(own.rank).size());
+    std::size_t next = 0;  // in `from`, whose order is that of the row
+    for (std::size_t i = 0; i < letters.size() && next < from.size(); ++i) {
+        const int sender = mixing.row(own.rank)[i].node;
+        if (sender != from[next]) continue;
+        std::optional<Vector> letter = all.membership->take_mail(round, sender, own.rank);
+        if (there[next])
+            letters[i] = std::move(letter);
+        else
+            all.network.close_lane(own.rank, sender, round);
+        ++next;
+    }
+    return letters;
+}
+
+// The weights of missing neighbors fall to the worker itself.
+Vector weighted_sum(const Mixing& mixing, int rank, const Vector& v,
+                    const std::vector<std::optional<Vector>>& letters, NeighborWeights weights) {
+    Vector sum = Vector::zero_like(v);
+    double own = 0;
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+        const double weight = mixing.row(rank)[i].weight;
+        if (letters[i])
+            sum += (weights == NeighborWeights::one ? 1 : weight) * *letters[i];
+        else
+            own += weight;
+    }
+    sum += (weights == NeighborWeights::one ? 1 : own) * v;
+    return sum;
+}
+
+Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, Stream round,
+                                    Vector v, Bytes size, NeighborWeights weights) {
+    const MixingPtr mixing = all.mixing_of(own);
     const std::vector<int> to = listeners_in(all, own, round);
-    for (const int listener : to) membership.put_mail(round, own.rank, listener, v);
-    const std::vector<int> from = senders_in(all, own, mixing, round);
+    for (const int listener : to) all.membership->put_mail(round, own.rank, listener, v);
+    const std::vector<int> from = senders_in(all, own, *mixing, round);
     std::vector<Task<bool>> come;
+    come.reserve(from.size());
     for (const int sender : from)
         come.push_back(received_before_death(all, own.rank, sender, round));
     const InRound shown(all.observer(), all.host(own.rank),
@@ -167,32 +204,8 @@ Task<std::map<int, Vector>> exchange_with_neighbors(SharedState& all, const Work
                                neighbor_exchange(all.network, own.rank, to, {}, round, size));
     const std::vector<bool> there = co_await when_all(std::move(come));
     co_await std::move(sending);
-
-    std::map<int, Vector> letters;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        if (!there[i]) all.network.close_lane(own.rank, from[i], round);  // it may still come
-        std::optional<Vector> letter = membership.take_mail(round, from[i], own.rank);
-        if (there[i] && letter) letters.emplace(from[i], *std::move(letter));
-    }
-    co_return letters;
-}
-
-Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, Stream round,
-                                    Vector v, Bytes size, NeighborWeights weights) {
-    const MixingPtr mixing = all.mixing_of(own);
-    const std::map<int, Vector> letters =
-        co_await exchange_with_neighbors(all, own, *mixing, round, v, size);
-    Vector sum = Vector::zero_like(v);
-    double own_weight = 0;  // of this worker and of missing neighbors
-    for (const MixingWeight& w : mixing->row(own.rank)) {
-        const auto letter = letters.find(w.node);
-        if (letter == letters.end())
-            own_weight += w.weight;
-        else
-            sum += (weights == NeighborWeights::one ? 1 : w.weight) * letter->second;
-    }
-    sum += (weights == NeighborWeights::one ? 1 : own_weight) * v;
-    co_return sum;
+    co_return weighted_sum(*mixing, own.rank, v, take_mail(all, own, *mixing, round, from, there),
+                           weights);
 }
 
 }  // namespace

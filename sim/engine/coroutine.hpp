@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "sim/engine/event_queue.hpp"
+#include "sim/engine/frame_pool.hpp"
 #include "sim/engine/intrusive_list.hpp"
 
 namespace paceline {
@@ -107,6 +109,10 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
     }
 
     // Called by the compiler.
+    static void* operator new(std::size_t size) { return FramePool::of_thread().take(size); }
+    static void operator delete(void* frame, std::size_t size) noexcept {
+        FramePool::of_thread().give_back(frame, size);
+    }
     static std::suspend_always initial_suspend() noexcept { return {}; }
     auto final_suspend() noexcept {
         struct Finish {

@@ -1,0 +1,48 @@
+#include "sim/engine/frame_pool.hpp"
+
+#include <new>
+
+namespace paceline {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool keeps_frames = false;
+#elif defined(__has_feature)
+constexpr bool keeps_frames = !__has_feature(address_sanitizer);
+#else
+constexpr bool keeps_frames = true;
+#endif
+
+}  // namespace
+
+FramePool& FramePool::of_thread() {
+    thread_local FramePool pool;
+    return pool;
+}
+
+void* FramePool::take(std::size_t size) {
+    if (!keeps_frames || size > largest) return ::operator new(size);
+    Free*& first = free_[place_of(size)];
+    if (first == nullptr) return ::operator new(place_of(size) * step);
+    Free* const frame = first;
+    first = frame->next;
+    return frame;
+}
+
+void FramePool::give_back(void* memory, std::size_t size) noexcept {
+    if (!keeps_frames || size > largest) return ::operator delete(memory);
+    Free*& first = free_[place_of(size)];
+    first = new (memory) Free{first};
+}
+
+FramePool::~FramePool() {
+    for (Free*& first : free_)
+        while (first != nullptr) {
+            Free* const frame = first;
+            first = frame->next;
+            ::operator delete(frame);
+        }
+}
+
+}  // namespace paceline
