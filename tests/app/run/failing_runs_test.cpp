@@ -22,7 +22,8 @@ Metrics run(const TemporaryFolder& folder, const std::string& scenario) {
 
 // The link of node 0 goes down for ever; then node 2 dies for ever, and all processes end. The
 // letters under way outlive them.
-TEST_CASE("failing runs: a restart that never comes names the node that died, and no freed process") {
+TEST_CASE(
+    "failing runs: a restart that never comes names the node that died, and no freed process") {
     const TemporaryFolder folder;
     folder.write("dead.csv", "time_s,up_mbps,down_mbps\n0,100,100\n0.5,0,100\n");
 
