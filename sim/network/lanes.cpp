@@ -24,8 +24,11 @@ void Lane::withdraw(Join& receiver) {
 
 LaneTable::LaneTable() : buckets_(std::size_t{1} << first_bits, none), shift_(64 - first_bits) {}
 
-LaneTable::Index LaneTable::add(int to, int from, Stream stream) {
-    if (size_ == buckets_.size()) grow();
+LaneTable::Index LaneTable::add(std::size_t bucket, int to, int from, Stream stream) {
+    if (size_ == buckets_.size()) {
+        grow();
+        bucket = bucket_of(to, from, stream);
+    }
     Index index = free_lane_;
     if (index == none) {
         index = static_cast<Index>(lanes_.size());
@@ -34,14 +37,13 @@ LaneTable::Index LaneTable::add(int to, int from, Stream stream) {
     } else {
         free_lane_ = lanes_[index].next;
     }
-    Index& bucket = buckets_[bucket_of(to, from, stream)];
     Lane& lane = lanes_[index];
     lane.stream = stream;
     lane.from = from;
     lane.to = to;
     lane.under_way = 0;
-    lane.next = bucket;
-    bucket = index;
+    lane.next = buckets_[bucket];
+    buckets_[bucket] = index;
     in_use_[index / 64] |= std::uint64_t{1} << (index % 64);
     ++size_;
     return index;

@@ -110,7 +110,8 @@ class LaneTable {
 
   private:
     [[nodiscard]] std::size_t bucket_of(int to, int from, Stream stream) const;
-    Index add(int to, int from, Stream stream);
+    [[nodiscard]] Index find_in(std::size_t bucket, int to, int from, Stream stream) const;
+    Index add(std::size_t bucket, int to, int from, Stream stream);
     void remove(Index index);
     void grow();
 
@@ -157,8 +158,9 @@ inline std::size_t LaneTable::bucket_of(int to, int from, Stream stream) const {
     return static_cast<std::size_t>(hash >> shift_);
 }
 
-inline LaneTable::Index LaneTable::find(int to, int from, Stream stream) const {
-    Index index = buckets_[bucket_of(to, from, stream)];
+inline LaneTable::Index LaneTable::find_in(std::size_t bucket, int to, int from,
+                                           Stream stream) const {
+    Index index = buckets_[bucket];
     while (index != none) {
         const Lane& lane = lanes_[index];
         if (lane.stream == stream && lane.from == from && lane.to == to) break;
@@ -167,9 +169,14 @@ inline LaneTable::Index LaneTable::find(int to, int from, Stream stream) const {
     return index;
 }
 
+inline LaneTable::Index LaneTable::find(int to, int from, Stream stream) const {
+    return find_in(bucket_of(to, from, stream), to, from, stream);
+}
+
 inline LaneTable::Index LaneTable::find_or_add(int to, int from, Stream stream) {
-    const Index found = find(to, from, stream);
-    return found != none ? found : add(to, from, stream);
+    const std::size_t bucket = bucket_of(to, from, stream);
+    const Index found = find_in(bucket, to, from, stream);
+    return found != none ? found : add(bucket, to, from, stream);
 }
 
 inline void LaneTable::push(Index index, Message message) {

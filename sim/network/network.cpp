@@ -46,7 +46,8 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
                    "a message goes from one host to another");
     PACELINE_CHECK(size >= Bytes{0}, "a message has a size of 0 or more");
     PACELINE_CHECK(!is_away(from), "a host that is away sends nothing");
-    const Index index = take_flow();
+    const Index index = free_flows_.empty() ? add_flow() : free_flows_.back();
+    if (!free_flows_.empty()) free_flows_.pop_back();
     const LaneTable::Index lane = lanes_.find_or_add(to, from, stream);
     Flow& flow = flows_[index];
     flow.lane = lane;
@@ -102,15 +103,10 @@ double Network::rate(MessageId message) const {
     return flow.generation == message.generation ? flow.rate : 0;
 }
 
-Network::Index Network::take_flow() {
-    if (free_flows_.empty()) {
-        flows_.emplace_back();
-        free_flows_.reserve(flows_.capacity());
-        return static_cast<Index>(flows_.size() - 1);
-    }
-    const Index index = free_flows_.back();
-    free_flows_.pop_back();
-    return index;
+Network::Index Network::add_flow() {
+    flows_.emplace_back();
+    free_flows_.reserve(flows_.capacity());
+    return static_cast<Index>(flows_.size() - 1);
 }
 
 void Network::release(Index index) {

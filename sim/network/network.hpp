@@ -198,26 +198,28 @@ class Network {
         lost,       // its sender's host has left
     };
 
-    struct Flow {
+    // Ordered so that a solve reads the first cache line of a flow, and the second of one whose
+    // rate changes.
+    struct alignas(64) Flow {
         Route route;
-        boost::container::small_vector<Index, 4> places;  // its position in each link's list
-        Bytes size;
-        double remaining = 0;  // bytes, at `since`
         double rate = 0;
-        Time since;          // while it prepares: when the overhead has been spent
-        Duration latency{};  // while it prepares: what slow start adds to that
-        EventId event;
-        Join* drained = nullptr;
-        LaneTable::Index lane = LaneTable::none;
-        int from = 0;
-        int to = 0;
-        Index generation = 0;
         Index mark = 0;        // last solve that visited it
         Index down_links = 0;  // of its route, if moves are counted; it moves if there are none
+        double remaining = 0;  // bytes, at `since`
+        Time since;            // while it prepares: when the overhead has been spent
+        EventId event;
         State state = State::free;
         Fate fate = Fate::kept;
         Protocol protocol = Protocol::eager;
         EventKind kind = EventKind::foreground;  // of the sender, and so of the flow's events
+        LaneTable::Index lane = LaneTable::none;
+        Bytes size;
+        Duration latency{};  // while it prepares: what slow start adds to the overhead
+        Join* drained = nullptr;
+        int from = 0;
+        int to = 0;
+        Index generation = 0;
+        boost::container::small_vector<Index, 4> places;  // its position in each link's list
     };
     struct LinkState {
         Bandwidth capacity;  // for payload
@@ -235,7 +237,7 @@ class Network {
     };
 
     // The life of a message: network.cpp.
-    Index take_flow();
+    Index add_flow();
     void release(Index index);
     void start_first(LaneTable::Index lane);
     void set_out(Index index);
