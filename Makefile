@@ -42,10 +42,11 @@ test: deps ## build everything and run every test
 	@$(call build,release,all)
 	@ctest --preset release --parallel $(jobs)
 
-fuzz: deps ## judge 10,000 faulty inputs under sanitizers (fifteen minutes; not in CI)
+fuzz: deps ## judge 10,000 faulty inputs and 2,000 with failing nodes under sanitizers (half an hour; not in CI)
 	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"
 	@$(call build,asan,paceline_fuzz)
 	@build/asan/tests/fuzz/paceline_fuzz --count 10000 --jobs $(jobs) --out build/fuzz
+	@build/asan/tests/fuzz/paceline_fuzz --kind failures --count 2000 --seconds 300 --jobs $(jobs) --out build/fuzz
 
 bench: ## benchmark paceline, and other simulators if installed
 	@echo "bench: builds preset release and runs tools/bench.sh"

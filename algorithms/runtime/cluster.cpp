@@ -17,6 +17,24 @@ Cluster::Cluster(NetworkPart network, Job job) : state_(network, std::move(job))
     for (WorkerState& worker : state_.states) workers_.emplace_back(state_, worker);
 }
 
+Held Cluster::held() const {
+    const SharedState& all = state_;
+    Held held;
+    held.letters = all.letters.size() + all.delivered.size();
+    for (const WorkerState& worker : all.states)
+        for (const auto& [number, box] : worker.boxes) held.letters += box.size();
+    for (const auto& [way, vectors] : all.mail) held.vectors += vectors.size();
+    held.rounds = all.rounds.size() + all.mixings.size() + all.sparse_rounds.size();
+    if (all.membership) {
+        held.vectors += all.membership->mail();
+        held.rounds += all.membership->attempts();
+    }
+    held.accounts = all.accounts.rounds() + all.accounts.parts();
+    held.groups = all.groups.size();
+    for (const auto& [rank, services] : all.services) held.services += services.size();
+    return held;
+}
+
 void Cluster::mark_away(int rank) {
     paceline::mark_away(state_, rank);
 }

@@ -25,6 +25,17 @@
 
 namespace paceline {
 
+/// What a job holds at a moment besides models and the state of algorithms, counted. Each count is
+/// bounded by the number of workers, however long the job has run.
+struct Held {
+    std::size_t letters = 0;   // under way, or in a worker's box
+    std::size_t vectors = 0;   // sent to a worker or to neighbors, and not yet taken
+    std::size_t rounds = 0;    // of collectives in progress, with their attempts
+    std::size_t accounts = 0;  // of time: rounds, parts in them and computations in progress
+    std::size_t groups = 0;    // lists of workers that have collectives of their own
+    std::size_t services = 0;  // processes
+};
+
 class Cluster {
   public:
     /// Uses the first hosts of `network`: workers first, then servers. Requires that the job is
@@ -59,6 +70,8 @@ class Cluster {
     [[nodiscard]] std::optional<std::int64_t> decode_failures() const {
         return state_.decode_failures;
     }
+
+    [[nodiscard]] Held held() const;
 
     // --- failures; the caller destroys and starts the workers' processes (worker_processes.hpp) ---
 

@@ -118,6 +118,8 @@ class Membership {
     [[nodiscard]] AttemptPtr attempt(Stream round);
     /// Notes that the members of the round's attempt have agreed, and removes it.
     void conclude(Stream round) { attempts_.erase(round); }
+    /// Returns the number of attempts in progress.
+    [[nodiscard]] std::size_t attempts() const { return attempts_.size(); }
     /// Fires when no node is away. Workers that stall wait for it.
     [[nodiscard]] std::shared_ptr<Signal> all_back();
     [[nodiscard]] bool stalls() const { return stalls_; }
@@ -132,6 +134,8 @@ class Membership {
     [[nodiscard]] bool has_mail(Stream round, int from, int to) const;
     /// Removes and returns what a neighbor sent, or nullopt if there is no such mail.
     std::optional<Vector> take_mail(Stream round, int from, int to);
+    /// Returns the number of vectors that nobody has taken.
+    [[nodiscard]] std::size_t mail() const { return mail_.size(); }
 
   private:
     struct Node {

@@ -73,6 +73,7 @@ class Rounds {
         if (++round->second.left_ == round->second.members()) rounds_.erase(round);
     }
     [[nodiscard]] bool empty() const { return rounds_.empty(); }
+    [[nodiscard]] std::size_t size() const { return rounds_.size(); }
 
   private:
     std::map<std::uint64_t, Round<Value>> rounds_;

@@ -91,6 +91,8 @@ class TimeAccounts {
     }
     /// Returns the number of rounds in progress.
     [[nodiscard]] std::size_t rounds() const { return rounds_.size(); }
+    /// Returns the number of computations and of parts in rounds that are in progress.
+    [[nodiscard]] std::size_t parts() const { return open_.size() - free_.size(); }
 
   private:
     using Token = WorkerObserver::Token;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/concurrency.hpp"
+#include "sim/engine/signal.hpp"
 
 namespace paceline {
 
@@ -40,12 +42,42 @@ std::vector<int> draw(const Worker& self, const FedavgOptions& options, std::int
     return drawn;
 }
 
+// --- sending ---
+
+Task<> post_and_tell(Worker& self, int to, Letter letter, Bytes weight,
+                     std::shared_ptr<Signal> left) {
+    co_await self.post(to, inbox, std::move(letter), weight);
+    left->fire();
+}
+
+// Sends models to one receiver, each after the one before it has left. If its round ends before
+// that, a model is not sent. So rounds that are shorter than a transfer do not queue up models.
+class Outbox {
+  public:
+    Task<> send(Worker& self, int to, Letter letter, Bytes weight) {
+        const int life = self.life(to);
+        // What was on its way to an earlier life may never be reported to have left.
+        if (left_ && life == life_)
+            co_await left_->happened({"a model of an earlier round to leave"});
+        life_ = life;
+        left_ = std::make_shared<Signal>();
+        sending_.emplace(self.start(post_and_tell(self, to, std::move(letter), weight, left_)));
+        co_await left_->happened({"a model to leave"});
+    }
+
+  private:
+    int life_ = 0;                    // of the receiver
+    std::shared_ptr<Signal> left_{};  // of the last model; null: there was none
+    std::optional<Pending<>> sending_{};
+};
+
 // --- a client ---
 
 // State that a client keeps between rounds.
 struct Client {
     Vector error;  // of its compressor
     RandomStream random;
+    Outbox outbox{};
 };
 
 Task<Letter> letter_of_round(Worker& self, std::int64_t round) {
@@ -71,7 +103,8 @@ Task<> hand_in(Worker& self, FedavgOptions options, std::int64_t round, Vector x
         });
     }
     const auto number = static_cast<double>(round);
-    co_await self.post(self.workers(), inbox, {.vector = std::move(x), .number = number}, weight);
+    co_await client.outbox.send(self, self.workers(), {.vector = std::move(x), .number = number},
+                                weight);
 }
 
 // Trains for the steps left in a round. The first of them has already begun.
@@ -211,6 +244,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
     Vector& x = self.replicated_model();
 
     const std::int64_t first = (self.step() + options.local_steps) / options.local_steps;
+    std::map<int, Outbox> outboxes;  // by client
 
     for (std::int64_t round = first;; ++round) {
         co_await self.barrier();
@@ -219,8 +253,8 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
         for (const int client : draw(self, options, round)) {
             asked.push_back({client, self.life(client)});
             const auto number = static_cast<double>(round);
-            sent.push_back(
-                self.post(client, inbox, {.vector = x, .number = number}, self.weigh(x)));
+            sent.push_back(outboxes[client].send(self, client, {.vector = x, .number = number},
+                                                 self.weigh(x)));
         }
         Pending<> sending = self.start(all_of(std::move(sent)));
         const std::map<int, Vector> models =

@@ -29,7 +29,8 @@
 // round with the steps taken so far.
 //
 // A round with a deadline ends then, with the models that have arrived; if there are none, x does
-// not change. A client that is away is not drawn. The server does not wait for a client that dies
+// not change. A model that flows when its round ends flows on; the next one in its place leaves after
+// it, unless its own round ends before. So nothing piles up if rounds are shorter than transfers. A client that is away is not drawn. The server does not wait for a client that dies
 // or leaves within a round. A worker that joins within a round skips it.
 //
 // State: x on the server; on a worker nothing between rounds except the error of its compressor.

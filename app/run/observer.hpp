@@ -15,6 +15,8 @@
 
 namespace paceline {
 
+class Cluster;
+
 /// The process that runs on a host of the network.
 struct HostRole {
     enum class Kind : std::uint8_t { worker, server, background, nobody };
@@ -38,8 +40,8 @@ struct Observer {
     std::function<void(const Machine& machine)> begins{};
     NetworkObserver network{};
     WorkerObserver workers{};  // of all jobs
-    /// Called once, when the run is over.
-    std::function<void()> ends{};
+    /// Called once, when the run is over, with the main job.
+    std::function<void(const Cluster& cluster)> ends{};
 };
 
 }  // namespace paceline

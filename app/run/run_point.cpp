@@ -453,7 +453,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
         run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
     if (worker_processes) worker_processes->count_absences();
-    if (observer != nullptr) notify(observer->ends);
+    if (observer != nullptr) notify(observer->ends, cluster);
     const bool finished = worker_processes ? worker_processes->finished() : processes.finished();
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario));

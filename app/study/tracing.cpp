@@ -169,7 +169,7 @@ Metrics Tracing::run(std::size_t point, const Scenario& scenario, Progress* prog
         observer.network = recorder->network_observer();
         observer.workers = recorder->worker_observer();
     };
-    observer.ends = [&] { recorder->finish(); };
+    observer.ends = [&](const Cluster&) { recorder->finish(); };
     Metrics metrics = run_point(scenario, progress, {}, &observer);
     if (metrics.outcome != "stopped") write(point, *recorder);
     return metrics;

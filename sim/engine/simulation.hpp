@@ -124,6 +124,7 @@ class Simulation {
     /// what happens a bounded number of times, such as the steps of a run with a number of steps.
     void note_progress();
     [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
+    [[nodiscard]] std::size_t events_pending() const { return events_.size(); }
     /// Writes progress to `progress` at each instant and each note_progress() (nullptr: nowhere). It
     /// must outlive the run.
     void report_to(Progress* progress) { progress_ = progress; }

@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <exception>
 #include <limits>
-#include <mutex>
 #include <optional>
-#include <stop_token>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +22,7 @@
 #include "app/study/manifest.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
+#include "tests/fuzz/deadline.hpp"
 #include "tests/fuzz/left_files.hpp"
 
 namespace paceline {
@@ -39,23 +35,6 @@ constexpr std::int64_t most_entries = 20'000;
 constexpr std::int64_t most_batch = 256;
 constexpr std::int64_t most_steps = 6;
 constexpr std::uint64_t most_resumptions = 300'000;  // without progress
-
-// Stops a run from another thread when its time is up.
-class Deadline {
-  public:
-    Deadline(Progress& progress, double seconds)
-        : watcher_([&progress, seconds, this](const std::stop_token& stop) {
-              std::unique_lock lock(mutex_);
-              wake_.wait_for(lock, stop, std::chrono::duration<double>(seconds),
-                             [] { return false; });
-              if (!stop.stop_requested()) progress.stop = true;
-          }) {}
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable_any wake_;
-    std::jthread watcher_;  // declared last: it uses the others
-};
 
 void cut(Scenario& scenario) {
     std::int64_t& steps = scenario.stop.iterations.emplace(

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/judge.hpp"
+#include "tests/fuzz/judge_failures.hpp"
 #include "tests/fuzz/left_files.hpp"
 #include "tests/fuzz/mutations.hpp"
 
@@ -39,10 +40,11 @@ using namespace paceline;
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_workers = 64;
-constexpr std::size_t kinds = 7;
+constexpr std::size_t kinds = 8;
 constexpr std::uint64_t through_the_program = 97;  // every 97th input also runs as a process
 
-// The kinds of any twenty consecutive inputs, as indices into mutation_kinds().
+// The kinds of any twenty consecutive inputs, as indices into mutation_kinds(). Failures take far
+// longer than the others, so they run on request.
 constexpr std::array<std::size_t, 20> mix{1, 2, 1, 3, 1, 4, 1, 0, 1, 5,
                                           1, 2, 1, 3, 1, 6, 1, 2, 4, 0};
 
@@ -94,6 +96,11 @@ void keep(const Options& options, Shared& shared, std::size_t worker, std::uint6
     ++shared.findings;
 }
 
+Judgement judge_as(std::string_view kind, const fs::path& file) {
+    if (kind == "failures") return judge_failures(file);
+    return judge(file, {.twice = kind == "scenario"});
+}
+
 void judge_one(const Options& options, const Corpus& corpus, Shared& shared, std::size_t worker,
                std::uint64_t number) {
     const fs::path folder = folder_of(options, worker);
@@ -105,7 +112,7 @@ void judge_one(const Options& options, const Corpus& corpus, Shared& shared, std
         ++shared.fates[index_of(kind)][static_cast<std::size_t>(Fate::too_large)];
         return;
     }
-    Judgement made = judge(file, {.twice = kind == "scenario"});
+    Judgement made = judge_as(kind, file);
     ++shared.fates[index_of(kind)][static_cast<std::size_t>(made.fate)];
     if (made.fault.empty() && made.fate != Fate::too_large && number % through_the_program == 0) {
         made.fault = fault_of_process(PACELINE_BINARY, file);
@@ -212,7 +219,8 @@ int fuzz(const Options& options) {
 }
 
 int replay(const Options& options) {
-    const Judgement made = judge(options.replay, {.twice = true});
+    const Judgement made = options.kind == "failures" ? judge_failures(options.replay)
+                                                      : judge(options.replay, {.twice = true});
     constexpr std::array<const char*, 3> names{"refused", "ran", "too large to run"};
     fmt::print("{}: {}\n", names[static_cast<std::size_t>(made.fate)], made.message);
     if (!made.fault.empty()) fmt::print("fault: {}\n", made.fault);
@@ -228,7 +236,7 @@ int main(int argc, char** argv) {
         ->check(CLI::PositiveNumber);
     program.add_option("--count", options.count, "how many inputs");
     const auto known = mutation_kinds();
-    program.add_option("--kind", options.kind, "of that kind alone")
+    program.add_option("--kind", options.kind, "of that kind alone; also how --replay judges")
         ->check(CLI::IsMember(std::vector<std::string>(known.begin(), known.end())));
     program.add_option("--jobs", options.jobs, "processes")->check(CLI::Range(1, 64));
     program.add_option("--seconds", options.seconds, "an input may take");

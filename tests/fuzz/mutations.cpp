@@ -7,13 +7,13 @@
 #include <iterator>
 #include <stdexcept>
 
-#include <boost/random/uniform_01.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/json/json_file.hpp"
 #include "sim/engine/random.hpp"
+#include "tests/fuzz/dice.hpp"
+#include "tests/fuzz/failing_scenario.hpp"
 #include "tests/fuzz/random_scenario.hpp"
 #include "tests/models/data/data_files.hpp"
 
@@ -23,27 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 7> kinds{"scenario", "structure", "bytes", "data",
-                                                "trace",    "profile",   "mixing"};
-
-class Dice {
-  public:
-    explicit Dice(RandomStream stream) : stream_(stream) {}
-
-    std::size_t below(std::size_t bound) {
-        return boost::random::uniform_int_distribution<std::size_t>(0, bound - 1)(stream_);
-    }
-    bool chance(double probability) {
-        return boost::random::uniform_01<double>()(stream_) < probability;
-    }
-    template <class T>
-    const T& pick(const std::vector<T>& values) {
-        return values[below(values.size())];
-    }
-
-  private:
-    RandomStream stream_;
-};
+constexpr std::array<std::string_view, 8> kinds{"scenario", "structure", "bytes",  "data",
+                                                "trace",    "profile",   "mixing", "failures"};
 
 std::string read_file(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -581,7 +562,7 @@ fs::path Corpus::write(std::string_view kind, std::uint64_t seed, const fs::path
     if (kind == "trace") return write_with_a_changed_file(of_traces(), dice, folder), file;
     if (kind == "profile") return write_with_a_changed_file(of_profiles(), dice, folder), file;
 
-    Json scenario = random_scenario(seed);
+    Json scenario = kind == "failures" ? failing_scenario(seed) : random_scenario(seed);
     if (kind == "mixing") scenario = of_edges(dice);
     if ((kind == "structure" || kind == "bytes") && dice.chance(0.5))
         scenario = dice.pick(scenarios_);

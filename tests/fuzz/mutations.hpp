@@ -8,6 +8,7 @@
 //   trace      a trace of a link or of absences, changed likewise
 //   profile    a profile, changed likewise
 //   mixing     a scenario with an explicit mixing whose edges were changed
+//   failures   a random scenario whose nodes fail, unchanged (tests/fuzz/failing_scenario.hpp)
 //
 // The scenarios to change are random ones, the shipped ones and those of tests/refusals, all
 // shrunk. The same kind and seed always give the same files.

@@ -73,6 +73,7 @@ class Generator {
           richness_(pick({0.03, 0.1, 0.25, 0.5})) {}
 
     Json scenario();
+    Json algorithm_of(const RandomAlgorithm& what);
 
   private:
     // --- chance ---
@@ -882,6 +883,16 @@ Json Generator::scenario() {
     return made;
 }
 
+Json Generator::algorithm_of(const RandomAlgorithm& what) {
+    nodes_ = workers_ = fabric_nodes_ = what.nodes;
+    fabric_kind_ = "star";
+    trains_ = what.trains;
+    algorithm_kind_ = what.kind;
+    Json made = algorithm();
+    if (!trains_) made.erase("optimizer");
+    return made;
+}
+
 // --- coverage ---
 
 template <class Visit>
@@ -933,6 +944,10 @@ void note(const std::string& place, const Json& node, const Json& value,
 
 Json random_scenario(std::uint64_t seed) {
     return Generator(seed).scenario();
+}
+
+Json random_algorithm(const RandomAlgorithm& what, std::uint64_t seed) {
+    return Generator(seed).algorithm_of(what);
 }
 
 std::set<std::string> schema_nodes() {
@@ -1017,6 +1032,10 @@ std::map<std::string, std::string> companions() {
         {"table.csv", table_of_numbers()},
         {"link.csv", "time_s,up_mbps,down_mbps\n0,100,200\n0.01,5,8.5\n0.3,0,50\n0.5,90,90\n"},
         {"absences.csv", "node,leaves_s,returns_s\n0,0.02,0.05\n0,0.2,0.21\n0,3,4.5\n"},
+        {"flapping.csv",
+         "node,leaves_s,returns_s\n0,0.001,0.004\n0,0.004,0.0045\n1,0.0035,0.0041\n"
+         "1,0.007,0.0071\n0,0.009,0.015\n1,0.0095,0.016\n"},
+        {"dead.csv", "time_s,up_mbps,down_mbps\n0,1000,1000\n0.02,0,0\n"},
         {"profile.json",
          R"({"name": "small", "source": "made up", "dataset": {"name": "none", "samples": 64},
   "layers": [{"name": "one", "macs": 1000, "tensors": [{"name": "weight", "shape": [40, 30]},

@@ -15,12 +15,23 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "app/json/json_file.hpp"
 
 namespace paceline {
 
 Json random_scenario(std::uint64_t seed);
+
+/// What the options of a random algorithm depend on.
+struct RandomAlgorithm {
+    std::string_view kind;
+    int nodes = 1;  // on a star, one worker each
+    bool trains = false;
+};
+
+/// An algorithm's object. If the algorithm cannot train and should, it is another one.
+Json random_algorithm(const RandomAlgorithm& what, std::uint64_t seed);
 
 /// Names and contents of the files that random scenarios may name.
 std::map<std::string, std::string> companions();

@@ -165,6 +165,19 @@ TEST_CASE("FedAvg: a round takes E steps and two trips of |S| models over the se
             }
 }
 
+// A fuzzed fault: the server queued up a model for each client in each round.
+TEST_CASE("FedAvg: rounds that are shorter than a transfer do not pile up models") {
+    for (const Duration most : {10ms, 100ms}) {
+        CAPTURE(most);
+        const LayoutPtr layout = make_layout({{"all", {2'500, 1}}});  // 80 us on the link
+        auto run = run_of(3, {.deadline = 20us}, timing_job(layout, 1'000'000));
+        run.simulation.run(Time{most});
+
+        CHECK(run.cluster.held().letters <= 6);
+        CHECK(run.network.messages() <= 6);
+    }
+}
+
 TEST_CASE("FedAvg: a worker that is not drawn sends and computes nothing, and counts the steps") {
     std::map<int, std::int64_t> last_step;
     Job job = timing_job(small_layout(), 12);
