@@ -1,5 +1,5 @@
-// What a worker tells the observer of its job, as guards: a computation or a round is in progress
-// while its guard is alive, so an observer also hears of those that a death or the end of the run
+// What a worker tells the observer of its job, as guards: a computation, a round or a wait is in
+// progress while its guard is alive, so an observer also hears of those that a death or the end of the run
 // cuts short.
 #pragma once
 
@@ -46,24 +46,24 @@ class InRound {
     WorkerObserver::Token token_;
 };
 
-/// A worker's wait at a barrier. Requires that the observer outlives it.
-class AtBarrier {
+/// A worker's wait for others, beside which it may compute. Requires that the observer outlives it.
+class InWait {
   public:
-    AtBarrier(const WorkerObserver& observer, int host)
+    InWait(const WorkerObserver& observer, int host, WaitFor what)
         : observer_(observer),
-          token_(observer.barrier_begins ? observer.barrier_begins(host) : 0) {}
-    AtBarrier(const AtBarrier&) = delete;
-    AtBarrier& operator=(const AtBarrier&) = delete;
-    ~AtBarrier() { notify(observer_.barrier_ends, token_, opened_); }
+          token_(observer.wait_begins ? observer.wait_begins(host, what) : 0) {}
+    InWait(const InWait&) = delete;
+    InWait& operator=(const InWait&) = delete;
+    ~InWait() { notify(observer_.wait_ends, token_, over_); }
 
-    /// Notes that the barrier has opened. A worker that is destroyed or gives up before has not
-    /// waited for others.
-    void note_opened() { opened_ = true; }
+    /// Notes that what the worker waits for has come. A worker that is destroyed or gives up before
+    /// has not waited.
+    void note_over() { over_ = true; }
 
   private:
     const WorkerObserver& observer_;
     WorkerObserver::Token token_;
-    bool opened_ = false;
+    bool over_ = false;
 };
 
 }  // namespace paceline

@@ -13,11 +13,12 @@
 //     round may consist of other rounds. It ends early if the worker dies or its attempt breaks.
 //     `round_closes` says that nobody enters the rounds of a stream any more, and `all_go_back` that
 //     all workers begin again at a checkpoint, which ends all rounds.
-//   - `barrier_begins` and `barrier_ends` enclose a worker's wait at a barrier, which the worker may
-//     give up before the barrier opens.
+//   - `wait_begins` and `wait_ends` enclose a worker's wait at a barrier, or for the news of a death or
+//     for dead workers to return. The worker may compute beside it, and give it up before it is over.
 //   - `waited` reports a wait when it is over. The causes are those of TimeUse (time_use.hpp). A
 //     wait for stragglers starts once all that the worker computes within the round counts as done.
-//     Workers report the other waits themselves; those for stragglers are found by TimeAccounts.
+//     Spans in which a worker does nothing else are reported by who ends them, the others are found
+//     by TimeAccounts.
 //
 // Hosts are numbered as in the network, across all jobs. All calls come from the event loop, and an
 // event happens at the simulation's now() unless times are passed. Each member may be left empty;
@@ -67,8 +68,8 @@ struct WorkerObserver {
     std::function<void(Token round)> round_ends{};
     std::function<void(Stream stream)> round_closes{};
     std::function<void()> all_go_back{};
-    std::function<Token(int host)> barrier_begins{};
-    std::function<void(Token barrier, bool opened)> barrier_ends{};
+    std::function<Token(int host, WaitFor what)> wait_begins{};
+    std::function<void(Token wait, bool over)> wait_ends{};
     std::function<void(int host, WaitFor what, Time from, Time until)> waited{};
 };
 

@@ -40,7 +40,7 @@ Rank rank_in(const SharedState& all, const WorkerState& own, const Attempt& atte
 // dead would wait as long.
 Task<> wait_for_detection(SharedState& all, const WorkerState& own, Stream round) {
     Membership& membership = *all.membership;
-    const Time came = all.simulation().now();
+    InWait waiting(all.observer(), all.host(own.rank), WaitFor::the_dead);
     if (membership.stalls()) {
         while (membership.any_away()) {
             const int one = membership.nodes_in(Membership::State::away).front();
@@ -51,8 +51,7 @@ Task<> wait_for_detection(SharedState& all, const WorkerState& own, Stream round
              known = membership.last_detection(round))
             co_await all.simulation().sleep(known - all.simulation().now());
     }
-    notify(all.observer().waited, all.host(own.rank), WaitFor::the_dead, came,
-           all.simulation().now());
+    waiting.note_over();
 }
 
 // Begins attempts at a round until the members of one agree; returns that one.

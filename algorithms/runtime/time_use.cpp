@@ -11,12 +11,13 @@ void TimeUse::change_under_way(int by) {
     under_way_ += by;
 }
 
-Duration TimeUse::add_stragglers(Duration time, Time until) {
-    const Duration uncounted =
+Duration TimeUse::add_uncovered(WaitFor what, Duration time, Time until) {
+    const Duration uncovered =
         std::max(until - std::max(until - time, waited_until_), Duration::zero());
-    stragglers_ += uncounted;
+    Duration& total = what == WaitFor::the_dead ? dead_ : stragglers_;
+    total = sum(total, uncovered);
     waited_until_ = std::max(waited_until_, until);
-    return uncounted;
+    return uncovered;
 }
 
 Duration TimeUse::waited_for_stragglers(Time end) const {
@@ -77,7 +78,7 @@ void TimeAccounts::watch_rounds() {
         const Open part{.host = host,
                         .next = next_.round_begins ? next_.round_begins(host, round) : 0,
                         .begun = simulation_.now(),
-                        .computed = use(host).computed(),
+                        .busy = use(host).busy(),
                         .round = round};
         if (round.members > 0) enter(part);
         return open(part);
@@ -98,19 +99,20 @@ void TimeAccounts::watch_rounds() {
 }
 
 void TimeAccounts::watch_waits() {
-    observer_.barrier_begins = [this](int host) {
+    observer_.wait_begins = [this](int host, WaitFor what) {
         return open({.host = host,
-                     .next = next_.barrier_begins ? next_.barrier_begins(host) : 0,
+                     .next = next_.wait_begins ? next_.wait_begins(host, what) : 0,
                      .begun = simulation_.now(),
-                     .computed = use(host).computed()});
+                     .busy = use(host).busy(),
+                     .what = what});
     };
-    observer_.barrier_ends = [this](Token token, bool opened) {
-        const Open part = close(token);
+    observer_.wait_ends = [this](Token token, bool over) {
+        const Open wait = close(token);
         const Time now = simulation_.now();
-        if (opened)
-            wait_for_stragglers(
-                part.host, now - part.begun - (use(part.host).computed() - part.computed), now);
-        notify(next_.barrier_ends, part.next, opened);
+        if (over)
+            wait_beside_work(wait.host, wait.what,
+                             now - wait.begun - (use(wait.host).busy() - wait.busy), now);
+        notify(next_.wait_ends, wait.next, over);
     };
     observer_.waited = [this](int host, WaitFor what, Time from, Time until) {
         add_wait(host, what, from, until);
@@ -146,8 +148,8 @@ void TimeAccounts::leave(const Open& part) {
     const auto round = rounds_.find(part.round.stream);
     if (round == rounds_.end()) return;  // closed before
     const Time until = std::min(last_entry(part, round->second), simulation_.now());
-    wait_for_stragglers(part.host, until - part.begun - (use(part.host).computed() - part.computed),
-                        until);
+    wait_beside_work(part.host, WaitFor::stragglers,
+                     until - part.begun - (use(part.host).busy() - part.busy), until);
     if (++round->second.left == part.round.members) rounds_.erase(round);
 }
 
@@ -161,11 +163,11 @@ Time TimeAccounts::last_entry(const Open& part, const Entries& entries) const {
     return last;
 }
 
-void TimeAccounts::wait_for_stragglers(int host, Duration time, Time until) {
+// Counts the part of a wait that no other such wait has covered.
+void TimeAccounts::wait_beside_work(int host, WaitFor what, Duration time, Time until) {
     if (time <= Duration::zero()) return;
-    const Duration uncounted = use(host).add_stragglers(time, until);
-    if (uncounted > Duration::zero())
-        notify(next_.waited, host, WaitFor::stragglers, until - uncounted, until);
+    const Duration uncounted = use(host).add_uncovered(what, time, until);
+    if (uncounted > Duration::zero()) notify(next_.waited, host, what, until - uncounted, until);
 }
 
 void TimeAccounts::add_wait(int host, WaitFor what, Time from, Time until) {
@@ -174,7 +176,7 @@ void TimeAccounts::add_wait(int host, WaitFor what, Time from, Time until) {
     const Duration time = until - from;
     switch (what) {
         case WaitFor::stragglers:
-            return wait_for_stragglers(host, time, until);
+            return wait_beside_work(host, what, time, until);
         case WaitFor::the_dead:
             by.dead_ = sum(by.dead_, time);
             break;

@@ -19,8 +19,9 @@
 //                     round that a limit cut short
 //
 // If a worker computes while a round is in progress, we assume that it computes first and waits
-// then. This holds for every non-blocking round here. Overlapping rounds are not counted twice. The
-// waits of one worker are intervals, in order of their ends.
+// then; the same holds for checkpoints that it writes. This is so for every non-blocking round here.
+// Overlapping waits, for stragglers or for the dead, are not counted twice. The waits of one worker
+// are intervals, in order of their ends.
 //
 // Cost: two lookups in a small map per round and worker. The entries of a round are erased when all
 // of its members have left it, or when it is closed.
@@ -59,9 +60,11 @@ class TimeUse {
     friend class TimeAccounts;
 
     void change_under_way(int by);
-    /// Counts a wait for stragglers that ends at `until` and returns the part of it that no other
-    /// such wait has covered.
-    Duration add_stragglers(Duration time, Time until);
+    /// Returns the time in which the device did something so far.
+    [[nodiscard]] Duration busy() const { return computed() + writing_; }
+    /// Counts a wait for stragglers or for the dead that ends at `until`, and returns the part of it
+    /// that no other such wait has covered.
+    Duration add_uncovered(WaitFor what, Duration time, Time until);
 
     const Simulation* simulation_;
     int under_way_ = 0;  // computations in progress
@@ -102,8 +105,9 @@ class TimeAccounts {
         int host = 0;
         Token next = 0;  // that of the next observer
         Time begun{};
-        Duration computed{};  // by the worker until then
+        Duration busy{};  // of the worker until then
         RoundPart round{};
+        WaitFor what{};
     };
     struct Entries {
         std::size_t entered = 0;
@@ -120,7 +124,7 @@ class TimeAccounts {
     void enter(const Open& part);
     void leave(const Open& part);
     [[nodiscard]] Time last_entry(const Open& part, const Entries& entries) const;
-    void wait_for_stragglers(int host, Duration time, Time until);
+    void wait_beside_work(int host, WaitFor what, Duration time, Time until);
     void add_wait(int host, WaitFor what, Time from, Time until);
     void watch_steps();
     void watch_computations();

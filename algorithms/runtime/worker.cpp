@@ -184,9 +184,9 @@ Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name) {
 }
 
 Task<> Worker::barrier() {
-    AtBarrier waiting(shared_.observer(), shared_.host(own_.rank));
+    InWait waiting(shared_.observer(), shared_.host(own_.rank), WaitFor::stragglers);
     co_await shared_.barrier.arrive();
-    waiting.note_opened();
+    waiting.note_over();
 }
 
 unsigned Worker::barriers_passed() const {
