@@ -54,7 +54,7 @@ EXCEPTIONS = {
     ("models/kernels/kernel_bodies.hpp", "fused", r"__builtin_fma"): "kernels may include no header of ours",
     ("sim/numeric/draws.cpp", "law", r"boost"): "Boost's algorithms on a type with functions of our own",
     ("topologies/mixing/spectrum.cpp", "solver", r"Spectra"): "six digits for people; no run reads them",
-    ("algorithms/runtime/worker_sparse.cpp", "sum", r"round\.mean\(\)"): "a mean of ours, summed by rank",
+    ("algorithms/runtime/plain_collectives.cpp", "sum", r"round\.mean\(\)"): "a mean of ours, summed by rank",
 }
 
 COMMENT_OR_STRING = re.compile(r"//.*|\"(?:[^\"\\]|\\.)*\"")
@@ -103,7 +103,7 @@ GOOD = [
     ("sim/numeric/draws.cpp", "#include <boost/random/gamma_distribution.hpp>"),
     ("models/a.cpp", "#include <Eigen/Core>"),
     ("models/b.cpp", "const double length = norm(g.values()) + x.cwiseAbs().maxCoeff();"),
-    ("algorithms/runtime/worker_sparse.cpp", "Vector mean = round.mean();"),
+    ("algorithms/runtime/plain_collectives.cpp", "Vector mean = round.mean();"),
     ("app/a.cpp", "const double all = std::accumulate(x.begin(), x.end(), 0.0);"),
     ("app/b.cpp", "std::log_of(x); std::exponential(y); x.summary(); x.dots(); x.power(2);"),
 ]
