@@ -72,9 +72,11 @@ Task<Vector> gradient(SharedState& all, WorkerState& worker, Vector x) {
 
 Task<> write_due_checkpoint(SharedState& all, WorkerState& worker) {
     const Duration time = std::exchange(worker.checkpoint_due, Duration::zero());
-    co_await all.simulation().sleep(time);
-    const Time now = all.simulation().now();
-    notify(all.observer().waited, all.host(worker.rank), WaitFor::checkpoint, now - time, now);
+    {
+        InWait writing(all.observer(), all.host(worker.rank), WaitFor::checkpoint);
+        co_await all.simulation().sleep(time);
+        writing.note_over();
+    }
     mark_written(all, worker.rank);
 }
 

@@ -13,8 +13,9 @@
 //     round may consist of other rounds. It ends early if the worker dies or its attempt breaks.
 //     `round_closes` says that nobody enters the rounds of a stream any more, and `all_go_back` that
 //     all workers begin again at a checkpoint, which ends all rounds.
-//   - `wait_begins` and `wait_ends` enclose a worker's wait at a barrier, or for the news of a death or
-//     for dead workers to return. The worker may compute beside it, and give it up before it is over.
+//   - `wait_begins` and `wait_ends` enclose a worker's wait at a barrier, for the news of a death or
+//     the return of dead workers, and for a checkpoint to be written. Rounds and computations may be
+//     in progress beside it. A worker that dies or gives up ends it before it is over.
 //   - `waited` reports a wait when it is over. The causes are those of TimeUse (time_use.hpp). A
 //     wait for stragglers starts once all that the worker computes within the round counts as done.
 //     Spans in which a worker does nothing else are reported by who ends them, the others are found

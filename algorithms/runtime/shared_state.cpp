@@ -41,13 +41,18 @@ SharedState::SharedState(NetworkPart part, Job work)
     checkpoint.models.assign(static_cast<std::size_t>(workers), job.start);
     checkpoint.gradients.assign(static_cast<std::size_t>(workers), 0);
     if (job.failures->on_death == OnDeath::restart) return;
-    membership =
-        std::make_unique<Membership>(workers, job.failures->on_death == OnDeath::stall,
-                                     [this](const Group& group, Stream stream) {
-                                         network.close(stream, group.members);
-                                         network.close(second_stream(stream), group.members);
-                                         notify(observer().round_closes, stream);
-                                     });
+    membership = std::make_unique<Membership>(
+        workers, job.failures->on_death == OnDeath::stall,
+        [this](const Group& group, Stream stream) { close_attempt(group, stream); });
+}
+
+// Servers are no members of the group, but messages of the attempt go to them.
+void SharedState::close_attempt(const Group& group, Stream stream) const {
+    std::vector<int> hosts = group.members;
+    for (int host = workers; host < network.hosts(); ++host) hosts.push_back(host);
+    network.close(stream, hosts);
+    network.close(second_stream(stream), hosts);
+    notify(observer().round_closes, stream);
 }
 
 std::vector<int> SharedState::all_present() const {

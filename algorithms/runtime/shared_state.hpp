@@ -79,6 +79,8 @@ struct SharedState {
     /// Forgets the letters from a worker and to it that are under way.
     void forget_letters_of(int rank);
 
+    /// Closes the streams of an attempt that nobody takes part in any more.
+    void close_attempt(const Group& group, Stream stream) const;
     void note_density(SparseRound& round);
     [[nodiscard]] MeasuredDensity mean_density() const;
 

@@ -11,6 +11,12 @@ void TimeUse::change_under_way(int by) {
     under_way_ += by;
 }
 
+Duration TimeUse::busy() const {
+    const Duration now =
+        writing_since_ == never ? Duration::zero() : simulation_->now() - writing_since_;
+    return computed() + writing_ + now;
+}
+
 Duration TimeUse::add_uncovered(WaitFor what, Duration time, Time until) {
     const Duration uncovered =
         std::max(until - std::max(until - time, waited_until_), Duration::zero());
@@ -100,6 +106,7 @@ void TimeAccounts::watch_rounds() {
 
 void TimeAccounts::watch_waits() {
     observer_.wait_begins = [this](int host, WaitFor what) {
+        if (what == WaitFor::checkpoint) use(host).writing_since_ = simulation_.now();
         return open({.host = host,
                      .next = next_.wait_begins ? next_.wait_begins(host, what) : 0,
                      .begun = simulation_.now(),
@@ -109,9 +116,13 @@ void TimeAccounts::watch_waits() {
     observer_.wait_ends = [this](Token token, bool over) {
         const Open wait = close(token);
         const Time now = simulation_.now();
-        if (over)
+        if (wait.what == WaitFor::checkpoint) {
+            use(wait.host).writing_since_ = never;
+            if (over) add_wait(wait.host, wait.what, wait.begun, now);
+        } else if (over) {
             wait_beside_work(wait.host, wait.what,
                              now - wait.begun - (use(wait.host).busy() - wait.busy), now);
+        }
         notify(next_.wait_ends, wait.next, over);
     };
     observer_.waited = [this](int host, WaitFor what, Time from, Time until) {

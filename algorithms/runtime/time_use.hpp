@@ -61,7 +61,7 @@ class TimeUse {
 
     void change_under_way(int by);
     /// Returns the time in which the device did something so far.
-    [[nodiscard]] Duration busy() const { return computed() + writing_; }
+    [[nodiscard]] Duration busy() const;
     /// Counts a wait for stragglers or for the dead that ends at `until`, and returns the part of it
     /// that no other such wait has covered.
     Duration add_uncovered(WaitFor what, Duration time, Time until);
@@ -76,6 +76,7 @@ class TimeUse {
     Duration dead_{};
     Duration away_{};
     Duration writing_{};
+    Time writing_since_ = never;  // a checkpoint, now
 };
 
 /// The observer of all workers and servers of a job. Passes everything on to the job's own
