@@ -23,7 +23,7 @@ struct JudgeFailuresOptions {
     bool twice = true;           // also judges whether it repeats
     bool longer = true;          // also judges memory and work of longer runs
     bool idle = true;            // also judges failures beyond the end
-    double most_seconds = 20.0;  // of wall clock, per run
+    double most_seconds = 60.0;  // of wall clock, per run
 };
 
 /// Reads the scenario in a file, which has "cluster.failures", and runs its first point several
