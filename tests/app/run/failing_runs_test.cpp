@@ -25,7 +25,7 @@ Metrics run(const TemporaryFolder& folder, const std::string& scenario) {
 TEST_CASE(
     "failing runs: a restart that never comes names the node that died, and no freed process") {
     const TemporaryFolder folder;
-    folder.write("dead.csv", "time_s,up_mbps,down_mbps\n0,100,100\n0.5,0,100\n");
+    static_cast<void>(folder.write("dead.csv", "time_s,up_mbps,down_mbps\n0,100,100\n0.5,0,100\n"));
 
     const Metrics m = run(folder, R"({
         "cluster": {"nodes": 4,
