@@ -20,7 +20,7 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
 .PHONY: help demo test fuzz bench validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-cpus check-embedded check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+        check-aarch64 check-cpus check-embedded check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -30,7 +30,6 @@ demo: ## build paceline, run the DGC speedup study and draw its figure
 	@tools/deps.sh --demo
 	@$(call build,release,paceline)
 	@build/release/paceline run scenarios/dgc-speedup.json
-	@test -t 1 || cat results/dgc-speedup/table.txt
 	@build/release/paceline plot results/dgc-speedup speedup --format svg,png >/dev/null
 	@echo "every point: results/dgc-speedup/results.csv"
 	@echo "this table:  results/dgc-speedup/table.txt"
@@ -90,7 +89,7 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-numerics check-profiles check-reference check-docs check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
+check: check-format check-layers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
 
 check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"
@@ -125,6 +124,11 @@ check-docs: deps ## check that the commands of the tutorial and the how-to pages
 	@$(call build,release,paceline)
 	@python3 tools/check_pages.py --self-test
 	@python3 tools/check_pages.py build/release/paceline
+
+check-attacks: deps ## check that full disks, signals, odd files, hostile texts and small limits do no harm
+	@echo "check-attacks: runs tests/attacks; those that mount a small disk need root, and are skipped and told without"
+	@$(call build,release,paceline)
+	@python3 -B tests/attacks/attacks.py build/release/paceline
 
 check-install: deps ## check that an installation runs and that another program can use its libraries
 	@echo "check-install: installs into a folder of its own and builds tests/consumer against it"

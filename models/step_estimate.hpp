@@ -19,6 +19,9 @@ namespace paceline {
 /// 0.73).
 constexpr double default_efficiency = 0.49;
 
+/// Returns the floating-point operations of a step: 3 * 2 * macs * batch.
+double estimated_step_flops(double macs, std::int64_t batch);
+
 /// Returns Duration::max() if the time exceeds the clock's range. Requires macs and batch >= 0,
 /// peak and efficiency > 0.
 Duration estimated_step(double macs, std::int64_t batch, double peak_flops, double efficiency);

@@ -88,6 +88,11 @@ if [[ -x $bench/engine_bench ]]; then
     "$bench/engine_bench" --benchmark_min_time=0.3
 fi
 
+if [[ -x $bench/read_points ]]; then
+    printf '\nreading a point of a study, and parsing its text alone\n'
+    "$bench/read_points" --benchmark_min_time=0.3
+fi
+
 if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
     echo
     tools/bench_training.sh

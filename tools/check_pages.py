@@ -11,7 +11,7 @@ Each page runs from top to bottom in its own folder, which has the shipped scena
                                or the last `name` of a paragraph that ends with a colon; a .cpp must compile;
   ```sh                        is run by bash and must succeed (```bash is only shown);
   ```text right after it       is the expected output; a line "..." stands for any lines. If it begins with
-                               "paceline: ", an error, the commands must fail.
+                               "paceline: " and no "warning", it is an error, and the commands must fail.
 
 On every other page of docs/ and in README.md, the scenarios that commands name must exist, and `paceline check` must
 accept their `--set` options.
@@ -80,6 +80,10 @@ def lines_of(text):
     return [line.rstrip() for line in text.strip("\n").splitlines() if line.strip()]
 
 
+def is_error(line):
+    return line.startswith("paceline: ") and not line.startswith("paceline: warning: ")
+
+
 def run(command, folder, binary, must_fail):
     environment = dict(os.environ, PATH=f"{binary.parent}:{os.environ['PATH']}", LC_ALL="C")
     done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", command], cwd=folder, env=environment, timeout=TIMEOUT_S,
@@ -117,7 +121,7 @@ def check_page(text, folder, binary):
         if following and (following.group(1) != "text" or text[block.end():following.start()].strip()):
             following = None
         shown = lines_of(following.group(2)) if following else None
-        printed = run(content, folder, binary, bool(shown) and shown[0].startswith("paceline: "))
+        printed = run(content, folder, binary, bool(shown) and is_error(shown[0]))
         if shown is not None and not same_lines(shown, lines_of(printed)):
             raise Failure(f"this printed something else:\n{content}--- shown\n{following.group(2)}--- printed\n{printed}")
     return commands
@@ -167,7 +171,8 @@ def self_test():
     source = "Write `a.cpp`:\n\n```cpp\nint twice(int x) { return 2 * x; }\n```\n"
     cases = [(right, True), (source, True), (source.replace("2 * x", "y"), False), (right.replace("x  1.0", "x  1.1"), False), (right.replace("x  1.0", "y  1.0"), False),
              (right.replace("...\n", "").replace("{}\nx", "{}\n{}\nx"), False), (right.replace("echo", "false; echo"), False),
-             ("```sh\necho paceline: no; false\n```\n```text\npaceline: no\n```\n", True), ("```sh\necho paceline: no\n```\n```text\npaceline: no\n```\n", False)]
+             ("```sh\necho paceline: no; false\n```\n```text\npaceline: no\n```\n", True), ("```sh\necho paceline: no\n```\n```text\npaceline: no\n```\n", False),
+             ("```sh\necho paceline: warning: w\n```\n```text\npaceline: warning: w\n```\n", True)]
     named = named_commands("    $P run scenarios/a.json --set x.y=1 --set 'z={\"k\": 1}' --out r\n`paceline check scenarios/b.json`\n")
     if named != [("scenarios/a.json", " --set x.y=1 --set 'z={\"k\": 1}'"), ("scenarios/b.json", "")]:
         print(f"check_pages: self-test failed: {named}", file=sys.stderr)

@@ -21,6 +21,7 @@ packages_checks=(
     qemu-user # runs the program on CPUs that this machine does not have
     libclang-rt-19-dev llvm-19 # the sanitizers, and the symbolizer that names lines in their reports
     clang-format-19 clang-tidy-19
+    python3-pandas # docs/how-to/read-results.md
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 

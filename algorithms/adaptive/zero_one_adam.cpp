@@ -145,6 +145,11 @@ std::int64_t zero_one_stretch(const ZeroOneAdamOptions& options, std::int64_t k)
     return 2 * std::max(at.begin, s / at.interval * at.interval) + 1;
 }
 
+std::int64_t zero_one_interval(const ZeroOneAdamOptions& options, std::int64_t k) {
+    const std::int64_t s = k + 1;
+    return is_local(options, s) ? local_interval(options, s) : 1;
+}
+
 Task<> zero_one_adam(Worker& self, ZeroOneAdamOptions options) {
     PACELINE_CHECK(!options.rule.bias_correction, "the 1-bit methods have no bias correction");
     const Vector start = self.model();

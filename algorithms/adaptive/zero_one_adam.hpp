@@ -69,6 +69,9 @@ ZeroOneStep zero_one_step(const ZeroOneAdamOptions& options, std::int64_t k);
 /// numbers.
 std::int64_t zero_one_stretch(const ZeroOneAdamOptions& options, std::int64_t k);
 
+/// Returns how many steps share one exchange at step k: 1 in the variance phase, then J.
+std::int64_t zero_one_interval(const ZeroOneAdamOptions& options, std::int64_t k);
+
 /// Requires a rule without bias correction.
 Task<> zero_one_adam(Worker& self, ZeroOneAdamOptions options);
 

@@ -99,6 +99,8 @@ class Cluster {
     [[nodiscard]] std::optional<double> participation() const {
         return state_.participation.value();
     }
+    /// Returns how many clients were asked in each round; nothing was added without rounds.
+    [[nodiscard]] const RunningMean& clients() const { return state_.clients; }
 
   private:
     std::deque<Worker> workers_;  // declared first: services, which state_ owns, refer to them

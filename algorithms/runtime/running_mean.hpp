@@ -12,6 +12,8 @@ class RunningMean {
         sum_ += value;
         ++count_;
     }
+    [[nodiscard]] double total() const { return sum_; }
+    [[nodiscard]] std::int64_t count() const { return count_; }
     /// Returns the mean; empty if nothing was added.
     [[nodiscard]] std::optional<double> value() const {
         if (count_ == 0) return std::nullopt;

@@ -126,6 +126,7 @@ struct SharedState {
     std::optional<std::int64_t> decode_failures{};
     RunningMean staleness{};
     RunningMean participation{};
+    RunningMean clients{};  // asked in a round
 
     // Failures.
     Barrier barrier;                           // for all workers and servers

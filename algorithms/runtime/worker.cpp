@@ -316,8 +316,9 @@ void Worker::count_staleness(double age) {
     shared_.staleness.add(age);
 }
 
-void Worker::count_participation(double share) {
-    shared_.participation.add(share);
+void Worker::count_round(std::size_t asked, std::size_t contributed) {
+    shared_.clients.add(static_cast<double>(asked));
+    shared_.participation.add(static_cast<double>(contributed) / workers());
 }
 
 std::int64_t Worker::updates_done() const {

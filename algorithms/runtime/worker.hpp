@@ -248,8 +248,8 @@ class Worker {
     /// Notes the age of something when it is used in training, in steps or in updates by others, as
     /// the method defines.
     void count_staleness(double age);
-    /// Notes the share of the workers that contributed to a round.
-    void count_participation(double share);
+    /// Notes a round of drawn clients: how many were asked, and how many of them contributed.
+    void count_round(std::size_t asked, std::size_t contributed);
 
     /// Returns the number of gradients computed, without those that a restart has undone.
     [[nodiscard]] std::int64_t gradients_computed() const;

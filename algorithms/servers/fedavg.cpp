@@ -257,6 +257,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
             sent.push_back(outboxes[client].send(self, client, {.vector = x, .number = number},
                                                  self.weigh(x)));
         }
+        const std::size_t clients = asked.size();
         Pending<> sending = self.start(all_of(std::move(sent)));
         const std::map<int, Vector> models =
             co_await collect(self, options, round, std::move(asked));
@@ -266,7 +267,7 @@ Task<> fedavg_server(Worker& self, FedavgOptions options) {
                 x = options.compressor ? x + mean : mean;
             });
         }
-        self.count_participation(static_cast<double>(models.size()) / self.workers());
+        self.count_round(clients, models.size());
         co_await self.barrier();
     }
 }

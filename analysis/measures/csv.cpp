@@ -1,13 +1,37 @@
 #include "analysis/measures/csv.hpp"
 
+#include <charconv>
+#include <system_error>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace paceline {
 
+namespace {
+
+bool is_number(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+// Returns whether a spreadsheet would take the text for a formula, or for one that is marked as text.
+bool looks_like_a_formula(std::string_view text) {
+    const std::size_t first = text.find_first_not_of('\'');
+    return first != std::string_view::npos &&
+           std::string_view("=+-@\t").find(text[first]) != std::string_view::npos &&
+           !is_number(text);
+}
+
+}  // namespace
+
 std::string csv_field(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-    std::string quoted = "\"";
+    const bool is_formula = looks_like_a_formula(text);
+    if (!is_formula && text.find_first_of(",\"\r\n") == std::string_view::npos)
+        return std::string(text);
+    std::string quoted = is_formula ? "\"'" : "\"";
     for (const char c : text) {
         if (c == '"') quoted += '"';
         quoted += c;

@@ -64,58 +64,71 @@ void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluste
 
 }  // namespace
 
+void add_rates(Metrics& m, const Tally& tally, const RunFacts& facts) {
+    const double n = m.devices;
+    m.rated_iterations = tally.gradients / n;
+    m.step_time_s = tally.time_s / m.rated_iterations;
+    m.compute_s = tally.compute_s / tally.gradients;
+    m.exposed_comm_s = *m.step_time_s - *m.compute_s;
+    m.bytes_sent_per_node_per_step = tally.sent / m.nodes / m.rated_iterations;
+    m.bytes_received_per_node_per_step = tally.received / m.nodes / m.rated_iterations;
+    if (tally.time_s == 0) return;
+    if (const auto batch = facts.charged_batch ? facts.charged_batch : facts.batch)
+        m.samples_per_s = tally.gradients * static_cast<double>(*batch) / tally.time_s;
+    if (facts.worker_step > Duration::zero()) {
+        m.speedup = n * to_seconds(facts.worker_step) / *m.step_time_s;
+        m.efficiency = *m.speedup / n;
+    }
+}
+
+namespace {
+
+Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster) {
+    Tally tally{.time_s = to_seconds(simulation.now().time_since_epoch())};
+    for (int rank = 0; rank < cluster.workers(); ++rank) {
+        tally.gradients += static_cast<double>(cluster.worker(rank).gradients_computed());
+        tally.compute_s += to_seconds(cluster.worker(rank).compute_time());
+        tally.sent += static_cast<double>(network.traffic(rank).sent.count);
+        tally.received += static_cast<double>(network.traffic(rank).received.count);
+    }
+    return tally;
+}
+
+}  // namespace
+
 Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
-                RunEnd end, bool all_finished, const RunFacts& facts) {
+                RunEnd end, bool all_finished, const RunFacts& facts,
+                const std::optional<Tally>& rated) {
     Metrics m;
     m.devices = cluster.workers();
     m.nodes = facts.nodes > 0 ? facts.nodes : m.devices;
     m.outcome = outcome_name(end, all_finished);
     m.outcome_details = describe(simulation, m.outcome);
     m.events = simulation.events_fired();
-    m.sim_time_s = to_seconds(simulation.now().time_since_epoch());
-
-    const double n = m.devices;
-    double gradients = 0;
-    double compute_s = 0;
-    double sent = 0;
-    double received = 0;
-    for (int rank = 0; rank < m.devices; ++rank) {
-        gradients += static_cast<double>(cluster.worker(rank).gradients_computed());
-        compute_s += to_seconds(cluster.worker(rank).compute_time());
-        sent += static_cast<double>(network.traffic(rank).sent.count);
-        received += static_cast<double>(network.traffic(rank).received.count);
-    }
-    m.iterations = gradients / n;
-    m.total_sent_gb = sent * 1e-9;
-    m.total_received_gb = received * 1e-9;
-    if (gradients == 0) return m;
+    const Tally whole = tally_of_run(simulation, network, cluster);
+    m.sim_time_s = whole.time_s;
+    m.iterations = whole.gradients / m.devices;
+    m.total_sent_gb = whole.sent * 1e-9;
+    m.total_received_gb = whole.received * 1e-9;
+    if (whole.gradients == 0) return m;
     if (const MeasuredDensity measured = cluster.measured_density(); measured.steps > 0) {
         m.density = measured.contribution;
         m.union_density = measured.merged;
     }
     if (const auto failures = cluster.decode_failures())
         m.decode_failures = static_cast<double>(*failures);
-
     add_waiting(m, simulation, cluster);
     m.staleness = cluster.staleness();
     m.participation = cluster.participation();
-
-    m.step_time_s = m.sim_time_s / m.iterations;
-    m.compute_s = compute_s / gradients;
-    m.exposed_comm_s = *m.step_time_s - *m.compute_s;
-    m.bytes_sent_per_node_per_step = sent / m.nodes / m.iterations;
-    m.bytes_received_per_node_per_step = received / m.nodes / m.iterations;
-    if (facts.batch && facts.dataset)
-        m.epochs =
-            gradients * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
-    if (m.sim_time_s > 0) {
-        if (const auto batch = facts.charged_batch ? facts.charged_batch : facts.batch)
-            m.samples_per_s = gradients * static_cast<double>(*batch) / m.sim_time_s;
-        if (facts.worker_step > Duration::zero()) {
-            m.speedup = n * to_seconds(facts.worker_step) / *m.step_time_s;
-            m.efficiency = *m.speedup / n;
-        }
+    if (const RunningMean& clients = cluster.clients(); clients.total() > 0) {
+        m.rounds = static_cast<double>(clients.count());
+        m.bytes_sent_per_client_per_round = whole.sent / clients.total();
+        m.bytes_received_per_client_per_round = whole.received / clients.total();
     }
+    if (facts.batch && facts.dataset)
+        m.epochs = whole.gradients * static_cast<double>(*facts.batch) /
+                   static_cast<double>(*facts.dataset);
+    add_rates(m, rated.value_or(whole), facts);
     return m;
 }
 

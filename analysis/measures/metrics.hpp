@@ -16,6 +16,14 @@
 //                (Overlap-Local-SGD, CoCoD-SGD): steps since the average was begun.
 //   participation  mean share of the workers whose models are in a round, for methods that draw
 //                  them
+//   per client and round   bytes of all workers / clients that were asked, summed over the rounds
+// Rates (step time, computing, exposed, bytes per step, samples per second, speedup, efficiency) are
+// those of whole periods of the algorithm. A run that ends by its own number of steps, and at the
+// end of a period, is rated up to its end. Every other run (its steps are no multiple of the period,
+// or a limit or a target cut it) is rated up to the last whole period of each worker, as
+// step_marks.hpp tallies it. Exceptions, which are rated as a whole: runs in which some worker has
+// not taken one whole period, and runs whose nodes fail, because the time lost belongs to them.
+//
 // Bytes are those that leave or reach a node, mean over nodes. A worker is a device; a node has one
 // unless the scenario says otherwise.
 #pragma once
@@ -43,6 +51,7 @@ struct Metrics {
     std::string outcome_details;  // who waits for what; not a column
     double iterations =
         0;  // gradients computed, mean over workers; a step cut short by a limit counts
+    double rated_iterations = 0;  // of them, those that the rates are about; not a column
     std::optional<double> epochs;
     double sim_time_s = 0;
     std::optional<double>
@@ -73,6 +82,9 @@ struct Metrics {
     std::optional<double> waiting_dead_share;
     std::optional<double> staleness;
     std::optional<double> participation;
+    std::optional<double> rounds;  // this and the following of methods that draw clients
+    std::optional<double> bytes_sent_per_client_per_round;
+    std::optional<double> bytes_received_per_client_per_round;
     std::optional<double> deaths;            // this and the following if nodes fail
     std::optional<double> away_share;        // share of the nodes' time that they were away
     std::optional<double> checkpoint_share;  // share of the nodes' time spent writing checkpoints
@@ -107,8 +119,22 @@ struct RunFacts {
     std::optional<std::int64_t> charged_batch{};  // samples of `batch` charged to the clock
 };
 
+/// What the workers of a job have done by a time: what rates are computed from.
+struct Tally {
+    double time_s = 0;     // mean over workers
+    double gradients = 0;  // this and the following: sums over workers
+    double compute_s = 0;
+    double sent = 0;  // bytes
+    double received = 0;
+};
+
+/// Adds the rates. Requires gradients.
+void add_rates(Metrics& metrics, const Tally& tally, const RunFacts& facts);
+
+/// Measures a run. Rates are those of `rated`; if it is empty, of the whole run.
 Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
-                RunEnd end, bool all_finished, const RunFacts& facts);
+                RunEnd end, bool all_finished, const RunFacts& facts,
+                const std::optional<Tally>& rated = {});
 
 /// Adds the cost of failures. If failures ended the run, names the missing nodes.
 void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes);

@@ -10,12 +10,13 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from common import (MORE_IS_BETTER, Misfit, axis_label, column_label, engineering, full_name, in_one_unit, quantity,
-                    select)
-from style import canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values, ticks_at
+from common import MORE_IS_BETTER, Misfit, axis_label, column_label, full_name, select
+from quantities import engineering, in_one_unit, quantity
+from style import (canvas, draw_target, finish, head, lay_out, line_style, log_scale, name_of, scale_values, targets,
+                   ticks_at)
 
 ABOUT = "a column (step time) against bandwidth or another quantity, crossovers marked"
-USES = ("x", "value", "scale")  # its own options
+USES = ("x", "value", "scale", "target")  # its own options
 
 SAME = 1e-9  # lines whose relative difference is smaller count as equal
 TIMES = {"step_time_s", "model_step_time_s", "exposed_comm_s", "sim_time_s", "time_to_target_s"}
@@ -141,7 +142,7 @@ def draw_panel(panel, made, study, choice, layout, x, value):
         line = study.line(select(rows, of_line), x, value)
         if not line.xs:
             continue
-        positive = min(line.low) > 0
+        positive = min(line.ys) > 0
         look = line_style(i)
         path = curve(line.xs, line.ys, shape) if positive else (line.xs, line.ys)
         drawn, = panel.plot(*path, **look, markevery=12 if positive else 1)
@@ -176,6 +177,8 @@ def draw(study, options):
     unit, numbers = in_one_unit(study.values(x))
     for panel, choice in zip(made.panels, layout.panels):
         draw_panel(panel, made, study, choice, layout, x, value)
+        for aim in targets(options, value):
+            draw_target(panel, made, aim, f"{aim:g}")
         if options.scale != "linear":
             log_scale(panel, "x", 10)
         ticks_at(panel.xaxis, positions, numbers, options.scale != "linear")

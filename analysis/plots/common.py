@@ -1,24 +1,22 @@
-"""Reads the results folder of a study for the figures: points, axes, quantities.
+"""Reads the results folder of a study for the figures: points, axes, lines.
 
 An axis is what the study sweeps. Its values are texts as in results.csv: a quantity with a unit
 ("10Gbps"), a number, or a label. Points that differ only in the seed form one point of a figure,
-with a mean, a least and a largest value.
+with a mean and a band (bands.py).
+
+A job besides the main one has rows of its own. They differ also in what the main job runs, so these
+studies have an axis "beside": the main job's algorithm, empty for the main job itself.
 """
 
 import csv
 import json
-import math
 import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-DURATIONS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-SIZES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-         "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40}
-BANDWIDTHS = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12,
-              "Bps": 8.0, "kBps": 8e3, "MBps": 8e6, "GBps": 8e9, "TBps": 8e12}
-UNITS = {"time": DURATIONS, "size": SIZES, "bandwidth": BANDWIDTHS}
+from bands import mean_and_band
+from quantities import number, quantity, value_text
 
 # Outcomes of points that have results to show; analysis/measures/metrics.hpp lists the failures.
 WHOLE = {"finished", "target", "time-limit", "diverged", "main-ended"}
@@ -35,7 +33,8 @@ AXIS_LABELS = {
 }
 
 # Axes whose labels are clear without the axis name: "AlexNet", but "stragglers: none".
-SPEAK_FOR_THEMSELVES = {"algorithm", "cluster", "fabric", "kind", "link", "model", "preset", "profile", "workload"}
+SPEAK_FOR_THEMSELVES = {"algorithm", "beside", "cluster", "fabric", "kind", "link", "model", "preset", "profile",
+                        "workload"}
 
 COLUMN_LABELS = {
     "step_time_s": "time per step (s)",
@@ -72,68 +71,6 @@ class WrongInput(Exception):
     """Raised for a wrong folder, option or name; says what would be right."""
 
 
-def number(text):
-    """Returns the finite number in a cell, or None."""
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value if math.isfinite(value) else None
-
-
-QUANTITY = re.compile(r"([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]*)")
-
-
-def quantity(text):
-    """Returns ("bandwidth", 1e10) for "10Gbps", ("number", 16.0) for "16", and None for a label.
-
-    The units are those of scenario files (sim/engine/units.cpp): seconds, bytes, bits per second.
-    """
-    match = QUANTITY.fullmatch(text)
-    if not match:
-        return None
-    value, unit = float(match[1]), match[2]
-    if not math.isfinite(value):
-        return None
-    if not unit:
-        return ("number", value)
-    for kind, units in UNITS.items():
-        if unit in units:
-            return (kind, value * units[unit])
-    return None
-
-
-def value_text(text):
-    """Returns a value as figures show it: "10Gbps" becomes "10 Gbps"."""
-    match = QUANTITY.fullmatch(text)
-    if match and quantity(text) and match[2]:
-        return f"{match[1]} {match[2]}"
-    return text
-
-
-def engineering(kind, value, digits=3):
-    """Formats a number of a kind with a suitable unit: 53e9 of "bandwidth" becomes "53 Gbps"."""
-    if kind == "number":
-        return f"{value:.{digits}g}"
-    units = {"time": ("ps", "ns", "us", "ms", "s"), "size": ("B", "kB", "MB", "GB", "TB"),
-             "bandwidth": ("bps", "kbps", "Mbps", "Gbps", "Tbps")}[kind]
-    chosen = units[0]
-    for unit in units:
-        if value >= UNITS[kind][unit] * (1 - 1e-9):
-            chosen = unit
-    return f"{value / UNITS[kind][chosen]:.{digits}g} {chosen}"
-
-
-def in_one_unit(texts):
-    """Returns a unit that suits all quantities of a list, and their numbers in it: ("Gbps", ["0.1", "1", "25"])."""
-    kind = quantity(texts[0])[0]
-    values = [quantity(text)[1] for text in texts]
-    if kind == "number":
-        return "number", [f"{value:.10g}" for value in values]
-    unit = engineering(kind, sorted(values)[len(values) // 2]).split()[1]
-    return unit, [f"{value / UNITS[kind][unit]:.10g}" for value in values]
-
-
 def axis_label(axis):
     return AXIS_LABELS.get(axis, axis.split(".")[-1].replace("_", " "))
 
@@ -162,7 +99,7 @@ def point_text(axis, value):
 
 @dataclass
 class Line:
-    """One curve: for each x, the mean, the least and the largest value over the seeds."""
+    """One curve: for each x, the mean over the seeds and its band."""
     xs: list = field(default_factory=list)
     ys: list = field(default_factory=list)
     low: list = field(default_factory=list)
@@ -183,6 +120,7 @@ class Study:
     seeds: int
     timeline: dict  # point -> its rows, in order
     scenarios: dict  # point -> its resolved scenario
+    band: str = "sd"  # of bands.BANDS
 
     def values(self, axis, rows=None):
         """Returns the values of an axis: quantities in ascending order, labels in the study's order."""
@@ -206,8 +144,8 @@ class Study:
         behind = names.index("outcome") + 1
         return [name for name in names[behind:] if self.has(name)]
 
-    def line(self, rows, x, value):
-        """Returns `value` (a column, or a function of a row) against `x` over these rows."""
+    def line(self, rows, x, value, band=None):
+        """Returns `value` (a column, or a function of a row) against `x` over these rows, with the study's band."""
         of_row = value if callable(value) else lambda row: number(row[value])
         at = {}
         for row in rows:
@@ -216,11 +154,11 @@ class Study:
                 at.setdefault(quantity(row[x])[1], []).append(y)
         line = Line()
         for position in sorted(at):
-            ys = at[position]
+            mean, low, high = mean_and_band(at[position], band or self.band)
             line.xs.append(position)
-            line.ys.append(sum(ys) / len(ys))
-            line.low.append(min(ys))
-            line.high.append(max(ys))
+            line.ys.append(mean)
+            line.low.append(low)
+            line.high.append(high)
         return line
 
 
@@ -241,7 +179,39 @@ def read_csv(path):
     for i, row in enumerate(rows):
         if None in row or None in row.values():
             raise WrongInput(f"{path}: row {i + 1} has not as many cells as the header; run the study again")
-    return [{name: printable(text) for name, text in row.items()} for row in rows]
+    return [{name: printable(unmarked(text)) for name, text in row.items()} for row in rows]
+
+
+def unmarked(text):
+    """Removes the apostrophe that keeps a spreadsheet from running a text as a formula (analysis/measures/csv.hpp)."""
+    return re.sub(r"^'('*[=+\-@\t])", r"\1", text)
+
+
+def note_figures(folder, names):
+    """Adds figures to the list of those that the next run with other results removes, figures.txt."""
+    path = os.path.join(folder, "figures.txt")
+    if os.path.isfile(path):
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            names = stream.read().splitlines() + names
+    save_bytes(path, "".join(f"{name}\n" for name in sorted(set(names))).encode())
+
+
+def save_bytes(path, content):
+    """Writes a file under a new temporary name and then renames it. Throws WrongInput."""
+    temporary = f"{path}.{os.urandom(8).hex()}.tmp"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            with open(handle, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        except OSError:
+            os.remove(temporary)
+            raise
+    except OSError as error:
+        raise WrongInput(f"{path}: cannot be written: {error.strerror}; name a folder with --out") from error
 
 
 def printable(text):
@@ -315,7 +285,15 @@ def axes_that_count(rows, axes):
                     determines(rows, axis, "algorithm") and determines(rows, "algorithm", axis))]
 
 
-def read_study(folder, where=()):
+def name_neighbors(rows):
+    """Adds "beside" to rows that have a "job": what the main job of the point runs, empty for the main job."""
+    of_main = {row["point"]: row["algorithm"] for row in rows if row["job"] == "main"}
+    for row in rows:
+        main = of_main.get(row["point"], "")
+        row["beside"] = "" if row["job"] == "main" else f"beside {main}"
+
+
+def read_study(folder, where=(), band="sd"):
     """Reads the folder that `paceline run` wrote. Throws WrongInput."""
     if not os.path.isdir(folder):
         raise WrongInput(f"{folder}: no such folder; name one that paceline run has written")
@@ -330,6 +308,9 @@ def read_study(folder, where=()):
         if name not in names:
             raise WrongInput(f"{path}: has no column \"{name}\"; is it results.csv of paceline run?")
     axes = names[1:names.index("outcome")]
+    if "job" in axes:
+        name_neighbors(rows)
+        axes.append("beside")
     rows = keep_where(rows, axes, where)
     if not rows:
         raise WrongInput(f"{path}: no point is left by --where {' --where '.join(where)}")
@@ -346,4 +327,4 @@ def read_study(folder, where=()):
         if row["point"] in points:
             timeline.setdefault(row["point"], []).append(row)
     return Study(folder, printable(str(manifest.get("title") or "")), rows, axes_that_count(rows, axes), failed,
-                 len({row["seed"] for row in rows}) if "seed" in axes else 1, timeline, scenarios)
+                 len({row["seed"] for row in rows}) if "seed" in axes else 1, timeline, scenarios, band)

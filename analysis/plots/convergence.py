@@ -1,17 +1,21 @@
 """Plots loss and accuracy against simulated time (or steps, epochs, bytes), with seeds as bands.
 
-A line is the mean over the seeds, and its band reaches from the least to the largest. Seeds are evaluated at
-different times: each is interpolated linearly between evaluations, and a line covers the times that all of its
-seeds cover. A run that diverged ends at a cross.
+A line is the mean over the seeds with its band (bands.py). Seeds are evaluated at different times: each is
+interpolated linearly between evaluations, and a line covers the times that all of its seeds cover. A run that
+diverged ends at a cross. Other jobs do not train, so the figure has the main job alone.
 """
+
+from dataclasses import replace
 
 import numpy
 
-from common import Misfit, UNITS, column_label, number, select
-from style import canvas, finish, lay_out, line_style, name_of, scale_values
+from bands import mean_and_band
+from common import Misfit, WrongInput, axes_that_count, column_label, select
+from quantities import UNITS, number
+from style import canvas, draw_target, finish, lay_out, line_style, name_of, scale_values, targets
 
 ABOUT = "loss and accuracy against simulated time, seeds as bands, the target"
-USES = ("x", "value", "scale")  # its own options
+USES = ("x", "value", "scale", "target")  # its own options
 
 METRICS = ["train_loss", "test_loss", "test_accuracy", "relative_error"]
 ALONG = {"time": "sim_time_s", "iteration": "iteration", "epoch": "epoch", "bytes": "bytes_sent_per_node"}
@@ -60,8 +64,8 @@ def curve(study, point, along, metric):
     return numpy.array(sorted(dict(pairs).items())).reshape(-1, 2)
 
 
-def over_seeds(curves):
-    """Returns positions, mean, least and largest value wherever all seeds have values."""
+def over_seeds(curves, band="sd"):
+    """Returns positions, means and the ends of their bands wherever all seeds have values."""
     curves = [points for points in curves if len(points)]
     if not curves:
         return None
@@ -71,7 +75,7 @@ def over_seeds(curves):
     if not len(positions):
         return None
     values = numpy.array([numpy.interp(positions, c[:, 0], c[:, 1]) for c in curves])
-    return positions, values.mean(axis=0), values.min(axis=0), values.max(axis=0)
+    return positions, *numpy.array([mean_and_band(list(column), band) for column in values.T]).T
 
 
 def target(study, metric):
@@ -82,32 +86,49 @@ def target(study, metric):
     return found.pop() if key and len(found) == 1 else None
 
 
-def draw_panel(panel, made, study, choice, layout, along, metric, factors):
+def draw_panel(panel, made, study, choice, layout, along, metric, factors, aims):
     rows = select(study.rows, choice)
     for i, of_line in enumerate(layout.lines):
         mine = select(rows, of_line)
         points = dict.fromkeys(row["point"] for row in mine)
-        line = over_seeds([curve(study, point, along, metric) for point in points])
+        line = over_seeds([curve(study, point, along, metric) for point in points], study.band)
         if line is None:
             continue
         x, mean, low, high = line[0] * factors[0], *(part * factors[1] for part in line[1:])
         drawn, = panel.plot(x, mean, **line_style(i), markevery=max(1, len(x) // 6))
         made.add_to_legend(drawn, name_of(of_line, study) or "simulated")
-        if len(points) > 1:
+        if (high > low).any():
             panel.fill_between(x, low, high, color=drawn.get_color(), alpha=0.18, linewidth=0)
         if any(row["outcome"] == "diverged" for row in mine):
             cross, = panel.plot(x[-1:], mean[-1:], marker="x", markersize=6, color=drawn.get_color(), linestyle="none")
             made.add_to_legend(cross, "diverged")
-    aim = target(study, metric)
-    if aim is not None:
-        made.add_to_legend(panel.axhline(aim * factors[1], color="0.3", linewidth=0.7, linestyle=(0, (1, 1.5))),
-                           f"target {aim * factors[1]:g}{' %' if metric == 'test_accuracy' else ''}")
+    for aim in aims:
+        draw_target(panel, made, aim * factors[1], f"{aim * factors[1]:g}{' %' if metric == 'test_accuracy' else ''}")
+
+
+def aims_of(study, options, metric, alone):
+    """Returns the targets of --target, or else that of the study."""
+    if not alone and any("=" not in text for text in options.target or []):
+        raise WrongInput("--target: the figure has several columns; name one, such as test_accuracy=0.9")
+    given = targets(options, metric)
+    of_study = target(study, metric)
+    return given or ([] if of_study is None else [of_study])
+
+
+def of_main_job(study):
+    if "job" not in study.rows[0]:
+        return study
+    rows = [row for row in study.rows if row["job"] == "main"]
+    if not rows:
+        raise Misfit("other jobs do not train; it needs the main job")
+    return replace(study, rows=rows, axes=axes_that_count(rows, study.axes))
 
 
 def draw(study, options):
     reason = misfit(study, options)
     if reason:
         raise Misfit(reason)
+    study = of_main_job(study)
     along = ALONG[options.x or "time"]
     unit, x_factor = scale_of_time(study) if along == "sim_time_s" else (None, 1)
     x_label = f"simulated time ({unit})" if unit else column_label(along)
@@ -126,7 +147,8 @@ def draw(study, options):
                   share_y="row" if by_metric else False, lines=len(layout.lines))
     for i, (panel, (metric, choice)) in enumerate(zip(made.panels, panels)):
         factors = (x_factor, 100 if metric == "test_accuracy" else 1)
-        draw_panel(panel, made, study, choice, layout, along, metric, factors)
+        aims = aims_of(study, options, metric, len(drawn) == 1)
+        draw_panel(panel, made, study, choice, layout, along, metric, factors, aims)
         if i < columns or not by_metric:
             panel.set_title(name_of(choice, study))
         if i + columns >= len(panels) or not by_metric:

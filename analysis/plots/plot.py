@@ -12,17 +12,27 @@ import os
 import sys
 import warnings
 
+
+def shown(text):
+    """Returns a text in one line, with control characters spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in str(text))
+
+
 try:
     import style
-except ModuleNotFoundError as error:
-    if error.name not in ("matplotlib", "numpy"):
-        raise
-    print(f"paceline: plot needs {error.name}; apt-get install python3-matplotlib", file=sys.stderr)
+except Exception as error:  # a matplotlib that is broken may raise anything
+    if isinstance(error, ModuleNotFoundError) and error.name in ("matplotlib", "numpy"):
+        print(f"paceline: plot needs {error.name}; apt-get install python3-matplotlib", file=sys.stderr)
+    else:
+        reason = shown(" ".join(f"{type(error).__name__}: {error}".split())[:300])
+        print(f"paceline: plot needs matplotlib, and this one does not load: {reason}; install it again, or set "
+              "PACELINE_PYTHON to a Python whose matplotlib loads", file=sys.stderr)
     sys.exit(2)
-from common import Misfit, WrongInput, read_study
+from bands import BANDS
+from common import Misfit, WrongInput, note_figures, read_study
 
-KINDS = ["speedup", "convergence", "bandwidth", "heatmap", "breakdown"]
-OWN_OPTIONS = ["x", "y", "value", "ratio", "scale"]  # options that not every kind has
+KINDS = ["speedup", "convergence", "bandwidth", "heatmap", "breakdown", "links"]
+OWN_OPTIONS = ["x", "y", "value", "ratio", "scale", "target"]  # options that not every kind has
 FORMATS = ["svg", "png", "pdf"]
 
 
@@ -38,10 +48,14 @@ def parse(arguments):
     parser.add_argument("--y")
     parser.add_argument("--value")
     parser.add_argument("--ratio", nargs=2)
+    parser.add_argument("--target", action="append")
+    parser.add_argument("--band", choices=list(BANDS), default="sd")
     parser.add_argument("--scale", choices=["linear", "log"])
     parser.add_argument("--width", choices=["single", "double"])
     parser.add_argument("--title")
-    return parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
+    parsed.targets_used = set()
+    return parsed
 
 
 def formats_of(text):
@@ -63,6 +77,20 @@ def refuse_unused(options):
                              f"{', '.join(users)}")
 
 
+def texts_of(study, options):
+    """Returns all texts of a study that a figure may draw."""
+    names = [text for row in study.rows for axis in study.axes for text in (axis, row[axis])]
+    return {study.title if options.title is None else options.title, *names}
+
+
+def tell_of_missing(characters):
+    if characters:
+        named = ", ".join(f"{c} (U+{ord(c):04X})" for c in characters[:10])
+        more = ", ..." if len(characters) > 10 else ""
+        print(f"paceline: warning: no installed font has {named}{more}; figures show boxes there: "
+              "apt-get install fonts-noto-core fonts-noto-cjk", file=sys.stderr)
+
+
 def draw_all(options):
     """Draws the requested kinds, or all that fit, and prints the files."""
     formats = formats_of(options.format)
@@ -71,13 +99,13 @@ def draw_all(options):
             raise WrongInput(f"no kind of figure \"{kind}\"; known: {', '.join(KINDS)}")
     options.chosen = bool(options.kinds)
     refuse_unused(options)
-    study = read_study(options.folder, options.where)
+    study = read_study(options.folder, options.where, options.band)
     out = options.out or options.folder
     try:
         os.makedirs(out, exist_ok=True)
     except OSError as error:
         raise WrongInput(f"{out}: the folder cannot be made: {error.strerror}; name another with --out") from error
-    style.begin()
+    tell_of_missing(style.begin(texts_of(study, options)))
     figures, misfits = {}, {}
     for kind in dict.fromkeys(options.kinds or KINDS):
         try:
@@ -86,13 +114,19 @@ def draw_all(options):
             misfits[kind] = str(reason)
     if misfits and (options.chosen or not figures):
         raise WrongInput(f"{options.folder}: " + refusal(study, options, misfits))
+    for text in options.target or []:
+        if text not in options.targets_used:
+            raise WrongInput(f"--target {text}: no figure of these has that column: {', '.join(figures)}; choose it "
+                             "with --value")
     for kind, figure in figures.items():
         for name in formats:
             path = os.path.join(out, f"{kind}.{name}")
             style.save(figure, path, name)
-            print(path)
+            print(shown(path))
+    if os.path.realpath(out) == os.path.realpath(options.folder):
+        note_figures(out, [f"{kind}.{name}" for kind in figures for name in formats])
     for kind, reason in misfits.items():
-        print(f"not drawn: {kind}: {reason}")
+        print(shown(f"not drawn: {kind}: {reason}"))
 
 
 def refusal(study, options, misfits):
@@ -108,11 +142,19 @@ def main():
     warnings.simplefilter("ignore")  # warnings of matplotlib, for instance about glyphs missing from a font
     try:
         draw_all(parse(sys.argv[1:]))
+        sys.stdout.flush()
     except WrongInput as error:
-        print(f"paceline: {error}", file=sys.stderr)
+        print(f"paceline: {shown(error)}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
+    except OSError as error:  # standard output is full, closed or a pipe that nobody reads
+        if not isinstance(error, BrokenPipeError):
+            print(f"paceline: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        os._exit(1)  # Python would try to write it again
+    except MemoryError:
+        print("paceline: there is not enough memory to draw this; use --where to draw less", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

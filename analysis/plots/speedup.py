@@ -1,11 +1,12 @@
 """Plots the speedup (or another column) against the number of nodes: simulated, ideal, and by the closed form."""
 
-from common import Misfit, axis_label, column_label, number, quantity, select
-from style import (CLOSED_FORM, IDEAL, canvas, finish, head, lay_out, line_style, log_scale, name_of, scale_values,
-                   ticks_at)
+from common import Misfit, axis_label, column_label, select
+from quantities import number, quantity
+from style import (CLOSED_FORM, IDEAL, canvas, draw_target, finish, head, lay_out, line_style, log_scale, name_of,
+                   scale_values, target_style, targets, ticks_at)
 
 ABOUT = "speedup or another column against nodes, with the ideal line and the closed form"
-USES = ("value", "scale")  # its own options
+USES = ("value", "scale", "target")  # its own options
 
 
 def across(study):
@@ -46,7 +47,7 @@ IDEAL_OF = {"speedup": workers, "efficiency": lambda row: 1.0 if workers(row) el
 
 def draw_panel(panel, made, study, x, value, choice, layout):
     rows = select(study.rows, choice)
-    ideal = study.line(rows, x, IDEAL_OF.get(value, lambda row: None))
+    ideal = study.line(rows, x, IDEAL_OF.get(value, lambda row: None), band="minmax")
     if ideal.xs and all(high - low < 1e-6 * high for low, high in zip(ideal.low, ideal.high)):
         made.add_to_legend(panel.plot(ideal.xs, ideal.ys, **IDEAL)[0], "ideal")
     for i, of_line in enumerate(layout.lines):
@@ -63,6 +64,18 @@ def draw_panel(panel, made, study, x, value, choice, layout):
             made.closed = panel.plot(model.xs, model.ys, **CLOSED_FORM)[0]
 
 
+def draw_targets(panel, made, study, options, x, value, choice):
+    """Draws lines at the targets; one of efficiency is a share of the ideal speedup."""
+    for aim in targets(options, value):
+        draw_target(panel, made, aim, f"{aim:g}")
+    if value != "speedup":
+        return
+    ideal = study.line(select(study.rows, choice), x, workers)
+    for aim in targets(options, "efficiency", drawn=False):
+        label = f"target {100 * aim:g} % efficiency"
+        made.add_to_legend(panel.plot(ideal.xs, [aim * y for y in ideal.ys], **target_style(made, label))[0], label)
+
+
 def draw(study, options):
     reason = misfit(study, options)
     if reason:
@@ -75,6 +88,7 @@ def draw(study, options):
     scale = options.scale or ("log" if min(values) > 0 and max(values) >= 8 * min(values) else "linear")
     for panel, choice in zip(made.panels, layout.panels):
         draw_panel(panel, made, study, x, value, choice, layout)
+        draw_targets(panel, made, study, options, x, value, choice)
         if scale == "log":
             log_scale(panel, "x", 2)
         ticks_at(panel.xaxis, values, study.values(x), scale == "log")

@@ -8,7 +8,6 @@ the same bytes: nothing depends on the clock, the user's matplotlibrc or a rando
 import io
 import itertools
 import math
-import os
 import textwrap
 from dataclasses import dataclass, field
 
@@ -17,7 +16,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from common import Misfit, WrongInput, full_name, point_text, select
+from bands import BANDS
+from common import Misfit, WrongInput, full_name, point_text, save_bytes, select
+from fonts import FIRST, fonts_for
+from quantities import number
 
 WIDTHS = {"single": 3.4, "double": 7.0}  # inches
 PANEL_HEIGHT = 2.1  # inches, including what is around a panel
@@ -33,7 +35,7 @@ IDEAL = {"color": "0.6", "linewidth": 0.8, "linestyle": "-", "zorder": 1}
 CLOSED_FORM = {"color": "0.15", "linewidth": 0.7, "linestyle": (0, (2, 2)), "zorder": 4}
 
 SETTINGS = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "font.family": FIRST,  # comes with matplotlib
     "font.size": 7,
     "text.parse_math": False,  # a label is not a formula
     "axes.titlesize": 7,
@@ -61,10 +63,47 @@ SETTINGS = {
 }
 
 
-def begin():
-    """Call once before any figure: applies the settings above, and nothing from the user's matplotlibrc."""
+TARGET_DASHES = [(0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (7, 3)), (0, (3, 1, 1, 1, 1, 1))]
+
+
+def begin(texts=()):
+    """Call once before any figure: applies the settings above, and nothing from the user's matplotlibrc.
+
+    `texts` are the titles and labels to draw. Returns their characters that no installed font has.
+    """
     matplotlib.rcdefaults()
-    matplotlib.rcParams.update(SETTINGS)
+    names, missing = fonts_for(texts)
+    matplotlib.rcParams.update({**SETTINGS, "font.family": names})
+    return missing
+
+
+def targets(options, column, drawn=True):
+    """Returns the numbers of --target for a column of a figure, which it draws or (`drawn`) does not.
+
+    A target is NUMBER, for the column that is drawn, or COLUMN=NUMBER. Those used are added to
+    options.targets_used. Throws WrongInput.
+    """
+    found = []
+    for text in options.target or []:
+        name, equals, value = text.rpartition("=")
+        if number(value) is None:
+            raise WrongInput(f"--target {text}: is not NUMBER or COLUMN=NUMBER, such as efficiency=0.9")
+        if name == column or (drawn and not equals):
+            found.append(number(value))
+            options.targets_used.add(text)
+    return found
+
+
+def target_style(made, label):
+    """Returns the look of a target, which is the same in all panels, and others than those of other targets."""
+    known = [name for name in made.legend if name.startswith("target ")]
+    place = known.index(label) if label in known else len(known)
+    return {"color": "0.3", "linewidth": 0.8, "linestyle": TARGET_DASHES[place % len(TARGET_DASHES)], "zorder": 2}
+
+
+def draw_target(panel, made, value, text):
+    label = f"target {text}"
+    made.add_to_legend(panel.axhline(value, **target_style(made, label)), label)
 
 
 def line_style(i):
@@ -88,7 +127,8 @@ def product(study, axes):
 
 def line_axes(study, rest):
     """Returns the axes whose values share a panel: the algorithm, and more unless a panel gets crowded."""
-    first = ["algorithm"] if "algorithm" in rest else rest[-1:]
+    rest = [axis for axis in rest if axis != "job"]  # which always gets its own panels
+    first = [axis for axis in ("algorithm", "beside") if axis in rest] or rest[-1:]
     lines = list(first)
     count = len(product(study, lines))
     for axis in reversed([axis for axis in rest if axis not in first]):
@@ -136,7 +176,7 @@ def choose(study, axes):
 
 def name_of(choice, study):
     """Names a panel or a line by the values it stands for."""
-    return ", ".join(point_text(axis, value) for axis, value in choice)
+    return ", ".join(point_text(axis, value) for axis, value in choice if value)
 
 
 @dataclass
@@ -176,7 +216,8 @@ def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, s
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(study.failed.items()))
         made.notes.append(f"points left out: {told}")
     if study.seeds > 1:
-        made.notes.append(f"mean of {study.seeds} seeds; bands, where there are: from the least to the largest")
+        band = BANDS[study.band]
+        made.notes.append(f"mean of {study.seeds} seeds" + (f"; bands, where there are: {band}" if band else ""))
     return made
 
 
@@ -296,14 +337,4 @@ def save(figure, path, format_):
                 "png": {"Software": "paceline plot"}}[format_]
     buffer = io.BytesIO()
     figure.savefig(buffer, format=format_, metadata=metadata)
-    temporary = f"{path}.tmp"
-    try:
-        with open(temporary, "wb") as stream:
-            stream.write(buffer.getvalue())
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise WrongInput(f"{path}: cannot be written: {error.strerror}; name a folder with --out") from error
+    save_bytes(path, buffer.getvalue())

@@ -338,7 +338,7 @@ void Writer::write_line(const Line& line) {
     if (line.phase == Phase::counter) {
         const CounterName& counter = counters_[line.lane];
         put(R"({{"ph":"C","name":"{}","pid":{},"tid":{},"ts":{},"args":{{"use":{:.6g}}}}})",
-            counter.name, pid(counter.process), some_thread_of(counter.process),
+            escaped(counter.name), pid(counter.process), some_thread_of(counter.process),
             microseconds(line.at), record_.uses()[line.index].millionths * 1e-6);
         return;
     }

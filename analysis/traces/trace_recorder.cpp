@@ -15,6 +15,8 @@ constexpr std::uint64_t events_of_a_slice = 2;         // begin, end
 constexpr std::uint64_t events_of_half_a_message = 2;  // begin, end
 constexpr std::uint64_t events_of_an_arrow = 2;
 
+constexpr std::string_view waits_for_messages = "waiting for messages";
+
 std::string_view name_of(WaitFor what) {
     switch (what) {
         case WaitFor::stragglers:
@@ -54,6 +56,7 @@ TraceRecorder::TraceRecorder(TraceMachine machine, const TraceFilter& filter)
       filter_(filter),
       step_slices_(machine_.hosts.size()),
       in_steps_(machine_.hosts.size()),
+      doing_(machine_.hosts.size()),
       links_(machine_.network->links()) {
     for (std::size_t link = 0; link < links_.size(); ++link)
         links_[link].capacity = machine_.network->capacity(static_cast<LinkId>(link));
@@ -96,27 +99,27 @@ WorkerObserver TraceRecorder::worker_observer() {
         if (listens()) step_begins(host, step);
     };
     observer.steps_end = [this](int host) {
-        if (listens()) step_is_over(host, true);
+        if (listens()) step_is_over(host, Life::done);
     };
     observer.dies = [this](int host) {
-        if (listens()) step_is_over(host, false);
+        if (listens()) step_is_over(host, Life::absent);
     };
     observer.computing_begins = [this](int host, Work work) {
-        return listens() ? computing_begins(host, work) : 0;
+        return listens() ? work_begins(host, computing_begins(host, work)) : 0;
     };
     observer.bucket = [this](Token computing, std::size_t number, Time from, Time until) {
         if (listens()) bucket(computing, number, from, until);
     };
-    observer.computing_ends = [this](Token token) { close(token); };
+    observer.computing_ends = [this](Token token) { work_ends(token); };
     observer.round_begins = [this](int host, const RoundPart& round) {
         if (!listens()) return Token{0};
-        return open({.begin = now(),
-                     .host = host,
-                     .track = TraceTrack::rounds,
-                     .name = round.name,
-                     .stream = round.stream});
+        return work_begins(host, open({.begin = now(),
+                                       .host = host,
+                                       .track = TraceTrack::rounds,
+                                       .name = round.name,
+                                       .stream = round.stream}));
     };
-    observer.round_ends = [this](Token token) { close(token); };
+    observer.round_ends = [this](Token token) { work_ends(token); };
     observer.waited = [this](int host, WaitFor what, Time from, Time until) {
         if (listens()) waited(host, what, from, until);
     };
@@ -129,6 +132,7 @@ bool TraceRecorder::listens() {
     if (finished_ || cut_) return false;
     if (now() == heard_) return true;
     note_uses(heard_);
+    note_waits(heard_);
     heard_ = now();
     if (heard_ >= filter_.from && pending_ > 0 && !has_room(std::exchange(pending_, 0)))
         return false;
@@ -196,7 +200,7 @@ void TraceRecorder::add(const TraceSlice& slice) {
 }
 
 void TraceRecorder::step_begins(int number, std::int64_t step) {
-    step_is_over(number, false);
+    step_is_over(number, Life::in_steps);
     const auto at = static_cast<std::size_t>(number);
     const TraceHost& worker = host(number);
     if (worker.process >= 0 &&
@@ -212,12 +216,87 @@ void TraceRecorder::step_begins(int number, std::int64_t step) {
                              .number = step});
 }
 
-void TraceRecorder::step_is_over(int number, bool for_good) {
+void TraceRecorder::step_is_over(int number, Life then) {
     const auto at = static_cast<std::size_t>(number);
+    end_wait(number);
+    doing_[at].life = then;
+    without_work_.push_back(number);
     close(std::exchange(step_slices_[at], 0));
     if (in_steps_[at]) --hosts_in_steps_;
     in_steps_[at] = false;
-    if (for_good) count_uses();
+    if (then == Life::done) count_uses();
+}
+
+// --- waits of workers that do nothing else ---
+
+TraceRecorder::Token TraceRecorder::work_begins(int number, Token slice) {
+    end_wait(number);
+    ++doing_[static_cast<std::size_t>(number)].under_way;
+    if (free_tokens_.empty()) {
+        under_way_.push_back({number, slice});
+        return under_way_.size();
+    }
+    const Token token = free_tokens_.back();
+    free_tokens_.pop_back();
+    under_way_[token - 1] = {number, slice};
+    return token;
+}
+
+void TraceRecorder::work_ends(Token token) {
+    if (token == 0 || !listens()) return;
+    const UnderWay work = under_way_[token - 1];
+    free_tokens_.push_back(token);
+    close(work.slice);
+    if (--doing_[static_cast<std::size_t>(work.host)].under_way == 0)
+        without_work_.push_back(work.host);
+}
+
+void TraceRecorder::end_wait(int number) {
+    close(std::exchange(doing_[static_cast<std::size_t>(number)].wait, 0));
+}
+
+// A wait whose cause is known from `from` on has been for messages until then only.
+void TraceRecorder::shorten_wait(int number, Time from) {
+    const Token token = std::exchange(doing_[static_cast<std::size_t>(number)].wait, 0);
+    const auto found = open_.find(token);
+    if (found == open_.end()) return;
+    TraceSlice slice = found->second;
+    open_.erase(found);
+    slice.end = std::max(slice.begin, from);
+    if (slice.begin < slice.end && in_span(slice.begin, slice.end))
+        slices_.push_back(slice);
+    else if (now() >= filter_.from)
+        events_ -= events_of_a_slice;
+    else
+        forget(events_of_a_slice);
+    without_work_.push_back(number);
+}
+
+// Begins the waits of workers that an instant has left without work.
+void TraceRecorder::note_waits(Time at) {
+    for (const int number : without_work_) {
+        Doing& worker = doing_[static_cast<std::size_t>(number)];
+        if (worker.life == Life::absent || worker.under_way > 0 || worker.wait != 0) continue;
+        if (cut_ || at > filter_.until || !shows(number)) continue;
+        const bool done = worker.life == Life::done;
+        if (done && !machine_.processes[static_cast<std::size_t>(host(number).process)].of_main_job)
+            continue;
+        if (at < filter_.from) {
+            pending_ += events_of_a_slice;
+        } else if (events_ + events_of_a_slice > filter_.limit) {
+            cut_ = at;
+            continue;
+        } else {
+            events_ += events_of_a_slice;
+        }
+        worker.wait = ++last_token_;
+        open_.emplace(worker.wait,
+                      TraceSlice{.begin = at,
+                                 .host = number,
+                                 .track = TraceTrack::waiting,
+                                 .name = done ? name_of(WaitFor::stragglers) : waits_for_messages});
+    }
+    without_work_.clear();
 }
 
 TraceRecorder::Token TraceRecorder::computing_begins(int number, Work work) {
@@ -228,7 +307,8 @@ TraceRecorder::Token TraceRecorder::computing_begins(int number, Work work) {
 }
 
 void TraceRecorder::bucket(Token computing, std::size_t number, Time from, Time until) {
-    const auto found = open_.find(computing);
+    if (computing == 0 || !listens()) return;
+    const auto found = open_.find(under_way_[computing - 1].slice);
     if (found == open_.end()) return;
     add({.begin = from,
          .end = until,
@@ -239,6 +319,7 @@ void TraceRecorder::bucket(Token computing, std::size_t number, Time from, Time 
 }
 
 void TraceRecorder::waited(int number, WaitFor what, Time from, Time until) {
+    shorten_wait(number, from);
     add({.begin = from,
          .end = until,
          .host = number,
@@ -278,7 +359,7 @@ void TraceRecorder::message_begins(std::uint32_t id, const NetworkObserver::Mess
         if (cut_) return;
         if (flow.message)
             for (const LinkId link : flow.route)
-                if (!links_[link].followed) follow(link, {-1, fmt::format("link {}", link)});
+                if (!links_[link].followed) follow(link, {-1, machine_.link_name(link)});
     }
     for (const LinkId link : flow.route) {
         ++links_[link].flows;
@@ -424,7 +505,7 @@ void TraceRecorder::finish() {
     const Time end = end_ = cut_.value_or(now());
     for (auto& [token, slice] : open_) {
         slice.end = end;
-        slice.cut = true;
+        slice.cut = cut_ || slice.track != TraceTrack::waiting;
         if (in_span(slice.begin, end)) slices_.push_back(slice);
     }
     for (Flow& flow : flows_) {

@@ -14,6 +14,12 @@
 // would exceed the limit, the trace is cut at that instant. Whatever begins at that instant or
 // later is dropped, and whatever is in progress is taken to end there.
 //
+// A worker in a step that is in no computation and no round at the end of an instant waits for
+// messages: for a letter, for an answer, or until its own message has left; unless it is reported
+// later that it has waited for something else. After its last step
+// a worker of the main job waits for stragglers, until the run ends. These waits are slices, too, so
+// the slices of a worker cover its time from its first step until the run ends, or until it dies.
+//
 // The use of a link is what flows / the rate now available to payload, 0..1, to the nearest
 // millionth. It is recorded when it changes, with its value at the end of an instant. A link that
 // is down has use 0. The recorder follows the access links of chosen machines that have one cable,
@@ -70,6 +76,7 @@ struct TraceMachine {
     const Network* network;
     std::vector<TraceProcess> processes;
     std::vector<TraceHost> hosts;  // of the network
+    std::function<std::string(LinkId link)> link_name;
 };
 
 enum class TraceTrack : std::uint8_t { steps, compute, rounds, waiting };
@@ -163,6 +170,19 @@ class TraceRecorder {
         bool changed = false;
     };
 
+    /// What a worker does, to find when it does nothing.
+    enum class Life : std::uint8_t { absent, in_steps, done };
+    struct Doing {
+        Life life = Life::absent;
+        int under_way = 0;  // computations and rounds in progress
+        Token wait = 0;     // the slice of a wait that is in progress
+    };
+    /// A computation or a round in progress, shown or not.
+    struct UnderWay {
+        int host = 0;
+        Token slice = 0;
+    };
+
     [[nodiscard]] Time now() const { return machine_.simulation->now(); }
     [[nodiscard]] const TraceHost& host(int number) const {
         return machine_.hosts[static_cast<std::size_t>(number)];
@@ -181,7 +201,12 @@ class TraceRecorder {
     void close(Token token);
     void add(const TraceSlice& slice);
     void step_begins(int number, std::int64_t step);
-    void step_is_over(int number, bool for_good);
+    void step_is_over(int number, Life then);
+    Token work_begins(int number, Token slice);
+    void work_ends(Token token);
+    void end_wait(int number);
+    void shorten_wait(int number, Time from);
+    void note_waits(Time at);
     void waited(int number, WaitFor what, Time from, Time until);
     Token computing_begins(int number, Work work);
     void bucket(Token computing, std::size_t number, Time from, Time until);
@@ -216,11 +241,15 @@ class TraceRecorder {
     std::vector<Token> step_slices_;  // [host]; 0: none
     std::vector<bool> in_steps_;      // [host], for the main job's workers
     int hosts_in_steps_ = 0;
-    std::vector<Flow> flows_;      // [id of the message]
-    std::vector<LinkUse> links_;   // [link]
-    std::vector<LinkId> changed_;  // since uses were last recorded
-    Time heard_{};                 // the last instant that was reported
-    bool counts_ = false;          // uses are being recorded
+    std::vector<Doing> doing_;         // [host]
+    std::vector<UnderWay> under_way_;  // [token - 1]; may have free places
+    std::vector<Token> free_tokens_;   // of those
+    std::vector<int> without_work_;    // hosts that ended some work in this instant
+    std::vector<Flow> flows_;          // [id of the message]
+    std::vector<LinkUse> links_;       // [link]
+    std::vector<LinkId> changed_;      // since uses were last recorded
+    Time heard_{};                     // the last instant that was reported
+    bool counts_ = false;              // uses are being recorded
 };
 
 }  // namespace paceline

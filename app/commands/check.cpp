@@ -1,10 +1,12 @@
 // paceline check: reports what would run, or what is wrong and where.
+#include <cstdio>
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "app/commands/command.hpp"
-#include "app/questions/list_text.hpp"
+#include "app/commands/strict.hpp"
+#include "app/host/say.hpp"
+#include "app/questions/check_text.hpp"
+#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 
@@ -12,10 +14,18 @@ namespace paceline {
 
 namespace {
 
-int check(const ScenarioArguments& arguments) {
-    const Study study = read_study(arguments.file, arguments.settings);
-    check_memory(study, 1);
-    fmt::print("{}", check_text(study));
+int check_scenario(const ScenarioArguments& arguments) {
+    MemoryCheck memory(1);
+    StudyCheck check;
+    const Study study =
+        read_study(arguments.file, arguments.settings, arguments.picks, [&](const Point& point) {
+            memory.see(point);
+            check.see(point);
+        });
+    memory.check(study.file, study.axes);
+    const CheckReport report = check.report(study);
+    say(stdout, report.text);
+    refuse_if_strict(arguments, report.warnings);
     return done;
 }
 
@@ -26,7 +36,7 @@ Command check_command(CLI::App& program) {
         *program.add_subcommand("check", "say what would run, or what is wrong and where");
     const auto arguments = std::make_shared<ScenarioArguments>();
     add_scenario_arguments(parser, *arguments);
-    return {&parser, [arguments] { return check(*arguments); }};
+    return {&parser, [arguments] { return check_scenario(*arguments); }};
 }
 
 }  // namespace paceline

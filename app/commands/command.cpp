@@ -1,12 +1,62 @@
 #include "app/commands/command.hpp"
 
+#include <string_view>
+
+#include <fmt/format.h>
+
 namespace paceline {
+
+namespace {
+
+std::string quoted(const std::string& text) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
+    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+    std::string all = "'";
+    for (const char c : text) all += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return all + "'";
+}
+
+// Returns an option as it was given, such as " --set a=1 --set b=2".
+std::string as_given(const CLI::Option& option) {
+    std::string text;
+    for (const std::string& value : option.results()) {
+        if (option.get_positional())
+            text += " " + quoted(value);
+        else if (option.get_items_expected_max() == 0)  // a flag
+            text += " " + option.get_name() + (value == "true" ? "" : "=" + quoted(value));
+        else
+            text += " " + option.get_name() + (value.starts_with('-') ? "=" : " ") + quoted(value);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string command_text(const CLI::App& parser) {
+    std::string text = "paceline " + parser.get_name();
+    for (const CLI::Option* option : parser.get_options())
+        if (option->count() > 0) text += as_given(*option);
+    return text;
+}
+
+CLI::Validator names_something() {
+    return {[](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "",
+            "names something"};
+}
 
 void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments) {
     parser.add_option("SCENARIO", arguments.file, "a JSON scenario")->required();
     parser.add_option("--set", arguments.settings, "path=value: change the scenario")
         ->allow_extra_args(false)
         ->take_all();
+    parser
+        .add_option(
+            "--pick", arguments.picks,
+            "axis=label: of a sweep's axis, only the value with this label; may be repeated")
+        ->allow_extra_args(false)
+        ->take_all();
+    parser.add_flag("--strict", arguments.strict, "a warning (docs/warnings.md) is an error");
 }
 
 }  // namespace paceline

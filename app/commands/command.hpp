@@ -10,11 +10,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace paceline {
+#include "app/commands/exit_codes.hpp"
 
-inline constexpr int done = 0;
-inline constexpr int point_failed = 1;  // or a request could not be fulfilled
-inline constexpr int wrong_input = 2;   // error in the scenario or the command line
+namespace paceline {
 
 struct Command {
     CLI::App* parser;
@@ -25,7 +23,15 @@ struct Command {
 struct ScenarioArguments {
     std::string file;
     std::vector<std::string> settings;
+    std::vector<std::string> picks;
+    bool strict = false;
 };
+
+/// Returns the shell command that has been parsed, with every option that was given.
+std::string command_text(const CLI::App& parser);
+
+/// Refuses an empty text, which would name the current folder or none.
+CLI::Validator names_something();
 
 void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments);
 

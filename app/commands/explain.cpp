@@ -7,10 +7,16 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/strict.hpp"
+#include "app/commands/teller.hpp"
+#include "app/host/say.hpp"
+#include "app/questions/warnings/warnings.hpp"
+#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 
@@ -25,16 +31,21 @@ struct ExplainArguments {
 };
 
 int explain(const ExplainArguments& arguments) {
-    Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
+    Study study =
+        read_study(arguments.scenario.file, arguments.scenario.settings, arguments.scenario.picks);
     const std::size_t number = point_to_explain(study, arguments.point);
     const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
-    const Study alone{study.file, study.title, study.axes, {study.points[number]}};
+    const Study alone{study.file, study.title, study.axes, study.points.only({number})};
     check_memory(alone, 1);
+    Point point = study.points[number];
+    point.scenario = as_explained(std::move(point.scenario));
+    Warnings warnings;
+    warnings.see(point);
+    tell_warnings(arguments.scenario, warnings.lines(study.axes));
     const Explanation explanation = explain_point(study, number, {.threads = threads});
-    fmt::print("{}",
-               arguments.json ? explanation_json(explanation) : explanation_text(explanation));
+    say(stdout, arguments.json ? explanation_json(explanation) : explanation_text(explanation));
     if (!explanation.as_is.failed()) return done;
-    fmt::print(stderr, "paceline: point {}: {}\n", number, explanation.as_is.outcome);
+    Teller().note(fmt::format("point {}: {}", number, explanation.as_is.outcome));
     return point_failed;
 }
 

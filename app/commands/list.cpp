@@ -1,11 +1,11 @@
 // paceline list: lists what can be named in a scenario.
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "app/commands/command.hpp"
+#include "app/host/say.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
 #include "app/questions/list_text.hpp"
@@ -20,7 +20,7 @@ int list(const std::string& what, bool json) {
         throw ConfigError("command line", "list", unknown_name(what, "a list", known));
     if (json && what != "algorithms")
         throw ConfigError("command line", "list", "--json is for the list \"algorithms\"");
-    fmt::print("{}", json ? algorithms_json() : list_text(what));
+    say(stdout, json ? algorithms_json() : list_text(what));
     return done;
 }
 
@@ -29,9 +29,9 @@ int list(const std::string& what, bool json) {
 Command list_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand("list", "say what can be named in a scenario");
     const auto what = std::make_shared<std::string>();
-    parser.add_option(
-        "WHAT", *what,
-        "algorithms, fabrics, mixings, models, data, profiles, devices, links or collectives");
+    parser.add_option("WHAT", *what,
+                      "algorithms, fabrics, compressors, mixings, models, data, profiles, devices, "
+                      "links or collectives");
     const auto json = std::make_shared<bool>();
     parser.add_flag("--json", *json, "the algorithms as JSON: families, keys, what a failure does");
     return {&parser, [what, json] { return list(*what, *json); }};

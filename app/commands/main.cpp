@@ -1,8 +1,7 @@
 // The program: its commands (app/commands), and how errors are reported. Exit codes: 0 done, 1 a
 // point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
 #include <cstdio>
-#include <exception>
-#include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,10 +9,9 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
-#include "app/host/output.hpp"
-#include "app/host/terminal.hpp"
+#include "app/commands/teller.hpp"
+#include "app/host/say.hpp"
 #include "app/host/version.hpp"
-#include "app/json/config_error.hpp"
 #include "models/kernels/isa.hpp"
 
 namespace {
@@ -40,7 +38,11 @@ int dispatch(int argc, char** argv) {
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const int code = program.exit(error);
+        std::ostringstream out;
+        std::ostringstream err;
+        const int code = program.exit(error, out, err);
+        say(stdout, out.str());
+        say(stderr, err.str());
         return code == 0 ? done : wrong_input;
     }
     for (const Command& command : commands)
@@ -51,27 +53,10 @@ int dispatch(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
+    prepare_streams();
+    const int code = told(Teller(), [&] {
         chosen_isa();
         return dispatch(argc, argv);
-    } catch (const paceline::IsaError& error) {
-        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
-        return wrong_input;
-    } catch (const paceline::ConfigError& error) {
-        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
-        return wrong_input;
-    } catch (const paceline::OutputError& error) {
-        fmt::print(stderr, "{} {}\n", red(stderr, "paceline:"), error.what());
-        return point_failed;
-    } catch (const std::bad_alloc&) {
-        fmt::print(
-            stderr,
-            "paceline: there is not enough memory; use fewer nodes, a smaller model or batch, "
-            "or a smaller --jobs\n");
-        return point_failed;
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "{} a fault of the program itself, please report it: {}\n",
-                   red(stderr, "paceline:"), error.what());
-        return point_failed;
-    }
+    });
+    return code_after_saying(code);
 }

@@ -57,6 +57,18 @@ void add_choices(CLI::App& parser, PlotRequest& request) {
         .add_option("--ratio", request.ratio,
                     "heatmap: two algorithms A B, for A's value divided by B's")
         ->expected(2);
+    parser
+        .add_option(
+            "--target", request.targets,
+            "NUMBER or COLUMN=NUMBER: a line to compare with, such as efficiency=0.9; may be "
+            "given again (speedup, bandwidth, convergence)")
+        ->allow_extra_args(false)
+        ->take_all();
+    parser
+        .add_option("--band", request.band,
+                    "of seeds: sd (standard deviation, the default), ci (95 % confidence interval "
+                    "of the mean), minmax or none")
+        ->check(CLI::IsMember({"sd", "ci", "minmax", "none"}));
     parser.add_option("--scale", request.scale, "linear or log")
         ->check(CLI::IsMember({"linear", "log"}));
     parser
@@ -77,8 +89,9 @@ Command plot_command(CLI::App& program) {
         ->required();
     parser.add_option(
         "KIND", request->kinds,
-        "speedup, convergence, bandwidth, heatmap, breakdown (default: all that fit)");
-    parser.add_option("--out", request->out, "folder for figures (default: that of the results)");
+        "speedup, convergence, bandwidth, heatmap, breakdown, links (default: all that fit)");
+    parser.add_option("--out", request->out, "folder for figures (default: that of the results)")
+        ->check(names_something());
     parser.add_option("--format", request->formats, "svg, png, pdf, comma between (default: all)");
     add_choices(parser, *request);
     return {&parser, [request] { return plot(*request); }};

@@ -13,20 +13,26 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/strict.hpp"
+#include "app/commands/teller.hpp"
 #include "app/host/interruption.hpp"
 #include "app/host/output.hpp"
-#include "app/host/terminal.hpp"
+#include "app/host/say.hpp"
 #include "app/json/config_error.hpp"
-#include "app/questions/mixing_report.hpp"
-#include "app/questions/stop_report.hpp"
+#include "app/questions/warnings/warnings.hpp"
+#include "app/run/table.hpp"
+#include "app/study/link_records.hpp"
+#include "app/study/memory_check.hpp"
 #include "app/study/ranks/follower.hpp"
 #include "app/study/ranks/launch.hpp"
 #include "app/study/ranks/leader.hpp"
 #include "app/study/ranks/post.hpp"
+#include "app/study/results_folder.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "app/study/tracing.hpp"
@@ -38,11 +44,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RunArguments {
+    const CLI::App* parser;  // that has read these
     ScenarioArguments scenario;
     std::string out;
     int jobs = 0;     // 0: the number of cores
     int threads = 0;  // for gradients; 0: the number of cores
     bool resume = false;
+    bool force = false;
     bool quiet = false;
     bool log_json = false;
     bool no_mpi = false;
@@ -55,6 +63,8 @@ struct RunArguments {
     }
     bool trace = false;
     TraceArguments what_to_trace;
+    bool links = false;
+    std::string links_interval;
 };
 
 fs::path folder_of(const RunArguments& arguments) {
@@ -64,41 +74,8 @@ fs::path folder_of(const RunArguments& arguments) {
 
 // Returns the shell command that resumes this run after a stop.
 std::string resuming(const RunArguments& arguments) {
-    const auto quoted = [](const std::string& text) {
-        constexpr std::string_view plain =
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+";
-        if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-        std::string all = "'";
-        for (const char c : text) all += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        return all + "'";
-    };
-    std::string line = "paceline run " + quoted(arguments.scenario.file);
-    for (const std::string& setting : arguments.scenario.settings)
-        line += " --set " + quoted(setting);
-    if (!arguments.out.empty()) line += " --out " + quoted(arguments.out);
-    return line + " --resume";
+    return command_text(*arguments.parser) + (arguments.resume ? "" : " --resume");
 }
-
-class Teller {
-  public:
-    explicit Teller(bool json) : json_(json) {}
-
-    void warn(const std::string& text) const {
-        say("warning", text, "paceline: " + yellow(stderr, "warning:"));
-    }
-    void fail(const std::string& text) const { say("error", text, red(stderr, "paceline:")); }
-    void note(const std::string& text) const { say("note", text, "paceline:"); }
-
-  private:
-    void say(const char* event, const std::string& text, const std::string& prefix) const {
-        if (json_)
-            log_json(event, {{"text", text}});
-        else
-            fmt::print(stderr, "{} {}\n", prefix, text);
-    }
-
-    bool json_;
-};
 
 int report_failures(const Study& study, const std::vector<PointResult>& results,
                     const Teller& teller) {
@@ -106,11 +83,22 @@ int report_failures(const Study& study, const std::vector<PointResult>& results,
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
         if (m.outcome.empty() || !m.failed()) continue;
-        teller.note(fmt::format("point {}: {}{}{}", study.points[i].number, m.outcome,
+        teller.note(fmt::format("point {}: {}{}{}", study.points.position(i).number, m.outcome,
                                 m.outcome_details.empty() ? "" : ": ", m.outcome_details));
         code = point_failed;
     }
     return code;
+}
+
+// Figures of other results would be taken for figures of these.
+void replace_results(const fs::path& folder, const Study& study, const StudyOutcome& outcome,
+                     const RunInfo& info, const Teller& teller) {
+    const std::string before = hash_of_tables(folder);
+    write_results(folder, study, outcome.results, info);
+    if (hash_of_tables(folder) == before) return;
+    if (const std::vector<std::string> figures = remove_figures(folder); !figures.empty())
+        teller.note(fmt::format("{}: figures of earlier results are removed: {}", folder.string(),
+                                fmt::join(figures, ", ")));
 }
 
 int finish(const RunArguments& arguments, const Study& study, const StudyOutcome& outcome,
@@ -118,18 +106,21 @@ int finish(const RunArguments& arguments, const Study& study, const StudyOutcome
     const fs::path folder = folder_of(arguments);
     const auto there = static_cast<std::size_t>(std::ranges::count_if(
         outcome.results, [](const PointResult& r) { return !r.metrics.outcome.empty(); }));
-    if (there > 0) write_results(folder, study, outcome.results, info);  // else keep older results
+    if (there > 0) replace_results(folder, study, outcome, info, teller);  // else keep older ones
     if (arguments.log_json)
         log_json("end", {{"complete", outcome.complete},
                          {"done", there},
                          {"points", study.points.size()},
                          {"results", folder.string()},
                          {"wall_clock_s", info.wall_clock_s}});
-    if (!arguments.quiet && isatty(STDOUT_FILENO) != 0)
-        fmt::print("{}\n{} points in {:.2f} s{}; results in {}\n",
-                   speedup_table(study, outcome.results), there, info.wall_clock_s,
-                   outcome.kept > 0 ? fmt::format(" ({} kept from before)", outcome.kept) : "",
-                   folder.string());
+    if (!arguments.quiet && there > 0)
+        say(stdout,
+            fmt::format("{}\n{} points in {:.2f} s{}; results in {}\n",
+                        first_lines(speedup_table({study, outcome.results}), 200,
+                                    (folder / "table.txt").string()),
+                        there, info.wall_clock_s,
+                        outcome.kept > 0 ? fmt::format(" ({} kept from before)", outcome.kept) : "",
+                        folder.string()));
     if (!outcome.complete)
         teller.note(fmt::format(
             "stopped: {} of {} points are done{}; to go on: {}", there, study.points.size(),
@@ -142,10 +133,17 @@ int cores_of_machine() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// Throws ConfigError if the ranks of a machine together need more than its memory.
-Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const Seat& seat) {
-    Study study = read_study(arguments.scenario.file, arguments.scenario.settings);
-    check_memory(study, static_cast<int>(pool.loops) * seat.ranks_here);
+// Reads the study, and what there is to warn of. Throws ConfigError if the ranks of a machine
+// together need more than its memory.
+Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const Seat& seat,
+                     Warnings& warnings) {
+    MemoryCheck memory(static_cast<int>(pool.loops) * seat.ranks_here);
+    Study study = read_study(arguments.scenario.file, arguments.scenario.settings,
+                             arguments.scenario.picks, [&](const Point& point) {
+                                 memory.see(point);
+                                 warnings.see(point);
+                             });
+    memory.check(study.file, study.axes);
     return study;
 }
 
@@ -167,25 +165,43 @@ void warn_of_few_cores(const PoolSize& pool, const Seat& seat, const Teller& tel
                         most, seat.bound_to));
 }
 
+// Throws OutputError as OwnFolder does.
+void take_folder(std::optional<OwnFolder>& own, const RunArguments& arguments,
+                 const Teller& teller) {
+    own.emplace(folder_of(arguments), command_text(*arguments.parser));
+    if (!own->warning().empty()) teller.warn(own->warning());
+    if (!arguments.force && !arguments.resume) own->refuse_another(arguments.scenario.file);
+}
+
+void remove_links_of_another_run(const fs::path& folder) {
+    std::error_code ignored;
+    fs::remove(folder / "links.csv", ignored);
+}
+
 // Runs in this process alone if `leader` is null.
-int run(const RunArguments& arguments, const Teller& teller, const Interruption& interruption,
+int run(const RunArguments& arguments, const Teller& teller, Interruption& interruption,
         const Seat& seat, Leader* leader) {
     const auto begin = std::chrono::steady_clock::now();
     StudyOptions options;
     options.pool = arguments.pool(seat.cores);
-    const Study study = read_study_for(arguments, options.pool, seat);
+    Warnings warnings;
+    const Study study = read_study_for(arguments, options.pool, seat, warnings);
     std::optional<Tracing> tracing;
     if (arguments.trace) tracing.emplace(study, arguments.what_to_trace);
+    std::optional<LinkRecords> links;
+    if (arguments.links) links.emplace(arguments.links_interval);
     if (leader != nullptr) {
         take_others_along(options, *leader, study);
         warn_of_few_cores(options.pool, seat, teller);
     }
-    for (const std::string& warning : mixing_warnings(study)) teller.warn(warning);
-    for (const std::string& warning : stop_warnings(study)) teller.warn(warning);
-    const fs::path folder = folder_of(arguments);
+    const std::vector<std::string> lines = warnings.lines(study.axes);
+    for (const std::string& line : lines) teller.warn(line);
+    refuse_if_strict(arguments.scenario, lines);
+    std::optional<OwnFolder> own;
     try {
-        prepare_folder(folder);
-        if (tracing) tracing->write_into(folder);
+        take_folder(own, arguments, teller);
+        if (tracing) tracing->write_into(own->path());
+        if (links) links->write_into(own->path());
     } catch (const OutputError& error) {
         teller.fail(error.what());
         return wrong_input;
@@ -195,10 +211,12 @@ int run(const RunArguments& arguments, const Teller& teller, const Interruption&
         options.telling = Telling::json;
     else if (!arguments.quiet && isatty(STDERR_FILENO) != 0)
         options.telling = Telling::line;
-    options.keep_in = folder / "points";
+    options.keep_in = own->path() / "points";
     options.resume = arguments.resume;
     options.stop = interruption.token();
+    options.begins = [&interruption] { interruption.hold(); };
     options.tracing = tracing ? &*tracing : nullptr;
+    options.links = links ? &*links : nullptr;
     StudyOutcome outcome;
     try {
         outcome = run_study(study, options);
@@ -209,6 +227,11 @@ int run(const RunArguments& arguments, const Teller& teller, const Interruption&
     }
     if (tracing)
         for (const std::string& warning : tracing->warnings()) teller.warn(warning);
+    for (const std::string& warning : outcome.warnings) teller.warn(warning);
+    if (links)
+        for (const std::string& warning : links->warnings()) teller.warn(warning);
+    else
+        remove_links_of_another_run(own->path());
 
     const std::chrono::duration<double> wall_clock = std::chrono::steady_clock::now() - begin;
     const auto jobs = static_cast<int>(options.pool.loops + options.loops_elsewhere);
@@ -217,41 +240,25 @@ int run(const RunArguments& arguments, const Teller& teller, const Interruption&
     return interruption.signal() != 0 ? 128 + interruption.signal() : code;
 }
 
-// Reports errors of `work` and returns the exit code. With --log-json an error is a line of it.
-int told(const Teller& teller, const std::function<int()>& work) {
-    try {
-        return work();
-    } catch (const ConfigError& error) {
-        teller.fail(error.what());
-        return wrong_input;
-    } catch (const OutputError& error) {
-        teller.fail(error.what());
-        return point_failed;
-    } catch (const std::exception& error) {
-        teller.fail(
-            fmt::format("a fault of the program itself, please report it: {}", error.what()));
-        return point_failed;
-    }
-}
-
 int run_as_leader(const RunArguments& arguments, Post& post, Interruption& interruption) {
     const Teller teller(arguments.log_json);
     Leader leader(post, [&interruption] { interruption.interrupt(SIGTERM); });
     const int code =
         told(teller, [&] { return run(arguments, teller, interruption, post.seat(), &leader); });
-    std::fflush(stdout);
     if (!leader.dismiss(code)) post.abort(code);
     return code;
 }
 
-int run_as_follower(const RunArguments& arguments, Post& post, const Interruption& interruption) {
+int run_as_follower(const RunArguments& arguments, Post& post, Interruption& interruption) {
     const PoolSize pool = arguments.pool(post.seat().cores);
     std::optional<Study> study;
+    Warnings of_no_interest;  // the leader tells them
     try {
-        study = read_study_for(arguments, pool, post.seat());
+        study = read_study_for(arguments, pool, post.seat(), of_no_interest);
     } catch (const std::exception& error) {
         return decline(post, error.what());
     }
+    interruption.hold();
     return follow(post, *study, pool, interruption.token());
 }
 
@@ -282,11 +289,11 @@ int run_alone_or_as_rank(const RunArguments& arguments) {
             return wrong_input;
         }
     }
-    if (post && arguments.trace) {
+    if (post && (arguments.trace || arguments.links)) {
         if (launched->rank != 0) return done;
         teller.fail(
-            "--trace is of one process, and this is a rank of an MPI job; add --no-mpi, or "
-            "trace a point alone");
+            "--trace and --links are of one process, and this is a rank of an MPI job; add "
+            "--no-mpi, or run a point alone");
         return wrong_input;
     }
     if (post) return run_as_rank(arguments, *post, interruption);
@@ -320,8 +327,10 @@ void add_trace_options(CLI::App& parser, RunArguments& arguments) {
 Command run_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand("run", "run the study of a scenario file");
     const auto arguments = std::make_shared<RunArguments>();
+    arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
-    parser.add_option("--out", arguments->out, "folder for results (default results/<scenario>)");
+    parser.add_option("--out", arguments->out, "folder for results (default results/<scenario>)")
+        ->check(names_something());
     parser
         .add_option("--jobs", arguments->jobs,
                     "points run side by side, by each rank under MPI (default: its cores)")
@@ -334,12 +343,21 @@ Command run_command(CLI::App& program) {
         ->check(CLI::Range(1, 1024));
     parser.add_flag("--resume", arguments->resume,
                     "take the points that are finished in the folder for results");
+    parser.add_flag("--force", arguments->force,
+                    "replace results of another scenario in the folder for results");
     parser.add_flag("--quiet", arguments->quiet, "no progress line and no table");
     parser.add_flag("--log-json", arguments->log_json,
                     "tell what happens on standard error, a JSON object per line");
     parser.add_flag("--no-mpi", arguments->no_mpi,
                     "run alone, even where an MPI launcher (mpirun, srun) has started this");
     add_trace_options(parser, *arguments);
+    CLI::Option* const links =
+        parser.add_flag("--links", arguments->links,
+                        "write links.csv: bytes and utilization of each link over time");
+    parser
+        .add_option("--links-interval", arguments->links_interval,
+                    "length of an interval of links.csv, such as 10ms (default: some 100 a run)")
+        ->needs(links);
     return {&parser, [arguments] { return run_alone_or_as_rank(*arguments); }};
 }
 

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/strict.hpp"
+#include "app/commands/teller.hpp"
 #include "app/host/interruption.hpp"
 #include "app/host/output.hpp"
-#include "app/host/terminal.hpp"
+#include "app/host/say.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/solve_text.hpp"
 
@@ -43,12 +45,13 @@ SolveQuestion question_of(const SolveArguments& arguments) {
     SolveQuestion question = arguments.question;
     question.file = arguments.scenario.file;
     question.settings = arguments.scenario.settings;
+    question.picks = arguments.scenario.picks;
     if (!arguments.scale.empty())
         question.scale = arguments.scale == "log" ? Scale::logarithmic : Scale::linear;
     return question;
 }
 
-SolveOptions options_of(const SolveArguments& arguments, const Interruption& interruption) {
+SolveOptions options_of(const SolveArguments& arguments, Interruption& interruption) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     SolveOptions options;
     options.pool = {static_cast<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores),
@@ -56,22 +59,24 @@ SolveOptions options_of(const SolveArguments& arguments, const Interruption& int
     if (!arguments.quiet && isatty(STDERR_FILENO) != 0) options.telling = Telling::line;
     options.keep_in = cache_folder(arguments);
     options.stop = interruption.token();
+    options.begins = [&interruption] { interruption.hold(); };
     return options;
 }
 
 int solve_and_tell(const SolveArguments& arguments) {
-    const Interruption interruption;  // must precede any other thread
+    Interruption interruption;  // must precede any other thread
     const SolveQuestion question = question_of(arguments);
+    tell_warnings(arguments.scenario, solve_warnings(question));
     try {
         const Solution solution = solve(question, options_of(arguments, interruption));
-        fmt::print("{}", arguments.json ? solution_json(question, solution)
-                                        : solution_text(question, solution));
+        say(stdout,
+            arguments.json ? solution_json(question, solution) : solution_text(question, solution));
         return solution.found.closest ? done : point_failed;
     } catch (const SearchStopped&) {
-        fmt::print(stderr,
-                   "{} stopped; points that have finished are kept in {}, and the same "
-                   "command goes on from there\n",
-                   yellow(stderr, "paceline:"), cache_folder(arguments).string());
+        Teller().note(
+            fmt::format("stopped; points that have finished are kept in {}, and the same command "
+                        "goes on from there",
+                        cache_folder(arguments).string()));
         return 128 + interruption.signal();
     }
 }
@@ -113,8 +118,10 @@ Command solve_command(CLI::App& program) {
         ->check(CLI::IsMember({"log", "linear"}));
     parser.add_option("--jobs", arguments->jobs, "points run side by side (default: cores)")
         ->check(CLI::Range(1, 1024));
-    parser.add_option("--cache", arguments->cache,
-                      "folder for finished points (default results/<scenario>/points)");
+    parser
+        .add_option("--cache", arguments->cache,
+                    "folder for finished points (default results/<scenario>/points)")
+        ->check(names_something());
     parser.add_flag("--json", arguments->json, "tell the answer as one JSON object");
     parser.add_flag("--quiet", arguments->quiet, "no progress line");
     return {&parser, [arguments] { return solve_and_tell(*arguments); }};

@@ -1,5 +1,6 @@
 #include "app/host/files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -7,7 +8,10 @@
 #include <fstream>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/host/available_memory.hpp"
 #include "app/json/config_error.hpp"
@@ -48,6 +52,50 @@ std::vector<unsigned char> read_bytes(const std::string& file, std::uint64_t lim
     if (got != length)
         throw DataError(file, got, fmt::format("reading ended here, of {} bytes", length));
     return bytes;
+}
+
+namespace {
+
+// Closes a descriptor at the end of its life.
+class Descriptor {
+  public:
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    [[nodiscard]] int number() const { return number_; }
+
+  private:
+    int number_;
+};
+
+[[noreturn]] void refuse_file(const fs::path& file, std::string_view why) {
+    throw UnusableFile(fmt::format("{}: {}", file.string(), why));
+}
+
+}  // namespace
+
+std::optional<std::string> read_own_file(const fs::path& file, std::size_t most) {
+    const Descriptor in(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (in.number() < 0 && errno == ENOENT) return std::nullopt;
+    if (in.number() < 0 && errno == ELOOP) refuse_file(file, "is a link, not a file");
+    struct stat what{};
+    if (in.number() < 0 || ::fstat(in.number(), &what) != 0)
+        refuse_file(file, fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (!S_ISREG(what.st_mode)) refuse_file(file, "is no regular file");
+    std::string text(std::min(static_cast<std::size_t>(what.st_size), most), '\0');
+    std::size_t got = 0;
+    while (got < text.size()) {
+        const ssize_t read = ::read(in.number(), text.data() + got, text.size() - got);
+        if (read < 0 && errno == EINTR) continue;
+        if (read < 0) refuse_file(file, fmt::format("cannot be read: {}", std::strerror(errno)));
+        if (read == 0) break;
+        got += static_cast<std::size_t>(read);
+    }
+    text.resize(got);
+    return text;
 }
 
 Sources files_of_this_machine() {

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,15 @@ std::string read_text(const std::string& file);
 /// Returns the content of a data file. Throws DataError if there is no such regular file, if it
 /// cannot be read, or if it exceeds the limit, which is checked before anything is allocated.
 std::vector<unsigned char> read_bytes(const std::string& file, std::uint64_t limit = most_content);
+
+/// Returns at most the first `most` bytes of a regular file; nothing if there is no file of this
+/// name. A link is not followed and a FIFO is not waited for: throws UnusableFile if the name is of
+/// something else than a regular file, or cannot be read.
+std::optional<std::string> read_own_file(const std::filesystem::path& file, std::size_t most);
+
+struct UnusableFile : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// Returns the files and the available memory of this machine.
 Sources files_of_this_machine();

@@ -45,6 +45,7 @@ void Interruption::listen(const std::stop_token& end) {
         sigwait(&signals_, &signal);
         if (end.stop_requested()) return;
         if (signal == waking) continue;
+        if (!holds_) _exit(128 + signal);
         if (!first && second_ == SecondSignal::ends_at_once) _exit(128 + signal);
         first = false;
         interrupt(signal);

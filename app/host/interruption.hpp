@@ -1,4 +1,5 @@
-// Turns Ctrl-C into a stop token. While this object lives, the first SIGINT, SIGTERM or SIGHUP
+// Turns Ctrl-C into a stop token. Until hold() is called there is nothing to lose, so SIGINT, SIGTERM
+// or SIGHUP ends the process at once, whatever it reads or waits for. After that, the first signal
 // requests a stop. The second ends the process at once, as it would have without this object. In a
 // parallel job, one request to stop may arrive as several signals, from the launcher and from the
 // batch system, and both kill processes that are slow to end. There, all signals but the first are
@@ -26,6 +27,9 @@ class Interruption {
     Interruption& operator=(const Interruption&) = delete;
     ~Interruption();
 
+    /// From now on, the first signal requests a stop. Thread-safe.
+    void hold() { holds_ = true; }
+
     [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
     /// Acts as if the signal had arrived. It does not count as the first one.
     void interrupt(int signal);
@@ -40,6 +44,7 @@ class Interruption {
     sigset_t before_{};
     std::stop_source source_;
     std::atomic<int> signal_ = 0;
+    std::atomic<bool> holds_ = false;
     std::jthread listener_;
 };
 

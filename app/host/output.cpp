@@ -1,7 +1,8 @@
 #include "app/host/output.hpp"
 
 #include <cerrno>
-#include <cstdlib>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <system_error>
@@ -17,12 +18,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// An open file that the destructor removes unless it is kept.
+// Returns a name beside `file` that nobody can foresee.
+fs::path unforeseeable_name(const fs::path& file) {
+    std::uint64_t number = 0;
+    if (::getentropy(&number, sizeof number) != 0)
+        throw OutputError(fmt::format("{}: cannot be written: no random name: {}", file.string(),
+                                      std::strerror(errno)));
+    return fs::path(file).concat(fmt::format(".{:016x}.tmp", number));
+}
+
+// A new open file beside `file`, which the destructor removes unless it is renamed. Its name cannot
+// be foreseen and belongs to nothing else, so that nobody's link is followed and no two processes
+// share it.
 class TemporaryFile {
   public:
-    explicit TemporaryFile(fs::path path)
-        : path_(std::move(path)),
-          handle_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    explicit TemporaryFile(fs::path file)
+        : file_(std::move(file)),
+          path_(unforeseeable_name(file_)),
+          handle_(
+              ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)) {
         if (handle_ < 0) fail("cannot be written", errno);
     }
     TemporaryFile(const TemporaryFile&) = delete;
@@ -43,25 +57,49 @@ class TemporaryFile {
             fail("cannot be brought to the disk", errno);
     }
 
-    void rename_to(const fs::path& file) {
+    void take_its_place() {
         const int handle = std::exchange(handle_, -1);
         if (::close(handle) != 0) fail("cannot be closed", errno);
-        if (::rename(path_.c_str(), file.c_str()) != 0) fail("cannot be renamed", errno);
+        if (::rename(path_.c_str(), file_.c_str()) != 0) fail("cannot be renamed", errno);
         kept_ = true;
     }
 
   private:
     [[noreturn]] void fail(std::string_view what, int error) const {
-        if (handle_ >= 0 || error == 0) ::unlink(path_.c_str());
-        throw OutputError(fmt::format("{}: {}: {}", path_.string(), what, std::strerror(error)));
+        throw OutputError(fmt::format("{}: {}: {}", file_.string(), what, std::strerror(error)));
     }
 
-    fs::path path_;
+    fs::path file_;
+    fs::path path_;  // until it takes its place
     int handle_;
     bool kept_ = false;
 };
 
+// Returns whether this is a name that unforeseeable_name makes.
+bool is_temporary(std::string_view name) {
+    constexpr std::string_view end = ".tmp";
+    constexpr std::size_t digits = 16;
+    if (!name.ends_with(end) || name.size() < 1 + digits + end.size()) return false;
+    name.remove_suffix(end.size());
+    const std::string_view number = name.substr(name.size() - digits);
+    return name[name.size() - digits - 1] == '.' &&
+           number.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace
+
+void remove_leftovers(const fs::path& folder, std::chrono::seconds age) {
+    const auto long_ago = fs::file_time_type::clock::now() - age;
+    std::error_code error;
+    for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::end(entry);
+         entry.increment(error)) {
+        std::error_code ignored;
+        if (is_temporary(entry->path().filename().string()) &&
+            entry->symlink_status(ignored).type() == fs::file_type::regular &&
+            entry->last_write_time(ignored) < long_ago)
+            fs::remove(entry->path(), ignored);
+    }
+}
 
 void prepare_folder(const fs::path& folder) {
     std::error_code error;
@@ -73,24 +111,25 @@ void prepare_folder(const fs::path& folder) {
             fmt::format("{}: the output folder cannot be made: {}; name another with --out",
                         folder.string(), error.message()));
     try {
-        TemporaryFile(folder / ".writable.tmp").write("", Flush::yes);
+        TemporaryFile(folder / ".writable").write("", Flush::yes);
     } catch (const OutputError& unwritable) {
         throw OutputError(fmt::format("{}; name another folder with --out", unwritable.what()));
     }
+    remove_leftovers(folder, std::chrono::hours(1));
 }
 
 void write_file(const fs::path& file, std::string_view text, Flush flush) {
-    TemporaryFile temporary(fs::path(file).concat(".tmp"));
+    TemporaryFile temporary(file);
     temporary.write(text, flush);
-    temporary.rename_to(file);
+    temporary.take_its_place();
 }
 
 void write_file_in_pieces(
     const fs::path& file,
     const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write) {
-    TemporaryFile temporary(fs::path(file).concat(".tmp"));
+    TemporaryFile temporary(file);
     write([&temporary](std::string_view piece) { temporary.write(piece, Flush::no); });
-    temporary.rename_to(file);
+    temporary.take_its_place();
 }
 
 }  // namespace paceline

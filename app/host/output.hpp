@@ -1,7 +1,9 @@
 // Writes files atomically: each is written under another name, flushed to the disk, and then
-// renamed.
+// renamed. The other name, FILE.<random>.tmp, is new and cannot be foreseen, so no link is followed
+// and several processes may write the same file. A link at FILE itself is replaced.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,9 +17,12 @@ struct OutputError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Creates the folder if necessary, and checks that a file can be written there. Throws
-/// OutputError.
+/// Creates the folder if necessary, checks that a file can be written there, and removes files that
+/// a process killed over an hour ago has left half-written. Throws OutputError.
 void prepare_folder(const std::filesystem::path& folder);
+
+/// Removes files that killed processes have left half-written, if they are older than `age`.
+void remove_leftovers(const std::filesystem::path& folder, std::chrono::seconds age);
 
 /// Whether a file is flushed to the disk before it is renamed. A file that is not flushed may be
 /// empty or truncated after a power failure, so its readers must detect that.

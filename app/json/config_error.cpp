@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/json/printable.hpp"
+
 namespace paceline {
 
 namespace {
@@ -9,27 +11,24 @@ namespace {
 constexpr std::size_t longest_path = 100;
 constexpr std::size_t longest_problem = 560;
 
+// Returns at most `most` bytes of the text, and no part of a character of UTF-8 at their end.
+std::string_view cut(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return text;
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80) --most;
+    return text.substr(0, most);
+}
+
 std::string message(const std::string& file, std::string_view path, std::string_view problem) {
     const std::string where = one_line(path, longest_path);
-    return fmt::format("{}: {}{}{}", file, where, where.empty() ? "" : ": ",
+    return fmt::format("{}: {}{}{}", printable(file), where, where.empty() ? "" : ": ",
                        one_line(problem, longest_problem));
 }
 
 }  // namespace
 
 std::string one_line(std::string_view text, std::size_t most) {
-    std::string line;
-    for (const char c : text) {
-        if (line.size() >= most) break;
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '\n')
-            line += "\\n";
-        else if (byte < 0x20 || byte == 0x7F)
-            line += fmt::format("\\x{:02x}", byte);
-        else
-            line += c;
-    }
-    return line;
+    const std::string line = printable(cut(text, most));
+    return std::string(cut(line, most));
 }
 
 ConfigError::ConfigError(const std::string& file, std::string_view path, std::string_view problem)

@@ -1,7 +1,6 @@
 #include "app/json/json_file.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -33,31 +32,47 @@ std::string reason(const nlohmann::json::exception& error) {
     return std::string(what.substr(0, 200));
 }
 
-// Checks depth and repeated keys during parsing.
-class Guard {
+// Checks depth and repeated keys, before anything is built. nlohmann's parser could do this while it
+// builds, through a callback, but with one it looks at all elements of a list after each of them.
+class Guard : public nlohmann::json_sax<Json> {
   public:
     explicit Guard(std::string file) : file_(std::move(file)) {}
 
-    bool operator()(int /*depth*/, Json::parse_event_t event, Json& value) {
-        using Event = Json::parse_event_t;
-        if (event == Event::object_start || event == Event::array_start) {
-            keys_.emplace_back();
-            if (keys_.size() > max_depth)
-                throw ConfigError(file_, "",
-                                  fmt::format("nested deeper than {} levels", max_depth));
-        } else if (event == Event::object_end || event == Event::array_end) {
-            keys_.pop_back();
-        } else if (event == Event::key) {
-            const auto& key = value.get_ref<const std::string&>();
-            if (!keys_.back().insert(key).second)
-                throw ConfigError(file_, "",
-                                  fmt::format("the key \"{}\" occurs twice in one object; keep one",
-                                              key.substr(0, 100)));
-        }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t&) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool start_object(std::size_t) override { return begin(); }
+    bool start_array(std::size_t) override { return begin(); }
+    bool end_object() override { return end(); }
+    bool end_array() override { return end(); }
+    bool key(string_t& name) override {
+        if (!keys_.back().insert(name).second)
+            throw ConfigError(file_, "",
+                              fmt::format("the key \"{}\" occurs twice in one object; keep one",
+                                          name.substr(0, 100)));
         return true;
+    }
+    // The parser that builds reports the error.
+    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+        return false;
     }
 
   private:
+    bool begin() {
+        keys_.emplace_back();
+        if (keys_.size() > max_depth)
+            throw ConfigError(file_, "", fmt::format("nested deeper than {} levels", max_depth));
+        return true;
+    }
+    bool end() {
+        keys_.pop_back();
+        return true;
+    }
+
     std::string file_;
     std::vector<std::set<std::string>> keys_;
 };
@@ -76,7 +91,8 @@ Json parse_json(std::string_view text, const std::string& file) {
         throw ConfigError(
             file, "", fmt::format("is not JSON at {}: a NUL byte", line_and_column(text, nul + 1)));
     try {
-        return Json::parse(text.begin(), text.end(), std::ref(guard));
+        Json::sax_parse(text.begin(), text.end(), &guard);
+        return Json::parse(text.begin(), text.end());
     } catch (const nlohmann::json::parse_error& error) {
         throw ConfigError(
             file, "",

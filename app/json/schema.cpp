@@ -40,9 +40,19 @@ std::vector<std::string_view> properties(const Nodes& nodes) {
     return names;
 }
 
+bool is_index(std::string_view key) {
+    return !key.empty() && std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_list(const Nodes& nodes) {
+    return std::ranges::any_of(nodes, [](const Json* node) { return node->contains("items"); });
+}
+
 Nodes descend(const Json& schema, const Nodes& nodes, const std::string& key) {
     Nodes below;
     for (const Json* node : nodes) {
+        if (const auto items = node->find("items"); items != node->end() && is_index(key))
+            expand(schema, *items, below);
         const auto found = node->find("properties");
         if (found == node->end() || !found->contains(key)) continue;
         expand(schema, found->at(key), below);
@@ -76,10 +86,12 @@ std::vector<std::string> split_path(std::string_view path) {
     std::vector<std::string> parts;
     std::size_t begin = 0;
     while (true) {
-        const std::size_t dot = path.find('.', begin);
-        parts.emplace_back(path.substr(begin, dot - begin));
-        if (dot == std::string_view::npos) return parts;
-        begin = dot + 1;
+        const std::size_t end = path.find_first_of(".[", begin);
+        std::string_view part = path.substr(begin, end - begin);
+        if (part.ends_with(']')) part.remove_suffix(1);
+        parts.emplace_back(part);
+        if (end == std::string_view::npos) return parts;
+        begin = end + 1;
     }
 }
 
@@ -89,7 +101,10 @@ std::string path_problem(const Json& schema, std::string_view path) {
     for (const std::string& key : split_path(path)) {
         Nodes below = descend(schema, nodes, key);
         const std::vector<std::string_view> known = properties(nodes);
-        if (known.empty()) return fmt::format("nothing lies below this path at \"{}\"", key);
+        if (below.empty() && known.empty() && is_list(nodes))
+            return fmt::format("\"{}\" is no index of a list; elements count from 0", key);
+        if (below.empty() && known.empty())
+            return fmt::format("nothing lies below this path at \"{}\"", key);
         if (below.empty()) return unknown_name(key, "a key on this path", known);
         nodes = std::move(below);
     }

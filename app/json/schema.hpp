@@ -16,7 +16,8 @@ const Json& scenario_schema();
 /// that the schema has a definition of this name, with properties.
 Keys definition_keys(std::string_view name);
 
-/// Returns the parts of a dotted path. Requires a path that is not empty.
+/// Returns the parts of a path: "a.0.b" and "a[0].b" are "a", "0" and "b". Requires a path that is
+/// not empty.
 std::vector<std::string> split_path(std::string_view path);
 
 /// Returns an empty string if some scenario can have this path. Otherwise returns what is wrong

@@ -5,16 +5,21 @@
 // the files of this machine. A page in a browser, a Python module and tests give texts that they
 // hold in memory.
 //
+// What has been read stays on the shelf, which copies of a Sources share, so the points of a study
+// read a file once. Make new sources to see files that have changed.
+//
 // A file has a name: the name that the scenario gives it, relative to the folder of the scenario's
 // own name (see beside). Names are texts with "/" between folders; only the source knows whether
 // there is a file system. Errors show the same name.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/json/shelf.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -29,6 +34,7 @@ struct Sources {
     /// Returns the memory that data and a cluster may take; 0 if that is not known, and then
     /// nothing is refused for its size.
     std::function<Bytes()> available_memory;
+    std::shared_ptr<Shelf> shelf = std::make_shared<Shelf>();
 };
 
 /// Returns the name of a file that a document calls `name`, relative to the document's folder. A

@@ -16,6 +16,7 @@
 #include "analysis/measures/link_use.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/what_if.hpp"
+#include "app/run/link_names.hpp"
 #include "app/run/run_point.hpp"
 
 namespace paceline {
@@ -187,7 +188,8 @@ std::size_t rung_of_alike_nodes(const std::vector<LadderStep>& ladder) {
     return last;
 }
 
-// Returns the closed form of a mean step over this many gradients, counted as in run_point.
+// Returns the closed form of a mean step over this many gradients per worker, counted as in
+// run_point.
 std::optional<double> model_of(const Scenario& scenario, double iterations) {
     const double computing = scenario.algorithm.computing;
     const auto steps = static_cast<std::int64_t>(iterations / computing + 1e-6);
@@ -225,7 +227,7 @@ void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
         }
         Rung rung{ladder[i].without, step_of(runs[i])};
         if (const auto star = with_star_forms(ladder[i].scenario))
-            rung.model_s = model_of(*star, runs[i].iterations);
+            rung.model_s = model_of(*star, runs[i].rated_iterations);
         if (!e.ladder.empty())
             add_to_part(e, left_out ? Obstacle::not_attributed : *rung.without,
                         e.ladder.back().step_s - rung.step_s);
@@ -255,23 +257,6 @@ void add_what_is_left(Explanation& e, const Scenario& scenario, const Metrics& l
 }
 
 // --- links ---
-
-std::string name_of_link(const LinkLabel& label, int nodes) {
-    if (label.role != LinkRole::node || label.host < nodes) return label.name;
-    std::string name = label.name;  // "node 64 up", which is a server's
-    const std::string host = fmt::format("node {}", label.host);
-    if (const auto at = name.find(host); at != std::string::npos)
-        name.replace(at, host.size(), fmt::format("server {}", label.host - nodes));
-    return name;
-}
-
-std::string kind_of_link(const LinkLabel& label, int nodes) {
-    std::string kind = label.kind;
-    if (label.role == LinkRole::node && label.host >= nodes)
-        if (const auto at = kind.find("node"); at != std::string::npos)
-            kind.replace(at, 4, "server");
-    return kind;
-}
 
 void add_link(Explanation& e, const std::string& kind, const LinkLoad& load) {
     auto found = std::ranges::find(e.kinds, kind, &LinkKind::kind);
@@ -385,9 +370,7 @@ Improvement with_nodes_doubled(const Study& study, const Point& point,
     const char* const key = cluster.contains("devices") ? "devices" : "nodes";
     cluster[key] = 2 * cluster[key].get<std::int64_t>();
     try {
-        DataCache own;
-        DataCache& data = options.data != nullptr ? *options.data : own;
-        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, study.sources, data));
+        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, study.sources));
         if (messages_per_step(doubled) > 100.0 * static_cast<double>(options.most_messages))
             return give_up("a step of so many would take minutes to simulate");
         candidate.scenario = std::move(doubled);
@@ -422,7 +405,7 @@ void add_description(Explanation& e, const Study& study, std::size_t number) {
     const Point& point = study.points[number];
     const Scenario& scenario = point.scenario;
     e.file = study.file;
-    e.title = scenario.title;
+    e.title = study.title;
     e.point = number;
     e.points = study.points.size();
     for (std::size_t a = 0; a < study.axes.size(); ++a)
@@ -447,6 +430,10 @@ void add_notes(Explanation& e, const Scenario& scenario, const Extent& extent) {
         e.notes.emplace_back(
             "it trains, and is explained on the clock alone: without values, and without its "
             "target; densities go by their declared laws");
+    if (e.of_steps && extent.steps > *e.of_steps)
+        e.notes.push_back(fmt::format(
+            "{} steps are explained, whole periods of the algorithm; the point takes {}",
+            extent.steps, *e.of_steps));
     if (e.of_steps && extent.steps < *e.of_steps && !extent.time)
         e.notes.push_back(
             fmt::format("the first {} of {} steps are explained", extent.steps, *e.of_steps));
@@ -532,11 +519,22 @@ void add_note_on_noise(Explanation& e) {
 
 }  // namespace
 
+Scenario as_explained(Scenario scenario) {
+    scenario = on_the_clock_alone(std::move(scenario));
+    if (const auto steps = steps_to_end_period(scenario)) {
+        const std::optional<Duration> time = scenario.stop.time;
+        scenario.stop = {};
+        scenario.stop.iterations = steps;
+        scenario.stop.time = time;
+    }
+    return scenario;
+}
+
 Explanation explain_point(const Study& study, std::size_t number, const ExplainOptions& options) {
     const Point& point = study.points[number];
     Explanation e;
     add_description(e, study, number);
-    const Scenario whole = on_the_clock_alone(point.scenario);
+    const Scenario whole = as_explained(point.scenario);
     const Extent extent = extent_of(whole, options);
     const Scenario base = cut(whole, extent);
     e.steps = extent.steps;

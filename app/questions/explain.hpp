@@ -148,9 +148,12 @@ struct Explanation {
 struct ExplainOptions {
     std::int64_t most_messages = 300'000;  // of one run, which always has a step and a period
     int threads = 1;
-    DataCache* data = nullptr;  // shared by several explanations; null: a cache of its own
-    SpinLimit spin{};           // of each run
+    SpinLimit spin{};  // of each run
 };
+
+/// Returns a point's scenario as it is explained: without values, and in whole periods of its
+/// algorithm.
+Scenario as_explained(Scenario scenario);
 
 /// Runs the point about ten times. If the unmodified point fails, the explanation has no parts and
 /// nothing that follows them.

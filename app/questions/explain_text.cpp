@@ -9,6 +9,7 @@
 
 #include "app/json/config_error.hpp"
 #include "app/json/object_reader.hpp"
+#include "app/json/printable.hpp"
 #include "app/questions/explain.hpp"
 
 namespace paceline {
@@ -167,10 +168,11 @@ std::string head(const Explanation& e) {
     std::string text = e.file;
     if (e.points > 1) text += fmt::format(", point {} (of 0 to {})", e.point, e.points - 1);
     text += "\n";
-    if (!e.title.empty()) text += e.title + "\n";
-    for (const auto& [axis, name] : e.choice) text += fmt::format("  {} = {}\n", axis, name);
-    text += fmt::format("\n{} on {}, {} {} on a {}", e.algorithm, e.workload, e.nodes,
-                        e.nodes == 1 ? "node" : "nodes", e.fabric);
+    if (!e.title.empty()) text += printable(e.title) + "\n";
+    for (const auto& [axis, name] : e.choice)
+        text += fmt::format("  {} = {}\n", axis, printable(name));
+    text += fmt::format("\n{} on {}, {} {} on a {}", printable(e.algorithm), printable(e.workload),
+                        e.nodes, e.nodes == 1 ? "node" : "nodes", e.fabric);
     if (e.workers != e.nodes) text += fmt::format(", {} devices", e.workers);
     if (e.time_limit_s)
         text += fmt::format("; a run ends at {}", with_unit(*e.time_limit_s));

@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/compression/sparse.hpp"
+#include "app/json/printable.hpp"
 #include "app/json/resources.hpp"
-#include "app/questions/mixing_report.hpp"
-#include "app/questions/stop_report.hpp"
-#include "app/run/run_point.hpp"
-#include "app/run/running_time.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/compressors.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/workload/devices.hpp"
@@ -158,6 +154,21 @@ std::string list_links() {
     return text;
 }
 
+std::string list_compressors() {
+    static const std::string nowhere = "list";
+    std::string text =
+        "  the \"compressor\" of an algorithm that has one, for a tensor of d entries\n";
+    for (const CompressorEntry& entry : compressor_table()) {
+        const Json json{{"kind", entry.name}};
+        const Compressor made = read_compressor({&json, &nowhere, "compressor"});
+        text += fmt::format("  {:<20} {}\n  {:<20} {}, {}; keys: {}\n", entry.name, entry.summary,
+                            "", made.aggregation == Aggregation::summable ? "summable" : "gathered",
+                            made.unbiased ? "unbiased" : "biased",
+                            fmt::join(compressor_keys(entry), ", "));
+    }
+    return text;
+}
+
 std::string list_collectives() {
     return "  n workers, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n"
            "  all_reduce  ring                2(n-1) (L + ceil(S/n)/B)\n"
@@ -189,6 +200,7 @@ struct List {
 
 constexpr auto lists = std::to_array<List>({{"algorithms", &list_algorithms},
                                             {"fabrics", &list_fabrics},
+                                            {"compressors", &list_compressors},
                                             {"mixings", &list_mixings},
                                             {"models", &list_models},
                                             {"data", &list_data},
@@ -257,61 +269,6 @@ std::string algorithms_json() {
                             {"algorithms", std::move(algorithms)}});
     }
     return families.dump(2) + '\n';
-}
-
-namespace {
-
-std::string running_time(const Study& study) {
-    double messages = 0;
-    double seconds = 0;
-    for (const Point& point : study.points) {
-        const auto of_point = expected_seconds(point.scenario);
-        if (!of_point)
-            return "\nrunning it: as long as its points take to reach their time limits\n";
-        messages += messages_of_run(point.scenario).value_or(0);
-        seconds += *of_point;
-    }
-    return fmt::format(
-        "\nrunning it: {:.3g} messages, about {:.2g} s on one core; several times that where "
-        "messages share links\n",
-        messages, seconds);
-}
-
-}  // namespace
-
-std::string check_text(const Study& study) {
-    std::string text = fmt::format("{}: well-formed\n", study.file);
-    if (!study.title.empty()) text += fmt::format("title   {}\n", study.title);
-    text += fmt::format("points  {}\n", study.points.size());
-    for (const Axis& axis : study.axes)
-        text += fmt::format("axis    {}: {}\n", axis.path, fmt::join(axis.names, ", "));
-    text +=
-        fmt::format("\nclosed form of a step on an idle network, and the messages of the run:\n");
-    constexpr std::size_t most = 40;
-    for (std::size_t i = 0; i < study.points.size() && i < most; ++i) {
-        const Point& point = study.points[i];
-        const std::int64_t steps = point.scenario.steps().value_or(1);
-        const auto model = model_step_time(point.scenario, steps);
-        const auto messages = messages_of_run(point.scenario);
-        text += fmt::format("  point {:>3}: {:<18} {:>6} workers  {:<12} {:<13} {}\n", i,
-                            point.scenario.algorithm.label, point.scenario.cluster.workers,
-                            point.scenario.workload.name,
-                            model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known",
-                            messages ? fmt::format("{:.3g}", *messages) : "not known");
-        for (const Scenario& job : point.scenario.other_jobs)
-            text +=
-                fmt::format("      beside it: {:<18} {:>6} workers  {:<12} {}\n",
-                            job.algorithm.label, job.cluster.workers, job.workload.name, job.job);
-        if (const std::size_t sources = point.scenario.cluster.background.size(); sources > 0)
-            text += fmt::format("      beside it: {} of background traffic\n",
-                                sources == 1 ? "a source" : fmt::format("{} sources", sources));
-    }
-    if (study.points.size() > most)
-        text += fmt::format("  ... and {} points more\n", study.points.size() - most);
-    text += mixing_text(study);
-    for (const std::string& warning : stop_warnings(study))
-        text += fmt::format("warning: {}\n", warning);
-    return text + running_time(study);
 }
 
 }  // namespace paceline

@@ -1,11 +1,9 @@
-// What `paceline list` and `paceline check` print.
+// What `paceline list` prints.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "app/scenario/study.hpp"
 
 namespace paceline {
 
@@ -17,8 +15,5 @@ std::string list_text(std::string_view name);
 
 /// Returns the table of algorithms as JSON: a list of families, each with its algorithms.
 std::string algorithms_json();
-
-/// Returns what a study would run: its axes, its points and the closed forms of a step.
-std::string check_text(const Study& study);
 
 }  // namespace paceline

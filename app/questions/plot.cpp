@@ -104,6 +104,8 @@ std::vector<std::string> plot_command(const std::string& python, const fs::path&
     add_option(command, "--x", request.x);
     add_option(command, "--y", request.y);
     add_option(command, "--value", request.value);
+    for (const std::string& target : request.targets) add_option(command, "--target", target);
+    add_option(command, "--band", request.band);
     add_option(command, "--scale", request.scale);
     add_option(command, "--width", request.width);
     for (const std::string& condition : request.where) add_option(command, "--where", condition);

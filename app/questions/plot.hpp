@@ -20,6 +20,8 @@ struct PlotRequest {
     std::string x;                   // empty where not given, like the following ones
     std::string y;
     std::string value;
+    std::vector<std::string> targets;  // "NUMBER" or "COLUMN=NUMBER"
+    std::string band;
     std::string scale;
     std::string width;
     std::optional<std::string> title;

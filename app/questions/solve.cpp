@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
+#include "app/questions/warnings/warnings.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
 #include "app/study/study_file.hpp"
@@ -56,7 +58,7 @@ void check_settings(const SolveQuestion& question, const VariedQuantity& varied)
 }
 
 Subject other_subject(const SolveQuestion& question, const VariedQuantity& varied) {
-    Subject other{question.settings, true};
+    Subject other{question.settings, question.picks, true};
     for (const std::string& setting : question.against) {
         other.settings.push_back(setting);
         const std::string path = path_of(setting);
@@ -100,7 +102,7 @@ class Comparison {
     Comparison(const SolveQuestion& question, const VariedQuantity& varied, SolveOptions options)
         : question_(question),
           points_(open_scenario(question.file), varied, std::move(options)),
-          main_{question.settings, true},
+          main_{question.settings, question.picks, true},
           other_(other_subject(question, varied)) {}
 
     // Returns whether the scenario takes only whole numbers at this path. Throws ConfigError if it
@@ -162,6 +164,21 @@ class Comparison {
         return sides;
     }
 
+    // Returns each warning of the points at these values once.
+    std::vector<std::string> warnings(const std::vector<double>& values) {
+        std::vector<Candidate> all = candidates(main_, values);
+        if (has_other()) std::ranges::move(candidates(other_, values), std::back_inserter(all));
+        std::vector<std::string> lines;
+        for (const Candidate& candidate : all) {
+            if (!candidate.point) continue;
+            Warnings of_point;
+            of_point.see(*candidate.point);
+            for (std::string& line : of_point.lines({}))
+                if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+        }
+        return lines;
+    }
+
   private:
     std::vector<Candidate> candidates(const Subject& subject, const std::vector<double>& values) {
         std::vector<Candidate> all;
@@ -174,7 +191,8 @@ class Comparison {
         if (!candidate.point) return std::nullopt;
         const Scenario& scenario = candidate.point->scenario;
         const auto steps = scenario.steps();
-        const auto model = steps ? model_step_time(scenario, *steps) : std::nullopt;
+        const auto model =
+            steps ? model_step_time(scenario, rated_steps(scenario, *steps)) : std::nullopt;
         if (!model || scenario.training) return std::nullopt;
         const double step_s = to_seconds(*model) / scenario.algorithm.computing;
         const double work_s = to_seconds(scenario.workload.step());
@@ -222,6 +240,16 @@ bool nothing_but_gaps(const Changes& found) {
 }
 
 }  // namespace
+
+std::vector<std::string> solve_warnings(const SolveQuestion& question) {
+    check_column(question.column);
+    check_target(question);
+    const VariedQuantity varied = read_varied_quantity(question.vary);
+    check_settings(question, varied);
+    Comparison comparison(question, varied, {});
+    comparison.check_ends(varied);
+    return comparison.warnings({varied.from, varied.to});
+}
 
 Solution solve(const SolveQuestion& question, const SolveOptions& options) {
     check_column(question.column);

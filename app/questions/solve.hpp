@@ -8,6 +8,9 @@
 // analysis/measures/crossings.hpp says how the range is searched, and what is found and missed. Where closed
 // forms of the step exist, the same search runs on them alone and needs no simulation.
 //
+// A point whose last step falls into a period of its algorithm takes the other steps of that period,
+// too, unless it trains or the steps are what is varied.
+//
 // A value is a gap if the scenario refuses it, or if its run fails, diverges or leaves the column
 // empty. For bandwidths, durations, sizes and numbers, the scenario must accept both ends of the
 // range. For whole numbers, such as nodes, it must accept one of the two.
@@ -30,6 +33,7 @@ inline constexpr std::size_t most_whole_numbers = 200;  // up to here, all are t
 struct SolveQuestion {
     std::string file;
     std::vector<std::string> settings;  // "path=value", for the scenario
+    std::vector<std::string> picks{};   // "axis=label", for both scenarios
     std::string vary;                   // "path=from..to"
     std::string column;
     std::optional<double> equals{};      // either this,
@@ -51,6 +55,10 @@ struct Solution {
     std::size_t points = 0;  // that were evaluated
     std::size_t kept = 0;    // number of them from an earlier run
 };
+
+/// Returns what there is to warn of at both ends of the range, in both scenarios. Runs nothing.
+/// Throws ConfigError.
+std::vector<std::string> solve_warnings(const SolveQuestion& question);
 
 /// Throws ConfigError before anything runs, SearchStopped, and OutputError if a point cannot be
 /// stored.

@@ -4,13 +4,24 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "app/questions/what_if.hpp"
 #include "app/run/results.hpp"
+#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 
 namespace paceline {
 
 namespace {
+
+// Returns the "stop" of a point with this number of steps instead of its own.
+std::string stop_after(std::int64_t steps, const Point& point) {
+    Json stop = Json::parse(point.resolved)["stop"];
+    for (const char* key : {"epochs", "samples"}) stop.erase(key);
+    stop["iterations"] = steps;
+    return stop.dump();
+}
 
 bool has_values(const Metrics& metrics) {
     return !metrics.failed() && metrics.outcome != "diverged";
@@ -21,7 +32,12 @@ bool has_values(const Metrics& metrics) {
 Point SolvePoints::read(const Subject& subject, double value) {
     std::vector<std::string> settings = subject.settings;
     if (subject.varies) settings.push_back(varied_.setting(value));
-    return read_single_point(scenario_, settings, cache_);
+    Point point = read_single_point(scenario_, settings, subject.picks);
+    if (point.scenario.training || varied_.path.starts_with("stop")) return point;
+    const std::optional<std::int64_t> steps = steps_to_end_period(point.scenario);
+    if (!steps) return point;
+    settings.push_back("stop=" + stop_after(*steps, point));
+    return read_single_point(scenario_, settings, subject.picks);
 }
 
 Candidate SolvePoints::candidate(const Subject& subject, double value) {
@@ -32,7 +48,7 @@ Candidate SolvePoints::candidate(const Subject& subject, double value) {
     }
 }
 
-void SolvePoints::run(Study study) {
+void SolvePoints::run(const Study& study) {
     if (study.points.empty()) return;
     check_memory(study, static_cast<int>(options_.pool.loops));
     StudyOptions options;
@@ -41,6 +57,7 @@ void SolvePoints::run(Study study) {
     options.keep_in = options_.keep_in;
     options.resume = true;
     options.stop = options_.stop;
+    options.begins = options_.begins;
     const StudyOutcome outcome = run_study(study, options);
     if (!outcome.complete) throw SearchStopped{};
     kept_ += outcome.kept;
@@ -50,15 +67,15 @@ void SolvePoints::run(Study study) {
 
 std::vector<std::optional<double>> SolvePoints::column(const std::vector<Candidate>& candidates,
                                                        std::string_view name) {
-    Study study{scenario_.file, {}, {}, {}};
+    std::vector<Point> points;
     std::set<std::string> asked;
     for (const Candidate& candidate : candidates) {
         if (!candidate.point || results_.contains(candidate.point->resolved)) continue;
         if (!asked.insert(candidate.point->resolved).second) continue;
-        study.points.push_back(*candidate.point);
-        study.points.back().number = study.points.size() - 1;
+        points.push_back(*candidate.point);
+        points.back().number = points.size() - 1;
     }
-    run(std::move(study));
+    run({scenario_.file, {}, {}, Points(std::move(points))});
     std::vector<std::optional<double>> values;
     for (const Candidate& candidate : candidates) {
         std::optional<double>& value = values.emplace_back();

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -27,12 +28,14 @@ struct SolveOptions {
     Telling telling = Telling::nothing;
     std::optional<std::filesystem::path> keep_in{};
     std::stop_token stop{};
+    std::function<void()> begins{};  // called before points run
 };
 
 /// A scenario whose column is evaluated.
 struct Subject {
-    std::vector<std::string> settings;  // as --set takes them
-    bool varies = true;                 // its free quantity takes the searched values
+    Settings settings;
+    Picks picks;
+    bool varies = true;  // its free quantity takes the searched values
 };
 
 /// The search was stopped. Finished points are stored.
@@ -70,12 +73,11 @@ class SolvePoints {
     [[nodiscard]] std::size_t kept() const { return kept_; }
 
   private:
-    void run(Study study);
+    void run(const Study& study);
 
     ScenarioText scenario_;
     VariedQuantity varied_;
     SolveOptions options_;
-    DataCache cache_;
     std::map<std::string, Metrics> results_;  // by the point's JSON
     std::size_t kept_ = 0;                    // number of them from an earlier run
 };

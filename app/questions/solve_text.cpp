@@ -284,6 +284,7 @@ Json question_json(const SolveQuestion& question, const Solution& solution) {
     const bool logarithmic = solution.search.scale == Scale::logarithmic;
     Json json{{"scenario", question.file},
               {"settings", question.settings},
+              {"picks", question.picks},
               {"vary",
                {{"path", varied.path},
                 {"from", value_json(varied, varied.from)},

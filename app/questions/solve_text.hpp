@@ -11,7 +11,7 @@ namespace paceline {
 std::string solution_text(const SolveQuestion& question, const Solution& solution);
 
 /// Returns one JSON object:
-///   "question"     scenario, settings, vary {path, from, to, scale, unit}, column, equals or
+///   "question"     scenario, settings, picks, vary {path, from, to, scale, unit}, column, equals or
 ///                  against,
 ///                  times, other_varies, tolerance
 ///   "answers"      kind (crossing, jump, equal, hidden), at, from, to, before, after (above,

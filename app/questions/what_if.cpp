@@ -211,6 +211,14 @@ bool has_core(const Scenario& scenario) {
     return false;
 }
 
+std::optional<std::int64_t> steps_to_end_period(const Scenario& scenario) {
+    const std::optional<std::int64_t> steps = scenario.steps_of_each();
+    if (!steps || scenario.gradients_of_all()) return std::nullopt;
+    const std::int64_t whole = steps_to_whole(scenario, *steps);
+    if (whole == *steps || whole - *steps > most_steps_added) return std::nullopt;
+    return whole;
+}
+
 std::optional<IdleStar> as_star(const Scenario& scenario) {
     const ClusterChoice& cluster = scenario.cluster;
     const int nodes = cluster.fabric_nodes;

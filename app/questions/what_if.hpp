@@ -51,6 +51,14 @@ Scenario with_unlimited(Scenario scenario, Unlimited what);
 /// Removes values: nothing is trained, and timing follows the declared laws.
 Scenario on_the_clock_alone(Scenario scenario);
 
+// --- whole periods ---
+
+/// Returns the steps at which the period is over that the scenario's last step falls into; nothing
+/// if it ends one, if workers take unequal numbers of steps, or if that would take more than
+/// `most_steps_added` steps more. Rates are then those of at least one period.
+inline constexpr std::int64_t most_steps_added = 10'000;
+[[nodiscard]] std::optional<std::int64_t> steps_to_end_period(const Scenario& scenario);
+
 // --- testing for an obstacle ---
 
 [[nodiscard]] bool has_other_traffic(const Scenario& scenario);

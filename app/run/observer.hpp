@@ -33,6 +33,8 @@ struct Machine {
     const Simulation& simulation;
     const Network& network;
     std::vector<HostRole> hosts;  // [host]
+    /// Returns a link's name, as paceline explain gives it.
+    std::function<std::string(LinkId link)> link_name;
 };
 
 struct Observer {
@@ -43,5 +45,8 @@ struct Observer {
     /// Called once, when the run is over, with the main job.
     std::function<void(const Cluster& cluster)> ends{};
 };
+
+/// Returns an observer that passes everything on to both, in this order.
+NetworkObserver both(const NetworkObserver& first, const NetworkObserver& second);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// The results of a study: results.csv and its relatives, and a table for people.
+// The results of a study: results.csv and its relatives. app/run/table.hpp has the table for people.
 #pragma once
 
 #include <optional>
@@ -6,15 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/measures/metrics.hpp"
-#include "app/scenario/study.hpp"
+#include "app/run/ran_points.hpp"
 
 namespace paceline {
-
-struct PointResult {
-    Metrics metrics;
-    double wall_clock_s = 0;
-};
 
 /// Returns the numeric columns of results.csv except `point` and `nodes`.
 std::vector<std::string_view> column_names();
@@ -22,19 +16,27 @@ std::vector<std::string_view> column_names();
 /// Returns the value of a column; nothing if it is empty. Requires the name of such a column.
 std::optional<double> column_value(std::string_view name, const Metrics& metrics);
 
-/// Returns one row per point, in the study's order. The same study always gives the same bytes.
-std::string results_csv(const Study& study, const std::vector<PointResult>& results);
+/// What tells a row's point: its number, its values on the axes, its algorithm and nodes.
+struct PointName {
+    std::size_t number;
+    const std::vector<std::size_t>& choice;
+    std::string_view algorithm;
+    int nodes;
+};
+
+/// Returns the columns of that, and the fields of a point there.
+std::vector<std::string> point_headers(const std::vector<Axis>& axes);
+std::vector<std::string> point_fields(const std::vector<Axis>& axes, const PointName& point);
+
+/// Returns one row per point and job, in the study's order. The same study always gives the same
+/// bytes.
+std::string results_csv(const RanPoints& ran);
 
 /// Returns one row per evaluation of each point that trains.
-std::string timeline_csv(const Study& study, const std::vector<PointResult>& results);
+std::string timeline_csv(const RanPoints& ran);
 
 /// Returns mean, standard deviation and count over the seeds, if "seed" is an axis: one row for
 /// each combination of the other axes.
-std::optional<std::string> summary_csv(const Study& study, const std::vector<PointResult>& results);
-
-/// Returns speedups: a line per combination of the other axes, a column per number of nodes.
-/// Without a sweep over nodes, returns a line per point with its step time, closed form and
-/// speedup.
-std::string speedup_table(const Study& study, const std::vector<PointResult>& results);
+std::optional<std::string> summary_csv(const RanPoints& ran);
 
 }  // namespace paceline

@@ -12,32 +12,14 @@
 
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/worker_processes.hpp"
-#include "analysis/forms/step_models.hpp"
-#include "analysis/traces/job_marks.hpp"
+#include "analysis/measures/step_marks.hpp"
+#include "app/run/link_names.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/network/link_processes.hpp"
 
 namespace paceline {
 
 namespace {
-
-StepTiming step_timing(const Scenario& scenario) {
-    const Workload& workload = scenario.workload;
-    const AlgorithmChoice& algorithm = scenario.algorithm;
-    if (!algorithm.bucket)
-        return accumulated(make_step_timing(workload.gradient, *workload.layout),
-                           workload.accumulation);
-    const std::int64_t entries = algorithm.bucket->count / algorithm.wire.weigh(1).count;
-    return accumulated(make_step_timing(workload.gradient, *workload.layout, workload.tensor_macs,
-                                        std::max<std::int64_t>(entries, 1)),
-                       workload.accumulation);
-}
-
-StepModelInput model_input(const Scenario& scenario, const IdleNetwork& network) {
-    return {scenario.cluster.workers, network,
-            step_timing(scenario),    scenario.workload.update,
-            scenario.workload.layout, scenario.algorithm.wire};
-}
 
 Job make_job(const Scenario& scenario) {
     Job job{Vector(scenario.workload.layout)};
@@ -83,7 +65,7 @@ std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simu
     TrainingLogOptions options;
     const Training& training = *scenario.training;
     options.cadence = training.measurement.cadence(scenario.steps_per_epoch());
-    options.measured = training.measurement.target;
+    options.measured = training.recorded_target();
     options.stop = training.stop;
     options.steps = scenario.steps_of_each();
     options.nodes = scenario.cluster.nodes;
@@ -91,6 +73,24 @@ std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simu
         options.minimum = training.model.minimum(*training.data.set, shards_of(scenario),
                                                  training.optimizer.weight_decay);
     return std::make_unique<TrainingLog>(simulation, network, problem, options);
+}
+
+std::function<bool(std::int64_t)> periods_of(const Scenario& scenario) {
+    if (scenario.algorithm.period == 1) return {};
+    return [&scenario](std::int64_t k) { return whole_steps(scenario, k) == k; };
+}
+
+// Returns whether the run may end before the number of steps that it states, or within a period.
+bool may_be_cut(const Scenario& scenario) {
+    return scenario.stop.time || scenario.training || scenario.algorithm.period > 1;
+}
+
+// Returns whether a run that ends by its number of steps ends whole periods of all workers.
+bool ends_with_a_period(const Scenario& scenario) {
+    if (scenario.algorithm.period == 1) return true;
+    if (scenario.gradients_of_all()) return false;
+    const std::optional<std::int64_t> steps = scenario.steps_of_each();
+    return steps && whole_steps(scenario, *steps) == *steps;
 }
 
 // Adds values to the job. Requires that problem and log outlive it.
@@ -110,82 +110,17 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
                          steps = scenario.steps().value_or(1)](std::int64_t k) {
         return learning_rate_at(schedule, k, steps, batch);
     };
-    if (job.gradients)
-        job.after_steps = [&log](int rank, std::int64_t k) { log.after_gradients(rank, k); };
-    else
-        job.after_steps = [&log](int rank, std::int64_t k) { log.after_steps(rank, k); };
+    const auto logged = job.gradients ? &TrainingLog::after_gradients : &TrainingLog::after_steps;
+    job.after_steps = [&log, logged, marked = job.after_steps](int rank, std::int64_t k) {
+        if (marked) marked(rank, k);
+        (log.*logged)(rank, k);
+    };
     job.after_death = [&log] { log.after_death(); };
 }
 
 }  // namespace
 
 namespace {
-
-constexpr std::int64_t most_kinds_of_steps = 1'000'000;  // they take a second or so to count
-
-// A stage is a run of consecutive steps; its end is found by bisection. Within a stage all steps
-// cost the same, or their cost repeats with the period. Calls visit(first step, its epoch, number
-// of such steps) for each kind of step until it returns false. Returns whether it was called for
-// all kinds. It gives up if a very long period makes too many kinds of steps.
-template <class Visit>
-bool for_each_stage(const Scenario& scenario, std::int64_t steps, Visit visit) {
-    const double per_epoch = scenario.steps_per_epoch();
-    const auto epoch = [per_epoch](std::int64_t k) {
-        return per_epoch > 0 ? static_cast<double>(k) / per_epoch : 0;
-    };
-    const auto stage = [&](std::int64_t k) { return scenario.algorithm.stage(k, epoch(k)); };
-    for (std::int64_t begin = 0; begin < steps;) {
-        const double here = stage(begin);
-        std::int64_t last = begin;  // known to belong to this stage
-        std::int64_t beyond = steps;
-        while (last + 1 < beyond) {
-            const std::int64_t middle = last + (beyond - last) / 2;
-            (stage(middle) == here ? last : beyond) = middle;
-        }
-        const std::int64_t period = scenario.algorithm.period;
-        if (std::min(period, last - begin + 1) > most_kinds_of_steps) return false;
-        for (std::int64_t k = begin; k <= last && k < begin + period; ++k) {
-            const std::int64_t alike = (last - k) / period + 1;
-            if (!visit(k, epoch(k), static_cast<double>(alike))) return false;
-        }
-        begin = last + 1;
-    }
-    return true;
-}
-
-}  // namespace
-
-std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
-    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
-    if (!network || steps < 1 || !scenario.other_jobs.empty()) return std::nullopt;
-    const StepModelInput in = model_input(scenario, *network);
-    double total_s = 0;
-    const bool known =
-        for_each_stage(scenario, steps, [&](std::int64_t first, double epoch, double count) {
-            const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
-            if (!step || *step == Duration::max()) return false;
-            total_s += count * to_seconds(*step);
-            return true;
-        });
-    if (!known) return std::nullopt;
-    return from_seconds(total_s / static_cast<double>(steps));
-}
-
-namespace {
-
-// Returns the messages of the dearest step. Of a run without a number of steps it looks at the
-// first million.
-double messages_of_dearest_step(const Scenario& scenario) {
-    constexpr std::int64_t first_steps = 1'000'000;
-    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
-    std::int64_t most = 0;
-    for_each_stage(scenario, scenario.steps().value_or(first_steps),
-                   [&](std::int64_t first, double /*epoch*/, double /*count*/) {
-                       most = std::max(most, scenario.algorithm.messages(in, first));
-                       return true;
-                   });
-    return static_cast<double>(most);
-}
 
 std::uint64_t resumption_limit(const Scenario& scenario, SpinLimit spin) {
     double messages = messages_of_dearest_step(scenario);
@@ -196,26 +131,6 @@ std::uint64_t resumption_limit(const Scenario& scenario, SpinLimit spin) {
 }
 
 }  // namespace
-
-std::optional<double> messages_of_run(const Scenario& scenario) {
-    std::optional<std::int64_t> steps = scenario.steps();
-    if (scenario.stop.time) {
-        const auto step = model_step_time(scenario, 1);
-        if (step && *step > Duration::zero())
-            steps = std::min(steps.value_or(std::numeric_limits<std::int64_t>::max()),
-                             *scenario.stop.time / *step + 1);
-    }
-    if (!steps) return std::nullopt;
-    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
-    double messages = 0;
-    const bool known =
-        for_each_stage(scenario, *steps, [&](std::int64_t first, double /*epoch*/, double count) {
-            messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
-            return true;
-        });
-    if (!known) return std::nullopt;
-    return messages;
-}
 
 namespace {
 
@@ -266,7 +181,16 @@ void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenar
     }
 }
 
-Machine machine_of(const Scenario& scenario, const Network& network, const Seats& seats) {
+using LinkNames = std::function<std::string(LinkId link)>;
+
+LinkNames link_names(const Scenario& scenario, const Fabric& fabric) {
+    return [label = fabric.label, nodes = scenario.cluster.fabric_nodes](LinkId link) {
+        return name_of_link(label(link), nodes);
+    };
+}
+
+Machine machine_of(const Scenario& scenario, const Network& network, const Seats& seats,
+                   LinkNames names) {
     std::vector<HostRole> hosts(static_cast<std::size_t>(network.hosts()));
     std::size_t seat = 0;
     int number = 0;
@@ -279,7 +203,7 @@ Machine machine_of(const Scenario& scenario, const Network& network, const Seats
             hosts[static_cast<std::size_t>(first + end * scenario.cluster.devices_per_node)] = {
                 .kind = HostRole::Kind::background, .job = i, .rank = end, .node = end};
     }
-    return {network.simulation(), network, std::move(hosts)};
+    return {network.simulation(), network, std::move(hosts), std::move(names)};
 }
 
 const WorkerObserver* workers_of(const Observer* observer) {
@@ -298,12 +222,15 @@ RunFacts facts_of(const Scenario& scenario) {
             workload.charged_step_batch()};
 }
 
-// Adds the metrics that do not depend on how the run went.
+// Metrics count gradients: n of them are an iteration, whatever steps computed them.
+std::int64_t steps_of(const Scenario& scenario, double iterations) {
+    return static_cast<std::int64_t>(iterations / scenario.algorithm.computing + 1e-6);
+}
+
+// Adds the metrics that follow from the scenario and the steps that were taken.
 void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
-    const Layout& layout = *scenario.workload.layout;
-    const Bytes sent = scenario.algorithm.contribution(layout);
     metrics.compression_ratio =
-        static_cast<double>(fp32.weigh(layout.entries()).count) / static_cast<double>(sent.count);
+        compression_ratio(scenario, steps_of(scenario, metrics.rated_iterations));
     if (scenario.price && metrics.total_sent_gb && metrics.total_received_gb)
         metrics.cost = scenario.price->up_per_gb * *metrics.total_sent_gb +
                        scenario.price->down_per_gb * *metrics.total_received_gb;
@@ -321,7 +248,7 @@ class OtherJob {
   public:
     OtherJob(const Scenario& scenario, NetworkPart network, const Observer* observer)
         : scenario_(scenario),
-          marks_(network),
+          marks_(network, periods_of(scenario)),
           cluster_(network, daemon_job(network.simulation(), workers_of(observer))),
           processes_(network.simulation(), EventKind::daemon) {
         marks_.watch(cluster_);
@@ -351,7 +278,7 @@ class OtherJob {
     }
 
     const Scenario& scenario_;
-    JobMarks marks_;
+    StepMarks marks_;
     Cluster cluster_;
     Processes processes_;
 };
@@ -427,16 +354,21 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     Fabric fabric = make_fabric(scenario, seats);
     std::vector<Access> accesses;
     if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
+    LinkNames names;
+    if (observer != nullptr) names = link_names(scenario, fabric);
     const RandomStreams random(scenario.seed);
     Network network(simulation, std::move(fabric), choice.transport(), random);
     if (observer != nullptr) {
-        notify(observer->begins, machine_of(scenario, network, seats));
+        notify(observer->begins, machine_of(scenario, network, seats, std::move(names)));
         network.observe(&observer->network);
     }
     LinkProcesses link_processes(network, random);
     begin_access(link_processes, choice.access, accesses);
+    StepMarks marks(network, periods_of(scenario));
     Job job = make_job(scenario);
     job.observer = workers_of(observer);
+    if (may_be_cut(scenario))
+        job.after_steps = [&marks](int rank, std::int64_t k) { marks.after_steps(rank, k); };
     std::unique_ptr<Problem> problem;
     std::unique_ptr<TrainingLog> log;
     if (scenario.training) {
@@ -445,6 +377,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
         make_it_train(job, scenario, *problem, *log);
     }
     Cluster cluster(network, std::move(job));
+    marks.watch(cluster);
     if (log) log->watch(cluster);
     const Others others(scenario, network, seats, observer);
     Processes processes(simulation);
@@ -460,8 +393,9 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     if (worker_processes) worker_processes->count_absences();
     if (observer != nullptr) notify(observer->ends, cluster);
     const bool finished = worker_processes ? worker_processes->finished() : processes.finished();
-    Metrics metrics =
-        measure(simulation, network, cluster, ended.end, finished, facts_of(scenario));
+    const bool whole = worker_processes || (finished && ends_with_a_period(scenario));
+    Metrics metrics = measure(simulation, network, cluster, ended.end, finished, facts_of(scenario),
+                              whole ? std::nullopt : marks.at_periods());
     metrics.other_jobs = others.measured();
     if (!ended.divergence.empty()) {
         metrics.outcome = "diverged";
@@ -472,11 +406,8 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
         if (ended.divergence.empty()) log->finish();
         add_learning(metrics, *log);
     }
-    // Metrics count gradients: n of them are an iteration, whatever steps computed them.
-    const double computing = scenario.algorithm.computing;
-    const auto steps = static_cast<std::int64_t>(metrics.iterations / computing + 1e-6);
-    if (const auto model = model_step_time(scenario, steps))
-        metrics.model_step_time_s = to_seconds(*model) / computing;
+    if (const auto model = model_step_time(scenario, steps_of(scenario, metrics.rated_iterations)))
+        metrics.model_step_time_s = to_seconds(*model) / scenario.algorithm.computing;
     add_ratio_and_cost(metrics, scenario);
     return metrics;
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/measures/metrics.hpp"
 #include "app/run/observer.hpp"
+#include "app/run/step_costs.hpp"
 #include "app/scenario/scenario.hpp"
 #include "sim/engine/simulation.hpp"
 
@@ -28,14 +29,5 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin =
 
 /// Returns the wires of a run with all of their users. Links are numbered as an observer sees them.
 Fabric fabric_of(const Scenario& scenario);
-
-/// Returns the closed form of a step on an idle network, averaged over `steps` steps; empty if none
-/// is known.
-std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps);
-
-/// Returns the number of messages in that many steps, over all workers. Returns nothing if only a
-/// time limit ends the run and no closed form gives the number of steps, or if steps repeat with a
-/// period of millions.
-std::optional<double> messages_of_run(const Scenario& scenario);
 
 }  // namespace paceline

@@ -1,6 +1,7 @@
 #include "app/run/running_time.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -14,26 +15,79 @@ namespace {
 constexpr double seconds_per_message = 0.2e-6;
 
 // Floating-point operations of training per second and core, with two per multiply-accumulate and
-// three passes per gradient; measured by bench/ on nets of some 100,000 parameters.
-constexpr double training_flops = 2e10;
+// three passes per gradient; measured with the nets of scenarios/.
+constexpr double training_flops = 6e10;
+
+// Time of one number of a vector, in each step, for each vector that a worker holds: what optimizers,
+// averages and copies take. Measured for a method of each family.
+constexpr double seconds_per_number = 1.2e-9;
 
 // Time to build the machine and to tear it down.
 constexpr double seconds_per_run = 50e-6;
 
-double training_seconds(const Scenario& scenario) {
-    if (!scenario.training || !scenario.steps()) return 0;
-    const std::vector<double>& macs = scenario.training->model.tensor_macs;
-    const double per_sample = 6 * std::accumulate(macs.begin(), macs.end(), 0.0);
-    return per_sample * static_cast<double>(*scenario.workload.step_batch()) *
-           scenario.cluster.workers * static_cast<double>(*scenario.steps()) / training_flops;
+double evaluations(const Scenario& scenario, double steps) {
+    const Cadence every = scenario.training->measurement.cadence(scenario.steps_per_epoch());
+    constexpr double ends = 2;
+    if (every.iterations > 0) return ends + steps / static_cast<double>(every.iterations);
+    const auto end_s = expected_sim_seconds(scenario);
+    if (every.time == Duration::zero() || !end_s) return ends;
+    return ends + *end_s / to_seconds(every.time);
+}
+
+double training_seconds(const Scenario& scenario, double steps) {
+    if (!scenario.training) return 0;
+    const Training& training = *scenario.training;
+    const std::vector<double>& macs = training.model.tensor_macs;
+    const double flops = 2 * std::accumulate(macs.begin(), macs.end(), 0.0);  // forward, a sample
+    const double entries = static_cast<double>(training.model.layout->entries());
+    const double workers = scenario.cluster.workers;
+    const auto scored = [&](std::int64_t samples) {
+        return static_cast<double>(std::min(samples, training.measurement.samples));
+    };
+    const double gradient_s =
+        3 * flops * static_cast<double>(*scenario.workload.step_batch()) / training_flops;
+    const double step_s =
+        gradient_s + scenario.algorithm.vectors.value_or(0) * entries * seconds_per_number;
+    const double evaluation_s =
+        flops *
+            (scored(training.data.set->train.count()) + scored(training.data.set->test.count())) /
+            training_flops +
+        workers * entries * seconds_per_number;
+    return steps * workers * scenario.algorithm.computing * step_s +
+           evaluations(scenario, steps) * evaluation_s;
+}
+
+}  // namespace
+
+namespace {
+
+std::optional<double> most_expected_steps(const Scenario& scenario) {
+    std::optional<double> steps;
+    if (const auto counted = scenario.steps()) steps = static_cast<double>(*counted);
+    const auto limit = scenario.stop.time;
+    if (!limit) return steps;
+    const auto model = model_step_time(scenario, 1);
+    const double step_s =
+        std::max(model ? to_seconds(*model) : 0, to_seconds(scenario.workload.step()));
+    if (step_s > 0)
+        steps = std::min(steps.value_or(std::numeric_limits<double>::max()),
+                         to_seconds(*limit) / step_s);
+    return steps;
 }
 
 }  // namespace
 
 std::optional<double> expected_seconds(const Scenario& scenario) {
     const std::optional<double> messages = messages_of_run(scenario);
-    if (!messages) return std::nullopt;
-    return seconds_per_run + *messages * seconds_per_message + training_seconds(scenario);
+    const std::optional<double> steps = most_expected_steps(scenario);
+    if (!steps || (!messages && !scenario.training)) return std::nullopt;
+    return seconds_per_run + messages.value_or(0) * seconds_per_message +
+           training_seconds(scenario, *steps);
+}
+
+bool may_end_earlier(const Scenario& scenario) {
+    return (scenario.training && scenario.training->stop.given()) ||
+           (scenario.stop.time && !model_step_time(scenario, 1));
 }
 
 std::optional<double> expected_sim_seconds(const Scenario& scenario) {

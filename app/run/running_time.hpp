@@ -10,9 +10,15 @@
 namespace paceline {
 
 /// Returns the seconds on one core if the network is idle. Contended messages cost several times as
-/// much. Returns nothing if only a time limit ends the run and no closed form gives the number of
-/// steps.
+/// much. A run that trains also takes the gradients of its workers, what their algorithm does with
+/// vectors of the model's size, and evaluations. Where only a time limit ends a run that trains and
+/// no closed form gives the number of steps, they are as many as could be computed. Returns nothing
+/// for such a run that does not train.
 std::optional<double> expected_seconds(const Scenario& scenario);
+
+/// Returns whether the run may end much earlier than expected: at a target, or because its steps
+/// take longer than they compute.
+bool may_end_earlier(const Scenario& scenario);
 
 /// Returns the simulated seconds until the end of the run, from the closed form or a time limit.
 std::optional<double> expected_sim_seconds(const Scenario& scenario);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/cluster/cluster_memory.hpp"
 #include "sim/engine/split_mix64.hpp"
 
 namespace paceline {
@@ -105,6 +106,9 @@ void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario&
     }
     training.stop = read_target(stop);
     check_accuracy_wanted(stop, *training.data.set);
+    // A target that is judged at the end alone would neither stop a run nor have a time.
+    const bool has_target = training.stop.given() || training.measurement.target.given();
+    if (has_target && !training.measurement.every_is_given) training.measurement.every_epochs = 1;
 }
 
 void check_servers(const Scenario& scenario, const Place& algorithm) {
@@ -148,7 +152,7 @@ ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
     return cluster;
 }
 
-Scenario read_other_job(const Place& place, const Scenario& main, DataCache& cache) {
+Scenario read_other_job(const Place& place, const Scenario& main) {
     const ObjectReader read(place, other_job_key_table);
     Scenario job;
     job.job = as_string(read.required("label", "the job's name in the results"));
@@ -157,7 +161,7 @@ Scenario read_other_job(const Place& place, const Scenario& main, DataCache& cac
     job.cluster = cluster_beside(
         main.cluster, read.required("nodes", "where it runs, such as \"odd\" or [4, 5]"));
     const Place workload = read.required("workload", "such as {\"profile\": \"alexnet\", ...}");
-    if (read_workload(workload, {job.cluster, job.seed, cache}, job.workload))
+    if (read_workload(workload, {job.cluster, job.seed}, job.workload))
         workload.refuse("has a \"model\"; jobs beside the main one train nothing: give a profile");
     const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
     if (const auto p = algorithm_optimizer(algorithm))
@@ -174,12 +178,12 @@ Scenario read_other_job(const Place& place, const Scenario& main, DataCache& cac
     return job;
 }
 
-void read_other_jobs(const Place& place, DataCache& cache, Scenario& scenario) {
+void read_other_jobs(const Place& place, Scenario& scenario) {
     if (!place.json->is_array()) place.refuse("is not a list of jobs, such as [{\"label\": ...}]");
     std::set<std::string> names{scenario.job};
     for (std::size_t i = 0; i < place.json->size(); ++i) {
         const Place one = place.element(i);
-        Scenario job = read_other_job(one, scenario, cache);
+        Scenario job = read_other_job(one, scenario);
         if (!names.insert(job.job).second)
             one.refuse(fmt::format("\"{}\" is another job's label; each has its own", job.job));
         scenario.other_jobs.push_back(std::move(job));
@@ -206,22 +210,6 @@ void check_density_of_stand_in(const Scenario& scenario, const Place& algorithm)
                     "share of {:.3g}, so it cannot stand in for another net; give \"model\" "
                     "larger tensors or raise the density",
                     density, sent, entries, sent / entries));
-}
-
-constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
-
-// Refuses a cluster that does not fit, before anything is allocated for every worker.
-void check_memory_of_cluster(const ClusterChoice& cluster, const Place& place) {
-    const Bytes need = cluster.workers * per_node + cluster.fabric.memory + cluster.bus_memory();
-    const Bytes free = place.outside().available_memory();
-    if (free == Bytes{0} || need <= free) return;
-    const ObjectReader read(place, cluster_keys());
-    read.optional(read.has("nodes") ? "nodes" : "devices")
-        ->refuse(fmt::format(
-            "{} workers need about {:.1f} GB of memory and {:.1f} GB are free; use fewer "
-            "nodes or a smaller fabric",
-            cluster.workers, static_cast<double>(need.count) * 1e-9,
-            static_cast<double>(free.count) * 1e-9));
 }
 
 }  // namespace
@@ -288,26 +276,26 @@ std::optional<std::int64_t> Scenario::steps() const {
     return lesser(steps_of_each(), steps_for(*this, gradients_of(*this)));
 }
 
-Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources,
-                       DataCache& cache) {
+Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources) {
     const ObjectReader read({&resolved, &file, "", &sources}, root_keys);
     Scenario scenario;
     if (const auto p = read.optional("$schema")) as_string(*p);
-    if (const auto p = read.optional("title")) scenario.title = as_string(*p);
+    if (const auto p = read.optional("title")) as_string(*p);
     if (const auto p = read.optional("seed"))
         scenario.seed =
             static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
 
     const Place wires = read.required("cluster", "the nodes and the fabric between them");
-    scenario.cluster = read_cluster(wires);
+    scenario.cluster = read_cluster(wires, scenario.seed);
     check_memory_of_cluster(scenario.cluster, wires);
     scenario.training = read_workload(
         read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"),
-        {scenario.cluster, scenario.seed, cache}, scenario.workload);
+        {scenario.cluster, scenario.seed}, scenario.workload);
     const ObjectReader cluster(*read.optional("cluster"), cluster_keys());
     if (const auto p = cluster.optional("speeds"))
-        scenario.cluster.speeds = read_speeds(
-            *p, scenario.cluster.nodes, scenario.workload.gradient, scenario.workload.time_on);
+        scenario.cluster.speeds =
+            read_speeds(*p, {scenario.cluster.nodes, scenario.seed}, scenario.workload.gradient,
+                        scenario.workload.time_on, scenario.cluster.drawn);
     const Place algorithm =
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
@@ -327,41 +315,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     read_learning(read, stop, scenario);
     check_epochs(scenario, algorithm);
     if (const auto p = read.optional("price")) scenario.price = read_price(*p);
-    if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, cache, scenario);
+    if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);
     return scenario;
-}
-
-namespace {
-
-// Memory of messages that are sent at the same time, and of connections that slow start remembers.
-Bytes memory_under_way(const Scenario& scenario) {
-    constexpr Bytes per_message{1500};  // measured: a flow, two coroutines and their awaiters
-    constexpr Bytes per_connection{64};
-    const std::int64_t workers = scenario.cluster.workers;
-    Bytes memory = workers * (scenario.algorithm.sends_at_once * per_message);
-    if (scenario.cluster.tcp && scenario.algorithm.meets_everybody)
-        memory += workers * (workers * per_connection);
-    return memory;
-}
-
-// Memory of models, momenta, gradients and messages in flight, in doubles.
-Bytes memory_of_values(const Scenario& scenario) {
-    constexpr std::int64_t vectors_per_worker = 8;
-    if (!scenario.training) return {};
-    return scenario.cluster.workers *
-           (vectors_per_worker * scenario.training->model.layout->entries() * Bytes{8});
-}
-
-}  // namespace
-
-Bytes estimated_memory(const Scenario& scenario) {
-    constexpr Bytes base{16 << 20};
-    const ClusterChoice& cluster = scenario.cluster;
-    Bytes memory = base + cluster.workers * per_node + cluster.fabric.memory +
-                   cluster.bus_memory() + memory_under_way(scenario) + memory_of_values(scenario);
-    for (const Scenario& job : scenario.other_jobs)
-        memory += job.cluster.workers * per_node + job.cluster.bus_memory() + memory_under_way(job);
-    return memory;
 }
 
 }  // namespace paceline

@@ -28,7 +28,6 @@ struct Price {
 };
 
 struct Scenario {
-    std::string title;
     std::string job = "main";  // its name, if there are several jobs
     std::uint64_t seed = 1;
     ClusterChoice cluster;
@@ -63,10 +62,6 @@ Keys price_keys();
 Keys other_job_keys();
 
 /// Reads a resolved scenario, which has no sweep. `file` is its name. Throws ConfigError.
-Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources,
-                       DataCache& cache);
-
-/// Returns the estimated peak memory of a run of the scenario.
-Bytes estimated_memory(const Scenario& scenario);
+Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources);
 
 }  // namespace paceline

@@ -1,60 +1,56 @@
 #include "app/scenario/study.hpp"
 
 #include <algorithm>
-#include <set>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
 #include "app/json/schema.hpp"
+#include "app/scenario/sweep.hpp"
+#include "app/scenario/workload/data_ahead.hpp"
 
 namespace paceline {
 
 namespace {
-
-constexpr std::string_view command_line = "command line";
-
-// An axis with the values that its names stand for.
-struct Sweep {
-    Axis axis;
-    std::vector<Json> values;
-};
-
-struct Setting {
-    std::string path;
-    Json value;
-};
 
 [[noreturn]] void refuse(std::string_view file, const std::string& path,
                          const std::string& problem) {
     throw ConfigError(std::string(file), path, problem);
 }
 
-std::string sweep_path(const std::string& axis) {
-    return fmt::format("sweep.{}", axis);
+// A study before its points are read.
+struct Plan {
+    std::string file;
+    std::string title;
+    Sources sources;
+    Sweep sweep;
+    std::vector<std::size_t> order;  // of the axes, as they are applied
+    std::vector<Setting> changes;    // of every point
+    Json json;                       // without "sweep" and "title"
+    std::size_t points = 1;
+};
+
+bool is_index(std::string_view key) {
+    return !key.empty() && key.size() < 10 &&
+           std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool leads_to(const std::string& axis, const std::string& path) {
-    return path == axis || path.starts_with(axis + ".") || path.starts_with(axis + "[");
-}
-
-Setting read_setting(const std::string& text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-        refuse(command_line, "--set",
-               fmt::format("\"{}\" is not path=value, such as cluster.nodes=8", text));
-    Setting setting{text.substr(0, equals), {}};
-    if (leads_to("sweep", setting.path))
-        refuse(command_line, "--set " + setting.path,
-               "a sweep cannot be set; set the swept path itself, which replaces its axis");
-    const std::string value = text.substr(equals + 1);
-    setting.value =
-        Json::accept(value) ? parse_json(value, std::string(command_line)) : Json(value);
-    const std::string problem = path_problem(scenario_schema(), setting.path);
-    if (!problem.empty()) refuse(command_line, "--set " + setting.path, problem);
-    return setting;
+// Returns the element of a list that a key names.
+Json& element(Json& list, const std::string& key, std::string_view file, const std::string& shown) {
+    if (!is_index(key))
+        refuse(file, shown,
+               fmt::format("leads into a list at \"{}\"; name an element by its index, from 0 on",
+                           key));
+    const std::size_t index = std::stoul(key);
+    if (index >= list.size())
+        refuse(file, shown,
+               fmt::format("names element {} of a list that has {}; elements count from 0", index,
+                           list.size()));
+    return list[index];
 }
 
 // Puts a value at a path and creates objects on the way. `shown` is the path as the user wrote it.
@@ -62,6 +58,10 @@ void put(Json& json, const std::string& path, const Json& value, std::string_vie
          const std::string& shown) {
     Json* at = &json;
     for (const std::string& key : split_path(path)) {
+        if (at->is_array()) {
+            at = &element(*at, key, file, shown);
+            continue;
+        }
         if (at->is_null()) *at = Json::object();
         if (!at->is_object())
             refuse(file, shown,
@@ -73,168 +73,123 @@ void put(Json& json, const std::string& path, const Json& value, std::string_vie
     *at = value;
 }
 
-bool is_list_of_objects(const Json& value) {
-    return value.is_array() && std::ranges::all_of(value, &Json::is_object);
-}
-
-std::string name_of(const Json& value) {
-    if (value.is_string()) return value.get<std::string>();
-    if (is_list_of_objects(value)) {
-        std::string names;
-        for (const Json& one : value) names += (names.empty() ? "" : "+") + name_of(one);
-        return names.empty() ? "none" : names;
-    }
-    if (!value.is_object()) return value.dump();
-    for (const char* key : {"label", "kind", "preset"})
-        if (const auto found = value.find(key); found != value.end() && found->is_string())
-            return found->get<std::string>();
-    return value.dump();
-}
-
-Sweep read_axis(const std::string& path, const Json& values, const std::string& file) {
-    const std::string problem =
-        path == "sweep" ? "a sweep cannot be swept" : path_problem(scenario_schema(), path);
-    if (!problem.empty()) refuse(file, sweep_path(path), problem);
-    if (!values.is_array()) refuse(file, sweep_path(path), "is not a list of values; write [...]");
-    if (values.empty()) refuse(file, sweep_path(path), "is empty; give one value at least");
-    Sweep sweep{{path, {}}, {}};
-    std::set<std::string> seen;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i].is_object() && values[i].contains("label"))
-            as_string(
-                {&values[i].at("label"), &file, fmt::format("{}[{}].label", sweep_path(path), i)});
-        const std::string name = name_of(values[i]);
-        if (!seen.insert(name).second)
-            refuse(
-                file, fmt::format("{}[{}]", sweep_path(path), i),
-                fmt::format("\"{}\" occurs twice on this axis; remove one, or give each object its "
-                            "own \"label\"",
-                            name));
-        sweep.values.push_back(values[i]);
-        sweep.axis.names.push_back(name);
-    }
-    return sweep;
-}
-
-std::vector<Sweep> read_axes(const Json& json, const std::string& file) {
-    std::vector<Sweep> axes;
-    const auto sweep = json.find("sweep");
-    if (sweep == json.end()) return axes;
-    if (!sweep->is_object())
-        refuse(file, "sweep", "is not an object of axes, such as {\"cluster.nodes\": [1, 2, 4]}");
-    for (const auto& [path, values] : sweep->items()) axes.push_back(read_axis(path, values, file));
-    return axes;
-}
-
-std::size_t count_points(const std::vector<Sweep>& axes, const std::string& file) {
-    std::size_t product = 1;
-    for (const Sweep& sweep : axes)
-        if (__builtin_mul_overflow(product, sweep.values.size(), &product) || product > most_points)
-            refuse(file, "sweep",
-                   fmt::format("the axes multiply to more than {} points; split the study",
-                               most_points));
-    return product;
-}
-
 // Applies shallow axes first, so that "algorithm" does not undo "algorithm.density".
-std::vector<std::size_t> order_of_application(const std::vector<Sweep>& axes) {
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> by_depth;
-    for (std::size_t i = 0; i < axes.size(); ++i)
-        by_depth.emplace_back(std::ranges::count(axes[i].axis.path, '.'), i);
+std::vector<std::size_t> order_of_application(const Sweep& sweep) {
+    std::vector<std::pair<std::size_t, std::size_t>> by_depth;
+    for (std::size_t i = 0; i < sweep.axes.size(); ++i)
+        by_depth.emplace_back(split_path(sweep.axes[i].axis.path).size(), i);
     std::ranges::sort(by_depth);
     std::vector<std::size_t> order;
     for (const auto& [depth, index] : by_depth) order.push_back(index);
     return order;
 }
 
-// A study before its points are made.
-struct Plan {
-    std::string file;
-    std::vector<Sweep> axes;
-    std::vector<Setting> changes;
-    Json json;  // without "sweep"
-    std::size_t points = 1;
-};
-
 bool has(const Json& json, const std::string& path) {
     const Json* at = &json;
     for (const std::string& key : split_path(path)) {
+        if (at->is_array() && is_index(key) && std::stoul(key) < at->size()) {
+            at = &(*at)[std::stoul(key)];
+            continue;
+        }
         if (!at->is_object() || !at->contains(key)) return false;
         at = &at->at(key);
     }
     return true;
 }
 
+std::string shown_value(const SweptAxis& swept, std::size_t value) {
+    return fmt::format("{}[{}]", swept.shown, value);
+}
+
 // If the error is in an object that is not in the file, blames the setting or axis below it that
 // created the object.
-void blame_maker(const ConfigError& error, const Plan& plan, const Point& point) {
+void blame_maker(const ConfigError& error, const Plan& plan,
+                 const std::vector<std::size_t>& choice) {
     if (error.path().empty() || has(plan.json, error.path())) return;
     for (const Setting& setting : plan.changes)
         if (leads_to(error.path(), setting.path))
             refuse(command_line, "--set " + setting.path, error.problem());
-    for (std::size_t i = 0; i < plan.axes.size(); ++i)
-        if (const std::string& path = plan.axes[i].axis.path; leads_to(error.path(), path))
-            refuse(plan.file, fmt::format("{}[{}]", sweep_path(path), point.choice[i]),
-                   error.problem());
+    for (std::size_t i = 0; i < plan.sweep.axes.size(); ++i)
+        if (const SweptAxis& swept = plan.sweep.axes[i]; leads_to(error.path(), swept.axis.path))
+            refuse(swept.file, shown_value(swept, choice[i]), error.problem());
+}
+
+// Returns the axis with the longest path at or above `path`; the number of axes if there is none.
+std::size_t axis_above(const std::string& path, const Sweep& sweep) {
+    std::size_t longest = sweep.axes.size();
+    for (std::size_t i = 0; i < sweep.axes.size(); ++i)
+        if (leads_to(sweep.axes[i].axis.path, path) &&
+            (longest == sweep.axes.size() ||
+             sweep.axes[i].axis.path.size() > sweep.axes[longest].axis.path.size()))
+            longest = i;
+    return longest;
 }
 
 // Reports an error of a resolved point at its location in the user's input.
-[[noreturn]] void blame(const ConfigError& error, const Study& study, const Point& point,
-                        const Plan& plan) {
-    if (error.file() != study.file) throw error;
+[[noreturn]] void blame(const ConfigError& error, const Plan& plan,
+                        const std::vector<std::size_t>& choice) {
+    if (error.file() != plan.file) throw error;
     for (const Setting& setting : plan.changes)
         if (leads_to(setting.path, error.path()))
             refuse(command_line, "--set " + error.path(), error.problem());
-    std::size_t longest = study.axes.size();
-    for (std::size_t i = 0; i < study.axes.size(); ++i)
-        if (leads_to(study.axes[i].path, error.path()) &&
-            (longest == study.axes.size() ||
-             study.axes[i].path.size() > study.axes[longest].path.size()))
-            longest = i;
-    if (longest == study.axes.size()) {
-        blame_maker(error, plan, point);
+    const std::size_t axis = axis_above(error.path(), plan.sweep);
+    if (axis == plan.sweep.axes.size()) {
+        blame_maker(error, plan, choice);
         throw error;
     }
-    const Axis& axis = study.axes[longest];
-    refuse(study.file,
-           fmt::format("{}[{}]{}", sweep_path(axis.path), point.choice[longest],
-                       error.path().substr(axis.path.size())),
+    const SweptAxis& swept = plan.sweep.axes[axis];
+    refuse(swept.file,
+           fmt::format("{}{}", shown_value(swept, choice[axis]),
+                       rest_below(swept.axis.path, error.path())),
            error.problem());
 }
 
-// Returns the values that a point takes on the axes; the last axis varies fastest.
-std::vector<std::size_t> choice_of(std::size_t number, const std::vector<Sweep>& axes) {
-    std::vector<std::size_t> choice(axes.size());
-    for (std::size_t i = axes.size(); i-- > 0; number /= axes[i].values.size())
-        choice[i] = number % axes[i].values.size();
-    return choice;
+// The title is that of the study; its points do not repeat it.
+std::string take_title(Json& json, const Plan& plan) {
+    for (const Setting& setting : plan.changes)
+        if (setting.path == "title") json["title"] = *setting.value;
+    const auto title = json.find("title");
+    if (title == json.end()) return {};
+    std::string text = as_string({&*title, &plan.file, "title"});
+    json.erase("title");
+    return text;
 }
 
-Plan plan_of(const ScenarioText& scenario, const std::vector<std::string>& settings) {
+Plan plan_of(const ScenarioText& scenario, const Settings& settings, const Picks& picks) {
     const std::string& file = scenario.file;
-    Plan plan{file, {}, {}, parse_json(scenario.text, file)};
+    Plan plan{.file = file,
+              .title = {},
+              .sources = scenario.sources,
+              .sweep = {},
+              .order = {},
+              .changes = {},
+              .json = parse_json(scenario.text, file)};
     if (!plan.json.is_object()) refuse(file, "", "is not a scenario: it is no object; write {...}");
-    for (const std::string& text : settings) plan.changes.push_back(read_setting(text));
-
-    plan.axes = read_axes(plan.json, file);
-    for (const Setting& change : plan.changes)
-        std::erase_if(plan.axes,
-                      [&](const Sweep& s) { return leads_to(change.path, s.axis.path); });
+    plan.sweep = read_sweep(plan.json, file);
     plan.json.erase("sweep");
-    plan.points = count_points(plan.axes, file);
+    pick(picks, plan.sweep);
+    for (const std::string& text : settings) {
+        Setting setting = read_setting(text);
+        if (!apply_to_axes(setting, plan.sweep)) plan.changes.push_back(std::move(setting));
+    }
+    plan.title = take_title(plan.json, plan);
+    std::erase_if(plan.changes, [](const Setting& setting) { return setting.path == "title"; });
+    plan.order = order_of_application(plan.sweep);
+    plan.points = plan.sweep.points(file);
     return plan;
 }
 
 Json resolve(const Plan& plan, const std::vector<std::size_t>& choice) {
     Json json = plan.json;
-    for (const std::size_t i : order_of_application(plan.axes)) {
-        const std::string& path = plan.axes[i].axis.path;
-        Json value = plan.axes[i].values[choice[i]];
+    for (const std::size_t i : plan.order) {
+        const SweptAxis& swept = plan.sweep.axes[i];
+        const std::string& path = swept.axis.path;
+        Json value = *swept.values[choice[i]];
         if (value.is_object() && path != "algorithm") value.erase("label");
-        put(json, path, value, plan.file, sweep_path(path));
+        put(json, path, value, swept.file, swept.shown);
     }
     for (const Setting& change : plan.changes)
-        put(json, change.path, change.value, command_line, "--set " + change.path);
+        put(json, change.path, *change.value, command_line, "--set " + change.path);
     return json;
 }
 
@@ -242,55 +197,68 @@ std::string as_text(const Json& resolved) {
     return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Requires that `study` has the axes of the plan and the sources of its scenario.
-Point make_point(const Plan& plan, const Study& study, std::size_t number, DataCache& cache) {
-    Point point{choice_of(number, plan.axes), {}, {}, number};
-    const Json resolved = resolve(plan, point.choice);
-    point.resolved = as_text(resolved);
+Point read_point(const Plan& plan, const Json& resolved, std::size_t number) {
+    Point point{plan.sweep.choice(number), as_text(resolved), {}, number};
     try {
-        point.scenario = read_scenario(resolved, plan.file, study.sources, cache);
+        point.scenario = read_scenario(resolved, plan.file, plan.sources);
     } catch (const ConfigError& error) {
-        blame(error, study, point, plan);
+        blame(error, plan, point.choice);
     }
     return point;
 }
 
+Point make_point(const Plan& plan, std::size_t number) {
+    return read_point(plan, resolve(plan, plan.sweep.choice(number)), number);
+}
+
+// Reads all points once, some at a time so that their data sets can be made in parallel.
+void read_all(const Plan& plan, const SeePoint& see) {
+    constexpr std::size_t at_a_time = 64;
+    for (std::size_t begin = 0; begin < plan.points; begin += at_a_time) {
+        const std::size_t end = std::min(begin + at_a_time, plan.points);
+        std::vector<Json> resolved;
+        for (std::size_t number = begin; number < end; ++number)
+            resolved.push_back(resolve(plan, plan.sweep.choice(number)));
+        make_data_ahead(resolved, plan.file, plan.sources);
+        for (std::size_t number = begin; number < end; ++number) {
+            const Point point = read_point(plan, resolved[number - begin], number);
+            if (see) see(point);
+        }
+    }
+}
+
 }  // namespace
 
-Point read_single_point(const ScenarioText& scenario, const std::vector<std::string>& settings,
-                        DataCache& cache) {
-    const Plan plan = plan_of(scenario, settings);
-    std::string axes;
-    for (const Sweep& sweep : plan.axes) axes += (axes.empty() ? "" : ", ") + sweep.axis.path;
+Study read_study(const ScenarioText& scenario, const Settings& settings, const Picks& picks,
+                 const SeePoint& see) {
+    const auto plan = std::make_shared<const Plan>(plan_of(scenario, settings, picks));
+    Study study{scenario.file, plan->title, plan->sweep.shown_axes(), {}, scenario.sources};
+    read_all(*plan, see);
+    study.points = {
+        plan->points, [plan](std::size_t number) { return make_point(*plan, number); },
+        [plan](std::size_t number) { return Position{number, plan->sweep.choice(number)}; }};
+    return study;
+}
+
+Point read_single_point(const ScenarioText& scenario, const Settings& settings,
+                        const Picks& picks) {
+    const Plan plan = plan_of(scenario, settings, picks);
+    std::vector<std::string_view> axes;
+    for (const SweptAxis& swept : plan.sweep.axes) axes.emplace_back(swept.axis.path);
     if (plan.points > 1)
         refuse(scenario.file, "sweep",
-               fmt::format("makes {} points and one is wanted; give each axis a value with --set: "
-                           "{}",
-                           plan.points, axes));
-    Study study{scenario.file, {}, {}, {}, scenario.sources};
-    for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
-    return make_point(plan, study, 0, cache);
+               fmt::format("makes {} points and one is wanted; pick a value of each axis with "
+                           "--pick axis=label: {}",
+                           plan.points, fmt::join(axes, ", ")));
+    return make_point(plan, 0);
 }
 
-std::vector<std::string> resolve_study(const ScenarioText& scenario,
-                                       const std::vector<std::string>& settings) {
-    const Plan plan = plan_of(scenario, settings);
+std::vector<std::string> resolve_study(const ScenarioText& scenario, const Settings& settings) {
+    const Plan plan = plan_of(scenario, settings, {});
     std::vector<std::string> points;
     for (std::size_t number = 0; number < plan.points; ++number)
-        points.push_back(as_text(resolve(plan, choice_of(number, plan.axes))));
+        points.push_back(as_text(resolve(plan, plan.sweep.choice(number))));
     return points;
-}
-
-Study read_study(const ScenarioText& scenario, const std::vector<std::string>& settings) {
-    const Plan plan = plan_of(scenario, settings);
-    Study study{scenario.file, {}, {}, {}, scenario.sources};
-    for (const Sweep& sweep : plan.axes) study.axes.push_back(sweep.axis);
-    study.points.reserve(plan.points);
-    DataCache cache;
-    for (std::size_t number = 0; number < plan.points; ++number)
-        study.points.push_back(make_point(plan, study, number, cache));
-    study.title = study.points.front().scenario.title;
-    return study;
 }
 
 }  // namespace paceline

@@ -1,38 +1,24 @@
-// A study: a scenario, changes from the command line, and the cross product of its sweep.
+// A study: a scenario, changes from the command line, and the points that its sweep makes.
 //
-//   "sweep": {"cluster.nodes": [1, 2, 4], "algorithm": [{"label": "a", ...}, {"label": "b", ...}]}
-//
-// is six points; the last axis varies fastest. An axis is a dotted path that the schema knows. Each
-// of its values replaces what is at that path; an object replaces the whole subtree. Every point is
-// resolved and completely read before anything runs, so a study that starts is well-formed. An
-// error in a swept value names its place in the sweep.
+// Every point is resolved and completely read before anything runs, so a study that starts is
+// well-formed. An error in a swept value names its place in the sweep. sweep.hpp says what axes are;
+// points.hpp says why a study does not hold its points.
 #pragma once
 
-#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "app/scenario/scenario.hpp"
+#include "app/scenario/axis.hpp"
+#include "app/scenario/points.hpp"
 
 namespace paceline {
-
-struct Axis {
-    std::string path;
-    std::vector<std::string> names;  // of its values, each once, as CSV and tables show them
-};
-
-struct Point {
-    std::vector<std::size_t> choice;  // a value per axis
-    std::string resolved;             // the point as JSON, without "sweep"
-    Scenario scenario;
-    std::size_t number = 0;  // in the study
-};
 
 struct Study {
     std::string file;  // name of the scenario
     std::string title;
     std::vector<Axis> axes;
-    std::vector<Point> points;
+    Points points;
     Sources sources{};  // of the files that the scenario names
 };
 
@@ -43,22 +29,22 @@ struct ScenarioText {
     Sources sources;
 };
 
-inline constexpr std::size_t most_points = 1'000'000;
+/// Sees each point once while the study is read, in order. What it throws ends the reading.
+using SeePoint = std::function<void(const Point& point)>;
 
-/// Reads a scenario and every point of it. `settings` are "path=value"; a value that is not JSON is taken as a
-/// string. A setting of a swept path replaces its axis. Others apply to every point, after the
-/// sweep. Throws ConfigError.
-Study read_study(const ScenarioText& scenario, const std::vector<std::string>& settings);
+/// Reads a scenario and every point of it. A setting that does not change an axis applies to every
+/// point, after the sweep. Data sets of several points are made in parallel. Throws
+/// ConfigError.
+Study read_study(const ScenarioText& scenario, const Settings& settings, const Picks& picks = {},
+                 const SeePoint& see = {});
 
-/// Returns the single point that is left after `settings` have removed any sweep. Points with the
-/// same description of their data share it through `cache`. Throws ConfigError, also if there is
-/// more than one point.
-Point read_single_point(const ScenarioText& scenario, const std::vector<std::string>& settings,
-                        DataCache& cache);
+/// Returns the single point that is left after the changes have removed any sweep. Throws
+/// ConfigError, also if there is more than one point.
+Point read_single_point(const ScenarioText& scenario, const Settings& settings,
+                        const Picks& picks = {});
 
 /// Returns the points of a study as JSON, like Point::resolved, without reading them. Throws
 /// ConfigError.
-std::vector<std::string> resolve_study(const ScenarioText& scenario,
-                                       const std::vector<std::string>& settings);
+std::vector<std::string> resolve_study(const ScenarioText& scenario, const Settings& settings);
 
 }  // namespace paceline

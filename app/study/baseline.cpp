@@ -33,7 +33,7 @@ Scenario baseline_of(const Scenario& scenario) {
     baseline.stop = {};
     baseline.stop.iterations = scenario.steps().value_or(1) * workers;
     Training& training = *baseline.training;
-    training.stop = training.measurement.target;
+    training.stop = training.recorded_target();
     training.measurement.every = scenario.training->measurement.cadence(scenario.steps_per_epoch());
     training.measurement.every.iterations *= workers;
     training.measurement.every_epochs.reset();

@@ -25,14 +25,16 @@ std::string manifest_json(const Study& study, const std::vector<PointResult>& re
     json["points"] = Json::array();
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
+        if (m.outcome.empty()) continue;  // not run
+        const Point read = study.points[i];
         Json point;
-        point["point"] = study.points[i].number;
+        point["point"] = read.number;
         point["outcome"] = m.outcome;
         if (!m.outcome_details.empty()) point["details"] = m.outcome_details;
-        point["seed"] = study.points[i].scenario.seed;
+        point["seed"] = read.scenario.seed;
         point["wall_clock_s"] = results[i].wall_clock_s;
         point["events"] = m.events;
-        point["scenario"] = Json::parse(study.points[i].resolved);
+        point["scenario"] = Json::parse(read.resolved);
         json["points"].push_back(std::move(point));
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -14,25 +14,27 @@ namespace paceline {
 
 namespace {
 
-constexpr std::string_view format = "paceline-point 1";
+constexpr std::string_view format = "paceline-point 2";
 
 // Visits the fields of a struct with their names. The bindings name all of them, so that a new
 // field that is forgotten here causes a compile error.
 template <class Fields, class Visit>
 void visit_metrics(Fields& fields, Visit visit) {
-    auto& [nodes, devices, outcome, outcome_details, iterations, epochs, sim_time_s, step_time_s,
-           compute_s, exposed_comm_s, model_step_time_s, bytes_sent, bytes_received,
-           compression_ratio, samples_per_s, speedup, efficiency, train_loss, test_loss,
-           test_accuracy, test_accuracy_local_mean, test_accuracy_local_min, consensus_distance,
-           relative_error, density, union_density, time_to_target_s, speedup_to_target,
-           decode_failures, waiting_stragglers, waiting_network, waiting_dead, staleness,
-           participation, deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
+    auto& [nodes, devices, outcome, outcome_details, iterations, rated_iterations, epochs,
+           sim_time_s, step_time_s, compute_s, exposed_comm_s, model_step_time_s, bytes_sent,
+           bytes_received, compression_ratio, samples_per_s, speedup, efficiency, train_loss,
+           test_loss, test_accuracy, test_accuracy_local_mean, test_accuracy_local_min,
+           consensus_distance, relative_error, density, union_density, time_to_target_s,
+           speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
+           staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
+           deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
            sent_gb_to_target, timeline, job, other_jobs, events] = fields;
     visit("nodes", nodes);
     visit("devices", devices);
     visit("outcome", outcome);
     visit("outcome_details", outcome_details);
     visit("iterations", iterations);
+    visit("rated_iterations", rated_iterations);
     visit("epochs", epochs);
     visit("sim_time_s", sim_time_s);
     visit("step_time_s", step_time_s);
@@ -62,6 +64,9 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("waiting_dead_share", waiting_dead);
     visit("staleness", staleness);
     visit("participation", participation);
+    visit("rounds", rounds);
+    visit("bytes_sent_per_client_per_round", bytes_sent_per_client);
+    visit("bytes_received_per_client_per_round", bytes_received_per_client);
     visit("deaths", deaths);
     visit("away_share", away);
     visit("checkpoint_share", checkpoint);

@@ -1,6 +1,6 @@
 // Stores the result of a point as a small text whose completeness can be verified.
 //
-//   paceline-point 1 KEY HASH      KEY: what was run (app/study/point_key.hpp); HASH: of the rest
+//   paceline-point 2 KEY HASH      KEY: what was run (app/study/point_key.hpp); HASH: of the rest
 //   {"metrics": {...}, ...}        every field; numbers read back to the same double
 //
 // A text that is truncated, altered by a byte, or has another key or format is rejected, and the

@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -56,8 +57,16 @@ struct Pool {
     std::exception_ptr failure;
 };
 
+PointResult failed_result(const Scenario& scenario, const char* why) {
+    PointResult result;
+    result.metrics.nodes = scenario.cluster.nodes;
+    result.metrics.outcome = "error";
+    result.metrics.outcome_details = why;
+    return result;
+}
+
 PointResult run_one(const Pool& pool, std::size_t run, Progress* progress) {
-    const Scenario& scenario = pool.runs.scenario(run);
+    const Scenario scenario = pool.runs.scenario(run);
     const auto begin = std::chrono::steady_clock::now();
     PointResult result;
     try {
@@ -65,11 +74,10 @@ PointResult run_one(const Pool& pool, std::size_t run, Progress* progress) {
                                            : run_point(scenario, progress);
     } catch (const OutputError&) {
         throw;
+    } catch (const std::bad_alloc&) {
+        result = failed_result(scenario, "there is not enough memory");
     } catch (const std::exception& error) {
-        result.metrics = {};
-        result.metrics.nodes = scenario.cluster.nodes;
-        result.metrics.outcome = "error";
-        result.metrics.outcome_details = error.what();
+        result = failed_result(scenario, error.what());
     }
     result.wall_clock_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,20 +1,26 @@
 // Runs a study, stores each result as it finishes, and writes the final files.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "app/run/results.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/link_records.hpp"
 #include "app/study/manifest.hpp"
 #include "app/study/run_pool.hpp"
 #include "app/study/study_progress.hpp"
 #include "app/study/tracing.hpp"
 
 namespace paceline {
+
+inline constexpr std::chrono::days time_to_forget{30};
 
 struct StudyOptions {
     PoolSize pool;
@@ -24,25 +30,27 @@ struct StudyOptions {
     std::optional<std::filesystem::path> keep_in{};  // folder for finished points
     bool resume = false;                             // reuse the results stored there
     std::stop_token stop{};
-    Tracing* tracing = nullptr;  // null: no tracing
+    std::function<void()> begins{};  // called before the first point runs
+    Tracing* tracing = nullptr;      // null: no tracing
+    LinkRecords* links = nullptr;    // null: no links.csv
 };
 
 struct StudyOutcome {
     std::vector<PointResult> results;  // one per point; without an outcome: not run
     std::size_t kept = 0;              // number of them from an earlier run
     bool complete = false;
+    std::vector<std::string> warnings{};  // about entries of the folder for finished points
 };
 
 /// Runs the points, longest first, and the baselines that they ask for. Results do not depend on
 /// the pool. Each result is stored as soon as it is available. Traced points are run even if their
-/// results are already stored. Throws OutputError if a file cannot be written.
+/// results are already stored, and so are points whose links are wanted and not recorded yet. When
+/// all points are done, removes stored results that no study has used for `time_to_forget`. Throws
+/// OutputError if a file cannot be written.
 StudyOutcome run_study(const Study& study, const StudyOptions& options);
 
 /// Returns the results of the points in order, without their baselines.
 std::vector<PointResult> run_points(const Study& study, int jobs);
-
-/// Throws ConfigError if the study would need more memory than the machine has available.
-void check_memory(const Study& study, int jobs);
 
 /// Writes results.csv, table.txt and manifest.json, timeline.csv if anything trains, and
 /// summary.csv if the seed is an axis. Removes files of these names that an earlier study left.

@@ -13,6 +13,7 @@ namespace paceline {
 ScenarioText open_scenario(const std::string& file);
 
 /// Reads the study in a file. Throws ConfigError.
-Study read_study(const std::string& file, const std::vector<std::string>& settings);
+Study read_study(const std::string& file, const Settings& settings, const Picks& picks = {},
+                 const SeePoint& see = {});
 
 }  // namespace paceline

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/host/say.hpp"
 #include "app/run/running_time.hpp"
 
 namespace paceline {
@@ -30,8 +31,7 @@ std::string duration_text(double seconds) {
 void log_json(const std::string& event, const Json& fields) {
     Json line{{"event", event}};
     line.update(fields);
-    fmt::print(stderr, "{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
-    std::fflush(stderr);
+    say(stderr, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 StudyProgress::StudyProgress(const StudyRuns& runs, std::size_t threads, Telling telling)
@@ -92,7 +92,8 @@ void StudyProgress::finished(std::size_t run, const PointResult& result) {
     if (run >= runs_.points()) return;
     ++done_;
     if (telling_ != Telling::json) return;
-    Json fields{{"point", runs_.study().points[run].number}, {"outcome", result.metrics.outcome}};
+    Json fields{{"point", runs_.study().points.position(run).number},
+                {"outcome", result.metrics.outcome}};
     if (!result.metrics.outcome_details.empty()) fields["details"] = result.metrics.outcome_details;
     fields.update({{"sim_time_s", result.metrics.sim_time_s},
                    {"wall_clock_s", result.wall_clock_s},
@@ -140,11 +141,9 @@ void StudyProgress::draw(const std::stop_token& stop) const {
     std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
         wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
-        fmt::print(stderr, "\r\x1b[K{}", line());
-        std::fflush(stderr);
+        say_as_it_is(stderr, "\r\x1b[K" + line());
     }
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
+    say_as_it_is(stderr, "\r\x1b[K");
 }
 
 }  // namespace paceline

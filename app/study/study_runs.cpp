@@ -28,7 +28,8 @@ StudyRuns::StudyRuns(const Study& study) : study_(study), keys_(study.file) {
     }
 }
 
-const Scenario& StudyRuns::scenario(std::size_t run) const {
+Scenario StudyRuns::scenario(std::size_t run) const {
+    const std::scoped_lock lock(mutex_);
     return run < points() ? study_.points[run].scenario : baselines_[run - points()].scenario;
 }
 

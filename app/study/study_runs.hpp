@@ -23,7 +23,8 @@ class StudyRuns {
     [[nodiscard]] const Study& study() const { return study_; }
     [[nodiscard]] std::size_t points() const { return study_.points.size(); }
     [[nodiscard]] std::size_t size() const { return points() + baselines_.size(); }
-    [[nodiscard]] const Scenario& scenario(std::size_t run) const;
+    /// Reads the scenario of a run. Thread-safe.
+    [[nodiscard]] Scenario scenario(std::size_t run) const;
     /// Returns the key of everything that determines the run's result. Thread-safe.
     [[nodiscard]] std::string key(std::size_t run) const;
 

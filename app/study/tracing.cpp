@@ -148,7 +148,7 @@ void Tracing::choose_nodes(const std::string& text) {
     if (text.empty()) return;
     nodes_.emplace();
     for (const std::size_t point : points_) {
-        const Scenario& scenario = study_.points[point].scenario;
+        const Scenario scenario = study_.points[point].scenario;
         const int nodes = scenario.cluster.nodes + scenario.algorithm.server_nodes;
         for (const std::int64_t node : read_numbers("--trace-nodes", text, "nodes", nodes))
             nodes_->insert(static_cast<int>(node));
@@ -160,23 +160,29 @@ void Tracing::write_into(const std::filesystem::path& folder) {
     prepare_folder(folder_);
 }
 
-Metrics Tracing::run(std::size_t point, const Scenario& scenario, Progress* progress) {
+Metrics Tracing::run(std::size_t point, const Scenario& scenario, Progress* progress,
+                     const Observer* also) {
     std::optional<TraceRecorder> recorder;
     Observer observer;
     // The recorder needs the machine, so create it before anything happens there.
     observer.begins = [&](const Machine& machine) {
+        if (also != nullptr) notify(also->begins, machine);
         recorder.emplace(trace_machine(machine, nodes_), filter_);
         observer.network = recorder->network_observer();
+        if (also != nullptr) observer.network = both(also->network, observer.network);
         observer.workers = recorder->worker_observer();
     };
-    observer.ends = [&](const Cluster&) { recorder->finish(); };
+    observer.ends = [&](const Cluster& cluster) {
+        if (also != nullptr) notify(also->ends, cluster);
+        recorder->finish();
+    };
     Metrics metrics = run_point(scenario, progress, {}, &observer);
     if (metrics.outcome != "stopped") write(point, *recorder);
     return metrics;
 }
 
 void Tracing::write(std::size_t point, const TraceRecorder& record) {
-    const Point& what = study_.points[point];
+    const Position what = study_.points.position(point);
     TraceFacts facts{{"simulated_by", "paceline"}, {"title", study_.title}};
     facts.emplace_back("point", fmt::format("{}", what.number));
     for (std::size_t axis = 0; axis < study_.axes.size(); ++axis)
@@ -216,7 +222,7 @@ std::string name_of(const HostRole& role, const std::map<int, int>& first_server
 }  // namespace
 
 TraceMachine trace_machine(const Machine& machine, const std::optional<std::set<int>>& nodes) {
-    TraceMachine made{&machine.simulation, &machine.network, {}, {}};
+    TraceMachine made{&machine.simulation, &machine.network, {}, {}, machine.link_name};
     std::map<std::tuple<bool, int, int>, int> known;  // background, job, node
     std::map<int, int> first_server;                  // by job
     for (const HostRole& role : machine.hosts) {

@@ -46,8 +46,10 @@ class Tracing {
     [[nodiscard]] std::size_t points() const { return points_.size(); }
 
     /// Runs a traced point and writes its file. Requires an earlier call of write_into. Several
-    /// threads may call this for different points. Throws OutputError.
-    Metrics run(std::size_t point, const Scenario& scenario, Progress* progress);
+    /// threads may call this for different points. `also` observes the network beside it, and may
+    /// be null. Throws OutputError.
+    Metrics run(std::size_t point, const Scenario& scenario, Progress* progress,
+                const Observer* also = nullptr);
 
     /// Returns what was cut off and how to avoid that, one line per point in order.
     [[nodiscard]] std::vector<std::string> warnings() const;

@@ -28,7 +28,7 @@ std::string results_of(const std::string& scenario) {
     std::vector<PointResult> results;
     for (const Point& point : study.points)
         results.push_back({run_point(point.scenario, nullptr), 0});
-    return results_csv(study, results);
+    return results_csv({study, results});
 }
 
 }  // namespace

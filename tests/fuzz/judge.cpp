@@ -13,13 +13,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/questions/list_text.hpp"
-#include "app/questions/mixing_report.hpp"
+#include "app/questions/check_text.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
+#include "app/run/table.hpp"
+#include "app/scenario/memory_estimate.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/baseline.hpp"
 #include "app/study/manifest.hpp"
+#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/fuzz/deadline.hpp"
@@ -83,6 +85,9 @@ std::string fault_of_numbers(const Metrics& m) {
         {"union_density", m.union_density},
         {"staleness", m.staleness},
         {"participation", m.participation},
+        {"rounds", m.rounds},
+        {"bytes_sent_per_client_per_round", m.bytes_sent_per_client_per_round},
+        {"bytes_received_per_client_per_round", m.bytes_received_per_client_per_round},
         {"deaths", m.deaths},
         {"total_sent_gb", m.total_sent_gb},
         {"total_received_gb", m.total_received_gb},
@@ -255,9 +260,9 @@ Run run(const Study& study, double most_seconds) {
         made.stopped |= metrics.outcome == "stopped";
         if (made.fault.empty()) made.fault = broken_law(point.scenario, kind_of(point), metrics);
     }
-    made.csv = results_csv(study, results) + timeline_csv(study, results);
-    made.csv += summary_csv(study, results).value_or("");
-    made.csv += speedup_table(study, results);
+    made.csv = results_csv({study, results}) + timeline_csv({study, results});
+    made.csv += summary_csv({study, results}).value_or("");
+    made.csv += speedup_table({study, results});
     static_cast<void>(manifest_json(study, results, {1, 0}));
     return made;
 }
@@ -265,15 +270,15 @@ Run run(const Study& study, double most_seconds) {
 Judgement judged(Study study, const JudgeOptions& options) {
     static_cast<void>(check_text(study));
     const bool all = study.points.size() <= options.most_points;
-    if (!all) {
-        study.points.resize(options.most_points);
-        study.axes.clear();
-        for (Point& point : study.points) point.choice.clear();
-    }
-    for (Point& point : study.points) {
+    std::vector<Point> points;
+    for (std::size_t i = 0; i < std::min(study.points.size(), options.most_points); ++i) {
+        Point& point = points.emplace_back(study.points[i]);
+        if (!all) point.choice.clear();
         cut(point.scenario);
         if (!is_small(point.scenario)) return {Fate::too_large, {}, {}};
     }
+    if (!all) study.axes.clear();
+    study.points = Points(std::move(points));
     const Run first = run(study, options.most_seconds);
     Judgement made{Fate::ran, first.fault, first.outcome};
     if (!options.twice || first.stopped || !made.fault.empty()) return made;

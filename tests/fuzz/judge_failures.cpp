@@ -104,7 +104,7 @@ Ran run(const Study& study, const Scenario& scenario, double most_seconds) {
     const Deadline deadline(progress, most_seconds);
     made.metrics = run_point(scenario, &progress, {most_resumptions}, &observer);
     const std::vector<PointResult> results{{made.metrics, 0}};
-    made.csv = results_csv(study, results) + timeline_csv(study, results);
+    made.csv = results_csv({study, results}) + timeline_csv({study, results});
     return made;
 }
 

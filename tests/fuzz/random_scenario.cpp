@@ -358,7 +358,23 @@ void Generator::mend(const std::string& place, Json& made) {
     mend_cluster_part(place, made);
 }
 
+namespace {
+
+// A share alone always fits: others may leave too few nodes for it.
+void keep_one_share(Json& list) {
+    for (const Json& object : list)
+        if (object.contains("share")) {
+            list = Json::array({Json(object)});
+            return;
+        }
+}
+
+}  // namespace
+
 void Generator::mend_cluster_part(const std::string& place, Json& made) {
+    if (made.is_object() && made.contains("nodes") && made.contains("share") &&
+        (place.starts_with("access-") || place == "other_links"))
+        made.erase(maybe() ? "nodes" : "share");
     if (place == "transport" && made.at("kind") == "ideal") {
         made = Json{{"kind", "ideal"}};
     } else if (place == "compute_jitter") {
@@ -399,7 +415,8 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
         const std::vector<Names> ways{{"schedule"}, {"mean_between", "mean_repair"}, {"trace"}};
         const Names& way = pick(ways);
         const bool has_nodes = made.contains("nodes") && way.size() == 2;
-        keep(place, made, {"schedule", "mean_between", "mean_repair", "trace", "nodes"}, way);
+        keep(place, made, {"schedule", "mean_between", "mean_repair", "trace", "nodes", "share"},
+             way);
         if (has_nodes) made["nodes"] = subset(nodes_);
         if (made.contains("mean_between")) made["mean_between"] = text({"20ms", "100ms", "1s"});
         made["detection"] = text({"0s", "1ms", "20ms"});
@@ -407,6 +424,14 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
             made.erase("return_from");
         else if (made.value("return_from", "") == "checkpoint")
             need(place, made, {"checkpoint"});
+        if (has_nodes && maybe()) {
+            made.erase("nodes");
+            made["share"] = real(0.1, 1);
+        }
+    } else if (place == "other_links") {
+        if (!made.contains("share")) need(place, made, {"nodes"});
+    } else if (one_of(place, {"star", "cell"}) && made.contains("other_links")) {
+        keep_one_share(made["other_links"]);
     } else if (place == "access-outages" && made.contains("schedule")) {
         made["schedule"] = Json::array(
             {{{"at", "1ms"}, {"for", duration()}}, {{"at", "400ms"}, {"for", duration()}}});

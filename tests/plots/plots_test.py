@@ -19,12 +19,16 @@ import xml.etree.ElementTree as xml
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis", "plots")
 sys.path.insert(0, SCRIPTS)
 
+import bands
 import bandwidth
 import breakdown
 import common
 import convergence
+import fonts
 import heatmap
+import links
 import plot
+import quantities
 import speedup
 import style
 
@@ -109,6 +113,21 @@ def training_study(seeds=(1, 2, 3)):
     return folder.write()
 
 
+def links_study(links=30):
+    """Returns a folder with two points; link i of the second is used for i / links of the time."""
+    folder = Folder(["link"])  # an axis that is called like a column
+    rows = []
+    for text in ("1Gbps", "2Gbps"):
+        point = folder.point([text], "dense", 4, sim_time_s=0.01, step_time_s=0.01)
+        for i in range(links):
+            for k in range(10):
+                use = i / links if point == 1 else 1
+                rows.append([point, text, "dense", 4, f"node {i} up", k / 1000, (k + 1) / 1000, 5, use, 1e9])
+    folder.write().table("links.csv", ["point", "link", "algorithm", "nodes", "link", "from_s", "to_s", "bytes",
+                                       "utilization", "capacity_bps"], rows)
+    return folder
+
+
 def options(*arguments):
     parsed = plot.parse(["folder", *arguments])
     parsed.chosen = bool(parsed.kinds)
@@ -128,20 +147,20 @@ class Quantities(unittest.TestCase):
                                   ("1.5min", "time", 90), ("64MiB", "size", 64 * 2**20), ("408kB", "size", 408e3),
                                   (".5ms", "time", 5e-4), ("1e3bps", "bandwidth", 1e3), ("16", "number", 16),
                                   ("5e-4", "number", 5e-4)):
-            found, number = common.quantity(text)
+            found, number = quantities.quantity(text)
             self.assertEqual(found, kind, text)
             self.assertAlmostEqual(number, value, delta=1e-12 * value, msg=text)
 
     def test_labels_are_no_quantities(self):
         for text in ("AlexNet", "16 nodes, 64h", "1GbE-tcp", "10 Gbps", "10GB/s", "", "-3", "10gbps", "s", "1us2"):
-            self.assertIsNone(common.quantity(text), text)
+            self.assertIsNone(quantities.quantity(text), text)
 
     def test_quantities_are_ordered_by_value_and_labels_as_they_come(self):
         study = timing_study().study()
         self.assertEqual(study.values("cluster.fabric.link.bandwidth"), ["500Mbps", "1Gbps", "10Gbps"])
         self.assertEqual(study.values("algorithm"), ["dense", "other"])
-        self.assertEqual(common.in_one_unit(["500Mbps", "1Gbps", "10Gbps"]), ("Gbps", ["0.5", "1", "10"]))
-        self.assertEqual(common.in_one_unit(["50us", "1ms", "20us"]), ("us", ["50", "1000", "20"]))
+        self.assertEqual(quantities.in_one_unit(["500Mbps", "1Gbps", "10Gbps"]), ("Gbps", ["0.5", "1", "10"]))
+        self.assertEqual(quantities.in_one_unit(["50us", "1ms", "20us"]), ("us", ["50", "1000", "20"]))
 
 
 class Crossovers(unittest.TestCase):
@@ -238,6 +257,36 @@ class Reading(unittest.TestCase):
             common.read_study(os.path.join(folder.path, "nothing"))
 
 
+class Bands(unittest.TestCase):
+    def test_student_t_is_that_of_printed_tables(self):
+        for degrees, quantile in ((1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (9, 2.262), (10, 2.228),
+                                  (29, 2.045), (30, 2.042), (60, 2.000), (120, 1.980)):
+            self.assertAlmostEqual(bands.student_t(degrees), quantile, delta=5.1e-4, msg=degrees)
+
+    def test_a_confidence_interval_covers_the_mean_as_often_as_it_says(self):
+        draw, covered, runs = random.Random(1), 0, 4000
+        for _ in range(runs):
+            _, low, high = bands.mean_and_band([draw.gauss(7, 2) for _ in range(5)], "ci")
+            covered += low <= 7 <= high
+        self.assertAlmostEqual(covered / runs, 0.95, delta=4 * math.sqrt(0.95 * 0.05 / runs))
+
+    def test_equal_values_have_no_band(self):
+        for band in bands.BANDS:
+            self.assertEqual(bands.mean_and_band([0.1, 0.1, 0.1], band), (0.1, 0.1, 0.1))
+            self.assertEqual(bands.mean_and_band([0.3], band), (0.3, 0.3, 0.3))
+
+
+def jobs_study():
+    """Returns a folder in which two algorithms of a main job run beside job "B", which is dense SGD in each case."""
+    folder = Folder([])
+    folder.axes = ["job"]
+    for main, own, other in (("dense", 2.0, 3.0), ("dgc", 1.0, 1.5)):
+        for job, algorithm, step in (("main", main, own), ("B", "dense", other)):
+            folder.point([job], algorithm, 4, step_time_s=step, compute_s=0.5, exposed_comm_s=step - 0.5)
+            folder.rows[-1][0] = 0 if main == "dense" else 1  # the point
+    return folder.write().study()
+
+
 class Figures(unittest.TestCase):
     def setUp(self):
         style.begin()
@@ -280,10 +329,18 @@ class Figures(unittest.TestCase):
         figure = speedup.draw(folder.write().study(), options("speedup"))
         panel, = figure.axes
         self.assertEqual([round(y, 9) for y in panel.lines[1].get_ydata()], [0.8, 1.6, 3.2])
-        band = panel.collections[0].get_paths()[0].get_extents()
-        self.assertAlmostEqual(band.ymin, 0.6)
-        self.assertAlmostEqual(band.ymax, 4)
-        self.assertIn("mean of 3 seeds", figure.texts[-1].get_text())
+        # The deviation of 1, 0.8 and 0.6 is 0.2, and Student's t of two degrees of freedom 4.302653.
+        for band, low, high in (("sd", 0.6, 4 * 1), ("minmax", 0.6, 4), ("ci", 0.8 - 4.302653 * 0.2 / math.sqrt(3),
+                                                                         3.2 + 4.302653 * 0.8 / math.sqrt(3))):
+            figure = speedup.draw(common.read_study(folder.path, (), band), options("speedup"))
+            drawn = figure.axes[0].collections[0].get_paths()[0].get_extents()
+            self.assertAlmostEqual(drawn.ymin, low, places=5, msg=band)
+            self.assertAlmostEqual(drawn.ymax, high, places=5, msg=band)
+            self.assertIn(f"mean of 3 seeds; bands, where there are: {bands.BANDS[band]}",
+                          figure.texts[-1].get_text().replace("\n", " "))
+        figure = speedup.draw(common.read_study(folder.path, (), "none"), options("speedup"))
+        self.assertEqual(len(figure.axes[0].collections), 0)
+        self.assertEqual("mean of 3 seeds", figure.texts[-1].get_text())
 
     def test_bandwidth_labels_the_crossover(self):
         folder = Folder(["cluster.fabric.link.bandwidth"])
@@ -299,6 +356,39 @@ class Figures(unittest.TestCase):
         mark = panel.lines[-2]
         self.assertAlmostEqual(mark.get_xdata()[0], place * 1e9, delta=1e3)
         self.assertEqual(panel.get_xlabel(), "link bandwidth (Gbps)")
+
+    def test_targets_are_lines_of_the_drawn_column_and_shares_of_the_ideal(self):
+        study = timing_study().study("bandwidth=1Gbps")
+        chosen = options("speedup", "--target", "2", "--target", "efficiency=0.9", "--target", "speedup=5")
+        figure = speedup.draw(study, chosen)
+        two, five, share = figure.axes[0].lines[-3:]
+        self.assertEqual([list(line.get_ydata()) for line in (two, five)], [[2, 2], [5, 5]])
+        for found, nodes in zip(share.get_ydata(), (1, 2, 4, 16)):
+            self.assertAlmostEqual(found, 0.9 * nodes)
+        texts = [text.get_text() for text in figure.legends[0].get_texts()]
+        self.assertEqual([text for text in texts if text.startswith("target")],
+                         ["target 2", "target 5", "target 90 % efficiency"])
+        self.assertEqual(len({str(line._unscaled_dash_pattern) for line in (two, five, share)}), 3)
+        self.assertEqual(chosen.targets_used, set(chosen.target))
+        study = training_study().study()
+        figure = convergence.draw(study, options("convergence", "--target", "test_accuracy=0.6"))
+        self.assertEqual(list(figure.axes[2].lines[-1].get_ydata()), [60, 60])  # in place of the study's
+        with self.assertRaisesRegex(common.WrongInput, "several columns; name one"):
+            convergence.draw(study, options("convergence", "--target", "0.6"))
+        with self.assertRaisesRegex(common.WrongInput, "--target x: is not NUMBER or COLUMN=NUMBER"):
+            speedup.draw(timing_study().study(), options("speedup", "--target", "x"))
+
+    def test_jobs_have_panels_of_their_own_and_are_not_mixed_over_their_neighbors(self):
+        study = jobs_study()
+        self.assertEqual(study.values("beside"), ["", "beside dense", "beside dgc"])
+        layout = style.lay_out(study, options(), [])
+        self.assertEqual(layout.panels, [(("job", "main"),), (("job", "B"),)])
+        self.assertEqual([style.name_of(line, study) for line in layout.lines],
+                         ["dense", "dense, beside dense", "dense, beside dgc", "dgc"])
+        figure = breakdown.draw(study, options("breakdown"))
+        ends = [[max(bar.get_x() + bar.get_width() for bar in panel.patches if round(bar.get_y() + 0.39) == place)
+                 for place in sorted({round(bar.get_y() + 0.39) for bar in panel.patches})] for panel in figure.axes]
+        self.assertEqual(ends, [[2, 1], [3, 1.5]])
 
     def test_heatmap_prints_values_and_ratios(self):
         study = timing_study().study()
@@ -341,7 +431,7 @@ class Figures(unittest.TestCase):
                               ("away", 0.5), ("checkpoints", 1.5)):
             self.assertAlmostEqual(parts[name], seconds, msg=name)
 
-    def test_convergence_shows_mean_and_range_of_the_seeds_and_the_target(self):
+    def test_convergence_shows_mean_and_deviation_of_the_seeds_and_the_target(self):
         study = training_study().study()
         figure = convergence.draw(study, options("convergence"))
         self.check_units(figure)
@@ -351,7 +441,7 @@ class Figures(unittest.TestCase):
             self.assertAlmostEqual(x, k)
             self.assertAlmostEqual(y, 2 * math.exp(-k))
         band = loss.collections[0].get_paths()[0].get_extents()
-        self.assertAlmostEqual(band.ymax, 3)
+        self.assertAlmostEqual(band.ymax, 3)  # 2 +- 1, the deviation of 1, 2 and 3
         self.assertAlmostEqual(band.ymin, math.exp(-5))
         self.assertEqual(loss.get_xlabel(), "simulated time (s)")
         self.assertEqual(list(accuracy.lines[-1].get_ydata()), [90, 90])
@@ -359,7 +449,7 @@ class Figures(unittest.TestCase):
 
     def test_seeds_of_different_times_are_compared_where_all_are(self):
         points = [[[0, 0], [2, 2], [4, 4]], [[0, 4], [3, 1]]]
-        x, mean, low, high = convergence.over_seeds([convergence.numpy.array(p, float) for p in points])
+        x, mean, low, high = convergence.over_seeds([convergence.numpy.array(p, float) for p in points], "minmax")
         self.assertEqual(list(x), [0, 2, 3])
         self.assertEqual([list(part) for part in (mean, low, high)], [[2, 2, 2], [0, 2, 1], [4, 2, 3]])
 
@@ -371,6 +461,31 @@ class Figures(unittest.TestCase):
         self.assertEqual((len(layout.panels), len(layout.lines)), (3, 2))
         with self.assertRaisesRegex(common.Misfit, "24 lines in a panel are too many"):
             style.lay_out(study, types.SimpleNamespace(panels=[]), [])
+
+    def test_links_show_the_most_used_ones_over_time(self):
+        figure = links.draw(links_study().study(), options("links"))
+        first, second = figure.axes
+        self.assertEqual([first.get_title(), second.get_title()], ["1 Gbps", "2 Gbps"])
+        self.assertEqual([label.get_text() for label in second.get_yticklabels()],
+                         [f"node {i} up" for i in range(6, 30)])
+        mesh, = second.collections
+        self.assertEqual(mesh.get_array().reshape(24, 10)[1][3], 7 / 30)
+        self.assertEqual(mesh.get_clim(), (0, 1))
+        self.assertEqual(list(mesh.get_coordinates()[0, :, 0]), [k / 1000 / 1e-3 for k in range(11)])
+        self.assertEqual(second.get_xlabel(), "simulated time (ms)")
+        self.assertIn("the 24 most used links of a point, of 30", figure.texts[-1].get_text())
+        one = links.draw(links_study(2).study("link=2Gbps"), options("links"))
+        self.assertEqual(len(one.axes), 1)
+
+    def test_damaged_links_are_refused(self):
+        for text, told in (("a,b\n", "is not links.csv"), ("", "is not links.csv"),
+                           ("point,link,from_s,to_s,utilization\n0,a,0,1\n", "4 fields instead of 5"),
+                           ("point,link,from_s,to_s,utilization\n0,a,0,1,x\n", "not three numbers")):
+            folder = links_study()
+            with open(os.path.join(folder.path, "links.csv"), "w", encoding="utf-8") as stream:
+                stream.write(text)
+            with self.assertRaisesRegex(common.WrongInput, told):
+                links.draw(folder.study(), options("links"))
 
     def test_every_kind_refuses_what_it_cannot_show(self):
         timing, training = timing_study().study("nodes=4", "bandwidth=1Gbps"), training_study().study()
@@ -385,6 +500,7 @@ class Figures(unittest.TestCase):
                 (bandwidth, timing_study().study(), ["--x", "algorithm"],
                  "the values of algorithm are not positive quantities"),
                 (heatmap, timing, [], "two swept quantities"),
+                (links, timing, [], "needs links.csv, which paceline run --links writes"),
                 (breakdown, training_without_steps(), [], "no point has a step_time_s")):
             with self.assertRaisesRegex(common.Misfit, told):
                 kind.draw(study, options(kind.__name__, *arguments))
@@ -419,6 +535,17 @@ class Figures(unittest.TestCase):
         path = os.path.join(folder.path, "speedup.svg")
         style.save(figure, path, "svg")
         self.assertEqual(xml.parse(path).getroot().tag, "{http://www.w3.org/2000/svg}svg")
+
+
+    def test_characters_are_looked_for_in_fonts_and_the_rest_is_told(self):
+        names, missing = fonts.fonts_for(["gr\u00f6\u00dfer \u03b1 1", "dense"])
+        self.assertEqual((names, missing), (["DejaVu Sans"], ""))
+        names, missing = fonts.fonts_for(["a\U0001fae0"])  # of Unicode 14, in an emoji font if any
+        self.assertEqual((names[0], missing), ("DejaVu Sans", "\U0001fae0"))
+        cat = "\u732b"
+        names, missing = fonts.fonts_for([cat])
+        has = [name for name, path in fonts.noto_fonts() if ord(cat) in fonts.characters_of(path)]
+        self.assertEqual((names, missing), (["DejaVu Sans", *has[:1]], "" if has else cat))
 
 
 def training_without_steps():
@@ -463,6 +590,13 @@ class Files(unittest.TestCase):
         self.assertIn(b"/FontFile2", pdf)  # an embedded TrueType font
         self.assertNotIn(b"CreationDate", pdf)
 
+    def test_a_character_that_no_font_has_is_told(self):
+        folder = timing_study()
+        folder.title = "a\U0001fae0"
+        code, told, wrong = run(folder.write().path, "speedup", "--format", "svg", "--where", "bandwidth=1Gbps")
+        self.assertEqual((code, told), (0, os.path.join(folder.path, "speedup.svg") + "\n"))
+        self.assertRegex(wrong, r"^paceline: warning: no installed font has .* \(U\+1FAE0\); figures show boxes there: .*\n$")
+
     def test_mistakes_are_told_in_one_line(self):
         folder = timing_study()
         file = os.path.join(folder.path, "results.csv")
@@ -472,6 +606,8 @@ class Files(unittest.TestCase):
                 (["speedup", "--format", "gif"], "no format \"gif\"; known: svg, png, pdf"),
                 (["speedup", "--ratio", "a", "b"], "--ratio: speedup has no such option"),
                 (["speedup", "--panels", "x"], "no axis \"x\"; this study has: cluster.fabric"),
+                (["speedup", "--target", "train_loss=1"], "--target train_loss=1: no figure of these has that column"),
+                (["heatmap", "--target", "1"], "--target: heatmap has no such option"),
                 (["speedup", "--out", file], "the folder cannot be made")):
             with contextlib.redirect_stderr(io.StringIO()) as wrong, contextlib.redirect_stdout(io.StringIO()) as out:
                 sys.argv = ["plot.py", folder.path, *arguments]

@@ -239,6 +239,18 @@ std::string name_of(const Graph& graph, int vertex) {
     return graph.switch_names[number];
 }
 
+// Tells cables between the same two ends apart.
+std::string number_among_parallel(const Graph& graph, std::size_t cable) {
+    const Graph::Cable& one = graph.cables[cable];
+    const auto joins_the_same = [&one](const Graph::Cable& other) {
+        return std::minmax(one.first, one.second) == std::minmax(other.first, other.second);
+    };
+    const auto before =
+        std::count_if(graph.cables.begin(),
+                      graph.cables.begin() + static_cast<std::ptrdiff_t>(cable), joins_the_same);
+    return before == 0 ? "" : fmt::format(" ({})", before + 1);
+}
+
 LinkLabel label_of(const Graph& graph, LinkId link) {
     const auto [first, second, unused] = graph.cables[link / 2];
     const int from = link % 2 == 0 ? first : second;
@@ -247,7 +259,8 @@ LinkLabel label_of(const Graph& graph, LinkId link) {
     const bool between_switches = std::min(from, to) >= graph.hosts;
     return {between_switches ? LinkRole::core : LinkRole::node,
             fmt::format("{} -> {}", kind(from), kind(to)),
-            fmt::format("{} -> {}", name_of(graph, from), name_of(graph, to)),
+            fmt::format("{} -> {}{}", name_of(graph, from), name_of(graph, to),
+                        number_among_parallel(graph, link / 2)),
             between_switches ? -1 : std::min(from, to)};
 }
 

@@ -52,7 +52,8 @@ AlgorithmChoice with_all_reduce(const ObjectReader& read, const AlgorithmInput& 
 }
 
 void cost_as_dense(AlgorithmChoice& choice, const AllReducePlan& plan) {
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
+    choice.vectors = vectors_of_replicas;
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries());
     };
     choice.model_step = [plan](const StepModelInput& in, std::int64_t, double) {
@@ -74,9 +75,15 @@ void cost_in_two_stages(AlgorithmChoice& choice, const AlgorithmInput& in,
                         const AllReducePlan& plan, std::int64_t freeze_step, bool fused,
                         CodingCost coding) {
     choice.meets_everybody = true;
-    choice.contribution = [fused, workers = in.workers](const Layout& layout) {
-        return final_bytes(layout, workers, fused);
+    choice.contribution = [=, wire = choice.wire, workers = in.workers](const Layout& layout,
+                                                                        std::int64_t k, double) {
+        return k < freeze_step ? wire.weigh(layout.entries()) : final_bytes(layout, workers, fused);
     };
+    if (!fused)
+        choice.fused_step = [=](const StepModelInput& at, std::int64_t k) {
+            return k < freeze_step ? dense_sgd_step_time({plan}, at)
+                                   : one_bit_step_time(true, coding, at);
+        };
     choice.stage = [freeze_step](std::int64_t k, double) { return k < freeze_step ? 0.0 : 1.0; };
     choice.model_step = [=](const StepModelInput& at, std::int64_t k, double) {
         return k < freeze_step ? dense_sgd_step_time({plan}, at)
@@ -167,6 +174,15 @@ void read_intervals(const ObjectReader& read, ZeroOneAdamOptions& options) {
     }
 }
 
+// Returns the bytes of step k. Those of a local step are the mean over an interval of them.
+Bytes zero_one_bytes(const ZeroOneAdamOptions& options, const Layout& layout, WireFormat wire,
+                     int workers, std::int64_t k) {
+    if (zero_one_step(options, k) == ZeroOneStep::exact) return wire.weigh(layout.entries());
+    const Bytes exchange = final_bytes(layout, workers, options.fused);
+    const std::int64_t interval = zero_one_interval(options, k);
+    return Bytes{std::max<std::int64_t>(exchange.count / interval, 1)};
+}
+
 AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInput& in) {
     ZeroOneAdamOptions options;
     AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
@@ -178,14 +194,21 @@ AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInpu
 
     choice.meets_everybody = true;
     choice.run = [options](Worker& worker) { return zero_one_adam(worker, options); };
-    choice.contribution = [options, workers = in.workers](const Layout& layout) {
-        const Bytes exchange = final_bytes(layout, workers, options.fused);
-        return Bytes{std::max<std::int64_t>(exchange.count / options.local_step_clipper, 1)};
+    choice.contribution = [options, wire = choice.wire, workers = in.workers](
+                              const Layout& layout, std::int64_t k, double) {
+        return zero_one_bytes(options, layout, wire, workers, k);
     };
+    if (!options.fused)
+        choice.fused_step = [options](const StepModelInput& at, std::int64_t k) {
+            ZeroOneAdamOptions fused = options;
+            fused.fused = true;
+            return zero_one_step_time(fused, k, at);
+        };
     choice.stage = [options](std::int64_t k, double) {
         return static_cast<double>(zero_one_stretch(options, k));
     };
     choice.period = options.local_step_clipper;
+    choice.period_at = [options](std::int64_t k) { return zero_one_interval(options, k); };
     choice.model_step = [options](const StepModelInput& at, std::int64_t k, double) {
         return zero_one_step_time(options, k, at);
     };
@@ -202,7 +225,9 @@ AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput&
     options.coding = read_coding(read);
     choice.meets_everybody = true;
     choice.run = [options](Worker& worker) { return one_bit_sgd(worker, options); };
-    choice.contribution = [](const Layout& layout) { return stripe_bytes(layout, 0, 1); };
+    choice.contribution = [](const Layout& layout, std::int64_t, double) {
+        return stripe_bytes(layout, 0, 1);
+    };
     choice.model_step = [options](const StepModelInput& at, std::int64_t, double) {
         return one_bit_sgd_step_time(options, at);
     };

@@ -64,8 +64,9 @@ struct AlgorithmChoice : AlgorithmTraits {
     bool is_replicated = false;    // its options make the model equal on all workers
     bool meets_everybody = false;  // over time, every worker sends to every other worker
     bool needs_epochs = false;     // its options are stated in epochs
-    /// Returns the bytes that one worker contributes to a (final) step, before aggregation.
-    std::function<Bytes(const Layout&)> contribution;
+    /// Returns the bytes that one worker contributes to step k, before aggregation; where steps of a
+    /// stage differ, their mean over a period.
+    std::function<Bytes(const Layout&, std::int64_t k, double epoch)> contribution;
     /// Returns the closed form of step k on an idle network, where one is known.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
         model_step;
@@ -76,9 +77,17 @@ struct AlgorithmChoice : AlgorithmTraits {
     std::function<double(std::int64_t k, double epoch)> stage = [](std::int64_t, double) {
         return 0.0;
     };
-    std::int64_t period = 1;  // in steps
+    std::int64_t period = 1;  // in steps, the longest of all stages
+    /// Returns the period of the stage of step k; empty: `period` in all stages.
+    std::function<std::int64_t(std::int64_t k)> period_at{};
+    /// Returns the closed form of step k if it exchanged all tensors as one; empty if it does, or if
+    /// there is no such option.
+    std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k)> fused_step{};
     /// The least share of its entries that a sparse method sends; 1: not sparse.
     double least_density = 1;
+    /// Vectors of the model's size that each worker holds where it trains: models, momenta, gradients
+    /// and messages on their way. `read_algorithm` sets that of its family if the reader does not.
+    std::optional<double> vectors{};
     double computing = 1;  // share of the workers that compute in a step
 };
 

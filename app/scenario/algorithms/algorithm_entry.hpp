@@ -32,6 +32,7 @@ struct AlgorithmFamily {
     std::string_view name;
     std::string_view summary;
     std::span<const AlgorithmEntry> algorithms;
+    double vectors;  // of the model's size that a worker holds where it trains, as measured
 };
 
 }  // namespace paceline

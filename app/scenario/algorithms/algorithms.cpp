@@ -1,5 +1,6 @@
 #include "app/scenario/algorithms/algorithms.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,20 +21,28 @@ std::vector<AlgorithmEntry> join_families() {
     return all;
 }
 
+const AlgorithmFamily& family_of(std::string_view algorithm) {
+    const std::span<const AlgorithmFamily> families = algorithm_families();
+    return *std::ranges::find_if(families, [&](const AlgorithmFamily& family) {
+        return std::ranges::find(family.algorithms, algorithm, &AlgorithmEntry::name) !=
+               family.algorithms.end();
+    });
+}
+
 }  // namespace
 
 std::span<const AlgorithmFamily> algorithm_families() {
     static const auto families = std::to_array<AlgorithmFamily>({
-        {"dense", "gradients averaged whole in every step", dense_family()},
-        {"sparse", "only the largest entries are sent, the rest accumulates", sparse_family()},
-        {"compressed", "gradients and models through a compressor", compressed_family()},
+        {"dense", "gradients averaged whole in every step", dense_family(), 0.2},
+        {"sparse", "only the largest entries are sent, the rest accumulates", sparse_family(), 2.2},
+        {"compressed", "gradients and models through a compressor", compressed_family(), 2.2},
         {"adaptive", "a step size per parameter, and compression to one bit per entry",
-         adaptive_family()},
-        {"local", "workers train alone and average periodically", local_family()},
-        {"decentralized", "averages with neighbors in every step", decentralized_family()},
-        {"gossip", "push-sum, and pairs that meet without rounds", gossip_family()},
-        {"servers", "parameter servers and federated averaging", server_family()},
-        {"collective", "one collective per step, and no training", collective_family()},
+         adaptive_family(), 2.3},
+        {"local", "workers train alone and average periodically", local_family(), 3.1},
+        {"decentralized", "averages with neighbors in every step", decentralized_family(), 5.1},
+        {"gossip", "push-sum, and pairs that meet without rounds", gossip_family(), 4.3},
+        {"servers", "parameter servers and federated averaging", server_family(), 3.1},
+        {"collective", "one collective per step, and no training", collective_family(), 0},
     });
     return families;
 }
@@ -69,6 +78,7 @@ AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
     if (choice.is_replicated && choice.when_nodes_die == WhenNodesDie::reruns_models)
         choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     if (entry.traits.has_server) choice.server_nodes = 1;
+    if (!choice.vectors) choice.vectors = family_of(entry.name).vectors;
     const auto label = read.optional("label");
     choice.label = label ? as_string(*label) : std::string(entry.name);
     return choice;

@@ -40,7 +40,7 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
     use_servers(choice, options.all_reduce);
     if (options.operation == Operation::all_to_all) choice.meets_everybody = true;
     choice.run = [options](Worker& worker) { return collective(worker, options); };
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries());
     };
     // Consecutive broadcasts overlap, so only the first has a closed form.

@@ -43,9 +43,10 @@ AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
 
     use_servers(choice, options.all_reduce);
+    choice.vectors = vectors_of_replicas;
     options.rule = rule_of(in.optimizer);
     choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries());
     };
     choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
@@ -66,7 +67,8 @@ AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in
     choice.sends_at_once = choice.mixing.degree * vectors;
     choice.meets_everybody = choice.mixing.meets_everybody;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    choice.contribution = [wire = choice.wire, vectors](const Layout& layout) {
+    choice.contribution = [wire = choice.wire, vectors](const Layout& layout, std::int64_t,
+                                                        double) {
         return vectors * wire.weigh(layout.entries());
     };
     // Time and messages of a step do not depend on what the seed draws.

@@ -12,6 +12,9 @@ namespace paceline {
 /// A number of steps that no study reaches.
 inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
 
+/// Share of a vector that a worker holds where the model and the gradients' mean exist once.
+inline constexpr double vectors_of_replicas = 0.2;
+
 /// Traits of algorithms that take the step of momentum SGD on a model that all workers share.
 inline constexpr AlgorithmTraits momentum_sgd_on_replicas{
     .when_nodes_die = WhenNodesDie::reruns_replicas,

@@ -63,7 +63,9 @@ AlgorithmChoice gathering(const Compressor& compressor, const Options& options,
                           std::optional<Duration> (*step)(const Options&, const StepModelInput&)) {
     AlgorithmChoice choice;
     choice.run = [=](Worker& worker) { return algorithm(worker, options); };
-    choice.contribution = [=](const Layout& layout) { return message_bytes(compressor, layout); };
+    choice.contribution = [=](const Layout& layout, std::int64_t, double) {
+        return message_bytes(compressor, layout);
+    };
     choice.model_step = [=](const StepModelInput& in, std::int64_t, double) {
         return step(options, in);
     };
@@ -114,7 +116,7 @@ AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
 
     use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return power_sgd(worker, options); };
-    choice.contribution = [options](const Layout& layout) {
+    choice.contribution = [options](const Layout& layout, std::int64_t, double) {
         const PowerSgdMessages messages = power_sgd_messages(options, layout);
         return messages.left + messages.right;
     };
@@ -155,9 +157,10 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
     options.coding = read_coding(read);
 
     const MixingPtr w = schedule.at(0);
+    choice.vectors = 6;
     choice.run = [options](Worker& worker) { return choco_sgd(worker, options); };
-    choice.contribution = [options](const Layout& layout) {
-        return message_bytes(options.compressor, layout);
+    choice.contribution = [options](const Layout& layout, std::int64_t k, double) {
+        return k == 0 ? Bytes{} : message_bytes(options.compressor, layout);
     };
     choice.stage = [](std::int64_t k, double) { return k == 0 ? 0.0 : 1.0; };
     choice.model_step = [options, w](const StepModelInput& in, std::int64_t k, double) {

@@ -14,6 +14,7 @@ namespace paceline {
 
 struct CompressorEntry {
     std::string_view name;
+    std::string_view summary;
     Compressor (*read)(const ObjectReader& read);
 };
 

@@ -91,6 +91,11 @@ AlgorithmChoice read_momentum_tracking(const ObjectReader& read, const Algorithm
         const Bytes size = in.wire.weigh(in.layout->entries());
         return later(in, k) + (k == 0 ? all_reduce_messages(AllReduce::ring, in.workers, size) : 0);
     };
+    choice.contribution = [later = choice.contribution, wire = choice.wire](
+                              const Layout& layout, std::int64_t k, double epoch) {
+        const Bytes average = wire.weigh(layout.entries());
+        return later(layout, k, epoch) + (k == 0 ? average : Bytes{});
+    };
     choice.stage = [](std::int64_t k, double) { return k == 0 ? 0.0 : 1.0; };
     return choice;
 }

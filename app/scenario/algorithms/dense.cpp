@@ -47,7 +47,7 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
     use_servers(choice, options.all_reduce);
     options.rule = rule_of(in.optimizer);
     choice.run = [options](Worker& worker) { return overlapped_sgd(worker, options); };
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries());
     };
     choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {

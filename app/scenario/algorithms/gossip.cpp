@@ -54,7 +54,7 @@ std::function<MixingPtr(std::int64_t)> mixing_of(const AlgorithmChoice& choice) 
 
 AlgorithmChoice push(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = decentralized(read, in, 1, false, MixingUse::edges);
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries() + 1);
     };
     return choice;
@@ -89,7 +89,7 @@ AlgorithmChoice read_ad_psgd(const ObjectReader& read, const AlgorithmInput& in)
     const AdPsgdOptions options{rule_of(in.optimizer)};
     choice.run = [options](Worker& worker) { return ad_psgd(worker, options); };
     choice.sends_at_once = 1;
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries());
     };
     choice.model_step = [](const StepModelInput& in, std::int64_t, double) {
@@ -196,7 +196,8 @@ AlgorithmChoice read_swarm_sgd(const ObjectReader& read, const AlgorithmInput& i
     };
     choice.sends_at_once = 2;
     const std::int64_t steps = options.local_steps;
-    choice.contribution = [options, steps, wire = choice.wire](const Layout& layout) {
+    choice.contribution = [options, steps, wire = choice.wire](const Layout& layout, std::int64_t,
+                                                               double) {
         return Bytes{std::max<std::int64_t>(swarm_message(options, layout, wire).count / steps, 1)};
     };
     constexpr std::int64_t longest_period = 1'000;  // beyond it all steps count alike

@@ -63,7 +63,7 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
     options.rule = rule_of(in.optimizer);
     const AllReducePlan plan = options.all_reduce;
     const std::int64_t period = options.period;
-    choice.contribution = [wire = choice.wire, period](const Layout& layout) {
+    choice.contribution = [wire = choice.wire, period](const Layout& layout, std::int64_t, double) {
         return share_of(wire.weigh(layout.entries()), period);
     };
     choice.model_step = [plan, period](const StepModelInput& in, std::int64_t k, double) {
@@ -109,8 +109,16 @@ AlgorithmChoice read_post_local_sgd(const ObjectReader& read, const AlgorithmInp
     choice.messages = [options](const StepModelInput& in, std::int64_t k) {
         return options.averages_after(k) ? messages_of_average(options.all_reduce, in) : 0;
     };
+    choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t k,
+                                                        double) {
+        const Bytes model = wire.weigh(layout.entries());
+        return k < options.switch_step ? model : share_of(model, options.period);
+    };
     choice.stage = [begin = options.switch_step](std::int64_t k, double) {
         return k < begin ? 0.0 : 1.0;
+    };
+    choice.period_at = [options](std::int64_t k) {
+        return k < options.switch_step ? 1 : options.period;
     };
     return choice;
 }
@@ -159,6 +167,10 @@ AlgorithmChoice read_overlap_local_sgd(const ObjectReader& read, const Algorithm
     };
     choice.messages = [later = choice.messages, period](const StepModelInput& in, std::int64_t k) {
         return k < period ? 0 : later(in, k);
+    };
+    choice.contribution = [later = choice.contribution, period](const Layout& layout,
+                                                                std::int64_t k, double epoch) {
+        return k < period ? Bytes{} : later(layout, k, epoch);
     };
     choice.stage = [period](std::int64_t k, double) { return k < period ? 0.0 : 1.0; };
     return choice;
@@ -216,7 +228,8 @@ std::int64_t entries_of_base(Base base, std::int64_t model) {
 void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options) {
     const auto make = choice.mixing.make;
     const auto base_messages = choice.messages;  // set if the base is decentralized
-    choice.contribution = [options, wire = choice.wire](const Layout& layout) {
+    choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t,
+                                                        double) {
         const std::int64_t model = layout.entries();
         const std::int64_t base = entries_of_base(options.base.base, model);
         return wire.weigh(base) +

@@ -38,7 +38,7 @@ AlgorithmChoice with_server(const ObjectReader& read, Options options,
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     choice.run = [options, work](Worker& worker) { return work(worker, options); };
     choice.serve = [options, serve](Worker& server) { return serve(server, options); };
-    choice.contribution = [wire = choice.wire](const Layout& layout) {
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries());
     };
     choice.messages = [](const StepModelInput& in, std::int64_t) {
@@ -113,7 +113,8 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
     choice.period = options.local_steps;
     choice.computing =
         static_cast<double>(clients_of_a_round(options.fraction, in.workers)) / in.workers;
-    choice.contribution = [wire = choice.wire, options](const Layout& layout) {
+    choice.contribution = [wire = choice.wire, options](const Layout& layout, std::int64_t,
+                                                        double) {
         const Bytes model = options.compressor ? message_bytes(*options.compressor, layout)
                                                : wire.weigh(layout.entries());
         return Bytes{std::max<std::int64_t>(model.count / options.local_steps, 1)};

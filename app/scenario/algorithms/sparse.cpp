@@ -126,8 +126,8 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
     use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return dgc(worker, options); };
-    choice.contribution = [options](const Layout& layout) {
-        return form_of_message(layout, options.density, options.format);
+    choice.contribution = [options](const Layout& layout, std::int64_t k, double epoch) {
+        return form_of_message(layout, density_at(options, k, epoch), options.format);
     };
     choice.stage = [options](std::int64_t k, double epoch) {
         return static_cast<double>(stage_at(options, k, epoch));
@@ -152,7 +152,9 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
 
     use_servers(choice, options.all_reduce);
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
-    choice.contribution = [options](const Layout& layout) {
+    choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t k,
+                                                        double) {
+        if (k < options.dense_steps) return wire.weigh(layout.entries());
         const Layout everything({{"everything", {layout.entries(), 1}}});
         return form_of_message(everything, options.density, options.format);
     };

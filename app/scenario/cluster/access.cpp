@@ -1,6 +1,8 @@
 #include "app/scenario/cluster/access.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -16,11 +18,11 @@ namespace paceline {
 namespace {
 
 constexpr auto trace_keys =
-    std::to_array<std::string_view>({"kind", "nodes", "file", "period", "phase"});
+    std::to_array<std::string_view>({"kind", "nodes", "share", "file", "period", "phase"});
 constexpr auto on_off_access_keys = std::to_array<std::string_view>(
-    {"kind", "nodes", "on", "off", "law", "bandwidth_off", "phase"});
+    {"kind", "nodes", "share", "on", "off", "law", "bandwidth_off", "phase"});
 constexpr auto outages_keys = std::to_array<std::string_view>(
-    {"kind", "nodes", "schedule", "mean_between", "mean_length", "transfers"});
+    {"kind", "nodes", "share", "schedule", "mean_between", "mean_length", "transfers"});
 constexpr auto outage_key_table = std::to_array<std::string_view>({"at", "for"});
 
 constexpr auto on_off_laws = std::to_array<Spelling<LengthLaw>>(
@@ -107,18 +109,34 @@ constexpr auto access_kinds = std::to_array<AccessEntry>({
     {"outages", "down by schedule or at random, on top of the others", outages_keys, &read_outages},
 });
 
-AccessChoice read_access_kind(const Place& place, int nodes) {
+AccessKind read_access_kind(const Place& place) {
     const std::vector<std::string_view> names = names_of(access_kinds);
     const Place kind = kind_of(place, "a kind of access", names);
     const AccessEntry& entry = access_kinds[as_name(kind, "a kind of access", names)];
-    const ObjectReader read(place, entry.keys);
-    AccessChoice choice{.kind = entry.read(read)};
-    if (const auto p = read.optional("nodes")) choice.nodes = read_nodes(*p, nodes);
-    return choice;
+    return entry.read(ObjectReader(place, entry.keys));
+}
+
+bool is_outage(const AccessChoice& choice) {
+    return std::holds_alternative<std::shared_ptr<const Outages>>(choice.kind);
+}
+
+// Reads the nodes of the outages, or of the others.
+void read_nodes_of_kind(const Place& place, NodeDraw draw, bool outages,
+                        std::vector<AccessChoice>& choices, std::vector<DrawnNodes>& drawn) {
+    std::vector<Place> objects;
+    std::vector<AccessChoice*> theirs;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (is_outage(choices[i]) != outages) continue;
+        objects.push_back(place.element(i));
+        theirs.push_back(&choices[i]);
+    }
+    NodesOfObjects nodes = read_nodes_of(objects, draw, outages ? "outages" : "access");
+    for (std::size_t i = 0; i < theirs.size(); ++i) theirs[i]->nodes = std::move(nodes.nodes[i]);
+    std::ranges::move(nodes.drawn, std::back_inserter(drawn));
 }
 
 std::vector<int> nodes_of(const AccessChoice& choice, int all) {
-    if (!choice.nodes.empty()) return choice.nodes;
+    if (choice.nodes) return *choice.nodes;
     std::vector<int> nodes(static_cast<std::size_t>(all));
     std::iota(nodes.begin(), nodes.end(), 0);
     return nodes;
@@ -134,15 +152,19 @@ Keys outage_keys() {
     return outage_key_table;
 }
 
-std::vector<AccessChoice> read_access(const Place& place, int nodes) {
+std::vector<AccessChoice> read_access(const Place& place, NodeDraw draw,
+                                      std::vector<DrawnNodes>& drawn) {
     if (!place.json->is_array())
         place.refuse("is not a list, such as [{\"kind\": \"on-off\", ...}]");
     std::vector<AccessChoice> choices;
-    std::vector<bool> has_source(static_cast<std::size_t>(nodes));
-    for (std::size_t i = 0; i < place.json->size(); ++i) {
-        choices.push_back(read_access_kind(place.element(i), nodes));
-        if (std::holds_alternative<std::shared_ptr<const Outages>>(choices.back().kind)) continue;
-        for (const int node : nodes_of(choices.back(), nodes)) {
+    for (std::size_t i = 0; i < place.json->size(); ++i)
+        choices.push_back({.kind = read_access_kind(place.element(i))});
+    for (const bool outages : {false, true})
+        read_nodes_of_kind(place, draw, outages, choices, drawn);
+    std::vector<bool> has_source(static_cast<std::size_t>(draw.nodes));
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (is_outage(choices[i])) continue;
+        for (const int node : nodes_of(choices[i], draw.nodes)) {
             if (has_source[static_cast<std::size_t>(node)])
                 place.element(i).refuse(fmt::format(
                     "node {} has a trace or on/off process already; only outages come on top",

@@ -14,12 +14,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "app/json/object_reader.hpp"
+#include "app/scenario/cluster/node_list.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/link_processes.hpp"
 
@@ -29,7 +31,7 @@ using AccessKind =
     std::variant<std::shared_ptr<const LinkTrace>, OnOff, std::shared_ptr<const Outages>>;
 
 struct AccessChoice {
-    std::vector<int> nodes{};  // empty: all
+    std::optional<std::vector<int>> nodes{};  // empty: all
     AccessKind kind;
 };
 
@@ -45,8 +47,11 @@ std::span<const AccessEntry> access_table();
 // The table of known keys of a scheduled outage. A test checks scenario.schema.json against it.
 Keys outage_keys();
 
-/// Reads the "access" of a cluster with this many nodes. Throws ConfigError.
-std::vector<AccessChoice> read_access(const Place& place, int nodes);
+/// Reads the "access" of a cluster and draws shares of its nodes, which are noted in `drawn`. Nodes
+/// with outages are drawn separately from those with a trace or an on/off process. Throws
+/// ConfigError.
+std::vector<AccessChoice> read_access(const Place& place, NodeDraw draw,
+                                      std::vector<DrawnNodes>& drawn);
 
 /// Returns the links of the first `nodes` hosts, each of which has one cable. Returns none if there
 /// is only one host.

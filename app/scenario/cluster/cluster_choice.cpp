@@ -55,7 +55,8 @@ std::optional<Tcp> read_transport(const Place& place) {
     return tcp;
 }
 
-std::vector<AccessChoice> read_own_links(const Place& place, const ClusterChoice& cluster) {
+std::vector<AccessChoice> read_own_links(const Place& place, std::uint64_t seed,
+                                         ClusterChoice& cluster) {
     if (cluster.devices_per_node > 1)
         place.refuse(fmt::format(
             "changes the links of nodes with one device each; \"devices_per_node\" is {}",
@@ -63,7 +64,7 @@ std::vector<AccessChoice> read_own_links(const Place& place, const ClusterChoice
     if (!cluster.fabric.one_cable_per_node)
         place.refuse(
             "changes the links of nodes with one cable each; those of this fabric have several");
-    return read_access(place, cluster.nodes);
+    return read_access(place, {cluster.nodes, seed}, cluster.drawn);
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ Keys transport_keys() {
     return transport_key_table;
 }
 
-ClusterChoice read_cluster(const Place& place) {
+ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
     const ObjectReader read(place, keys);
     ClusterChoice cluster;
     read.not_both("nodes", "devices");
@@ -115,7 +116,8 @@ ClusterChoice read_cluster(const Place& place) {
     cluster.fabric_nodes = cluster.nodes;
     cluster.fabric = read_fabric(
         read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"),
-        cluster.nodes);
+        cluster.nodes, seed);
+    cluster.drawn = cluster.fabric.drawn;
     if (const auto p = read.optional("placement")) place_job(*p, cluster);
     if (const auto p = read.optional("background"))
         cluster.background = read_background(*p, cluster.fabric_nodes);
@@ -132,9 +134,9 @@ ClusterChoice read_cluster(const Place& place) {
     if (const auto p = read.optional("failures")) {
         if (cluster.devices_per_node > 1)
             p->refuse("is for machines of one device; \"devices_per_node\" is more");
-        cluster.failures = read_failures(*p, cluster.nodes);
+        cluster.failures = read_failures(*p, {cluster.nodes, seed}, cluster.drawn);
     }
-    if (const auto p = read.optional("access")) cluster.access = read_own_links(*p, cluster);
+    if (const auto p = read.optional("access")) cluster.access = read_own_links(*p, seed, cluster);
     return cluster;
 }
 

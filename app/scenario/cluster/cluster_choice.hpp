@@ -61,6 +61,7 @@ struct ClusterChoice {
     std::vector<NodeSpeeds> speeds;  // read once the workload is known
     std::optional<Jitter> compute_jitter;
     std::optional<FailureChoice> failures;
+    std::vector<DrawnNodes> drawn{};   // by share, in the order of the keys
     std::vector<AccessChoice> access;  // for nodes with one device and one cable
 
     /// Builds the wires between the workers, and to `servers` parameter servers on machines of
@@ -89,7 +90,7 @@ Keys cluster_keys();
 Keys bus_keys();
 Keys transport_keys();
 
-/// Throws ConfigError.
-ClusterChoice read_cluster(const Place& place);
+/// The seed draws shares of nodes. Throws ConfigError.
+ClusterChoice read_cluster(const Place& place, std::uint64_t seed = 1);
 
 }  // namespace paceline

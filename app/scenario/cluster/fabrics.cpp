@@ -32,7 +32,7 @@ constexpr auto star_keys =
 constexpr auto cell_keys =
     std::to_array<std::string_view>({"kind", "link", "other_links", "nodes_per_cell", "capacity",
                                      "capacity_up", "backhaul", "server_link", "overhead"});
-constexpr auto other_links_key_table = std::to_array<std::string_view>({"nodes", "link"});
+constexpr auto other_links_key_table = std::to_array<std::string_view>({"nodes", "share", "link"});
 constexpr auto leaf_spine_keys = std::to_array<std::string_view>(
     {"kind", "link", "hosts_per_leaf", "spines", "uplink", "oversubscription", "overhead"});
 constexpr auto fat_tree_keys =
@@ -73,18 +73,27 @@ struct OtherLinks {
 
 using ReadCable = Cable (*)(const Place&);
 
-std::vector<OtherLinks> read_other_links(const ObjectReader& read, int nodes, ReadCable cable) {
+// Nodes that are drawn by share are noted in `drawn`.
+std::vector<OtherLinks> read_other_links(const ObjectReader& read, NodeDraw draw, ReadCable cable,
+                                         std::vector<DrawnNodes>& drawn) {
     std::vector<OtherLinks> others;
     const auto list = read.optional("other_links");
     if (!list) return others;
     if (!list->json->is_array())
         list->refuse("is not a list, such as [{\"nodes\": [5, 6], \"link\": ...}]");
+    std::vector<Place> objects;
     for (std::size_t i = 0; i < list->json->size(); ++i) {
         const ObjectReader one(list->element(i), other_links_key_table);
-        others.push_back(
-            {read_nodes(one.required("nodes", "such as [5, 6] or {\"from\": 5, \"to\": 9}"), nodes),
-             cable(one.required("link", "of these nodes, such as {\"preset\": \"3g\"}"))});
+        if (!one.has("share"))
+            static_cast<void>(one.required(
+                "nodes", "such as [5, 6] or {\"from\": 5, \"to\": 9}; or give a \"share\""));
+        const Place link = one.required("link", "of these nodes, such as {\"preset\": \"3g\"}");
+        others.push_back({{}, cable(link)});
+        objects.push_back(one.place());
     }
+    NodesOfObjects nodes = read_nodes_of(objects, draw, "other links");
+    for (std::size_t i = 0; i < others.size(); ++i) others[i].nodes = std::move(*nodes.nodes[i]);
+    drawn = std::move(nodes.drawn);
     return others;
 }
 
@@ -97,10 +106,12 @@ void replace_links(Fabric& fabric, const std::vector<OtherLinks>& others) {
         }
 }
 
-FabricChoice read_star(const ObjectReader& read, int nodes) {
+FabricChoice read_star(const ObjectReader& read, NodeDraw draw) {
     const Cable cable =
         read_cable(read.required("link", "for example {\"bandwidth\": \"10Gbps\"}"));
-    const std::vector<OtherLinks> others = read_other_links(read, nodes, &read_cable);
+    const int nodes = draw.nodes;
+    std::vector<DrawnNodes> drawn;
+    const std::vector<OtherLinks> others = read_other_links(read, draw, &read_cable, drawn);
     std::optional<Cable> of_servers;
     if (const auto p = read.optional("server_link")) of_servers = read_cable(*p);
     FabricChoice choice;
@@ -122,6 +133,7 @@ FabricChoice read_star(const ObjectReader& read, int nodes) {
         choice.as_idle_star =
             IdleStar{cable.up.capacity(), sum(cable.up.latency, cable.down.latency)};
     choice.idle_star_loss = combined_loss(cable.up.loss, cable.down.loss);
+    choice.drawn = std::move(drawn);
     return choice;
 }
 
@@ -139,12 +151,14 @@ UpAndDown ways_of(const Cable& cable) {
     return {cable.up, cable.down};
 }
 
-FabricChoice read_cell(const ObjectReader& read, int nodes) {
+FabricChoice read_cell(const ObjectReader& read, NodeDraw draw) {
+    const int nodes = draw.nodes;
     CellShape shape;
     shape.nodes = nodes;
     shape.own = ways_of(
         read_access(read.required("link", "of a node to its cell, such as {\"preset\": \"lte\"}")));
-    const std::vector<OtherLinks> others = read_other_links(read, nodes, &read_access);
+    std::vector<DrawnNodes> drawn;
+    const std::vector<OtherLinks> others = read_other_links(read, draw, &read_access, drawn);
     shape.nodes_per_cell =
         as_count(read.required("nodes_per_cell", "how many nodes share a cell, such as 25"));
     shape.air.down.bandwidth = as_bandwidth(
@@ -168,6 +182,7 @@ FabricChoice read_cell(const ObjectReader& read, int nodes) {
     choice.takes_servers = true;
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(std::int64_t{nodes} + std::int64_t{2} * shape.cells(), nodes);
+    choice.drawn = std::move(drawn);
     return choice;
 }
 
@@ -182,7 +197,14 @@ Link read_uplink(const ObjectReader& read, const LeafSpine& shape) {
     return uplink;
 }
 
-FabricChoice read_leaf_spine(const ObjectReader& read, int nodes) {
+// Returns whether a link cannot carry what so many others bring it at once.
+bool below_all(const Link& link, int others, const Link& other) {
+    return static_cast<double>(link.capacity().bits_per_second) <
+           others * static_cast<double>(other.capacity().bits_per_second);
+}
+
+FabricChoice read_leaf_spine(const ObjectReader& read, NodeDraw draw) {
+    const int nodes = draw.nodes;
     read.not_both("uplink", "oversubscription");
     LeafSpine shape;
     shape.hosts = nodes;
@@ -198,6 +220,8 @@ FabricChoice read_leaf_spine(const ObjectReader& read, int nodes) {
     shape.uplink = read_uplink(read, shape);
 
     FabricChoice choice;
+    choice.draws_routes = shape.leaves() > 1 && shape.spines > 1 &&
+                          below_all(shape.uplink, shape.hosts_per_leaf, shape.link);
     choice.make = [shape](int hosts, std::uint64_t seed) {
         LeafSpine made = shape;
         made.hosts = hosts;
@@ -209,7 +233,8 @@ FabricChoice read_leaf_spine(const ObjectReader& read, int nodes) {
     return choice;
 }
 
-FabricChoice read_fat_tree(const ObjectReader& read, int nodes) {
+FabricChoice read_fat_tree(const ObjectReader& read, NodeDraw draw) {
+    const int nodes = draw.nodes;
     FatTree shape;
     shape.hosts = nodes;
     shape.link = required_link(read);
@@ -230,6 +255,8 @@ FabricChoice read_fat_tree(const ObjectReader& read, int nodes) {
     }
 
     FabricChoice choice;
+    choice.draws_routes = shape.k > 2 && shape.hosts > shape.k / 2 &&
+                          below_all(shape.uplink, shape.k * shape.k / 4, shape.link);
     choice.make = [shape](int hosts, std::uint64_t seed) {
         FatTree made = shape;
         made.hosts = hosts;
@@ -252,7 +279,8 @@ FabricChoice torus_of(const ObjectReader& read, const std::vector<int>& dims, in
     return choice;
 }
 
-FabricChoice read_torus(const ObjectReader& read, int nodes) {
+FabricChoice read_torus(const ObjectReader& read, NodeDraw draw) {
+    const int nodes = draw.nodes;
     const Place place =
         read.required("dims", "the extents, such as [4, 4], whose product is the number of nodes");
     if (!place.json->is_array() || place.json->empty() || place.json->size() > most_torus_dims)
@@ -275,11 +303,12 @@ FabricChoice read_torus(const ObjectReader& read, int nodes) {
     return torus_of(read, dims, nodes);
 }
 
-FabricChoice read_ring(const ObjectReader& read, int nodes) {
+FabricChoice read_ring(const ObjectReader& read, NodeDraw draw) {
+    const int nodes = draw.nodes;
     return torus_of(read, {nodes}, nodes);
 }
 
-FabricChoice read_dumbbell(const ObjectReader& read, int /*nodes*/) {
+FabricChoice read_dumbbell(const ObjectReader& read, NodeDraw /*draw*/) {
     const Link link = required_link(read);
     const Link bottleneck = read_link(read.required("bottleneck", "the link between the halves"));
     FabricChoice choice;
@@ -354,7 +383,8 @@ bool one_cable_per_node(const Graph& graph) {
     return std::ranges::all_of(cables, [](int count) { return count <= 1; });
 }
 
-FabricChoice read_graph(const ObjectReader& read, int nodes) {
+FabricChoice read_graph(const ObjectReader& read, NodeDraw draw) {
+    const int nodes = draw.nodes;
     std::optional<Link> usual;
     if (const auto p = read.optional("link")) usual = read_link(*p);
     const Vertices vertices(nodes, read.optional("switches"));
@@ -414,11 +444,11 @@ Keys cable_keys() {
     return cable_key_table;
 }
 
-FabricChoice read_fabric(const Place& place, int nodes) {
+FabricChoice read_fabric(const Place& place, int nodes, std::uint64_t seed) {
     const std::vector<std::string_view> names = names_of(fabric_kinds);
     const Place kind = kind_of(place, "a fabric", names);
     const FabricEntry& entry = fabric_kinds[as_name(kind, "a fabric", names)];
-    return entry.read(ObjectReader(place, entry.keys), nodes);
+    return entry.read(ObjectReader(place, entry.keys), {nodes, seed});
 }
 
 }  // namespace paceline

@@ -6,9 +6,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "analysis/forms/closed_forms.hpp"
 #include "app/json/object_reader.hpp"
+#include "app/scenario/cluster/node_list.hpp"
 #include "sim/network/fabric.hpp"
 
 namespace paceline {
@@ -24,7 +26,9 @@ struct FabricChoice {
     bool states_efficiency = false;        // its links state an efficiency
     bool takes_servers = false;            // can be made for more hosts than nodes
     bool one_cable_per_node = false;       // so each node has links of its own
+    bool draws_routes = false;             // the seed draws routes that may share a link
     double idle_star_loss = 0;             // loss on a route of the idle star
+    std::vector<DrawnNodes> drawn{};       // for "other_links"
     Bytes memory;                          // of everything beyond a star's two links per node
 };
 
@@ -32,7 +36,7 @@ struct FabricEntry {
     std::string_view name;
     std::string_view summary;
     Keys keys;
-    FabricChoice (*read)(const ObjectReader& read, int nodes);
+    FabricChoice (*read)(const ObjectReader& read, NodeDraw draw);
 };
 
 std::span<const FabricEntry> fabric_table();
@@ -41,7 +45,8 @@ std::span<const FabricEntry> fabric_table();
 Keys cable_keys();
 Keys other_links_keys();
 
-/// Throws ConfigError, also if the fabric does not fit the number of nodes.
-FabricChoice read_fabric(const Place& place, int nodes);
+/// The seed draws shares of nodes. Throws ConfigError, also if the fabric does not fit the number of
+/// nodes.
+FabricChoice read_fabric(const Place& place, int nodes, std::uint64_t seed = 1);
 
 }  // namespace paceline

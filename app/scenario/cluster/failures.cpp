@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -18,9 +19,9 @@ namespace paceline {
 
 namespace {
 
-constexpr auto all_failure_keys =
-    std::to_array<std::string_view>({"schedule", "mean_between", "mean_repair", "nodes", "trace",
-                                     "on_death", "detection", "return_from", "checkpoint"});
+constexpr auto all_failure_keys = std::to_array<std::string_view>(
+    {"schedule", "mean_between", "mean_repair", "nodes", "share", "trace", "on_death", "detection",
+     "return_from", "checkpoint"});
 constexpr auto absence_key_table = std::to_array<std::string_view>({"node", "at", "for"});
 constexpr auto trace_key_table = std::to_array<std::string_view>({"file", "period"});
 constexpr auto checkpoint_key_table = std::to_array<std::string_view>({"every", "write", "read"});
@@ -143,14 +144,14 @@ Keys checkpoint_keys() {
     return checkpoint_key_table;
 }
 
-FailureChoice read_failures(const Place& place, int nodes) {
+FailureChoice read_failures(const Place& place, NodeDraw draw, std::vector<DrawnNodes>& drawn) {
     const ObjectReader read(place, all_failure_keys);
     FailureChoice choice;
     read.not_both("schedule", "mean_between");
     read.not_both("schedule", "trace");
     read.not_both("mean_between", "trace");
-    if (const auto p = read.optional("schedule")) choice.schedule = read_schedule(*p, nodes);
-    if (const auto p = read.optional("trace")) choice.trace = read_absence_trace(*p, nodes);
+    if (const auto p = read.optional("schedule")) choice.schedule = read_schedule(*p, draw.nodes);
+    if (const auto p = read.optional("trace")) choice.trace = read_absence_trace(*p, draw.nodes);
     if (const auto p = read.optional("mean_between")) {
         choice.mean_between = as_duration(*p);
         if (*choice.mean_between == Duration::zero()) p->refuse("a mean time is above 0");
@@ -159,10 +160,12 @@ FailureChoice read_failures(const Place& place, int nodes) {
     } else if (!read.has("schedule") && !read.has("trace")) {
         place.refuse("says not who fails; give \"schedule\", \"mean_between\" or \"trace\"");
     }
-    for (const char* key : {"mean_repair", "nodes"})
+    for (const char* key : {"mean_repair", "nodes", "share"})
         if (const auto p = read.optional(key); p && !choice.mean_between)
             p->refuse("goes with \"mean_between\"");
-    if (const auto p = read.optional("nodes")) choice.nodes = read_nodes(*p, nodes);
+    NodesOfObjects fail = read_nodes_of(std::array{place}, draw, "nodes that fail");
+    choice.nodes = std::move(fail.nodes.front());
+    std::ranges::move(fail.drawn, std::back_inserter(drawn));
     if (const auto p = read.optional("on_death"))
         choice.on_death = as_choice(*p, "what to do then", on_death_table);
     choice.detection = usual_detection;
@@ -251,8 +254,9 @@ NextAbsence absences_of(const FailureChoice& choice, int nodes, std::uint64_t se
     if (!choice.mean_between)
         return Listed{choice.schedule, std::nullopt, std::vector<std::size_t>(n)};
     Drawn drawn{to_seconds(*choice.mean_between), to_seconds(choice.mean_repair), {}, {}};
-    drawn.fails.assign(n, choice.nodes.empty());
-    for (const int node : choice.nodes) drawn.fails[static_cast<std::size_t>(node)] = true;
+    drawn.fails.assign(n, !choice.nodes);
+    for (const int node : choice.nodes.value_or(std::vector<int>{}))
+        drawn.fails[static_cast<std::size_t>(node)] = true;
     const RandomStreams streams(seed);
     for (std::size_t node = 0; node < n; ++node)
         drawn.streams.push_back(streams.stream("failures", node));

@@ -21,6 +21,7 @@
 #include "algorithms/runtime/failures.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
+#include "app/scenario/cluster/node_list.hpp"
 
 namespace paceline {
 
@@ -34,7 +35,7 @@ struct FailureChoice {
     std::vector<std::vector<Absence>> schedule;  // by node; empty: none
     std::optional<Duration> mean_between;
     Duration mean_repair{};
-    std::vector<int> nodes;  // that "mean_between" applies to; empty: all
+    std::optional<std::vector<int>> nodes;  // that "mean_between" applies to; empty: all
     std::optional<AbsenceTrace> trace;
     OnDeath on_death = OnDeath::go_on;
     std::optional<ReturnFrom> return_from;
@@ -47,8 +48,9 @@ Keys absence_keys();
 Keys absence_trace_keys();
 Keys checkpoint_keys();
 
-/// Reads the failures of a cluster with this many nodes. Throws ConfigError.
-FailureChoice read_failures(const Place& place, int nodes);
+/// Reads the failures of a cluster and draws a share of its nodes, which is noted in `drawn`. Throws
+/// ConfigError.
+FailureChoice read_failures(const Place& place, NodeDraw draw, std::vector<DrawnNodes>& drawn);
 
 /// Refuses failures that the algorithm cannot handle.
 void check_failures(const Place& place, const FailureChoice& failures,

@@ -1,10 +1,17 @@
 #include "app/scenario/cluster/node_list.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 #include <set>
+#include <utility>
 
+#include <boost/random/uniform_int_distribution.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "sim/engine/random.hpp"
 
 namespace paceline {
 
@@ -69,6 +76,88 @@ std::vector<int> read_nodes(const Place& place, int nodes) {
     if (place.json->is_string()) return read_word(place, nodes);
     if (place.json->is_object()) return read_range(place, nodes);
     return read_list(place, nodes);
+}
+
+namespace {
+
+std::optional<Place> optional_child(const Place& object, std::string_view key) {
+    const auto found = object.json->find(key);
+    if (found == object.json->end()) return std::nullopt;
+    return object.child(key, *found);
+}
+
+// Returns all nodes in random order.
+std::vector<int> in_random_order(NodeDraw draw, std::string_view stream) {
+    std::vector<int> order(static_cast<std::size_t>(draw.nodes));
+    std::iota(order.begin(), order.end(), 0);
+    RandomStream random = RandomStreams(draw.seed).stream(stream);
+    for (std::size_t left = order.size(); left > 1; --left) {
+        boost::random::uniform_int_distribution<std::size_t> choice(0, left - 1);
+        std::swap(order[left - 1], order[choice(random)]);
+    }
+    return order;
+}
+
+// Deals the nodes that no object names to those with a share.
+class Shares {
+  public:
+    Shares(NodeDraw draw, std::string_view stream, const std::vector<bool>& named)
+        : nodes_(draw.nodes), free_(in_random_order(draw, stream)) {
+        std::erase_if(free_, [&](int node) { return named[static_cast<std::size_t>(node)]; });
+    }
+
+    std::vector<int> next(const Place& place) {
+        const double share = as_number_above(place, 0, 1);
+        sum_ += share;
+        const auto until = static_cast<std::size_t>(std::lround(sum_ * nodes_));
+        if (sum_ > 1 + 1e-9)
+            place.refuse(
+                fmt::format("the shares of this list add up to {:.6g}; 1 is all nodes", sum_));
+        if (until > free_.size())
+            place.refuse(
+                fmt::format("the shares of this list are {} of {} nodes, and \"nodes\" of other "
+                            "objects leave {}; lower a share or name fewer nodes",
+                            until, nodes_, free_.size()));
+        std::vector<int> drawn(free_.begin() + static_cast<std::ptrdiff_t>(dealt_),
+                               free_.begin() + static_cast<std::ptrdiff_t>(until));
+        dealt_ = until;
+        std::ranges::sort(drawn);
+        return drawn;
+    }
+
+  private:
+    int nodes_;
+    std::vector<int> free_;
+    double sum_ = 0;
+    std::size_t dealt_ = 0;
+};
+
+}  // namespace
+
+NodesOfObjects read_nodes_of(std::span<const Place> objects, NodeDraw draw,
+                             std::string_view stream) {
+    NodesOfObjects read{std::vector<std::optional<std::vector<int>>>(objects.size()), {}};
+    std::vector<bool> named(static_cast<std::size_t>(draw.nodes));
+    bool any_share = false;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        const auto share = optional_child(objects[i], "share");
+        any_share = any_share || share.has_value();
+        const auto nodes = optional_child(objects[i], "nodes");
+        if (nodes && share)
+            share->refuse("goes without \"nodes\": it draws them; give one of the two");
+        if (!nodes) continue;
+        read.nodes[i] = read_nodes(*nodes, draw.nodes);
+        for (const int node : *read.nodes[i]) named[static_cast<std::size_t>(node)] = true;
+    }
+    if (!any_share) return read;
+    Shares shares(draw, stream, named);
+    for (std::size_t i = 0; i < objects.size(); ++i)
+        if (const auto share = optional_child(objects[i], "share")) {
+            read.nodes[i] = shares.next(*share);
+            read.drawn.push_back(
+                {objects[i].path, as_number_above(*share, 0, 1), draw.nodes, *read.nodes[i]});
+        }
+    return read;
 }
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,17 +24,18 @@ constexpr double most_speed_sigma = 5;
 // A kind and the keys that it accepts.
 struct Kind {
     std::string_view name;
-    std::array<std::string_view, 3> keys;
+    std::array<std::string_view, 4> keys;
 };
-constexpr auto speed_kinds = std::to_array<Kind>({{"list", {"values", "", ""}},
-                                                  {"log-normal", {"sigma", "", ""}},
-                                                  {"uniform", {"low", "high", ""}},
-                                                  {"two-classes", {"share", "speed", ""}},
-                                                  {"device", {"device", "efficiency", "nodes"}}});
-constexpr auto jitter_kinds = std::to_array<Kind>({{"normal", {"deviation", "", ""}},
-                                                   {"log-normal", {"sigma", "", ""}},
-                                                   {"exponential", {"excess", "", ""}},
-                                                   {"pareto", {"shape", "", ""}}});
+constexpr auto speed_kinds =
+    std::to_array<Kind>({{"list", {"values", "", "", ""}},
+                         {"log-normal", {"sigma", "", "", ""}},
+                         {"uniform", {"low", "high", "", ""}},
+                         {"two-classes", {"share", "speed", "", ""}},
+                         {"device", {"device", "efficiency", "nodes", "share"}}});
+constexpr auto jitter_kinds = std::to_array<Kind>({{"normal", {"deviation", "", "", ""}},
+                                                   {"log-normal", {"sigma", "", "", ""}},
+                                                   {"exponential", {"excess", "", "", ""}},
+                                                   {"pareto", {"shape", "", "", ""}}});
 
 // Reads "kind" and refuses keys that belong to other kinds.
 template <std::size_t N>
@@ -66,10 +68,8 @@ NodeSpeeds::Stated read_list(const ObjectReader& read, int nodes) {
 }
 
 NodeSpeeds::Stated read_device(const ObjectReader& read, int nodes, Duration gradient,
-                               const TimeOnDevice& time_on) {
+                               const TimeOnDevice& time_on, const std::vector<int>& chosen) {
     const Place device = read.required("device", "a device's name, such as \"k80\"");
-    const std::vector<int> chosen =
-        read_nodes(read.required("nodes", "those that have the device, such as [0, 3]"), nodes);
     const Duration time = time_on(device, read.optional("efficiency"));
     if (gradient == Duration::zero() || time == Duration::zero())
         device.refuse("a gradient of the workload takes no time, and none on another device");
@@ -79,12 +79,18 @@ NodeSpeeds::Stated read_device(const ObjectReader& read, int nodes, Duration gra
     return stated;
 }
 
+std::string_view read_kind_of_speeds(const Place& place) {
+    return read_kind(ObjectReader(place, speed_key_table), speed_key_table, "a law of speeds",
+                     speed_kinds);
+}
+
+// `chosen` are the nodes with a device.
 NodeSpeeds read_speeds_of(const Place& place, int nodes, Duration gradient,
-                          const TimeOnDevice& time_on) {
+                          const TimeOnDevice& time_on, const std::vector<int>& chosen) {
     const ObjectReader read(place, speed_key_table);
-    const std::string_view kind = read_kind(read, speed_key_table, "a law of speeds", speed_kinds);
+    const std::string_view kind = read_kind_of_speeds(place);
     if (kind == "list") return {read_list(read, nodes)};
-    if (kind == "device") return {read_device(read, nodes, gradient, time_on)};
+    if (kind == "device") return {read_device(read, nodes, gradient, time_on, chosen)};
     if (kind == "log-normal")
         return {NodeSpeeds::LogNormal{as_number_above(
             read.required("sigma", "deviation of the speed's logarithm, such as 0.3"), 0,
@@ -120,11 +126,25 @@ Keys jitter_keys() {
     return jitter_key_table;
 }
 
-std::vector<NodeSpeeds> read_speeds(const Place& place, int nodes, Duration gradient,
-                                    const TimeOnDevice& time_on) {
+std::vector<NodeSpeeds> read_speeds(const Place& place, NodeDraw draw, Duration gradient,
+                                    const TimeOnDevice& time_on, std::vector<DrawnNodes>& drawn) {
+    const std::vector<Place> objects = one_or_several(place);
+    std::vector<Place> of_devices;
+    for (const Place& one : objects) {
+        if (read_kind_of_speeds(one) != "device") continue;
+        if (const ObjectReader read(one, speed_key_table); !read.has("share"))
+            static_cast<void>(read.required(
+                "nodes", "those that have the device, such as [0, 3]; or give a \"share\""));
+        of_devices.push_back(one);
+    }
+    NodesOfObjects nodes = read_nodes_of(of_devices, draw, "devices of nodes");
+    std::ranges::move(nodes.drawn, std::back_inserter(drawn));
     std::vector<NodeSpeeds> all;
-    for (const Place& one : one_or_several(place))
-        all.push_back(read_speeds_of(one, nodes, gradient, time_on));
+    for (std::size_t i = 0, device = 0; i < objects.size(); ++i) {
+        const bool has_nodes = read_kind_of_speeds(objects[i]) == "device";
+        all.push_back(read_speeds_of(objects[i], draw.nodes, gradient, time_on,
+                                     has_nodes ? *nodes.nodes[device++] : std::vector<int>{}));
+    }
     return all;
 }
 

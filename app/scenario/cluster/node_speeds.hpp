@@ -7,7 +7,8 @@
 //   {"kind": "uniform", "low": 0.5, "high": 1}
 //   {"kind": "two-classes", "share": 0.25, "speed": 0.5}
 //   {"kind": "device", "device": "k80", "nodes": [0]}   on these nodes a gradient takes as long
-//                                                       as it takes on that device
+//                                                       as it takes on that device; or "share"
+//                                                       of them (node_list.hpp)
 //
 // A speed of 2 halves the time of a gradient and changes nothing else. Jitter is one of {"kind":
 // "normal", "deviation": 0.1}, {"kind": "log-normal", "sigma": 0.1}, {"kind": "exponential",
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "app/json/object_reader.hpp"
+#include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
 #include "sim/compute/node_speeds.hpp"
 
@@ -55,8 +57,9 @@ Keys jitter_keys();
 
 /// Requires that the workload has been read. `gradient` is the time of its gradient on a node of
 /// speed 1. Throws ConfigError.
-std::vector<NodeSpeeds> read_speeds(const Place& place, int nodes, Duration gradient,
-                                    const TimeOnDevice& time_on);
+/// Shares of nodes that have a device are drawn and noted in `drawn`.
+std::vector<NodeSpeeds> read_speeds(const Place& place, NodeDraw draw, Duration gradient,
+                                    const TimeOnDevice& time_on, std::vector<DrawnNodes>& drawn);
 Jitter read_jitter(const Place& place);
 
 void add_speeds(const std::vector<NodeSpeeds>& all, Machines machines, std::uint64_t seed,

@@ -85,19 +85,6 @@ std::uint64_t seed_of(const DataEntry& entry, const ObjectReader& read, std::uin
     return static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
 }
 
-std::shared_ptr<const Dataset> made(const DataEntry& entry, const ObjectReader& read, int workers,
-                                    std::uint64_t seed, DataCache& cache) {
-    Json identity = *read.place().json;
-    identity.erase("partition");
-    identity["seed"] = seed;
-    identity["workers"] = entry.by_worker ? workers : 0;
-    identity["beside"] = *read.place().file;
-    std::shared_ptr<const Dataset>& data = cache[identity.dump()];
-    if (data == nullptr)
-        data = std::make_shared<const Dataset>(entry.make(read, workers, RandomStreams(seed)));
-    return data;
-}
-
 }  // namespace
 
 std::vector<DataEntry> data_table() {
@@ -111,17 +98,41 @@ Keys partition_keys() {
     return partition_key_table;
 }
 
-DataChoice read_data(const Place& place, int workers, std::uint64_t seed, DataCache& cache) {
-    const std::vector<DataEntry> table = data_table();
+namespace {
+
+const DataEntry& entry_of(const Place& place, const std::vector<DataEntry>& table) {
     const std::vector<std::string_view> names = names_of(table);
-    const Place kind = kind_of(place, "data", names);
-    const DataEntry& entry = table[as_name(kind, "data", names)];
+    return table[as_name(kind_of(place, "data", names), "data", names)];
+}
+
+DataWish wish(const DataEntry& entry, const Place& place, int workers, std::uint64_t seed) {
     const ObjectReader read(place, entry.keys);
     seed = seed_of(entry, read, seed);
+    Json identity = *place.json;
+    identity.erase("partition");
+    identity["seed"] = seed;
+    identity["workers"] = entry.by_worker ? workers : 0;
+    identity["beside"] = *place.file;
+    return {"data " + identity.dump(-1, ' ', false, Json::error_handler_t::replace),
+            [read, workers, seed, make = entry.make] {
+                return make(read, workers, RandomStreams(seed));
+            }};
+}
+
+}  // namespace
+
+DataWish data_wish(const Place& place, int workers, std::uint64_t seed) {
+    return wish(entry_of(place, data_table()), place, workers, seed);
+}
+
+DataChoice read_data(const Place& place, int workers, std::uint64_t seed) {
+    const std::vector<DataEntry> table = data_table();
+    const DataEntry& entry = entry_of(place, table);
+    const DataWish wanted = wish(entry, place, workers, seed);
 
     DataChoice choice;
     choice.name = std::string(entry.name);
-    choice.set = made(entry, read, workers, seed, cache);
+    choice.set = place.outside().shelf->once<Dataset>(wanted.key, wanted.make);
     const auto samples = static_cast<std::int64_t>(choice.set->train.count());
     if (samples < workers)
         place.refuse(fmt::format("has {} training samples for {} workers; each needs one", samples,
@@ -129,7 +140,8 @@ DataChoice read_data(const Place& place, int workers, std::uint64_t seed, DataCa
     if (choice.set->test.count() == 0) place.refuse("has no test samples; give one at least");
     Deal deal;
     if (entry.by_worker) deal.kind = PartitionKind::contiguous;
-    if (const auto p = read.optional("partition")) deal = read_partition(*p, choice.set->predicts);
+    if (const auto p = ObjectReader(place, entry.keys).optional("partition"))
+        deal = read_partition(*p, choice.set->predicts);
     choice.deal = [data = choice.set, deal](int n, const RandomStreams& streams) {
         return dealt(*data, deal, n, streams);
     };

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,9 +17,6 @@
 
 namespace paceline {
 
-/// The data sets of studies with the same sources, keyed by their description.
-using DataCache = std::map<std::string, std::shared_ptr<const Dataset>>;
-
 struct DataChoice {
     std::shared_ptr<const Dataset> set;
     std::string name;
@@ -32,7 +28,16 @@ struct DataChoice {
 std::vector<DataEntry> data_table();
 Keys partition_keys();
 
+/// A data set that is not made yet: the text that it goes by on the shelf, and how to make it.
+struct DataWish {
+    std::string key;
+    std::function<Dataset()> make;  // throws ConfigError
+};
+
+/// Returns what read_data would make or find. The place must outlive the result. Throws ConfigError.
+DataWish data_wish(const Place& place, int workers, std::uint64_t seed);
+
 /// Throws ConfigError.
-DataChoice read_data(const Place& place, int workers, std::uint64_t seed, DataCache& cache);
+DataChoice read_data(const Place& place, int workers, std::uint64_t seed);
 
 }  // namespace paceline

@@ -2,9 +2,11 @@
 
 #include <array>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/json/resources.hpp"
+#include "models/step_estimate.hpp"
 
 namespace paceline {
 
@@ -28,6 +30,17 @@ std::vector<Device> device_table() {
              as_string(read.required("source", "where the peak comes from"))});
     }
     return devices;
+}
+
+std::string how_to_state_another(double macs, std::int64_t batch) {
+    std::string text = fmt::format(
+        "for another device give \"step_time\" instead: {} samples / its samples per second",
+        batch);
+    if (macs > 0)
+        text += fmt::format(
+            ", or {:.3g} TFLOP / (its peak * efficiency), whose median is {} of measured nets",
+            estimated_step_flops(macs, batch) * 1e-12, default_efficiency);
+    return text;
 }
 
 }  // namespace paceline

@@ -67,7 +67,10 @@ Target read_target(const ObjectReader& read) {
 Measurement read_measurement(const Place& place) {
     const ObjectReader read(place, all_measurement_keys);
     Measurement measurement;
-    if (const auto p = read.optional("every")) read_every(*p, measurement);
+    if (const auto p = read.optional("every")) {
+        read_every(*p, measurement);
+        measurement.every_is_given = true;
+    }
     if (const auto p = read.optional("samples"))
         measurement.samples = as_integer(*p, 1, std::int64_t{1} << 40);
     if (const auto p = read.optional("baseline")) measurement.baseline = as_bool(*p);

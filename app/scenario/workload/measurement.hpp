@@ -14,6 +14,7 @@ namespace paceline {
 struct Measurement {
     std::optional<double> every_epochs;
     Cadence every;                // if not in epochs
+    bool every_is_given = false;  // else: by default, which is an epoch where there is a target
     std::int64_t samples = 8192;  // evaluated of each part of the data set, at most
     Target target;
     bool baseline = false;  // also run sequential SGD to the target

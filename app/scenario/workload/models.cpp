@@ -30,6 +30,19 @@ constexpr auto lstm_keys =
 constexpr std::int64_t most_width = 1'000'000;
 constexpr std::int64_t most_parameters = 100'000'000;
 
+// Returns the numbers that the layers put out for one sample: each takes as many multiply-accumulates
+// as its tensor has entries for one output.
+double activations_of(const Layout& layout, const std::vector<double>& macs) {
+    double activations = 0;
+    for (std::size_t i = 0; i < macs.size(); ++i) {
+        const Tensor& tensor = layout.tensors()[i];
+        if (tensor.compressible())
+            activations += macs[i] * static_cast<double>(tensor.shape.front()) /
+                           static_cast<double>(tensor.entries());
+    }
+    return activations;
+}
+
 // Convex models compute in double, nets in float.
 template <class Scalar>
 ModelChoice choice_of(const ObjectReader& read, std::unique_ptr<Net<Scalar>> net) {
@@ -39,6 +52,7 @@ ModelChoice choice_of(const ObjectReader& read, std::unique_ptr<Net<Scalar>> net
         read.place().refuse(fmt::format("has {} parameters; a model that trains has at most {}",
                                         choice.layout->entries(), most_parameters));
     choice.tensor_macs = net->tensor_macs();
+    choice.activations = activations_of(*choice.layout, choice.tensor_macs);
     choice.problem = [prototype = std::shared_ptr<const Net<Scalar>>(std::move(net))](
                          std::shared_ptr<const Dataset> data, ProblemOptions options) {
         return make_problem<Scalar>(prototype->clone(), std::move(data), std::move(options));

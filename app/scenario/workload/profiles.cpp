@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -73,6 +74,11 @@ MeasuredThroughput read_throughput(const Place& place) {
 
 }  // namespace
 
+ChargedNet::ChargedNet(Profile of)
+    : profile(std::move(of)),
+      layout(profile.layout()),
+      tensor_macs(std::make_shared<const std::vector<double>>(profile.tensor_macs())) {}
+
 std::vector<std::string_view> profile_names() {
     std::vector<std::string_view> names;
     for (const Resource& entry : resources()) {
@@ -112,17 +118,22 @@ Profile read_profile(const Json& json, const std::string& file) {
     return profile;
 }
 
-Profile load_profile(const Place& place) {
+ChargedNetPtr load_profile(const Place& place) {
+    Shelf& shelf = *place.outside().shelf;
     const std::string name = as_string(place);
     if (name.ends_with(ending)) {
         const std::string file = as_file(place);
-        return read_profile(parse_json(place.outside().text(file), file), file);
+        return shelf.once<ChargedNet>("profile " + file, [&] {
+            return ChargedNet(read_profile(parse_json(place.outside().text(file), file), file));
+        });
     }
     const std::vector<std::string_view> known = profile_names();
     const std::size_t index =
         as_name(place, "a built-in profile, nor a file that ends in .json", known);
     const std::string file = fmt::format("{}{}{}", folder, known[index], ending);
-    return read_profile(parse_json(resource(file), file), file);
+    return shelf.once<ChargedNet>("built-in " + file, [&] {
+        return ChargedNet(read_profile(parse_json(resource(file), file), file));
+    });
 }
 
 }  // namespace paceline

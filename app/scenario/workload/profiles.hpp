@@ -1,7 +1,9 @@
 // Profiles of published networks, built in or from a user's file.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/json/json_file.hpp"
@@ -10,13 +12,24 @@
 
 namespace paceline {
 
+/// A profile with what every point derives from it.
+struct ChargedNet {
+    explicit ChargedNet(Profile of);
+
+    Profile profile;
+    LayoutPtr layout;
+    std::shared_ptr<const std::vector<double>> tensor_macs;
+};
+
+using ChargedNetPtr = std::shared_ptr<const ChargedNet>;
+
 /// Returns the names of the built-in profiles, in alphabetical order.
 std::vector<std::string_view> profile_names();
 
 /// Returns the profile that `place` names: a built-in one, or a file that ends in ".json", relative
 /// to the scenario's folder. Throws ConfigError with the path in the scenario, or in the profile's
-/// own file.
-Profile load_profile(const Place& place);
+/// own file. Each is read once for all points of a study.
+ChargedNetPtr load_profile(const Place& place);
 
 /// Reads a profile from its JSON. Throws ConfigError.
 Profile read_profile(const Json& json, const std::string& file);

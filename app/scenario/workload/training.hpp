@@ -17,6 +17,11 @@ struct Training {
     Optimizer optimizer;
     Measurement measurement;
     Target stop;
+
+    /// Returns the target whose first time is recorded: that of "measure", else that of "stop".
+    [[nodiscard]] const Target& recorded_target() const {
+        return measurement.target.given() ? measurement.target : stop;
+    }
 };
 
 }  // namespace paceline

@@ -61,7 +61,8 @@ Duration measured_step(const Profile& profile, const Place& place, std::int64_t 
         place.refuse(fmt::format("no throughput of {} is known{}; {}", profile.name,
                                  devices.empty() ? "" : " on " + device,
                                  instead_of_measured(device)));
-    place.refuse(unknown_name(device, "a device with a throughput of this profile", devices));
+    place.refuse(unknown_name(device, "a device with a throughput of this profile", devices) +
+                 "; " + how_to_state_another(profile.macs(), batch));
 }
 
 // `macs` is the forward pass of one sample of the net called `name`.
@@ -69,11 +70,14 @@ Duration step_by_peak(std::string_view name, double macs, const Place& place, st
                       const Place& efficiency) {
     const double share = as_number_above(efficiency, 0, 1);
     const std::vector<Device> devices = device_table();
-    const Device& device = devices[as_name(place, "a device of known peak", names_of(devices))];
+    const auto found = std::ranges::find(devices, as_string(place), &Device::name);
+    if (found == devices.end())
+        place.refuse(unknown_name(as_string(place), "a device of known peak", names_of(devices)) +
+                     "; " + how_to_state_another(macs, batch));
     if (macs == 0)
         efficiency.refuse(fmt::format(
             "{} states no multiply-accumulates to estimate by; give \"step_time\"", name));
-    const Duration step = estimated_step(macs, batch, device.peak_flops, share);
+    const Duration step = estimated_step(macs, batch, found->peak_flops, share);
     if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
     return step;
 }
@@ -95,31 +99,36 @@ void read_batch(const ObjectReader& read, int workers, Workload& workload) {
     }
 }
 
+// A net whose gradient is timed.
+struct TimedNet {
+    std::string name;
+    TensorMacs tensor_macs;
+    ChargedNetPtr charged;  // null: a net that trains, or a number of bytes
+};
+
 // Returns how long one gradient of one worker takes on a device: measured if the profile has it,
 // otherwise estimated.
 Duration time_on_device(const Place& device, const std::optional<Place>& efficiency,
-                        const std::optional<Profile>& profile, const Workload& workload,
-                        std::optional<std::int64_t> batch) {
-    const double macs =
-        std::accumulate(workload.tensor_macs.begin(), workload.tensor_macs.end(), 0.0);
-    if (!profile && macs == 0) device.refuse("a device needs a \"profile\"; give \"step_time\"");
+                        const TimedNet& net, std::optional<std::int64_t> batch) {
+    const double macs = std::accumulate(net.tensor_macs->begin(), net.tensor_macs->end(), 0.0);
+    if (!net.charged && macs == 0)
+        device.refuse("a device needs a \"profile\"; give \"step_time\"");
     if (!batch) device.refuse("a device needs a \"batch\"");
-    if (efficiency) return step_by_peak(workload.name, macs, device, *batch, *efficiency);
-    if (!profile)
+    if (efficiency) return step_by_peak(net.name, macs, device, *batch, *efficiency);
+    if (!net.charged)
         device.refuse(
             fmt::format("no throughput of {} is known; give \"step_time\", or "
                         "\"efficiency\": {} for an estimate",
-                        workload.name, default_efficiency));
-    return measured_step(*profile, device, *batch);
+                        net.name, default_efficiency));
+    return measured_step(net.charged->profile, device, *batch);
 }
 
 Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
-                            const std::optional<Profile>& profile, Workload& workload,
+                            const ChargedNetPtr& charged, Workload& workload,
                             std::optional<std::int64_t> batch) {
-    // Captures a copy, because the workload moves later. The copy is made before time_on is set.
-    workload.time_on = [profile, known = workload, batch](const Place& device,
-                                                          const std::optional<Place>& efficiency) {
-        return time_on_device(device, efficiency, profile, known, batch);
+    workload.time_on = [net = TimedNet{workload.name, workload.tensor_macs, charged}, batch](
+                           const Place& device, const std::optional<Place>& efficiency) {
+        return time_on_device(device, efficiency, net, batch);
     };
     read.not_both("step_time", "device");
     read.not_both("step_time", "gradient_time");
@@ -140,14 +149,15 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
         read.required("gradient_time", "time of one gradient on one device, such as \"344ms\""));
 }
 
-void use_profile(const Profile& profile, Workload& workload) {
-    workload.name = profile.name;
-    workload.layout = profile.layout();
-    workload.tensor_macs = profile.tensor_macs();
+void charge_for(const ChargedNet& net, Workload& workload) {
+    workload.name = net.profile.name;
+    workload.layout = net.layout;
+    workload.tensor_macs = net.tensor_macs;
 }
 
 // Reads a workload without values: a published net, or a number of bytes.
-std::optional<Profile> read_what_is_charged(const ObjectReader& read, Workload& workload) {
+// Returns null for a number of bytes.
+ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload) {
     for (const char* key : {"data", "sampling", "stand_in_for"})
         if (const auto p = read.optional(key)) p->refuse("is for a workload with a \"model\"");
     read.not_both("profile", "gradient");
@@ -161,15 +171,16 @@ std::optional<Profile> read_what_is_charged(const ObjectReader& read, Workload& 
         workload.name = to_string(size);
         workload.layout =
             std::make_shared<const Layout>(std::vector<Tensor>{{"gradient", {size.count / 4, 1}}});
-        return std::nullopt;
+        workload.tensor_macs = std::make_shared<const std::vector<double>>(1);
+        return nullptr;
     }
-    Profile profile = load_profile(
+    ChargedNetPtr net = load_profile(
         read.required("profile",
                       "a net's name (paceline list profiles); or give \"gradient\", or "
                       "a \"model\" that trains"));
-    use_profile(profile, workload);
-    workload.dataset = profile.dataset_samples;
-    return profile;
+    charge_for(*net, workload);
+    workload.dataset = net->profile.dataset_samples;
+    return net;
 }
 
 // Reads the net and its data. The timing is that of the net itself or of the net that it stands in
@@ -183,7 +194,7 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
                 "in \"stand_in_for\"");
     Training training;
     training.data = read_data(read.required("data", "such as {\"kind\": \"gaussian-mixture\"}"),
-                              around.cluster.workers, around.seed, around.cache);
+                              around.cluster.workers, around.seed);
     training.model = read_model(read.required("model", "a net"), *training.data.set);
     if (const auto p = read.optional("sampling"))
         training.sampling = as_choice(*p, "a way to sample", samplings);
@@ -200,23 +211,22 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
                 p->refuse("belongs into \"stand_in_for\", whose time it is");
         training.stand_in = true;
         const ObjectReader charged(*stand_in, stand_in_key_table);
-        const Profile profile =
+        const ChargedNetPtr net =
             load_profile(charged.required("profile", "a net's name (paceline list profiles)"));
-        use_profile(profile, workload);
+        charge_for(*net, workload);
         if (training.model.layout->entries() == training.model.layout->incompressible_entries())
             stand_in->refuse("the model has no tensor of two dimensions to measure a density on");
         if (const auto p = charged.optional("batch"))
             workload.stand_in_batch = as_integer(*p, 1, 1'000'000'000);
         workload.gradient =
-            read_gradient_time(charged, around.cluster, profile, workload,
+            read_gradient_time(charged, around.cluster, net, workload,
                                workload.stand_in_batch ? workload.stand_in_batch : workload.batch);
         return training;
     }
     workload.name = training.model.name;
     workload.layout = training.model.layout;
-    workload.tensor_macs = training.model.tensor_macs;
-    workload.gradient =
-        read_gradient_time(read, around.cluster, std::nullopt, workload, workload.batch);
+    workload.tensor_macs = std::make_shared<const std::vector<double>>(training.model.tensor_macs);
+    workload.gradient = read_gradient_time(read, around.cluster, nullptr, workload, workload.batch);
     return training;
 }
 
@@ -246,12 +256,10 @@ std::optional<Training> read_workload(const Place& place, const WorkloadSurround
     read_batch(read, around.cluster.workers, workload);
     if (read.has("model")) return read_what_trains(read, around, workload);
 
-    const std::optional<Profile> profile = read_what_is_charged(read, workload);
-    if (workload.tensor_macs.empty())
-        workload.tensor_macs.resize(workload.layout->tensors().size());
+    const ChargedNetPtr net = read_what_is_charged(read, workload);
     if (const auto samples = read.optional("dataset_samples"))
         workload.dataset = as_integer(*samples, 1, std::int64_t{1} << 50);
-    workload.gradient = read_gradient_time(read, around.cluster, profile, workload, workload.batch);
+    workload.gradient = read_gradient_time(read, around.cluster, net, workload, workload.batch);
     return std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,10 +14,13 @@
 
 namespace paceline {
 
+/// Forward multiply-accumulates per sample by tensor; shared by the points of a study.
+using TensorMacs = std::shared_ptr<const std::vector<double>>;
+
 struct Workload {
     std::string name;
     LayoutPtr layout;                            // determines the size of messages
-    std::vector<double> tensor_macs;             // by tensor of the layout; all 0: unknown
+    TensorMacs tensor_macs;                      // by tensor of the layout; all 0: unknown
     Duration gradient;                           // time of one gradient of one worker
     int accumulation = 1;                        // gradients per step
     Duration update{};                           // time of the optimizer, once per step
@@ -37,7 +41,6 @@ struct Workload {
 struct WorkloadSurroundings {
     const ClusterChoice& cluster;
     std::uint64_t seed;
-    DataCache& cache;
 };
 
 // The tables of known keys. A test checks scenario.schema.json against them.

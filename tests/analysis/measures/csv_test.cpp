@@ -26,6 +26,21 @@ TEST_CASE("csv: a field with a comma, a quote or a line end is quoted, and its q
     CHECK(csv_field("\"") == "\"\"\"\"");
 }
 
+TEST_CASE("csv: a text that a spreadsheet would run is marked as a text") {
+    CHECK(csv_field("=1+1") == "\"'=1+1\"");
+    CHECK(csv_field("+x") == "\"'+x\"");
+    CHECK(csv_field("-5ms") == "\"'-5ms\"");
+    CHECK(csv_field("@SUM(A1)") == "\"'@SUM(A1)\"");
+    CHECK(csv_field("\t=1") == "\"'\t=1\"");
+    CHECK(csv_field("=\"a\",b") == "\"'=\"\"a\"\",b\"");
+    CHECK(csv_field("'=1") == "\"''=1\"");
+}
+
+TEST_CASE("csv: a number with a sign, and a sign inside a text, stand as they are") {
+    for (const char* text : {"-3", "+3", "-1e-3", "-inf", "-0.5", "a=b", "top-k", "'", "it's", ""})
+        CHECK(csv_field(text) == text);
+}
+
 TEST_CASE("csv: a number has its shortest form") {
     CHECK(csv_field(0.1) == "0.1");
     CHECK(csv_field(64.0) == "64");

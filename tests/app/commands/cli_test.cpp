@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -12,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <pty.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,15 +50,15 @@ struct Shell {
 
     [[nodiscard]] fs::path path(const std::string& name) const { return folder.path() / name; }
 
-    // Splits `arguments` as a shell would.
-    [[nodiscard]] Outcome run(const std::string& arguments,
-                              const std::string& before = "exec") const {
-        const TemporaryFolder streams;
-        const std::string out = (streams.path() / "out").string();
-        const std::string err = (streams.path() / "err").string();
-        const std::string command =
-            fmt::format("cd '{}' && {} '{}' {} >'{}' 2>'{}' </dev/null", folder.path().string(),
-                        before, PACELINE_BINARY, arguments, out, err);
+    // Splits `arguments` as a shell would. `streams` may send standard output and error elsewhere.
+    [[nodiscard]] Outcome run(const std::string& arguments, const std::string& before = "exec",
+                              const std::string& streams = "") const {
+        const TemporaryFolder written;
+        const std::string out = (written.path() / "out").string();
+        const std::string err = (written.path() / "err").string();
+        const std::string command = fmt::format(
+            "cd '{}' && ({} '{}' {} {}) >'{}' 2>'{}' </dev/null", folder.path().string(), before,
+            PACELINE_BINARY, arguments, streams, out, err);
         const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
         return {WEXITSTATUS(status), content(out), content(err)};
     }
@@ -140,6 +142,8 @@ TEST_CASE("command line: lists show what scenarios can name") {
 
     CHECK(contains(shell.run("list algorithms").out, "gradient-dropping"));
     CHECK(contains(shell.run("list fabrics").out, "star"));
+    CHECK(contains(shell.run("list compressors").out, "scaled-sign"));
+    CHECK(contains(shell.run("list compressors").out, "gathered, unbiased; keys: kind, levels"));
     CHECK(contains(shell.run("list links").out, "10GbE-tcp"));
     CHECK(contains(shell.run("list profiles").out, "60965224"));
     CHECK(contains(shell.run("list profiles").out, "336226108"));
@@ -237,6 +241,33 @@ TEST_CASE("command line: a warning about DecentLaM's mixing appears once, in run
     CHECK(std::ranges::count(ran.err, '\n') == 1);
 }
 
+TEST_CASE("command line: with --strict a warning is an error, before anything runs") {
+    const Shell shell;
+    (void)shell.folder.write("warned.json", R"({
+      "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps"}}},
+      "workload": {"gradient": "1MB", "step_time": "10ms"},
+      "algorithm": {"kind": "gradient-dropping"}, "stop": {"iterations": 3}})");
+    const std::string solve =
+        "solve warned.json --vary cluster.fabric.link.bandwidth=1Gbps..20Gbps --find speedup "
+        "--equals 3.9 --grid 3";
+
+    for (const std::string& command :
+         {std::string("check warned.json"), std::string("run warned.json --out made"),
+          std::string("explain warned.json"), solve + " --cache made/points"}) {
+        CAPTURE(command);
+        const Outcome strict = shell.run(command + " --strict");
+        CHECK(strict.code == 2);
+        CHECK(contains(strict.err, "warned.json: --strict makes its 1 warning an error"));
+        CHECK_FALSE(fs::exists(shell.path("made")));
+        CHECK(contains(strict.out + strict.err, "[unfinished-warm-up]"));
+    }
+    CHECK(shell.run("run warned.json --out made").code == 0);
+    for (const char* command : {"check", "run", "explain"})
+        CHECK(
+            shell.run(std::string(command) + " warned.json --strict --set algorithm.dense_steps=0")
+                .code == 0);
+}
+
 TEST_CASE("command line: check tells a fault with file, path and what would be right, and ends 2") {
     const Outcome outcome = Shell().run("check small.json --set cluster.nodse=3");
 
@@ -277,8 +308,18 @@ TEST_CASE("command line: results go to results/<scenario> below the current fold
     CHECK(names_in(shell.path("results/small")) == all_results);
 }
 
-TEST_CASE("command line: without a terminal there is no table and no progress") {
-    const Outcome outcome = Shell().run("run small.json");
+TEST_CASE("command line: without a terminal there is the table and the folder, but no progress") {
+    const Shell shell;
+    const Outcome outcome = shell.run("run small.json");
+
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out.starts_with(content(shell.path("results/small/table.txt"))));
+    CHECK(contains(outcome.out, "results in results/small"));
+    CHECK(outcome.err.empty());
+}
+
+TEST_CASE("command line: --quiet keeps a pipe free of the table") {
+    const Outcome outcome = Shell().run("run small.json --quiet");
 
     CHECK(outcome.code == 0);
     CHECK(outcome.out.empty());
@@ -358,7 +399,7 @@ TEST_CASE("command line: --set changes the study, as often as it is given") {
         shell.run("run small.json --out o --set cluster.nodes=8 --set stop.iterations=2");
 
     CHECK(outcome.code == 0);
-    CHECK(contains(content(shell.path("o/results.csv")), "\n0,dense,8,finished,2,"));
+    CHECK(contains(content(shell.path("o/results.csv")), "\n0,dense,8,finished,8,2,"));
     CHECK(!contains(content(shell.path("o/results.csv")), "\n1,"));
 }
 
@@ -406,26 +447,157 @@ TEST_CASE(
     const Shell shell;
     (void)shell.folder.write("o/results.csv", "old");
 
-    const Outcome outcome =
-        shell.run("run small.json --out o --set cluster.nodes=64 --set stop.iterations=1000000000",
-                  "exec timeout --preserve-status -s INT 0.5");
+    const Outcome outcome = shell.run(
+        "run small.json --out o --force --set cluster.nodes=64 --set stop.iterations=1000000000",
+        "exec timeout --preserve-status -s INT 2");
 
     CHECK(outcome.code == 128 + SIGINT);
-    CHECK(names_in(shell.path("o")) == std::vector<std::string>{"points", "results.csv"});
+    std::vector<std::string> names = names_in(shell.path("o"));
+    std::erase(names, ".lock");  // which a signal before the first point leaves behind
+    std::erase(names, "points");
+    CHECK(names == std::vector<std::string>{"results.csv"});
     CHECK(content(shell.path("o/results.csv")) == "old");
 }
 
 TEST_CASE("command line: when the disk is full the old results stay and the code is 1") {
     const Shell shell;
-    (void)shell.folder.write("o/results.csv", "old");
-    fs::create_symlink("/dev/full", shell.path("o/results.csv.tmp"));
+    CHECK(shell.run("run small.json --out o").code == 0);
+    const std::string old = content(shell.path("o/results.csv"));
 
-    const Outcome outcome = shell.run("run small.json --out o");
+    const Outcome outcome =
+        shell.run("run small.json --out o --resume --set stop.iterations=4", "ulimit -Sf 0; exec");
 
     CHECK(outcome.code == 1);
-    CHECK(contains(outcome.err, "No space left on device"));
-    CHECK(names_in(shell.path("o")) == std::vector<std::string>{"points", "results.csv"});
-    CHECK(content(shell.path("o/results.csv")) == "old");
+    CHECK(names_in(shell.path("o")) == all_results);
+    CHECK(content(shell.path("o/results.csv")) == old);
+}
+
+TEST_CASE("command line: output that cannot be written is code 1 with a word on the other stream") {
+    const Shell shell;
+    for (const char* arguments :
+         {"--help", "--version", "run --help", "list", "list algorithms --json", "check small.json",
+          "explain small.json --point 1",
+          "solve small.json --set cluster.nodes=2 --find step_time_s --equals 0.02 "
+          "--vary cluster.fabric.link.bandwidth=100Mbps..10Gbps"}) {
+        CAPTURE(arguments);
+        const Outcome full = shell.run(arguments, "exec", ">/dev/full");
+        CHECK(full.code == 1);
+        CHECK(full.err == "paceline: standard output cannot be written: No space left on device\n");
+        CHECK(shell.run(arguments, "exec", ">&-").code == 1);
+    }
+}
+
+TEST_CASE("command line: a standard error that cannot be written changes no exit code but 0") {
+    const Shell shell;
+    for (const char* stream : {"2>&-", "2>/dev/full"}) {
+        CAPTURE(stream);
+        const Outcome outcome = shell.run("check nowhere.json", "exec", stream);
+        CHECK(outcome.code == 2);
+        CHECK(contains(outcome.out, "paceline: standard error cannot be written: "));
+        CHECK(shell.run("check small.json", "exec", stream).code == 0);
+        CHECK(shell.run("run small.json --log-json --out o", "exec", stream).code == 1);
+        CHECK(names_in(shell.path("o")) == all_results);
+        fs::remove_all(shell.path("o"));
+    }
+}
+
+TEST_CASE("command line: results do not go to a closed standard stream") {
+    const Shell shell;
+    CHECK(shell.run("run small.json --out o --quiet", "exec", "0<&- 1>&- 2>&-").code == 0);
+    CHECK(names_in(shell.path("o")) == all_results);
+}
+
+TEST_CASE("command line: results of another scenario are replaced only with --force or --resume") {
+    const Shell shell;
+    (void)shell.folder.write("other.json", scenario);
+    (void)shell.folder.write("mine/table.txt", "a user's table");
+    CHECK(shell.run("run small.json --out o").code == 0);
+    const std::string old = content(shell.path("o/manifest.json"));
+
+    const Outcome other = shell.run("run other.json --out o");
+    CHECK(other.code == 2);
+    CHECK(other.err ==
+          "paceline: o holds results of another scenario, small.json; name another folder with "
+          "--out, or replace them with --force\n");
+    CHECK(content(shell.path("o/manifest.json")) == old);
+    const Outcome mine = shell.run("run small.json --out mine");
+    CHECK(mine.code == 2);
+    CHECK(contains(mine.err, "mine has a table.txt that is not of paceline"));
+
+    CHECK(shell.run("run small.json --out o --set stop.iterations=2").code == 0);
+    CHECK(shell.run("run other.json --out o --force").code == 0);
+    CHECK(shell.run("run small.json --out o --resume").code == 0);
+    CHECK(shell.run("run small.json --out mine --force").code == 0);
+}
+
+TEST_CASE("command line: an empty --out is refused") {
+    const Shell shell;
+    for (const char* command :
+         {"run small.json --out ''", "plot results --out ''", "solve small.json --cache ''"}) {
+        CAPTURE(command);
+        const Outcome outcome = shell.run(command);
+        CHECK(outcome.code == 2);
+        CHECK(contains(outcome.err, "is empty"));
+    }
+    CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
+}
+
+TEST_CASE("command line: a signal ends a command that waits for its scenario") {
+    const Shell shell;
+    CHECK(::mkfifo(shell.path("fifo").c_str(), 0600) == 0);
+    for (const char* command : {"run fifo", "check fifo", "explain fifo",
+                                "solve fifo --vary seed=1..3 --find step_time_s --equals 1"})
+        for (const auto& [name, signal] : {std::pair("INT", SIGINT), {"TERM", SIGTERM}}) {
+            CAPTURE(command);
+            const Outcome outcome = shell.run(
+                command, fmt::format("exec timeout --preserve-status -s {} -k 2 0.2", name));
+            CHECK(outcome.code == 128 + signal);
+        }
+}
+
+TEST_CASE("command line: a scenario may come from a pipe") {
+    const Shell shell;
+    CHECK(shell.run("check /dev/stdin", "cat small.json | exec").code == 0);
+}
+
+TEST_CASE("command line: control characters of labels and titles are shown, not obeyed") {
+    const Shell shell;
+    const std::string hostile =
+        R"(--set title='"a\u001b[31m\nb"' --set 'algorithm={"kind": "dense", "label": "=\u0007\u009b"}')";
+    const Outcome checked = shell.run("check small.json " + hostile);
+    CHECK(checked.code == 0);
+    CHECK(contains(checked.out, R"(title   a\x1b[31m\nb)"));
+    CHECK(contains(checked.out, R"(=\x07\u009b)"));
+    CHECK(shell.run("run small.json --out o " + hostile).code == 0);
+    const std::string table = content(shell.path("o/table.txt"));
+    CHECK(table.starts_with("a\\x1b[31m\\nb\n"));
+    CHECK(contains(table, R"(=\x07\u009b)"));
+    CHECK(contains(content(shell.path("o/results.csv")), "\n0,\"'=\x07\xc2\x9b\",1,"));
+    const Outcome file = shell.run("check 'no\x1b[31m\nfile'");
+    CHECK(file.code == 2);
+    CHECK(file.err == "paceline: no\\x1b[31m\\nfile: cannot be read: No such file or directory\n");
+}
+
+TEST_CASE("cli: run --links writes links.csv, and a run without it leaves none") {
+    const Shell shell;
+    const Outcome run = shell.run(
+        "run small.json --out out --links --links-interval 5ms --trace "
+        "--trace-points all");
+    CHECK(run.code == 0);
+    CHECK(run.err.empty());
+    const std::string csv = content(shell.path("out/links.csv"));
+    CHECK(
+        csv.starts_with("point,algorithm,nodes,link,from_s,to_s,bytes,utilization,"
+                        "capacity_bps\n1,dense,2,node 0 up,0,0.005,0,0,1000000000\n"));
+    CHECK(fs::exists(shell.path("out/traces/point-2.json")));
+    CHECK_FALSE(fs::exists(shell.path("out/links")));
+
+    CHECK(shell.run("run small.json --out out").code == 0);
+    CHECK_FALSE(fs::exists(shell.path("out/links.csv")));
+    const Outcome wrong = shell.run("run small.json --links --links-interval soon");
+    CHECK(wrong.code == 2);
+    CHECK(wrong.err.find("--links-interval") != std::string::npos);
+    CHECK(shell.run("run small.json --links-interval 5ms").code == 2);
 }
 
 }  // namespace

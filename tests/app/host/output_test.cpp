@@ -1,11 +1,15 @@
 #include "app/host/output.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "tests/app/host/no_room.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::output_test {
@@ -76,23 +80,60 @@ TEST_CASE("output: an empty text makes an empty file") {
 
 TEST_CASE("output: a leftover of an interrupted run does no harm") {
     const TemporaryFolder folder;
-    (void)folder.write("file.tmp", "half of a much longer text");
+    const fs::path old = folder.write("file.0123456789abcdef.tmp", "half of a much longer text");
+    const fs::path young = folder.write("file.fedcba9876543210.tmp", "of a process that is at it");
+    const fs::path foreign = folder.write("mine.tmp", "a user's");
+    for (const fs::path& file : {old, foreign})
+        fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(2));
 
+    prepare_folder(folder.path());
     write_file(folder.path() / "file", "new");
 
     CHECK(content(folder.path() / "file") == "new");
-    CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
+    CHECK(names_in(folder.path()) ==
+          std::vector<std::string>{"file", "file.fedcba9876543210.tmp", "mine.tmp"});
 }
 
 TEST_CASE("output: when the disk is full the old file stays, and nothing else") {
     const TemporaryFolder folder;
     const fs::path file = folder.write("file", "old");
-    fs::create_symlink("/dev/full", folder.path() / "file.tmp");
+    const NoRoom no_room;
 
     const std::string problem = problem_of_file(file, "new");
 
-    CHECK(contains(problem, "No space left on device"));
+    CHECK(contains(problem, "file: cannot be written to its end: File too large"));
     CHECK(content(file) == "old");
+    CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("output: a link is replaced, and what it leads to stays") {
+    const TemporaryFolder folder;
+    const std::string target = folder.write("target", "precious");
+    fs::create_symlink(target, folder.path() / "file");
+    fs::create_symlink(target, folder.path() / "file.tmp");  // the name of earlier versions
+
+    write_file(folder.path() / "file", "new");
+
+    CHECK(content(target) == "precious");
+    CHECK(content(folder.path() / "file") == "new");
+    CHECK_FALSE(fs::is_symlink(folder.path() / "file"));
+}
+
+TEST_CASE("output: many writers of one file do not meet, and one of their texts is there, whole") {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "file";
+    std::atomic<int> faults = 0;
+    {
+        std::vector<std::jthread> writers;
+        for (char name = 'a'; name < 'i'; ++name)
+            writers.emplace_back([&, name] {
+                for (int i = 0; i < 50; ++i)
+                    if (problem_of_file(file, std::string(5000, name)) != "no problem") ++faults;
+            });
+    }
+    CHECK(faults == 0);
+    const std::string text = content(file);
+    CHECK(text == std::string(5000, text.front()));
     CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
 }
 

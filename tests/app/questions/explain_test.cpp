@@ -86,6 +86,28 @@ TEST_CASE("explain: the parts of ring all-reduce on an idle star are those of it
     CHECK(contains(explanation_text(e), "equal: the relative difference is"));
 }
 
+TEST_CASE("explain: whole periods are explained, however few steps the point takes") {
+    const auto explained = [](int steps) {
+        return explain(study_of(fmt::format(R"({{"stop": {{"iterations": {}}},
+            "algorithm": {{"kind": "local-sgd", "period": 6}}}})",
+                                            steps)));
+    };
+    const double n = 8;
+    const double latency = 2 * (n - 1) * 20e-6 / 6;
+    const double serialization = 2 * (n - 1) / n * 80e6 * 8 / 10e9 / 6;
+    for (const int steps : {1, 6, 8, 13}) {
+        CAPTURE(steps);
+        const Explanation e = explained(steps);
+
+        CHECK(part(e, Obstacle::latency) == Approx(latency).epsilon(1e-9));
+        CHECK(part(e, Obstacle::serialization) == Approx(serialization).epsilon(1e-9));
+        CHECK(*e.steps % 6 == 0);
+        CHECK(e.of_steps == steps);
+        CHECK(contains(explanation_text(e), "steps are explained, whole periods") ==
+              (steps % 6 != 0));
+    }
+}
+
 TEST_CASE("explain: what the next doubling gives is what the closed forms say") {
     const Explanation e = explain(study_of());
 
@@ -124,7 +146,7 @@ TEST_CASE("explain: overlap won is that of the schedule of buckets") {
     const Workload& workload = study.points[0].scenario.workload;
     const LayoutPtr layout = workload.layout;
     const StepTiming timing =
-        make_step_timing(workload.gradient, *layout, workload.tensor_macs, 25'000'000 / 4);
+        make_step_timing(workload.gradient, *layout, *workload.tensor_macs, 25'000'000 / 4);
     const IdleStar wires{Bandwidth{10'000'000'000}, from_seconds(20e-6)};
     double end = 0;
     double alone = 0;
@@ -390,11 +412,9 @@ TEST_CASE("explain: every algorithm can be explained") {
     const Study study =
         read_study(PACELINE_SOURCE_DIR "/scenarios/all-algorithms.json",
                    {"cluster.nodes=4", "cluster.fabric.link={\"preset\": \"1GbE-tcp\"}"});
-    DataCache data;
     for (std::size_t point = 0; point < study.points.size(); ++point) {
         CAPTURE(study.points[point].scenario.algorithm.label);
-        const Explanation e =
-            explain_point(study, point, {.most_messages = 200, .threads = 2, .data = &data});
+        const Explanation e = explain_point(study, point, {.most_messages = 200, .threads = 2});
         CHECK_FALSE(e.as_is.failed());
         CHECK(e.on_the_clock);
         check_parts(e);

@@ -95,7 +95,8 @@ TEST_CASE("plot: the script gets what was asked for, and its exit code is the pr
         shell.python(R"(if [ "$1" = -c ]; then exit 0; fi; for a; do echo "<$a>"; done; exit 2)");
     const Outcome outcome = shell.run(
         ". speedup heatmap --out 'a b' --format svg,pdf --where nodes=2 --where x=y --panels nodes "
-        "--ratio 'a b' c --x bandwidth --value speedup --width single --scale log --title ''",
+        "--ratio 'a b' c --x bandwidth --value speedup --width single --scale log --target 2 "
+        "--target efficiency=0.9 --band ci --title ''",
         python);
     CHECK(outcome.code == 2);
     const std::string script = fmt::format("<{}/analysis/plots/plot.py>", PACELINE_SOURCE_DIR);
@@ -104,6 +105,9 @@ TEST_CASE("plot: the script gets what was asked for, and its exit code is the pr
 <--format=svg,pdf>
 <--x=bandwidth>
 <--value=speedup>
+<--target=2>
+<--target=efficiency=0.9>
+<--band=ci>
 <--scale=log>
 <--width=single>
 <--where=nodes=2>
@@ -128,6 +132,7 @@ TEST_CASE("plot: what the command line does not know is refused by name") {
          std::vector<std::pair<std::string, std::string>>{{"", "RESULTS is required"},
                                                           {". --scale cubic", "cubic not in {"},
                                                           {". --width wide", "wide not in {"},
+                                                          {". --band iqr", "iqr not in {"},
                                                           {". --ratio a", "--ratio"},
                                                           {". --colour red", "--colour"}}) {
         CAPTURE(arguments);

@@ -75,6 +75,39 @@ double message_of_dgc(const std::string& file, double density) {
 
 constexpr double alexnet_bytes = 4 * 60965224.0;
 
+// The answer for a run that ends within a period is that of whole periods, by the closed form
+//   speedup  =  64 C / (C + A / 8),  A = 2 * 63 (a + 8 S/64 / B)
+TEST_CASE("solve: Local SGD that ends within a period needs the bandwidth of whole periods") {
+    constexpr double wanted = 62;
+    const double average_s = 8 * 0.344 * (64 / wanted - 1);
+    const double exact = 8 * std::ceil(alexnet_bytes / 64) / (average_s / 126 - a);
+    for (const char* steps : {"3", "8", "10", "80"}) {
+        CAPTURE(steps);
+        Question question("cluster.fabric.link.bandwidth=100Mbps..100Gbps", "speedup");
+        question.asked.settings = {R"(algorithm={"kind": "local-sgd", "period": 8})",
+                                   std::string("stop.iterations=") + steps};
+        question.asked.equals = wanted;
+
+        const Solution solution = question.solve();
+
+        REQUIRE(solution.found.changes.size() == 1);
+        CHECK(solution.found.changes[0].at == doctest::Approx(exact).epsilon(1e-3));
+        REQUIRE(solution.closed_form.has_value());
+        CHECK(solution.closed_form->changes.at(0).at == doctest::Approx(exact).epsilon(1e-3));
+        CHECK(solve_warnings(question.asked).empty());
+    }
+}
+
+TEST_CASE("solve: where a warm-up fills the run, a warning says why nothing changes") {
+    Question question("cluster.fabric.link.bandwidth=100Mbps..100Gbps", "compression_ratio");
+    question.asked.settings = {R"(algorithm={"kind": "one-bit-adam", "fused": true})"};
+    question.asked.equals = 30;
+
+    REQUIRE(solve_warnings(question.asked).size() == 1);
+    CHECK(contains(solve_warnings(question.asked)[0], "which lasts 100000 steps"));
+    CHECK(question.solve().found.changes.empty());
+}
+
 // With latency a from node to node and DGC messages of V bytes, which are gathered in a ring,
 //   C + 2(N-1) (a + 8 S/N / B)  =  C + (N-1) (a + 8 V / B1)    at    B = 16 S/N / (8 V / B1 - a)
 TEST_CASE(
@@ -489,8 +522,8 @@ TEST_CASE("solve: for a study it reports which axes to fix, and a free axis is f
     question.asked.equals = 0.5;
 
     CHECK(contains(refusal(question),
-                   "swept.json: sweep: makes 4 points and one is wanted; give each axis a value "
-                   "with --set: seed, cluster.fabric.link.bandwidth"));
+                   "swept.json: sweep: makes 4 points and one is wanted; pick a value of each axis "
+                   "with --pick axis=label: seed, cluster.fabric.link.bandwidth"));
     question.asked.settings = {"seed=1", "cluster.fabric.link.bandwidth=1Gbps"};
     CHECK(refusal(question) == "taken");
 }

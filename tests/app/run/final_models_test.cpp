@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/questions/list_text.hpp"
-#include "app/questions/stop_report.hpp"
+#include "app/questions/check_text.hpp"
+#include "app/questions/warnings/warnings.hpp"
 #include "app/run/run_point.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
@@ -140,7 +140,7 @@ TEST_CASE("stop warnings: equal steps of uneven workers, in methods that do not 
     const auto warnings = [](const std::string& algorithm, const std::string& stop, double factor) {
         Json json = eight_machines(algorithm, stop);
         json["cluster"]["stragglers"]["factor"] = factor;
-        return stop_warnings(study_of(json));
+        return warnings_of(study_of(json));
     };
     for (const std::string& algorithm : free_algorithms) {
         for (const char* stop : {R"({"iterations": 8})", R"({"epochs": 1, "time": "1s"})"})
@@ -151,7 +151,7 @@ TEST_CASE("stop warnings: equal steps of uneven workers, in methods that do not 
     }
     CHECK(warnings(R"({"kind": "dense"})", R"({"iterations": 8})", 4).empty());
     const Study study = study_of(eight_machines(free_algorithms[0], R"({"iterations": 8})"));
-    CHECK(check_text(study).find("warning: ps-async stops after equally many") !=
+    CHECK(check_text(study).find("warning: ps-async: stops after equally many") !=
           std::string::npos);
 }
 

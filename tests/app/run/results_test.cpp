@@ -6,13 +6,15 @@ namespace paceline::results_test {
 namespace {
 
 constexpr std::string_view columns =
-    "algorithm,nodes,outcome,iterations,epochs,sim_time_s,step_time_s,compute_s,exposed_comm_s,"
+    "algorithm,nodes,outcome,devices,iterations,epochs,sim_time_s,step_time_s,compute_s,exposed_"
+    "comm_s,"
     "model_step_time_s,bytes_sent_per_node_per_step,bytes_received_per_node_per_step,"
     "compression_ratio,samples_per_s,speedup,efficiency,train_loss,test_loss,test_accuracy,"
     "test_accuracy_local_mean,test_accuracy_local_min,consensus_distance,time_to_target_s,"
     "speedup_to_target,relative_error,density,union_density,decode_failures,"
     "waiting_stragglers_share,waiting_network_share,waiting_dead_share,staleness,participation,"
-    "deaths,away_share,checkpoint_share,undone_share,"
+    "rounds,bytes_sent_per_client_per_round,bytes_received_per_client_per_round,deaths,away_share,"
+    "checkpoint_share,undone_share,"
     "total_sent_gb,total_received_gb,cost,sent_gb_to_target\n";
 
 Point point(std::vector<std::size_t> choice, const std::string& algorithm, std::size_t number = 0) {
@@ -24,6 +26,7 @@ Point point(std::vector<std::size_t> choice, const std::string& algorithm, std::
 PointResult finished(int nodes, double speedup) {
     PointResult result;
     result.metrics.nodes = nodes;
+    result.metrics.devices = nodes;
     result.metrics.outcome = "finished";
     result.metrics.iterations = 3;
     result.metrics.sim_time_s = 1.5;
@@ -48,7 +51,7 @@ std::string line_of(const std::string& text, int number) {
 TEST_CASE("results: without a sweep the header is the point and the columns of the manual") {
     const Study study{"file.json", "", {}, {}};
 
-    CHECK(results_csv(study, {}) == "point," + std::string(columns));
+    CHECK(results_csv({study, {}}) == "point," + std::string(columns));
 }
 
 TEST_CASE("results: every axis has a column by its path, unless a column already shows it") {
@@ -60,7 +63,7 @@ TEST_CASE("results: every axis has a column by its path, unless a column already
                        {"cluster.nodes", {"8"}}},
                       {}};
 
-    CHECK(results_csv(study, {}) ==
+    CHECK(results_csv({study, {}}) ==
           "point,seed,cluster.fabric.link.bandwidth," + std::string(columns));
 }
 
@@ -68,14 +71,14 @@ TEST_CASE("results: a row has a field for every column, empty where nothing appl
     const Study study{
         "file.json", "", {{"seed", {"1", "2"}}}, {point({0}, "dense"), point({1}, "dgc", 1)}};
 
-    const std::string csv = results_csv(study, {finished(2, 2), finished(4, 3)});
+    const std::string csv = results_csv({study, {finished(2, 2), finished(4, 3)}});
 
     CHECK(line_of(csv, 1) ==
-          "0,1,dense,2,finished,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,2,1"
-          ",,,,,,,,,,,,,,,,,,,,,,,,,");
+          "0,1,dense,2,finished,2,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,2,1"
+          ",,,,,,,,,,,,,,,,,,,,,,,,,,,,");
     CHECK(line_of(csv, 2) ==
-          "1,2,dgc,4,finished,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,3,0.75"
-          ",,,,,,,,,,,,,,,,,,,,,,,,,");
+          "1,2,dgc,4,finished,4,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,3,0.75"
+          ",,,,,,,,,,,,,,,,,,,,,,,,,,,,");
     CHECK(line_of(csv, 3).empty());
 }
 
@@ -85,9 +88,10 @@ TEST_CASE("results: epochs and samples are shown where they are known") {
     result.metrics.samples_per_s = 192;
     const Study study{"file.json", "", {}, {point({}, "dense")}};
 
-    CHECK(line_of(results_csv(study, {result}), 1) ==
-          "0,dense,1,finished,3,0.5,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,192,1,1,,,,,,,,,,,,,,,,,,,"
-          ",,,,,,");
+    CHECK(
+        line_of(results_csv({study, {result}}), 1) ==
+        "0,dense,1,finished,1,3,0.5,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,192,1,1,,,,,,,,,,,,,,,,,,,"
+        ",,,,,,,,,");
 }
 
 TEST_CASE("results: names with commas, quotes or line ends are quoted as RFC 4180 says") {
@@ -96,7 +100,7 @@ TEST_CASE("results: names with commas, quotes or line ends are quoted as RFC 418
                       {{"cluster.fabric.link", {"1 Gbps, 50 us", "said \"fast\"", "two\nlines"}}},
                       {point({0}, "plain"), point({1}, "a, b", 1), point({2}, "say \"a\"", 2)}};
 
-    const std::string csv = results_csv(study, {finished(1, 1), finished(1, 1), finished(1, 1)});
+    const std::string csv = results_csv({study, {finished(1, 1), finished(1, 1), finished(1, 1)}});
 
     CHECK(csv.find("\n0,\"1 Gbps, 50 us\",plain,1,finished,") != std::string::npos);
     CHECK(csv.find("\n1,\"said \"\"fast\"\"\",\"a, b\",1,finished,") != std::string::npos);
@@ -110,51 +114,8 @@ TEST_CASE("results: a run that ended before its first step leaves its figures em
     result.metrics.sim_time_s = 0.1;
     const Study study{"file.json", "", {}, {point({}, "dense")}};
 
-    CHECK(line_of(results_csv(study, {result}), 1) ==
-          "0,dense,8,time-limit,0,,0.1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,");
-}
-
-TEST_CASE("results: with nodes swept the table has a line per algorithm, a column per size") {
-    const Study study{"file.json",
-                      "a study",
-                      {{"algorithm", {"dense", "dgc"}}, {"cluster.nodes", {"2", "4"}}},
-                      {point({0, 0}, "dense"), point({0, 1}, "dense"), point({1, 0}, "dgc"),
-                       point({1, 1}, "dgc")}};
-
-    const std::string table = speedup_table(
-        study, {finished(2, 0.3), finished(4, 0.42), finished(2, 1.98), finished(4, 3.89)});
-
-    CHECK(table ==
-          "a study\n\n"
-          "speedup at nodes     2     4\n"
-          "dense             0.30  0.42\n"
-          "dgc               1.98  3.89\n");
-}
-
-TEST_CASE("results: the table shows how a failed point ended in the place of its speedup") {
-    PointResult failed = finished(4, 3);
-    failed.metrics.outcome = "deadlock";
-    const Study study{"file.json",
-                      "",
-                      {{"cluster.nodes", {"2", "4"}}},
-                      {point({0}, "dense"), point({1}, "dense")}};
-
-    const std::string table = speedup_table(study, {finished(2, 2), failed});
-
-    CHECK(table ==
-          "speedup at nodes     2         4\n"
-          "dense             2.00  deadlock\n");
-}
-
-TEST_CASE("results: without a sweep over nodes the table has a line per point") {
-    const Study study{
-        "file.json", "", {{"seed", {"1", "2"}}}, {point({0}, "dense"), point({1}, "dense")}};
-
-    const std::string table = speedup_table(study, {finished(2, 2), finished(2, 1)});
-
-    CHECK(line_of(table, 0) == "   nodes   outcome  simulated s  step s  closed form s  speedup");
-    CHECK(line_of(table, 1) == "1      2  finished          1.5     0.5           0.55     2.00");
-    CHECK(line_of(table, 2) == "2      2  finished          1.5     0.5           0.55     1.00");
+    CHECK(line_of(results_csv({study, {result}}), 1) ==
+          "0,dense,8,time-limit,0,0,,0.1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,");
 }
 
 }  // namespace

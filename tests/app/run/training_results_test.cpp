@@ -48,8 +48,8 @@ TEST_CASE("training results: a row has what was learned, and regression its own 
                                          R"(workload.data={"kind": "linear-regression"})"});
     const std::vector<PointResult> results = run_points(labels, 1);
 
-    const Row row = rows_of(results_csv(labels, results)).at(0);
-    const Row other = rows_of(results_csv(regression, run_points(regression, 1))).at(0);
+    const Row row = rows_of(results_csv({labels, results})).at(0);
+    const Row other = rows_of(results_csv({regression, run_points(regression, 1)})).at(0);
 
     const Metrics& m = results[0].metrics;
     CHECK(row.at("outcome") == "finished");
@@ -73,20 +73,31 @@ TEST_CASE("training results: the timeline has a row per evaluation, the last as 
     const Study swept = with(two_algorithms);
     const std::vector<PointResult> results = run_points(swept, 2);
 
-    const std::vector<Row> timeline = rows_of(timeline_csv(swept, results));
-    const std::vector<Row> rows = rows_of(results_csv(swept, results));
+    const std::vector<Row> timeline = rows_of(timeline_csv({swept, results}));
+    const std::vector<Row> rows = rows_of(results_csv({swept, results}));
 
-    const std::vector<std::string> columns{
-        "point",         "sim_time_s",         "iteration",
-        "epoch",         "train_loss",         "test_loss",
-        "test_accuracy", "consensus_distance", "bytes_sent_per_node",
-        "relative_error"};
+    const std::vector<std::string> columns{"point",
+                                           "seed",
+                                           "algorithm",
+                                           "nodes",
+                                           "sim_time_s",
+                                           "iteration",
+                                           "epoch",
+                                           "train_loss",
+                                           "test_loss",
+                                           "test_accuracy",
+                                           "consensus_distance",
+                                           "bytes_sent_per_node",
+                                           "relative_error"};
     REQUIRE(timeline.size() == 6 * 4);
-    REQUIRE(timeline_csv(swept, results).starts_with(fmt::format("{}\n", fmt::join(columns, ","))));
+    REQUIRE(
+        timeline_csv({swept, results}).starts_with(fmt::format("{}\n", fmt::join(columns, ","))));
     for (std::size_t i = 0; i < timeline.size(); ++i) {
         const Row& row = timeline[i];
         CHECK(row.size() == columns.size());
         CHECK(number(row, "point") == static_cast<double>(i / 4));
+        for (const char* same : {"seed", "algorithm", "nodes"})
+            CHECK(row.at(same) == rows[i / 4].at(same));
         CHECK(number(row, "iteration") == static_cast<double>(2 * (i % 4)));
         CHECK(number(row, "epoch") == Approx(number(row, "iteration") / 8));
         CHECK(row.at("relative_error").empty());
@@ -101,7 +112,8 @@ TEST_CASE("training results: a timeline of linear regression names every field")
     const Study regression = study.read({R"(workload.model={"kind": "linear-regression"})",
                                          R"(workload.data={"kind": "linear-regression"})"});
 
-    const std::vector<Row> timeline = rows_of(timeline_csv(regression, run_points(regression, 1)));
+    const std::vector<Row> timeline =
+        rows_of(timeline_csv({regression, run_points(regression, 1)}));
 
     REQUIRE(timeline.size() == 4);
     CHECK_FALSE(timeline[0].contains(""));
@@ -115,7 +127,7 @@ TEST_CASE("training results: a summary has mean, deviation and count over the se
     const Study swept = with(two_algorithms);
     const std::vector<PointResult> results = run_points(swept, 2);
 
-    const std::vector<Row> summary = rows_of(summary_csv(swept, results).value());
+    const std::vector<Row> summary = rows_of(summary_csv({swept, results}).value());
 
     REQUIRE(summary.size() == 2);
     for (std::size_t a = 0; a < 2; ++a) {
@@ -154,9 +166,9 @@ std::vector<PointResult> made_up(const std::vector<std::optional<double>>& times
 TEST_CASE("training results: seeds that reached no target are not counted, one has no deviation") {
     const Study swept = with(R"("sweep": {"seed": [1, 2, 3]})");
 
-    const Row all = rows_of(summary_csv(swept, made_up({1.0, 2.0, 6.0})).value()).at(0);
-    const Row two = rows_of(summary_csv(swept, made_up({1.0, std::nullopt, 2.0})).value()).at(0);
-    const Row one = rows_of(summary_csv(swept, made_up({{}, 5.0, {}})).value()).at(0);
+    const Row all = rows_of(summary_csv({swept, made_up({1.0, 2.0, 6.0})}).value()).at(0);
+    const Row two = rows_of(summary_csv({swept, made_up({1.0, std::nullopt, 2.0})}).value()).at(0);
+    const Row one = rows_of(summary_csv({swept, made_up({{}, 5.0, {}})}).value()).at(0);
 
     CHECK(number(all, "time_to_target_s_mean") == Approx(3));
     CHECK(number(all, "time_to_target_s_sd") == Approx(std::sqrt(7.0)));  // (4 + 1 + 9) / 2
@@ -173,7 +185,7 @@ TEST_CASE("training results: seeds that reached no target are not counted, one h
 TEST_CASE("training results: without seeds on an axis there is no summary") {
     const Study plain = study.read();
 
-    CHECK_FALSE(summary_csv(plain, run_points(plain, 1)).has_value());
+    CHECK_FALSE(summary_csv({plain, run_points(plain, 1)}).has_value());
 }
 
 // --- the folder ---

@@ -15,6 +15,7 @@
 
 #include "app/json/config_error.hpp"
 #include "app/scenario/study.hpp"
+#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"

@@ -267,7 +267,7 @@ class Runner {
             const Study study = read_study(file, {});
             const Scenario& scenario_read = study.points.front().scenario;
             const std::vector<PointResult> results{{run_point(scenario_read, nullptr), 0}};
-            return results_csv(study, results) + timeline_csv(study, results) +
+            return results_csv({study, results}) + timeline_csv({study, results}) +
                    (asks_for_baseline(scenario_read) ? "and the baseline's" : "");
         } catch (const ConfigError& error) {
             refusals += std::string("\n  ") + error.what();

@@ -296,7 +296,8 @@ TEST_CASE("schema: every object is closed, so that a misspelt key is seen while 
     for (const auto& [name, definition] : scenario_schema().at("definitions").items()) {
         CAPTURE(name);
         const bool has_properties = definition.contains("properties");
-        const bool is_closed = !definition.value("additionalProperties", true);
+        const auto additional = definition.find("additionalProperties");
+        const bool is_closed = additional != definition.end() && *additional == false;
 
         CHECK(has_properties == is_closed);
     }

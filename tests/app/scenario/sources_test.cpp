@@ -59,7 +59,7 @@ std::string results_of(const Study& study) {
     std::vector<PointResult> results;
     for (const Point& point : study.points)
         results.push_back({run_point(point.scenario, nullptr), 0});
-    return results_csv(study, results);
+    return results_csv({study, results});
 }
 
 TEST_CASE("sources: a profile, traces and data that are texts in memory give what files give") {

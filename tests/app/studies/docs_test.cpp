@@ -32,6 +32,7 @@ struct EmptyStudy {
         "sweep": {"seed": [1, 2]}})"),
                            {})) {
         Metrics metrics;
+        metrics.outcome = "finished";
         metrics.other_jobs.resize(1);
         results.resize(study.points.size(), {metrics, 0});
     }
@@ -61,7 +62,7 @@ std::string page_of_results() {
 
 TEST_CASE("docs: the columns of results.csv are those of docs/results.md, in the same order") {
     const EmptyStudy empty;
-    std::vector<std::string> columns = header_of(results_csv(empty.study, empty.results));
+    std::vector<std::string> columns = header_of(results_csv({empty.study, empty.results}));
     std::erase(columns, "seed");  // an axis
 
     CHECK(columns == names_in(page_of_results(), "Columns of results.csv"));
@@ -70,21 +71,23 @@ TEST_CASE("docs: the columns of results.csv are those of docs/results.md, in the
 TEST_CASE("docs: the columns of timeline.csv are those of docs/results.md, in the same order") {
     const EmptyStudy empty;
 
-    CHECK(header_of(timeline_csv(empty.study, empty.results)) ==
-          names_in(page_of_results(), "Columns of timeline.csv"));
+    std::vector<std::string> columns = header_of(timeline_csv({empty.study, empty.results}));
+    std::erase(columns, "seed");  // an axis
+
+    CHECK(columns == names_in(page_of_results(), "Columns of timeline.csv"));
 }
 
 TEST_CASE("docs: summary.csv has three columns for each number of results.csv") {
     const EmptyStudy empty;
     std::vector<std::string> expected{"job", "algorithm", "nodes", "points"};
     bool is_number = false;  // columns after the outcome are numbers
-    for (const std::string& name : header_of(results_csv(empty.study, empty.results))) {
+    for (const std::string& name : header_of(results_csv({empty.study, empty.results}))) {
         if (is_number)
             for (const char* what : {"mean", "sd", "count"})
                 expected.push_back(fmt::format("{}_{}", name, what));
         is_number |= name == "outcome";
     }
-    const auto summary = summary_csv(empty.study, empty.results);
+    const auto summary = summary_csv({empty.study, empty.results});
 
     REQUIRE(summary.has_value());
     CHECK(header_of(*summary) == expected);

@@ -9,8 +9,9 @@ namespace paceline::manifest_test {
 namespace {
 
 TEST_CASE("manifest: it has the resolved scenario, seed and outcome of each point") {
-    Study study{"file.json", "a study", {}, {{{}, R"({"cluster":{"nodes":2}})", {}, 0}}};
-    study.points[0].scenario.seed = 7;
+    Point point{{}, R"({"cluster":{"nodes":2}})", {}, 0};
+    point.scenario.seed = 7;
+    const Study study{"file.json", "a study", {}, {point}};
     PointResult result{{}, 0.25};
     result.metrics.outcome = "deadlock";
     result.metrics.outcome_details = "node 0 waits for node 1";

@@ -9,8 +9,12 @@
 #include "app/host/available_memory.hpp"
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
+#include "app/run/table.hpp"
+#include "app/scenario/memory_estimate.hpp"
 #include "app/study/manifest.hpp"
+#include "app/study/memory_check.hpp"
 #include "app/study/study_file.hpp"
+#include "tests/app/host/no_room.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::run_study_test {
@@ -26,9 +30,9 @@ Study shipped_study(const std::vector<std::string>& settings = {}) {
 TEST_CASE("determinism: the results are the same bytes on one, two and three threads") {
     const Study study = shipped_study();
 
-    const std::string one = results_csv(study, run_points(study, 1));
-    const std::string two = results_csv(study, run_points(study, 2));
-    const std::string three = results_csv(study, run_points(study, 3));
+    const std::string one = results_csv({study, run_points(study, 1)});
+    const std::string two = results_csv({study, run_points(study, 2)});
+    const std::string three = results_csv({study, run_points(study, 3)});
 
     CHECK(one == two);
     CHECK(one == three);
@@ -38,9 +42,9 @@ TEST_CASE("determinism: a study read and run twice gives the same bytes") {
     const Study first = shipped_study();
     const Study second = shipped_study();
 
-    const std::string once = results_csv(first, run_points(first, 2));
-    const std::string again = results_csv(second, run_points(second, 2));
-    const std::string same_study_again = results_csv(first, run_points(first, 2));
+    const std::string once = results_csv({first, run_points(first, 2)});
+    const std::string again = results_csv({second, run_points(second, 2)});
+    const std::string same_study_again = results_csv({first, run_points(first, 2)});
 
     CHECK(once == again);
     CHECK(once == same_study_again);
@@ -74,8 +78,8 @@ TEST_CASE("run study: results, table and manifest are written, and nothing else"
 
     const auto files = std::distance(fs::directory_iterator(folder.path()), {});
     CHECK(files == 3);
-    CHECK(content(folder.path() / "results.csv") == results_csv(study, results));
-    CHECK(content(folder.path() / "table.txt") == speedup_table(study, results));
+    CHECK(content(folder.path() / "results.csv") == results_csv({study, results}));
+    CHECK(content(folder.path() / "table.txt") == speedup_table({study, results}));
     CHECK(Json::parse(content(folder.path() / "manifest.json")).at("points").size() == 12);
 }
 
@@ -97,10 +101,10 @@ TEST_CASE("run study: the manifest's scenarios are those that ran, and can be ru
 TEST_CASE("run study: when the disk is full the old results stay") {
     const TemporaryFolder folder;
     (void)folder.write("results.csv", "old");
-    fs::create_symlink("/dev/full", folder.path() / "results.csv.tmp");
     const Study study = shipped_study({"cluster.nodes=2"});
     const std::vector<PointResult> results = run_points(study, 1);
 
+    const NoRoom no_room;
     CHECK_THROWS_AS(write_results(folder.path(), study, results, {1, 0.5}), OutputError);
     CHECK(content(folder.path() / "results.csv") == "old");
 }

@@ -374,6 +374,34 @@ void check_laws(const TraceFile& file, const Metrics& metrics, const Scenario& s
     CHECK(static_cast<double>(gradients_ps) * 1e-12 == Approx(*metrics.compute_s * all));
 }
 
+// Slices of a worker's compute, collectives and waiting tracks, which a device's name may precede.
+std::vector<TracedSlice> doings_of(const TraceFile& file, const std::string& process,
+                                   const std::string& device) {
+    std::vector<TracedSlice> all;
+    for (const char* track : {"compute", "collectives", "waiting"})
+        for (const TracedSlice& slice : file.on(process, device + track)) all.push_back(slice);
+    std::ranges::sort(all, {}, &TracedSlice::begin_ps);
+    return all;
+}
+
+// From its first step until the run ends a worker computes, is in a collective, or waits.
+void check_no_gaps(const TraceFile& file, std::int64_t end_ps) {
+    for (const TracedSlice& step : file.slices) {
+        const std::size_t name = step.thread.find("steps");
+        if (!step.process.starts_with("node ") || name == std::string::npos) continue;
+        if (step.name != "step 0") continue;
+        CAPTURE(step.process);
+        std::int64_t covered = step.begin_ps;
+        for (const TracedSlice& slice :
+             doings_of(file, step.process, step.thread.substr(0, name))) {
+            CAPTURE(slice.name);
+            CHECK(slice.begin_ps <= covered);
+            covered = std::max(covered, slice.end_ps);
+        }
+        CHECK(covered == end_ps);
+    }
+}
+
 // A point's results as results.csv holds them, with and without a trace.
 void check_point(const Study& study, std::size_t point) {
     TraceArguments all;
@@ -381,11 +409,13 @@ void check_point(const Study& study, std::size_t point) {
     const Traced traced = trace(study, all, point);
     const Metrics plain = run_point(study.points[point].scenario, nullptr);
     const Study one{study.file, study.title, {}, {study.points[point]}};
-    CHECK(results_csv(one, {{traced.metrics}}) == results_csv(one, {{plain}}));
+    CHECK(results_csv({one, {{traced.metrics}}}) == results_csv({one, {{plain}}}));
     CHECK(traced.warnings.empty());
 
     const TraceFile file = traced.file();
     check_laws(file, plain, study.points[point].scenario);
+    if (!study.points[point].scenario.cluster.failures)
+        check_no_gaps(file, std::llround(plain.sim_time_s * 1e12));
     CHECK(trace(study, all, point).text == traced.text);
 }
 
@@ -423,6 +453,62 @@ TEST_CASE("tracing: for every algorithm the rules and laws hold, and results do 
             check_point(study, point);
         }
     }
+}
+
+// A worker of a parameter server computes 1 ms, sends 3 MB and receives 3 MB at 3 Gbps, which is 8 ms
+// each and 10 us on the way.
+TEST_CASE("tracing: a worker waits for its server's answer, to the picosecond") {
+    const TraceFile file = trace(changed(two_nodes, Json::parse(R"({
+        "cluster": {"nodes": 1}, "algorithm": {"kind": "ps-async"},
+        "workload": {"gradient": "3MB", "update_time": "0s"}, "stop": {"iterations": 2}})")))
+                               .file();
+    constexpr std::int64_t away_ps = 2 * (8'000'000'000 + latency_ps);
+    constexpr std::int64_t first = compute_ps + away_ps;
+    CHECK(spans_on(file, "node 0", "waiting") ==
+          std::vector<Span>{{"waiting for messages", compute_ps, first},
+                            {"waiting for messages", first + compute_ps, first + first}});
+}
+
+// What waits in a trace sum to is what TimeAccounts finds without looking at them.
+TEST_CASE("tracing: waits of methods without rounds are those of results.csv") {
+    const Json one = changed(two_nodes, Json::parse(R"({
+        "cluster": {"nodes": 6, "stragglers": {"factor": 3, "share": 0.3}},
+        "algorithm": {"kind": "ps-async"}, "stop": {"iterations": 8},
+        "sweep": {"algorithm": [
+            {"kind": "ps-async"},
+            {"kind": "swarm-sgd", "mixing": {"kind": "complete"}, "mode": "blocking",
+             "label": "blocking"},
+            {"kind": "swarm-sgd", "mixing": {"kind": "complete"}},
+            {"kind": "ad-psgd"}]}})"));
+    const Study study = study_of(one);
+    for (std::size_t point = 0; point < study.points.size(); ++point) {
+        CAPTURE(point);
+        TraceArguments all;
+        all.points = "all";
+        const Traced traced = trace(study, all, point);
+        std::map<std::string, double> waits;
+        const TraceFile file = traced.file();
+        for (const TracedSlice& slice : file.on("", "waiting"))
+            waits[slice.name] += static_cast<double>(slice.end_ps - slice.begin_ps) * 1e-12;
+        const Metrics& m = traced.metrics;
+        const double whole = m.sim_time_s * m.nodes;
+        if (point < 2) CHECK(waits["waiting for messages"] > 0);  // others compute meanwhile
+        CHECK(waits["waiting for messages"] == Approx(m.waiting_network_share.value() * whole));
+        CHECK(waits["waiting for stragglers"] ==
+              Approx(m.waiting_stragglers_share.value() * whole));
+        check_no_gaps(file, std::llround(m.sim_time_s * 1e12));
+    }
+}
+
+TEST_CASE("tracing: links between switches have the names that explain gives them") {
+    const Json json = changed(two_nodes, Json::parse(R"({
+        "cluster": {"nodes": 4, "fabric": {"kind": "leaf-spine", "hosts_per_leaf": 2, "spines": 1}},
+        "stop": {"iterations": 1}})"));
+    std::set<std::string> names;
+    for (const TracedUse& use : trace(json).file().uses)
+        if (use.process == "links") names.insert(use.name);
+    CHECK(names == std::set<std::string>{"leaf 0 -> spine 0", "leaf 1 -> spine 0",
+                                         "spine 0 -> leaf 0", "spine 0 -> leaf 1"});
 }
 
 TEST_CASE("tracing: for every collective the rules and laws hold") {
@@ -696,7 +782,7 @@ TEST_CASE("tracing: chosen points of a study leave files, the same whatever the 
         options.pool = {jobs, jobs};
         options.tracing = &tracing;
         const StudyOutcome outcome = run_study(study, options);
-        CHECK(results_csv(study, outcome.results) == results_csv(study, run_points(study, 1)));
+        CHECK(results_csv({study, outcome.results}) == results_csv({study, run_points(study, 1)}));
         CHECK(!std::filesystem::exists(out / "traces" / "point-0.json"));
         CHECK(!std::filesystem::exists(out / "traces" / "point-3.json"));
         for (const int point : {1, 2})

@@ -126,6 +126,15 @@ TEST_CASE("link labels: between switches each link of a way begins where the one
     }
 }
 
+TEST_CASE("link labels: cables between the same two ends are numbered") {
+    Graph twice;
+    twice.hosts = 2;
+    twice.cables = {{0, 1, {}}, {1, 0, {}}};
+    const Fabric fabric = make_graph(twice, 1);
+    CHECK(fabric.label(0).name == "node 0 -> node 1");
+    CHECK(fabric.label(3).name == "node 0 -> node 1 (2)");
+}
+
 TEST_CASE("link labels: a graph's switches have the names that the list gives them") {
     const Fabric fabric = graph();
 

@@ -12,7 +12,7 @@
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
 #include "app/json/names.hpp"
-#include "app/questions/mixing_report.hpp"
+#include "app/questions/warnings/mixing_report.hpp"
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/study_file.hpp"
@@ -48,6 +48,18 @@ Study study_of(const std::string& algorithm, int nodes, const std::string& more 
 
 std::string decentralized(const std::string& kind, const std::string& mixing) {
     return fmt::format(R"({{"kind": "{}", "mixing": {}}})", kind, mixing);
+}
+
+std::string mixing_text(const Study& study) {
+    MixingLines lines;
+    for (const Point& point : study.points) lines.see(point.scenario);
+    return lines.text();
+}
+
+std::vector<std::string> mixing_warnings(const Study& study) {
+    MixingWarnings warnings;
+    for (const Point& point : study.points) warnings.see(point.scenario);
+    return warnings.lines();
 }
 
 TEST_CASE("mixings: every kind is defined for one, two and four workers, lazy or not") {

@@ -80,7 +80,7 @@ TEST_CASE("access: each kind is read with its defaults") {
     CHECK(on_off.off == 1s);
     CHECK(on_off.law == LengthLaw::exponential);
     CHECK(on_off.bandwidth_off == Bandwidth{0});
-    CHECK(cluster.access[2].nodes.empty());
+    CHECK_FALSE(cluster.access[2].nodes);
     const Outages& drawn = *std::get<std::shared_ptr<const Outages>>(cluster.access[2].kind);
     CHECK(drawn.mean_between == 1min);
     CHECK(drawn.mean_length == 2s);

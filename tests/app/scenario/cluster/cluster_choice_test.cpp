@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/run/run_point.hpp"
+#include "app/scenario/memory_estimate.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"

@@ -24,7 +24,8 @@ using doctest::Approx;
 Profile built_in(std::string_view name) {
     const Json json(name);
     const std::string file = "scenario.json";
-    return load_profile({&json, &file, "workload.profile"});
+    const Sources nothing;
+    return load_profile({&json, &file, "workload.profile", &nothing})->profile;
 }
 
 TEST_CASE("devices: each has a name of its own, a peak and where it comes from") {

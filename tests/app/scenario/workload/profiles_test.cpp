@@ -56,7 +56,7 @@ const std::vector<Published> published{
 Profile profile_of(const std::string& name, const std::string& scenario = "scenario.json") {
     const Json json(name);
     const Sources files = files_of_this_machine();
-    return load_profile({&json, &scenario, "workload.profile", &files});
+    return load_profile({&json, &scenario, "workload.profile", &files})->profile;
 }
 
 constexpr std::string_view tiny = R"({

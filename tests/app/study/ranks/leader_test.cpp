@@ -10,6 +10,7 @@
 
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
+#include "app/run/table.hpp"
 #include "app/study/ranks/follower.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
@@ -104,9 +105,9 @@ TEST_CASE("ranks: a study with baselines gives the same bytes on any number of r
         const StudyOutcome outcome = run_on(ranks, study, {2, 1});
 
         CHECK(outcome.complete);
-        CHECK(results_csv(study, outcome.results) == results_csv(study, alone));
-        CHECK(timeline_csv(study, outcome.results) == timeline_csv(study, alone));
-        CHECK(speedup_table(study, outcome.results) == speedup_table(study, alone));
+        CHECK(results_csv({study, outcome.results}) == results_csv({study, alone}));
+        CHECK(timeline_csv({study, outcome.results}) == timeline_csv({study, alone}));
+        CHECK(speedup_table({study, outcome.results}) == speedup_table({study, alone}));
     }
 }
 
@@ -272,7 +273,7 @@ TEST_CASE("ranks: a rank that has a fault or sends what is not whole ends the st
     for (const auto& [letter, message] :
          {std::pair(RankLetter{1, Word::fault, 0, "no more threads"},
                     "rank 1 on host1: no more threads"),
-          std::pair(RankLetter{1, Word::result, 0, "paceline-point 1"},
+          std::pair(RankLetter{1, Word::result, 0, "paceline-point 2"},
                     "rank 1 on host1: the result of run 0 is not whole")}) {
         PostOffice office(2);
         LocalPost post(office, 0);

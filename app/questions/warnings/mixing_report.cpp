@@ -1,4 +1,4 @@
-#include "app/questions/mixing_report.hpp"
+#include "app/questions/warnings/mixing_report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,9 +20,7 @@ namespace paceline {
 
 namespace {
 
-using Identity = std::pair<std::string, int>;  // JSON and number of workers
-
-Identity identity(const Scenario& scenario) {
+MixingIdentity identity(const Scenario& scenario) {
     return {scenario.algorithm.mixing.json, scenario.cluster.workers};
 }
 
@@ -133,53 +131,44 @@ std::string problem(MixingNeed need, const MixingSchedule& schedule) {
 
 }  // namespace
 
-std::vector<std::string> mixing_warnings(const Study& study) {
-    struct Warning {
-        std::string algorithm, mixing, problem;
-        std::vector<int> workers;
-    };
-    std::vector<Warning> warnings;
-    std::set<std::tuple<Identity, MixingNeed, std::string>> seen;
-    for (const Point& point : study.points) {
-        const AlgorithmChoice& algorithm = point.scenario.algorithm;
-        if (algorithm.mixing_need == MixingNeed::none) continue;
-        const Identity mixing = identity(point.scenario);
-        if (!seen.emplace(mixing, algorithm.mixing_need, algorithm.label).second) continue;
-        std::string text = problem(algorithm.mixing_need, schedule_of(point.scenario));
-        if (text.empty()) continue;
-        const auto alike = std::ranges::find_if(warnings, [&](const Warning& warning) {
-            return warning.algorithm == algorithm.label &&
-                   warning.mixing == algorithm.mixing.name && warning.problem == text;
-        });
-        if (alike == warnings.end())
-            warnings.push_back(
-                {algorithm.label, algorithm.mixing.name, std::move(text), {mixing.second}});
-        else
-            alike->workers.push_back(mixing.second);
-    }
+void MixingWarnings::see(const Scenario& scenario) {
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    if (algorithm.mixing_need == MixingNeed::none) return;
+    const MixingIdentity mixing = identity(scenario);
+    if (!seen_.emplace(mixing, algorithm.mixing_need, algorithm.label).second) return;
+    std::string text = problem(algorithm.mixing_need, schedule_of(scenario));
+    if (text.empty()) return;
+    const auto alike = std::ranges::find_if(warnings_, [&](const Warning& warning) {
+        return warning.algorithm == algorithm.label && warning.mixing == algorithm.mixing.name &&
+               warning.problem == text;
+    });
+    if (alike == warnings_.end())
+        warnings_.push_back(
+            {algorithm.label, algorithm.mixing.name, std::move(text), {mixing.second}});
+    else
+        alike->workers.push_back(mixing.second);
+}
+
+std::vector<std::string> MixingWarnings::lines() const {
     std::vector<std::string> texts;
-    for (const Warning& warning : warnings)
+    for (const Warning& warning : warnings_)
         texts.push_back(fmt::format("{} on \"{}\" of {} workers: {}", warning.algorithm,
                                     warning.mixing, fmt::join(warning.workers, ", "),
                                     warning.problem));
     return texts;
 }
 
-std::string mixing_text(const Study& study) {
-    std::string text;
-    std::set<Identity> seen;
-    for (const Point& point : study.points) {
-        if (!point.scenario.algorithm.mixing.make) continue;
-        if (seen.insert(identity(point.scenario)).second) text += line(point.scenario);
-    }
-    if (text.empty()) return text;
-    text = fmt::format(
+void MixingLines::see(const Scenario& scenario) {
+    if (!scenario.algorithm.mixing.make) return;
+    if (seen_.insert(identity(scenario)).second) lines_ += line(scenario);
+}
+
+std::string MixingLines::text() const {
+    if (lines_.empty()) return "";
+    return fmt::format(
         "\nmixings: rho is what averaging leaves of a disagreement\n"
         "  {:<28} {:>6} {:>10} {:>10} {:>11} {:<10} {:>10}\n{}",
-        "kind", "nodes", "degree", "rho", "gap", "W is", "lambda_n", text);
-    for (const std::string& warning : mixing_warnings(study))
-        text += fmt::format("warning: {}\n", warning);
-    return text;
+        "kind", "nodes", "degree", "rho", "gap", "W is", "lambda_n", lines_);
 }
 
 }  // namespace paceline

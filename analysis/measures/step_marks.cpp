@@ -1,0 +1,71 @@
+#include "analysis/measures/step_marks.hpp"
+
+#include <algorithm>
+
+#include "algorithms/runtime/cluster.hpp"
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+void StepMarks::watch(const Cluster& cluster) {
+    cluster_ = &cluster;
+    steps_.resize(static_cast<std::size_t>(cluster.workers()));
+    periods_.resize(steps_.size());
+}
+
+void StepMarks::after_steps(int rank, std::int64_t k) {
+    const Worker& worker = cluster_->worker(rank);
+    Mark& step = steps_[static_cast<std::size_t>(rank)];
+    step = {k > 0, network_.simulation().now(), worker.compute_time(), worker.gradients_computed(),
+            network_.traffic(rank)};
+    if (k > 0 && (!ends_period_ || ends_period_(k)))
+        periods_[static_cast<std::size_t>(rank)] = step;
+}
+
+// Adds differences to the first time, so that the mean of equal times is exactly their value.
+Tally StepMarks::tally_of(const std::vector<Mark>& marks) {
+    Tally tally;
+    const Time first = marks.front().at;
+    double later_s = 0;
+    for (const Mark& mark : marks) {
+        later_s += to_seconds(mark.at - first);
+        tally.compute_s += to_seconds(mark.compute);
+        tally.gradients += static_cast<double>(mark.gradients);
+        tally.sent += static_cast<double>(mark.traffic.sent.count);
+        tally.received += static_cast<double>(mark.traffic.received.count);
+    }
+    tally.time_s =
+        to_seconds(first.time_since_epoch()) + later_s / static_cast<double>(marks.size());
+    return tally;
+}
+
+std::optional<Tally> StepMarks::at_periods() const {
+    if (periods_.empty() || !std::ranges::all_of(periods_, &Mark::there)) return std::nullopt;
+    const Tally tally = tally_of(periods_);
+    return tally.gradients > 0 ? std::optional(tally) : std::nullopt;
+}
+
+Metrics StepMarks::measured(bool finished, const RunFacts& facts) const {
+    Metrics m;
+    m.devices = cluster_->workers();
+    m.nodes = facts.nodes > 0 ? facts.nodes : m.devices;
+    m.outcome = finished ? "finished" : "main-ended";
+    const Tally steps = tally_of(steps_);
+    m.sim_time_s = steps.time_s;
+    m.iterations = steps.gradients / m.devices;
+    Traffic total;
+    for (int rank = 0; rank < m.devices; ++rank) {
+        total.sent += network_.traffic(rank).sent;
+        total.received += network_.traffic(rank).received;
+    }
+    m.total_sent_gb = gigabytes(total.sent);
+    m.total_received_gb = gigabytes(total.received);
+    if (steps.gradients == 0) return m;
+    if (facts.batch && facts.dataset)
+        m.epochs = steps.gradients * static_cast<double>(*facts.batch) /
+                   static_cast<double>(*facts.dataset);
+    add_rates(m, at_periods().value_or(steps), facts);
+    return m;
+}
+
+}  // namespace paceline

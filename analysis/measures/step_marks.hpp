@@ -1,0 +1,60 @@
+// Records what the workers of a job have done by the ends of their steps, so that rates are those of
+// whole steps and whole periods wherever the run is cut.
+//
+// Every worker is sampled when it has taken a step, not when the run ends. For the last whole step
+// of each worker, and for the last one that ends a period of the algorithm, the tally is
+//
+//   time       mean over workers of the time at which it ended
+//   gradients, computing, bytes   sums over workers of what each had done by then
+//
+// A step that was cut does not count, nor does a period that the end of the run cuts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "analysis/measures/metrics.hpp"
+#include "sim/network/network_part.hpp"
+
+namespace paceline {
+
+class StepMarks {
+  public:
+    /// `ends_period(k)` returns whether a period ends with the k-th step; null: every step ends one.
+    /// Requires that the simulation and the network outlive this object.
+    explicit StepMarks(NetworkPart network, std::function<bool(std::int64_t k)> ends_period = {})
+        : network_(network), ends_period_(std::move(ends_period)) {}
+
+    /// Call before the run.
+    void watch(const Cluster& cluster);
+    /// Callback for Job::after_steps.
+    void after_steps(int rank, std::int64_t k);
+
+    /// Returns the tally at the last whole period of each worker; empty if some worker has none.
+    [[nodiscard]] std::optional<Tally> at_periods() const;
+    /// Returns the metrics of a job that may be cut at any time. The clock and the iterations are
+    /// those of its last whole steps; total bytes are those until the run ends. The outcome is
+    /// "finished", or "main-ended" if the job was cut.
+    [[nodiscard]] Metrics measured(bool finished, const RunFacts& facts) const;
+
+  private:
+    struct Mark {
+        bool there = false;
+        Time at;
+        Duration compute{};
+        std::int64_t gradients = 0;
+        Traffic traffic;
+    };
+
+    [[nodiscard]] static Tally tally_of(const std::vector<Mark>& marks);
+
+    NetworkPart network_;
+    std::function<bool(std::int64_t k)> ends_period_;
+    const Cluster* cluster_ = nullptr;
+    std::vector<Mark> steps_;    // [rank], at its last whole step
+    std::vector<Mark> periods_;  // [rank], at its last whole period
+};
+
+}  // namespace paceline

@@ -1,0 +1,104 @@
+#include "app/questions/check_text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/json/printable.hpp"
+#include "app/run/running_time.hpp"
+#include "app/run/step_costs.hpp"
+#include "app/scenario/memory_estimate.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::size_t most_lines = 40;  // of points
+
+std::string head_of(const Study& study) {
+    std::string text = fmt::format("{}: well-formed\n", study.file);
+    if (!study.title.empty()) text += fmt::format("title   {}\n", printable(study.title));
+    text += fmt::format("points  {}\n", study.points.size());
+    for (const Axis& axis : study.axes)
+        text += fmt::format("axis    {}: {}\n", axis.path,
+                            printable(fmt::format("{}", fmt::join(axis.names, ", "))));
+    return text + "\nclosed form of a step on an idle network, and the messages of the run:\n";
+}
+
+std::string lines_of(const Scenario& scenario, std::size_t number) {
+    const auto model =
+        model_step_time(scenario, rated_steps(scenario, scenario.steps().value_or(1)));
+    const auto messages = messages_of_run(scenario);
+    std::string text =
+        fmt::format("  point {:>3}: {:<18} {:>6} workers  {:<12} {:<13} {}\n", number,
+                    printable(scenario.algorithm.label), scenario.cluster.workers,
+                    printable(scenario.workload.name),
+                    model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known",
+                    messages ? fmt::format("{:.3g}", *messages) : "not known");
+    for (const Scenario& job : scenario.other_jobs)
+        text += fmt::format("      beside it: {:<18} {:>6} workers  {:<12} {}\n",
+                            printable(job.algorithm.label), job.cluster.workers,
+                            printable(job.workload.name), printable(job.job));
+    if (const std::size_t sources = scenario.cluster.background.size(); sources > 0)
+        text += fmt::format("      beside it: {} of background traffic\n",
+                            sources == 1 ? "a source" : fmt::format("{} sources", sources));
+    for (const DrawnNodes& drawn : scenario.cluster.drawn)
+        text += fmt::format("      drawn: {} of {} nodes, by the seed, for {} (share {:.6g})\n",
+                            drawn.nodes.size(), drawn.of, drawn.path, drawn.share);
+    return text;
+}
+
+Bytes memory_of(const Samples& samples) {
+    const Eigen::Index numbers = samples.inputs.size() + samples.tokens.size() +
+                                 samples.labels.size() + samples.targets.size();
+    return Bytes{4 * numbers};
+}
+
+}  // namespace
+
+void StudyCheck::see(const Point& point) {
+    if (points_ < most_lines) lines_ += lines_of(point.scenario, points_);
+    ++points_;
+    mixings_.see(point.scenario);
+    warnings_.see(point);
+    const auto of_point = expected_seconds(point.scenario);
+    cost_is_known_ = cost_is_known_ && of_point;
+    may_end_earlier_ = may_end_earlier_ || may_end_earlier(point.scenario);
+    messages_ += messages_of_run(point.scenario).value_or(0);
+    seconds_ += of_point.value_or(0);
+    memory_ = std::max(memory_, estimated_memory(point.scenario));
+    if (!point.scenario.training) return;
+    const Dataset& data = *point.scenario.training->data.set;  // which the shelf keeps
+    if (data_sets_.insert(&data).second) data_ += memory_of(data.train) + memory_of(data.test);
+}
+
+CheckReport StudyCheck::report(const Study& study) const {
+    CheckReport report{head_of(study) + lines_, warnings_.lines(study.axes)};
+    if (points_ > most_lines)
+        report.text += fmt::format("  ... and {} points more\n", points_ - most_lines);
+    report.text += mixings_.text();
+    if (!report.warnings.empty()) report.text += "\n";
+    for (const std::string& warning : report.warnings)
+        report.text += fmt::format("warning: {}\n", warning);
+    const double gb = static_cast<double>((memory_ + data_).count) * 1e-9;
+    if (cost_is_known_)
+        report.text += fmt::format(
+            "\nrunning it: {:.3g} messages, {} {:.2g} s on one core, {:.2g} GB of memory at a time "
+            "on it; several times as long where messages share links\n",
+            messages_, may_end_earlier_ ? "at most" : "about", seconds_, gb);
+    else
+        report.text += fmt::format(
+            "\nrunning it: as long as its points take to reach their time limits, {:.2g} GB of "
+            "memory at a time\n",
+            gb);
+    return report;
+}
+
+std::string check_text(const Study& study) {
+    StudyCheck check;
+    for (const Point& point : study.points) check.see(point);
+    return check.report(study).text;
+}
+
+}  // namespace paceline

@@ -1,0 +1,45 @@
+// What `paceline check` prints: the points of a study, the closed forms of their steps, mixings, the
+// cost of running it, and warnings.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/questions/warnings/mixing_report.hpp"
+#include "app/questions/warnings/warnings.hpp"
+#include "app/scenario/study.hpp"
+
+namespace paceline {
+
+struct CheckReport {
+    std::string text;  // with the warnings
+    std::vector<std::string> warnings;
+};
+
+/// Collects the report of a study, point by point.
+class StudyCheck {
+  public:
+    /// Call once for each point, in order.
+    void see(const Point& point);
+    [[nodiscard]] CheckReport report(const Study& study) const;
+
+  private:
+    std::size_t points_ = 0;
+    std::string lines_;  // of the first points
+    MixingLines mixings_;
+    Warnings warnings_;
+    bool cost_is_known_ = true;
+    bool may_end_earlier_ = false;
+    double messages_ = 0;
+    double seconds_ = 0;
+    Bytes memory_{};                      // of the largest point
+    std::set<const Dataset*> data_sets_;  // that have been counted
+    Bytes data_;                          // of all points together
+};
+
+/// Returns the text of the report of a study that has been read.
+std::string check_text(const Study& study);
+
+}  // namespace paceline

@@ -1,0 +1,30 @@
+// Warnings about how a run would end, where that can be foreseen. Each function returns the text, or
+// nothing if all is well.
+#pragma once
+
+#include <string>
+
+#include "app/scenario/scenario.hpp"
+
+namespace paceline {
+
+/// The steps last longer than the clock can tell, by the closed form or by what they compute.
+std::string beyond_the_clock(const Scenario& scenario);
+
+/// The time limit is below the first step.
+std::string no_whole_step(const Scenario& scenario);
+
+/// Steps take no time, and only a time limit ends the run.
+std::string time_stands_still(const Scenario& scenario);
+
+/// There is a target, and nothing says how often it is judged.
+std::string default_evaluations(const Scenario& scenario);
+
+/// There is a target, and it is judged at the start and at the end alone.
+std::string late_evaluations(const Scenario& scenario);
+
+/// A stop after equally many steps of each worker makes the fast workers of an asynchronous method
+/// wait, at the end, for the slowest one. The run then says little about what asynchrony is for.
+std::string equal_steps(const Scenario& scenario);
+
+}  // namespace paceline

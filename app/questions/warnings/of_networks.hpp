@@ -1,0 +1,15 @@
+// Warnings about what a network does to results. Each function returns the text, or nothing if all
+// is well.
+#pragma once
+
+#include <string>
+
+#include "app/scenario/scenario.hpp"
+
+namespace paceline {
+
+/// The seed draws equal-cost routes, and several may fall on one link. The time of a run then
+/// depends on the draw.
+std::string depends_on_drawn_routes(const Scenario& scenario);
+
+}  // namespace paceline

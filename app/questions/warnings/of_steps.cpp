@@ -1,0 +1,89 @@
+#include "app/questions/warnings/of_steps.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "app/run/step_costs.hpp"
+
+namespace paceline {
+
+namespace {
+
+// Returns the steps that each worker takes at most, by the stop rules and by what a step computes.
+// Returns nothing if there is no such bound, or if workers take unequal numbers of steps.
+std::optional<std::int64_t> most_steps(const Scenario& scenario) {
+    if (scenario.gradients_of_all()) return std::nullopt;
+    std::optional<std::int64_t> most = scenario.steps_of_each();
+    if (const Duration step = scenario.workload.step();
+        scenario.stop.time && step > Duration::zero())
+        most = std::min(most.value_or(std::numeric_limits<std::int64_t>::max()),
+                        *scenario.stop.time / step);
+    return most;
+}
+
+std::string steps_end(std::int64_t steps) {
+    return steps == 1 ? "its one step ends" : fmt::format("its {} steps end", steps);
+}
+
+std::int64_t period_at(const AlgorithmChoice& algorithm, std::int64_t k) {
+    return algorithm.period_at ? algorithm.period_at(k) : algorithm.period;
+}
+
+}  // namespace
+
+std::string unfinished_period(const Scenario& scenario) {
+    const std::optional<std::int64_t> steps =
+        scenario.gradients_of_all() ? std::nullopt : scenario.steps_of_each();
+    if (!steps || scenario.algorithm.period == 1) return "";
+    const std::int64_t whole = whole_steps(scenario, *steps);
+    if (whole == *steps || whole == 0) return "";
+    return fmt::format(
+        "{} within a period of {} steps; step time, bytes per step and speedup are those of "
+        "the first {}",
+        steps_end(*steps), period_at(scenario.algorithm, *steps - 1), whole);
+}
+
+std::string no_whole_period(const Scenario& scenario) {
+    const std::optional<std::int64_t> steps = most_steps(scenario);
+    if (!steps || *steps == 0 || scenario.algorithm.period == 1) return "";
+    if (whole_steps(scenario, *steps) > 0) return "";
+    const std::int64_t period = period_at(scenario.algorithm, *steps - 1);
+    return fmt::format(
+        "{} before its first period, of {}, is over; step time, bytes per step and speedup are not "
+        "those of "
+        "a longer run; take {} steps or more",
+        steps_end(*steps), period, period);
+}
+
+std::string unfinished_warm_up(const Scenario& scenario) {
+    const std::optional<std::int64_t> steps = most_steps(scenario);
+    if (!steps || *steps == 0 || !scenario.algorithm.trains) return "";
+    if (is_in_last_stage(scenario, rated_steps(scenario, *steps) - 1)) return "";
+    return fmt::format(
+        "{} within its warm-up, which lasts {} steps; times, bytes and compression_ratio are "
+        "those of the warm-up",
+        steps_end(*steps), begin_of_last_stage(scenario));
+}
+
+std::string one_by_one(const Scenario& scenario) {
+    constexpr double noteworthy = 1.2;
+    if (!scenario.algorithm.fused_step || scenario.cluster.workers == 1) return "";
+    const std::size_t tensors = scenario.workload.layout->tensors().size();
+    if (tensors < 2) return "";
+    const std::optional<FusedGain> gain = gain_of_fusing(scenario);
+    if (!gain)
+        return fmt::format(
+            "its {} tensors are exchanged one by one; \"fused\": true exchanges them as one",
+            tensors);
+    const double times = to_seconds(gain->one_by_one) / to_seconds(gain->as_one);
+    if (times < noteworthy) return "";
+    return fmt::format(
+        "its {} tensors are exchanged one by one, {:.3g} s a step by the closed form; as one, with "
+        "\"fused\": true, {:.3g} s, {:.2g} times less",
+        tensors, to_seconds(gain->one_by_one), to_seconds(gain->as_one), times);
+}
+
+}  // namespace paceline

@@ -1,0 +1,23 @@
+// Warnings about which steps a run takes: whole periods (app/run/step_costs.hpp), warm-ups, and what
+// an exchange of a step consists of. Each function returns the text, or nothing if all is well.
+#pragma once
+
+#include <string>
+
+#include "app/scenario/scenario.hpp"
+
+namespace paceline {
+
+/// The steps are no multiple of the algorithm's period, so that rates are those of fewer steps.
+std::string unfinished_period(const Scenario& scenario);
+
+/// Not one period fits into the run, so that rates are not those of a longer run.
+std::string no_whole_period(const Scenario& scenario);
+
+/// The run ends within a warm-up: before the stage that the algorithm is known for.
+std::string unfinished_warm_up(const Scenario& scenario);
+
+/// The algorithm exchanges many tensors one by one, at a cost.
+std::string one_by_one(const Scenario& scenario);
+
+}  // namespace paceline

@@ -1,0 +1,214 @@
+#include "app/run/step_costs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/forms/step_models.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr std::int64_t most_kinds_of_steps = 1'000'000;  // they take a second or so to count
+
+StepModelInput model_input(const Scenario& scenario, const IdleNetwork& network) {
+    return {scenario.cluster.workers, network,
+            step_timing(scenario),    scenario.workload.update,
+            scenario.workload.layout, scenario.algorithm.wire};
+}
+
+// The stages of a run, and the epochs of its steps.
+class Stages {
+  public:
+    explicit Stages(const Scenario& scenario)
+        : algorithm_(scenario.algorithm), per_epoch_(scenario.steps_per_epoch()) {}
+
+    [[nodiscard]] double epoch(std::int64_t k) const {
+        return per_epoch_ > 0 ? static_cast<double>(k) / per_epoch_ : 0;
+    }
+    [[nodiscard]] double stage(std::int64_t k) const { return algorithm_.stage(k, epoch(k)); }
+    [[nodiscard]] std::int64_t period(std::int64_t k) const {
+        return algorithm_.period_at ? algorithm_.period_at(k) : algorithm_.period;
+    }
+    // Returns the first step of the stage of step k. Its beginning is found by bisection.
+    [[nodiscard]] std::int64_t begin(std::int64_t k) const {
+        const double here = stage(k);
+        if (stage(0) == here) return 0;
+        std::int64_t before = 0;  // known to belong to an earlier stage
+        std::int64_t first = k;
+        while (before + 1 < first) {
+            const std::int64_t middle = before + (first - before) / 2;
+            (stage(middle) == here ? first : before) = middle;
+        }
+        return first;
+    }
+    // Returns the last step of the stage of step k, below `steps`.
+    [[nodiscard]] std::int64_t last(std::int64_t k, std::int64_t steps) const {
+        const double here = stage(k);
+        std::int64_t last = k;
+        std::int64_t beyond = steps;
+        while (last + 1 < beyond) {
+            const std::int64_t middle = last + (beyond - last) / 2;
+            (stage(middle) == here ? last : beyond) = middle;
+        }
+        return last;
+    }
+
+  private:
+    const AlgorithmChoice& algorithm_;
+    double per_epoch_;
+};
+
+// Calls visit(first step, its epoch, number of such steps) for each kind of step until it returns
+// false. Returns whether it was called for all kinds. It gives up if a very long period makes too
+// many kinds of steps.
+template <class Visit>
+bool for_each_kind_of_step(const Scenario& scenario, std::int64_t steps, Visit visit) {
+    const Stages stages(scenario);
+    for (std::int64_t begin = 0; begin < steps;) {
+        const std::int64_t last = stages.last(begin, steps);
+        const std::int64_t period = stages.period(begin);
+        if (std::min(period, last - begin + 1) > most_kinds_of_steps) return false;
+        for (std::int64_t k = begin; k <= last && k < begin + period; ++k) {
+            const std::int64_t alike = (last - k) / period + 1;
+            if (!visit(k, stages.epoch(k), static_cast<double>(alike))) return false;
+        }
+        begin = last + 1;
+    }
+    return true;
+}
+
+std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t steps) {
+    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
+    double messages = 0;
+    const bool known = for_each_kind_of_step(
+        scenario, steps, [&](std::int64_t first, double /*epoch*/, double count) {
+            messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
+            return true;
+        });
+    if (!known) return std::nullopt;
+    return messages;
+}
+
+}  // namespace
+
+StepTiming step_timing(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    if (!algorithm.bucket)
+        return accumulated(make_step_timing(workload.gradient, *workload.layout),
+                           workload.accumulation);
+    const std::int64_t entries = algorithm.bucket->count / algorithm.wire.weigh(1).count;
+    return accumulated(make_step_timing(workload.gradient, *workload.layout, *workload.tensor_macs,
+                                        std::max<std::int64_t>(entries, 1)),
+                       workload.accumulation);
+}
+
+std::int64_t whole_steps(const Scenario& scenario, std::int64_t steps) {
+    if (scenario.algorithm.period == 1 || steps < 1) return steps;
+    const Stages stages(scenario);
+    if (stages.stage(steps) != stages.stage(steps - 1)) return steps;  // its stage ends
+    const std::int64_t begin = stages.begin(steps - 1);
+    const std::int64_t period = stages.period(begin);
+    return begin + (steps - begin) / period * period;
+}
+
+std::int64_t steps_to_whole(const Scenario& scenario, std::int64_t steps) {
+    const std::int64_t whole = whole_steps(scenario, steps);
+    if (whole == steps) return steps;
+    const Stages stages(scenario);
+    const std::int64_t next = whole + stages.period(stages.begin(steps - 1));
+    return stages.last(steps - 1, next) + 1;
+}
+
+std::int64_t rated_steps(const Scenario& scenario, std::int64_t steps) {
+    const std::int64_t whole = whole_steps(scenario, steps);
+    return whole > 0 ? whole : steps;
+}
+
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
+    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    if (!network || steps < 1 || !scenario.other_jobs.empty()) return std::nullopt;
+    const StepModelInput in = model_input(scenario, *network);
+    double total_s = 0;
+    const bool known =
+        for_each_kind_of_step(scenario, steps, [&](std::int64_t first, double epoch, double count) {
+            const std::optional<Duration> step = scenario.algorithm.model_step(in, first, epoch);
+            if (!step || *step == Duration::max()) return false;
+            total_s += count * to_seconds(*step);
+            return true;
+        });
+    if (!known) return std::nullopt;
+    return from_seconds(total_s / static_cast<double>(steps));
+}
+
+std::optional<double> messages_of_run(const Scenario& scenario) {
+    std::optional<std::int64_t> steps = scenario.steps();
+    if (scenario.stop.time) {
+        const auto step = model_step_time(scenario, 1);
+        if (step && *step > Duration::zero())
+            steps = std::min(steps.value_or(std::numeric_limits<std::int64_t>::max()),
+                             *scenario.stop.time / *step + 1);
+    }
+    if (!steps) return std::nullopt;
+    return messages_of_steps(scenario, *steps);
+}
+
+double messages_of_dearest_step(const Scenario& scenario) {
+    constexpr std::int64_t first_steps = 1'000'000;
+    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
+    std::int64_t most = 0;
+    for_each_kind_of_step(scenario, scenario.steps().value_or(first_steps),
+                          [&](std::int64_t first, double /*epoch*/, double /*count*/) {
+                              most = std::max(most, scenario.algorithm.messages(in, first));
+                              return true;
+                          });
+    return static_cast<double>(most);
+}
+
+namespace {
+
+constexpr std::int64_t far_step = std::int64_t{1} << 50;  // in the last stage, whatever the options
+
+}  // namespace
+
+std::int64_t begin_of_last_stage(const Scenario& scenario) {
+    return Stages(scenario).begin(far_step);
+}
+
+bool is_in_last_stage(const Scenario& scenario, std::int64_t k) {
+    const Stages stages(scenario);
+    return stages.stage(k) == stages.stage(far_step);
+}
+
+std::optional<FusedGain> gain_of_fusing(const Scenario& scenario) {
+    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    if (!scenario.algorithm.fused_step || !network) return std::nullopt;
+    const StepModelInput in = model_input(scenario, *network);
+    const std::int64_t period = Stages(scenario).period(far_step);
+    const std::int64_t k = far_step / period * period + period - 1;  // its period ends
+    const auto one_by_one = scenario.algorithm.model_step(in, k, 0);
+    const auto as_one = scenario.algorithm.fused_step(in, k);
+    if (!one_by_one || !as_one) return std::nullopt;
+    return FusedGain{*one_by_one, *as_one};
+}
+
+std::optional<double> compression_ratio(const Scenario& scenario, std::int64_t steps) {
+    if (steps < 1) return std::nullopt;
+    if (scenario.cluster.workers > 1 && messages_of_steps(scenario, steps) == 0.0)
+        return std::nullopt;
+    const Layout& layout = *scenario.workload.layout;
+    const Stages stages(scenario);
+    double contributed = 0;
+    for (std::int64_t begin = 0; begin < steps;) {
+        const std::int64_t next = stages.last(begin, steps) + 1;
+        const Bytes step = scenario.algorithm.contribution(layout, begin, stages.epoch(begin));
+        contributed += static_cast<double>(next - begin) * static_cast<double>(step.count);
+        begin = next;
+    }
+    if (contributed == 0) return std::nullopt;
+    const double mean = contributed / static_cast<double>(steps);
+    return static_cast<double>(fp32.weigh(layout.entries()).count) / mean;
+}
+
+}  // namespace paceline

@@ -1,0 +1,65 @@
+// What the steps of a run cost, by closed forms, before it runs.
+//
+// A stage is a run of consecutive steps that all cost the same, or whose cost repeats with the
+// algorithm's period. A whole period is such a repetition; it begins where its stage begins. The
+// end of a stage ends a period, too. Rates (step time, bytes per step, speedup) are those of whole
+// periods, because any other number of steps has too many or too few of the dear ones:
+//
+//   whole steps of K  =  the largest number of steps, K at most, at which a period ends
+//
+// With a period of 1, every step ends one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "algorithms/runtime/step_timing.hpp"
+#include "app/scenario/scenario.hpp"
+
+namespace paceline {
+
+/// Returns the parts of a worker's step, as its buckets need them.
+StepTiming step_timing(const Scenario& scenario);
+
+/// Returns the whole steps of `steps`, as above; 0 if not one period fits.
+std::int64_t whole_steps(const Scenario& scenario, std::int64_t steps);
+
+/// Returns the least number of steps, `steps` at least, at which a period ends.
+std::int64_t steps_to_whole(const Scenario& scenario, std::int64_t steps);
+
+/// Returns the steps that the rates of a run of `steps` are about: whole steps, or all where not
+/// one period fits.
+std::int64_t rated_steps(const Scenario& scenario, std::int64_t steps);
+
+/// Returns the closed form of a step on an idle network, averaged over `steps` steps; empty if none
+/// is known.
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps);
+
+/// Returns the number of messages in that many steps, over all workers. Returns nothing if only a
+/// time limit ends the run and no closed form gives the number of steps, or if steps repeat with a
+/// period of millions.
+std::optional<double> messages_of_run(const Scenario& scenario);
+
+/// Returns the messages of the dearest step. Of a run without a number of steps it looks at the
+/// first million.
+double messages_of_dearest_step(const Scenario& scenario);
+
+/// Returns the first step of the algorithm's last stage, which all later steps belong to.
+std::int64_t begin_of_last_stage(const Scenario& scenario);
+
+/// Returns whether step k belongs to the last stage.
+bool is_in_last_stage(const Scenario& scenario, std::int64_t k);
+
+/// Closed forms of an exchanging step of the last stage: with tensors one by one, and all as one.
+struct FusedGain {
+    Duration one_by_one;
+    Duration as_one;
+};
+/// Returns both; empty unless the algorithm exchanges tensors one by one and has a closed form.
+std::optional<FusedGain> gain_of_fusing(const Scenario& scenario);
+
+/// Returns the bytes of dense fp32 gradients over what a worker contributes, before aggregation, in
+/// the first `steps` steps; empty if that is nothing.
+std::optional<double> compression_ratio(const Scenario& scenario, std::int64_t steps);
+
+}  // namespace paceline

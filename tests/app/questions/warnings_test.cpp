@@ -1,0 +1,216 @@
+#include "app/questions/warnings/warnings.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/run/run_point.hpp"
+#include "app/study/study_file.hpp"
+#include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/training_study.hpp"
+
+namespace paceline::warnings_test {
+namespace {
+
+constexpr std::string_view timing = R"({
+  "cluster": {"nodes": 8,
+              "fabric": {"kind": "star", "link": {"bandwidth": "10Gbps", "latency": "10us"}}},
+  "workload": {"profile": "resnet-50", "step_time": "100ms"},
+  "algorithm": {"kind": "dense"}, "stop": {"iterations": 10}})";
+
+std::vector<std::string> warned(std::string_view json, const std::vector<std::string>& settings) {
+    const TemporaryFolder folder;
+    return warnings_of(read_study(folder.write("warned.json", std::string(json)), settings));
+}
+
+constexpr const char* leaf_spine = R"(cluster.fabric={"kind": "leaf-spine", "hosts_per_leaf": 4,
+    "spines": 2, "link": {"bandwidth": "10Gbps"}})";
+constexpr const char* slow_nodes = R"(cluster.stragglers={"nodes": [0], "factor": 4})";
+
+// What each kind is told of. One setting makes the difference to a scenario without warnings.
+struct Case {
+    std::string name;
+    std::string_view json;
+    std::vector<std::string> settings;
+    std::string text;
+};
+
+std::vector<Case> cases() {
+    return {
+        {"unfinished-period",
+         timing,
+         {R"(algorithm={"kind": "local-sgd", "period": 8})"},
+         "local-sgd: its 10 steps end within a period of 8 steps; step time, bytes per step and "
+         "speedup are those of the first 8"},
+        {"no-whole-period",
+         timing,
+         {R"(algorithm={"kind": "local-sgd", "period": 12})"},
+         "local-sgd: its 10 steps end before its first period, of 12, is over"},
+        {"no-whole-period",
+         timing,
+         {R"(algorithm={"kind": "local-sgd", "period": 12})", R"(stop={"time": "1s"})"},
+         "take 12 steps or more"},
+        {"unfinished-warm-up",
+         timing,
+         {R"(algorithm={"kind": "one-bit-adam", "fused": true})"},
+         "one-bit-adam: its 10 steps end within its warm-up, which lasts 100000 steps"},
+        {"unfinished-warm-up",
+         timing,
+         {R"(algorithm={"kind": "gradient-dropping"})", R"(stop={"time": "500ms"})"},
+         "its 5 steps end within its warm-up"},
+        {"one-by-one",
+         timing,
+         {R"(algorithm={"kind": "one-bit-adam", "freeze_step": 1})"},
+         "tensors are exchanged one by one"},
+        {"beyond-the-clock",
+         timing,
+         {"stop.iterations=1000000000000", "workload.step_time=10s"},
+         "1000000000000 steps of about 10.1 s are beyond the 106 days"},
+        {"no-whole-step",
+         timing,
+         {R"(stop={"time": "90ms"})"},
+         "\"stop.time\", 90ms, is over before its first step, of about 0.243 s"},
+        {"time-stands-still",
+         timing,
+         {R"(stop={"time": "90ms"})", "workload.step_time=0s", "cluster.nodes=1"},
+         "its steps take no time"},
+        {"default-evaluations",
+         small_training,
+         {"measure={}", "stop.target_accuracy=0.9", "stop.iterations=20"},
+         "it is judged after every epoch, the default, which is 8 iterations"},
+        {"late-evaluations",
+         small_training,
+         {"measure.every=6 iterations", "measure.target_loss=0.1"},
+         "at the start and at the end"},
+        {"late-evaluations",
+         small_training,
+         {"measure.every=1s", "stop.target_loss=0.1", "stop.time=1s"},
+         "judged at the start"},
+        {"equal-steps",
+         timing,
+         {R"(algorithm={"kind": "ps-async"})", slow_nodes},
+         "ps-async: stops after equally many steps of each worker"},
+        {"drawn-routes", timing, {leaf_spine}, "the seed draws which of the equally short routes"},
+        {"unsuited-mixing",
+         timing,
+         {R"(algorithm={"kind": "decentlam", "mixing": {"kind": "exponential"}})"},
+         "DecentLaM needs a symmetric W"},
+    };
+}
+
+TEST_CASE("warnings: each kind is told, by its name, where it applies, and nothing else is") {
+    std::set<std::string, std::less<>> told;
+    for (const Case& one : cases()) {
+        CAPTURE(one.name);
+        CAPTURE(fmt::format("{}", fmt::join(one.settings, "\n")));
+
+        const std::vector<std::string> lines = warned(one.json, one.settings);
+
+        REQUIRE(lines.size() == 1);
+        CHECK(lines[0].find(one.text) != std::string::npos);
+        CHECK(lines[0].ends_with(fmt::format(" [{}]", one.name)));
+        CHECK(lines[0].find('\n') == std::string::npos);
+        told.insert(one.name);
+    }
+    for (const WarningKind& kind : warning_kinds()) {
+        CAPTURE(kind.name);
+        CHECK(told.contains(kind.name));
+    }
+}
+
+TEST_CASE("warnings: scenarios without fault have none") {
+    CHECK(warned(timing, {}).empty());
+    CHECK(warned(small_training, {}).empty());
+    const std::vector<std::vector<std::string>> fine{
+        {R"(algorithm={"kind": "local-sgd", "period": 5})"},
+        {R"(algorithm={"kind": "zero-one-adam", "fused": true, "var_freeze_step": 1,
+            "local_step_clipper": 1})"},
+        {R"(algorithm={"kind": "one-bit-adam", "freeze_step": 1, "fused": true})"},
+        {R"(algorithm={"kind": "one-bit-adam", "freeze_step": 1})", "cluster.nodes=1"},
+        {R"(algorithm={"kind": "ps-async"})"},
+        {"stop.iterations=1000000"},
+        {"stop.iterations=1000000000000", "stop.time=1s"},
+        {leaf_spine, "cluster.nodes=4"},  // all on one leaf
+        {R"(cluster.fabric={"kind": "leaf-spine", "hosts_per_leaf": 4, "spines": 2,
+            "link": {"bandwidth": "10Gbps"}, "uplink": {"bandwidth": "40Gbps"}})"}};
+    for (const std::vector<std::string>& settings : fine) {
+        CAPTURE(settings[0]);
+        CHECK(warned(timing, settings).empty());
+    }
+    CHECK(warned(timing, {leaf_spine, "stop.iterations=10", "seed=1"}).size() == 1);
+}
+
+TEST_CASE("warnings: a swept seed shows what the draw of routes does, so it is not warned of") {
+    std::string json(timing);
+    json.insert(json.rfind('}'), R"(, "sweep": {"seed": [1, 2, 3]})");
+
+    CHECK(warned(json, {leaf_spine}).empty());
+}
+
+TEST_CASE("warnings: one line for each label, with the number of points") {
+    std::string json(timing);
+    json.insert(json.rfind('}'), R"(, "sweep": {"stop.iterations": [8, 9, 10, 16],
+        "algorithm": [{"label": "a", "kind": "local-sgd", "period": 8}, {"label": "b", "kind": "bmuf", "period": 8}]})");
+
+    const std::vector<std::string> lines = warned(json, {});
+
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].starts_with("a: its 9 steps end"));
+    CHECK(lines[0].ends_with("; so in 2 points [unfinished-period]"));
+    CHECK(lines[1].starts_with("b: its 9 steps end"));
+}
+
+TEST_CASE("warnings: jobs beside the main one have theirs") {
+    const std::vector<std::string> lines =
+        warned(timing, {"cluster.placement=even", R"(other_jobs=[{"label": "b", "nodes": "odd",
+            "workload": {"gradient": "4MB", "step_time": "1ms"},
+            "algorithm": {"kind": "local-sgd", "period": 4}, "stop": {"iterations": 11}}])"});
+
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].starts_with("local-sgd (b): its 11 steps end"));
+}
+
+// The oracle is the simulation: the steps after the first ten are all of the last stage.
+TEST_CASE("warnings: the times of tensors one by one and as one are those of the runs") {
+    const auto step_s = [](const std::string& fused) {
+        const auto end_s = [&](const char* steps) {
+            const TemporaryFolder folder;
+            const Study study = read_study(
+                folder.write("fused.json", std::string(timing)),
+                {R"(algorithm={"kind": "one-bit-adam", "freeze_step": 5, "fused": )" + fused + "}",
+                 steps});
+            return run_point(study.points.front().scenario, nullptr).sim_time_s;
+        };
+        return (end_s("stop.iterations=20") - end_s("stop.iterations=10")) / 10;
+    };
+    const std::vector<std::string> lines =
+        warned(timing, {R"(algorithm={"kind": "one-bit-adam", "freeze_step": 5})"});
+
+    REQUIRE(lines.size() == 1);
+    std::smatch found;
+    REQUIRE(std::regex_search(lines[0], found,
+                              std::regex("by one, ([0-9.]+) s a step .* true, ([0-9.]+) s")));
+    CHECK(std::stod(found[1]) == doctest::Approx(step_s("false")).epsilon(5e-3));
+    CHECK(std::stod(found[2]) == doctest::Approx(step_s("true")).epsilon(5e-3));
+}
+
+TEST_CASE("warnings: docs/warnings.md has a section for each kind, and for no other") {
+    const std::string page = content(std::string(PACELINE_SOURCE_DIR) + "/docs/warnings.md");
+    const std::regex heading("\n## `([a-z-]+)`\n");
+    std::vector<std::string> headings;
+    for (std::sregex_iterator at(page.begin(), page.end(), heading), end; at != end; ++at)
+        headings.push_back((*at)[1]);
+    std::vector<std::string> kinds;
+    for (const WarningKind& kind : warning_kinds()) kinds.emplace_back(kind.name);
+
+    CHECK(headings == kinds);
+}
+
+}  // namespace
+}  // namespace paceline::warnings_test
