@@ -35,6 +35,8 @@ def private_names(source):
             inside = False
         elif inside and (found := DEFINED.match(line)):
             names.add(found[1] or found[2] or found[3])
+    if "BENCHMARK_MAIN" in source or "int main(" in source:
+        names.add("main")
     return names
 
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/forms/message_counts.hpp"
+#include "analysis/forms/step_models.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
