@@ -6,8 +6,8 @@
 #include "algorithms/compression/half.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "algorithms/sparse/dgc_memory.hpp"
-#include "algorithms/sparse/exchange_choice.hpp"
+#include "algorithms/exchange/dgc_memory.hpp"
+#include "algorithms/exchange/exchange_choice.hpp"
 
 namespace paceline {
 

@@ -75,7 +75,7 @@
 // paper's model; the receivers of an all-gather know the sizes of its blocks without a message.
 #pragma once
 
-#include "algorithms/sparse/dgc_options.hpp"
+#include "algorithms/exchange/dgc_options.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"

@@ -7,7 +7,7 @@
 
 #include "algorithms/compression/half.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "algorithms/sparse/exchange_choice.hpp"
+#include "algorithms/exchange/exchange_choice.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/numeric/elementary.hpp"
 

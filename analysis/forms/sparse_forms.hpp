@@ -14,7 +14,7 @@
 //   search of gradient dropping   s N log2 N of all N entries (exact), or of min(N, 100,000)
 //
 // Dense vectors are exchanged at density 1, and where the chain of sparse messages has more bytes
-// than that of the dense all-reduce (algorithms/sparse/exchange_choice.hpp has the rule). Here a
+// than that of the dense all-reduce (algorithms/exchange/exchange_choice.hpp has the rule). Here a
 // chain is the closed form of the exchange on links of one byte per tick without latency.
 //
 // Shared with the simulation: the structs of options, the elementary functions, and that products
@@ -23,7 +23,7 @@
 
 #include <cstdint>
 
-#include "algorithms/sparse/dgc_options.hpp"
+#include "algorithms/exchange/dgc_options.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 

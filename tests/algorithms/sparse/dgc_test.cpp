@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/dense/dense_sgd.hpp"
-#include "algorithms/sparse/exchange_choice.hpp"
+#include "algorithms/exchange/exchange_choice.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "tests/models/built_in_profile.hpp"

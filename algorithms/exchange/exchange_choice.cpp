@@ -1,4 +1,4 @@
-#include "algorithms/sparse/exchange_choice.hpp"
+#include "algorithms/exchange/exchange_choice.hpp"
 
 #include <bit>
 

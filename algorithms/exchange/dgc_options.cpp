@@ -1,4 +1,4 @@
-#include "algorithms/sparse/dgc_options.hpp"
+#include "algorithms/exchange/dgc_options.hpp"
 
 #include <cstddef>
 #include <vector>

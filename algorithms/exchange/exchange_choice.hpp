@@ -24,7 +24,7 @@
 // for the first epochs.
 #pragma once
 
-#include "algorithms/sparse/dgc_options.hpp"
+#include "algorithms/exchange/dgc_options.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 

@@ -1,4 +1,4 @@
-#include "algorithms/sparse/dgc_memory.hpp"
+#include "algorithms/exchange/dgc_memory.hpp"
 
 #include <algorithm>
 #include <cmath>

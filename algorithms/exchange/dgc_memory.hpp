@@ -13,7 +13,7 @@
 
 #include "algorithms/compression/sparse_vector.hpp"
 #include "algorithms/compression/top_k.hpp"
-#include "algorithms/sparse/dgc_options.hpp"
+#include "algorithms/exchange/dgc_options.hpp"
 #include "sim/engine/random.hpp"
 
 namespace paceline {
