@@ -7,8 +7,8 @@
 // the same time and bytes as dense SGD; computation and communication do not overlap.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/adam.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -16,7 +16,7 @@ namespace paceline {
 class Worker;
 
 struct DenseAdamOptions {
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     AdamRule rule{};
 };
 

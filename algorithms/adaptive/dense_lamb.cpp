@@ -1,5 +1,6 @@
 #include "algorithms/adaptive/dense_lamb.hpp"
 
+#include "algorithms/exchange/synchronous_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -8,14 +9,10 @@ Task<> dense_lamb(Worker& self, DenseLambOptions options) {
     Vector& x = self.replicated_model();
     Vector& m = self.replicated("momentum");
     Vector& v = self.replicated("variance");
-
-    while (self.keeps_training()) {
-        const Vector g = co_await self.mean_gradient(x, options.all_reduce);
-        self.once(self.step(), [&] {
-            lamb_step(options.rule, self.learning_rate(), self.step() + 1, g, m, v, x);
-        });
-        co_await self.update();
-    }
+    co_await synchronous_steps(self, options.exchange,
+                               [&](std::int64_t k, double gamma, const Vector& g) {
+                                   lamb_step(options.rule, gamma, k + 1, g, m, v, x);
+                               });
 }
 
 }  // namespace paceline

@@ -8,8 +8,8 @@
 // communication do not overlap.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/lamb.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -17,7 +17,7 @@ namespace paceline {
 class Worker;
 
 struct DenseLambOptions {
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     LambRule rule{};
 };
 

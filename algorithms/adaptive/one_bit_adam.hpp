@@ -32,9 +32,8 @@
 
 #include <cstdint>
 
-#include "algorithms/compression/coding.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/adam.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -42,12 +41,11 @@ namespace paceline {
 class Worker;
 
 struct OneBitAdamOptions {
-    AllReducePlan all_reduce{};  // for the warm-up
+    ExchangeOptions warm_up{};  // of the exact means
+    ExchangeOptions exchange{};  // of the compressed ones
     AdamRule rule{.bias_correction = false};
     std::int64_t freeze_step = 100'000;  // F
-    bool fused = false;
     bool mask = true;
-    CodingCost coding{};
 };
 
 /// Requires a rule without bias correction.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
@@ -54,6 +54,20 @@ Vector scaled_by_tensor(Vector v, const Eigen::VectorXd& factors) {
     Eigen::VectorXd& all = v.writable();
     for_each_tensor(*v.layout(), [&](Eigen::Index l, std::int64_t offset, std::int64_t entries) {
         all.segment(offset, entries) *= factors(l);
+    });
+    return v;
+}
+
+// The same for a piece of the whole vector.
+Vector scaled_by_tensor(Vector v, const Piece& piece, const LambReplicas& at) {
+    if (!v.has_values()) return v;
+    const std::int64_t first = piece.offset;
+    const std::int64_t last = first + v.entries();
+    Eigen::VectorXd& all = v.writable();
+    for_each_tensor(*at.x.layout(), [&](Eigen::Index l, std::int64_t offset, std::int64_t entries) {
+        const std::int64_t begin = std::max(first, offset);
+        const std::int64_t end = std::min(last, offset + entries);
+        if (begin < end) all.segment(begin - first, end - begin) *= at.k.values()(l);
     });
     return v;
 }
@@ -136,26 +150,22 @@ Task<> one_bit_lamb(Worker& self, OneBitLambOptions options) {
     PACELINE_CHECK(options.freeze_step > 0, "coefficients are learned in the warm-up");
     const double beta1 = options.rule.adam.beta1;
     LambReplicas at = replicas_of(self);
-    OneBitEncoder encoder(
-        make_one_bit_plan(self, /*fused=*/true, options.coding, "errors of owners"),
-        !self.timing_only());
+    const auto momentum = [&](const Piece& piece, const Vector& g) {
+        return scaled_by_tensor(beta1 * part_of(at.m, piece) + (1 - beta1) * g, piece, at);
+    };
+    Exchange exact(self, options.warm_up);
+    Exchange compressed(self, options.exchange, {momentum});
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
         if (self.step() < options.freeze_step) {
-            const Vector g = co_await self.mean_gradient(at.x, options.all_reduce);
+            const Vector g = co_await exact.mean_gradient(at.x);
             self.once(self.step(), [&] {
                 warm_up_step(options, gamma, g, at);
                 if (self.step() + 1 == options.freeze_step) freeze(at);
             });
         } else {
-            Vector said(at.x.layout());
-            co_await self.gradient(at.x, [&](const Vector& g) {
-                Vector mine = beta1 * at.m + (1 - beta1) * g;
-                if (mine.has_values()) mine = scaled_by_tensor(std::move(mine), at.k.values());
-                said = encoder.encode(mine);
-            });
-            Vector mean = co_await one_bit_all_reduce(self, encoder.plan(), std::move(said));
+            Vector mean = co_await compressed.mean_gradient(at.x);
             self.once(self.step(), [&] { compressed_step(options, gamma, std::move(mean), at); });
         }
         co_await self.update();

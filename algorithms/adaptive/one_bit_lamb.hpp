@@ -39,10 +39,9 @@
 
 #include <cstdint>
 
-#include "algorithms/compression/coding.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/lamb.hpp"
 #include "models/tensors/vector.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -50,7 +49,8 @@ namespace paceline {
 class Worker;
 
 struct OneBitLambOptions {
-    AllReducePlan all_reduce{};  // for the warm-up
+    ExchangeOptions warm_up{};  // of the exact means
+    ExchangeOptions exchange{};  // of the compressed ones
     LambRule rule{.adam = {.bias_correction = false}, .min_trust = 0.01, .max_trust = 10};
     std::int64_t freeze_step = 100'000;  // F, above 0
     double coeff_beta = 0.9;             // cb
@@ -58,7 +58,6 @@ struct OneBitLambOptions {
     double factor_max = 4;
     double factor_threshold = 0.1;  // thr
     bool mask = true;
-    CodingCost coding{};
 };
 
 /// Returns k_l for every tensor of a momentum m; 1 where the tensor is all zero. Requires values.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 
@@ -86,16 +86,15 @@ struct Shared {
 };
 
 // Takes one step of the variance phase. Afterwards the worker's own model equals the shared one.
-Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, OneBitEncoder& encoder) {
+Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, Exchange& plain,
+                     Exchange& compressed) {
     const AdamRule& rule = options.rule;
     const bool exact = zero_one_step(options, self.step()) == ZeroOneStep::exact;
     Vector g(at.x.layout());
     if (exact) {
-        g = co_await self.mean_gradient(at.x, options.all_reduce);
+        g = co_await plain.mean_gradient(at.x);
     } else {
-        Vector said(at.x.layout());
-        co_await self.gradient(at.x, [&](const Vector& own) { said = encoder.encode(own); });
-        g = co_await one_bit_all_reduce(self, encoder.plan(), std::move(said));
+        g = co_await compressed.mean_gradient(at.x);
         if (options.mask) g = masked(std::move(g), at.v);
     }
     self.once(self.step(), [&] {
@@ -108,20 +107,17 @@ Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, OneBit
 
 // Takes one step of the local phase.
 Task<> own_step(Worker& self, ZeroOneAdamOptions options, const Vector& v, Local& mine,
-                OneBitEncoder& encoder) {
+                Exchange& updates) {
     Vector& x = self.model();
     const double gamma = self.learning_rate();
     const bool meets = zero_one_step(options, self.step()) == ZeroOneStep::compressed_update;
     mine.rates += gamma;
     Vector next = x;
-    Vector said(x.layout());
-    co_await self.gradient(x, [&](const Vector& g) {
-        local_step(options.rule, gamma, g, v, next, mine);
-        if (meets) said = encoder.encode(preconditioned(options.rule, mine.moved, v, false));
-    });
+    co_await self.gradient(
+        x, [&](const Vector& g) { local_step(options.rule, gamma, g, v, next, mine); });
     x = std::move(next);
     if (!meets) co_return;
-    Vector u = co_await one_bit_all_reduce(self, encoder.plan(), std::move(said));
+    Vector u = co_await updates.mean(mine.moved);
     meet(options, std::move(u), v, x, mine);
 }
 
@@ -155,12 +151,12 @@ Task<> zero_one_adam(Worker& self, ZeroOneAdamOptions options) {
     const Vector start = self.model();
     Shared at{self.replicated("shared model", start), self.replicated("momentum"),
               self.replicated("variance")};
-    const auto encoder = [&](const char* name) {
-        return OneBitEncoder(make_one_bit_plan(self, options.fused, options.coding, name),
-                             !self.timing_only());
+    Exchange exact(self, options.exact);
+    Exchange gradients(self, options.exchange, {}, "gradients");
+    const auto scaled = [&](const Piece& piece, Vector u) {
+        return preconditioned(options.rule, std::move(u), part_of(at.v, piece), false);
     };
-    OneBitEncoder gradients = encoder("errors of owners, of gradients");
-    OneBitEncoder updates = encoder("errors of owners, of updates");
+    Exchange updates(self, options.exchange, {scaled}, "updates");
     Local mine{Vector::zero_like(start), start, Vector::zero_like(start)};
 
     while (self.keeps_training()) {
@@ -168,7 +164,7 @@ Task<> zero_one_adam(Worker& self, ZeroOneAdamOptions options) {
         if (is_local(options, s)) {
             co_await own_step(self, options, at.v, mine, updates);
         } else {
-            co_await variance_step(self, options, at, gradients);
+            co_await variance_step(self, options, at, exact, gradients);
             mine.m = at.m;
             mine.anchor = at.x;
         }

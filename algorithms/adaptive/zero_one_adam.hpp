@@ -37,9 +37,8 @@
 
 #include <cstdint>
 
-#include "algorithms/compression/coding.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/adam.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -47,15 +46,14 @@ namespace paceline {
 class Worker;
 
 struct ZeroOneAdamOptions {
-    AllReducePlan all_reduce{};  // for the exact means
+    ExchangeOptions exact{};  // of the exact means
+    ExchangeOptions exchange{};  // of the compressed ones
     AdamRule rule{.bias_correction = false};
     std::int64_t var_freeze_step = 100'000;  // F
     std::int64_t var_update_scaler = 16;
     std::int64_t local_step_scaler = 32'678;
     std::int64_t local_step_clipper = 16;  // a power of two
-    bool fused = false;
     bool mask = true;
-    CodingCost coding{};
 };
 
 /// What a step exchanges, if anything.

@@ -19,23 +19,16 @@
 // Compression Schemes", ICML 2019; form: released code (epfml/error-feedback-SGD).
 #pragma once
 
-#include "algorithms/compression/coding.hpp"
-#include "models/tensors/layout.hpp"
-#include "sim/collectives/all_gather.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
-#include "sim/engine/units.hpp"
 
 namespace paceline {
 
 class Worker;
 
 struct EfSignSgdOptions {
-    AllGather all_gather = AllGather::ring;
-    CodingCost coding{};
+    ExchangeOptions exchange{};
 };
-
-/// Returns the time that a worker spends per step on encoding and, among n workers, decoding.
-Duration ef_sign_coding_time(const EfSignSgdOptions& options, const Layout& layout, int n);
 
 Task<> ef_sign_sgd(Worker& self, EfSignSgdOptions options);
 

@@ -35,36 +35,20 @@
 // gain).
 #pragma once
 
-#include <cstdint>
-
-#include "algorithms/compression/coding.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "models/tensors/layout.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
-#include "sim/engine/units.hpp"
 
 namespace paceline {
 
 class Worker;
 
 struct PowerSgdOptions {
-    std::int64_t rank = 2;  // r
-    AllReducePlan all_reduce{};
-    CodingCost coding{};
+    ExchangeOptions exchange{};
     MomentumRule rule{};
 };
 
-/// Bytes of the two all-reduces: 4 (sum of r a, and tensors of one dimension) and 4 (sum of r c).
-struct PowerSgdMessages {
-    Bytes left;
-    Bytes right;
-};
-PowerSgdMessages power_sgd_messages(const PowerSgdOptions& options, const Layout& layout);
-
-/// Returns the time of all five passes of a step.
-Duration power_sgd_coding_time(const PowerSgdOptions& options, const Layout& layout);
-
+/// Requires the codec of low rank.
 Task<> power_sgd(Worker& self, PowerSgdOptions options);
 
 }  // namespace paceline

@@ -21,25 +21,24 @@
 // is none. Ties: compression/signs.hpp.
 #pragma once
 
-#include "algorithms/compression/coding.hpp"
-#include "models/tensors/layout.hpp"
-#include "sim/collectives/all_gather.hpp"
+#include <cstdint>
+
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
-#include "sim/engine/units.hpp"
 
 namespace paceline {
 
 class Worker;
 
+/// Passes over the entries that the momentum takes.
+inline constexpr std::int64_t sign_momentum_passes = 1;
+
 struct SignSgdOptions {
     double momentum = 0.9;  // beta
-    AllGather all_gather = AllGather::ring;
-    CodingCost coding{};
+    ExchangeOptions exchange{};
 };
 
-/// Returns the time that encoding and decoding take each of n workers in a step.
-Duration sign_coding_time(const SignSgdOptions& options, const Layout& layout, int n);
-
+/// Requires the codec of signs with the majority's vote.
 Task<> sign_sgd(Worker& self, SignSgdOptions options);
 
 }  // namespace paceline

@@ -1,5 +1,6 @@
 #include "algorithms/dense/pmsgd_lars.hpp"
 
+#include "algorithms/exchange/synchronous_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -7,16 +8,11 @@ namespace paceline {
 Task<> pmsgd_lars(Worker& self, PmsgdLarsOptions options) {
     Vector& x = self.replicated_model();
     Vector& m = self.replicated("momentum");
-
-    while (self.keeps_training()) {
-        const Vector mean = co_await self.mean_gradient(x, options.all_reduce);
-        self.once(self.step(), [&] {
-            const double gamma = self.learning_rate();
+    co_await synchronous_steps(
+        self, options.exchange, [&](std::int64_t, double gamma, const Vector& mean) {
             m = options.momentum * m + lars_scaled(mean, x, gamma, options.lars);
             x -= gamma * m;
         });
-        co_await self.update();
-    }
 }
 
 }  // namespace paceline

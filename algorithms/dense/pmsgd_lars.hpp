@@ -17,8 +17,8 @@
 // Gitman, Ginsburg, arXiv 1708.03888, 2017; as a baseline: Yuan et al., ICCV 2021 (DecentLaM).
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/lars.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -26,7 +26,7 @@ namespace paceline {
 class Worker;
 
 struct PmsgdLarsOptions {
-    AllReducePlan all_reduce;
+    ExchangeOptions exchange{};
     double momentum = 0.9;  // beta
     LarsOptions lars{};
 };

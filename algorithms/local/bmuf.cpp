@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/local/base_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -31,11 +32,12 @@ Task<> bmuf(Worker& self, BmufOptions options) {
     Vector& w = self.replicated("global model", x);
     Vector& d = self.replicated("block momentum");
     Vector m = Vector::zero_like(x);
+    Exchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
-        const Vector mean = co_await self.all_reduce(x, options.all_reduce);
+        const Vector mean = co_await exchange.mean(x);
         self.once(self.step() / options.period, [&] { block_step(options, mean, y, w, d); });
         x = y;
         m = Vector::zero_like(m);

@@ -38,9 +38,9 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "models/tensors/vector.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -54,7 +54,7 @@ struct BmufOptions {
     double block_momentum = 0;       // eta
     double block_learning_rate = 1;  // zeta
     BlockForm form = BlockForm::classical;
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     MomentumRule rule{};
 };
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/local/base_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -13,12 +14,13 @@ Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
     Vector start = x;
+    Exchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
 
     while (self.keeps_training()) {
         if (self.step() % options.period == 0) {
             start = x;
-            average = self.start(self.all_reduce(x, options.all_reduce));
+            average = self.start(exchange.mean(x));
         }
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;

@@ -21,8 +21,8 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -31,7 +31,7 @@ class Worker;
 
 struct CocodSgdOptions {
     std::int64_t period = 2;  // tau, 1 or more
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     MomentumRule rule{};
 };
 

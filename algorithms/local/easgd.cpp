@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/local/base_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -12,13 +13,14 @@ Task<> easgd(Worker& self, EasgdOptions options) {
     Vector& x = self.model();
     Vector& z = self.replicated("center", x);
     Vector m = Vector::zero_like(x);
+    Exchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
         const Vector old = x;
         x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
-        const Vector mean = co_await self.all_reduce(old, options.all_reduce);
+        const Vector mean = co_await exchange.mean(old);
         self.once(self.step() / options.period, [&] {
             const double all = options.alpha * static_cast<double>(self.all_present().size());
             z = (1 - all) * z + all * mean;

@@ -25,8 +25,8 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -36,7 +36,7 @@ class Worker;
 struct EasgdOptions {
     std::int64_t period = 4;  // tau, 1 or more
     double alpha = 0;
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     MomentumRule rule{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/local/base_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -10,11 +11,12 @@ namespace paceline {
 Task<> local_sgd(Worker& self, LocalSgdOptions options) {
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
+    Exchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (ends_block(self.step(), options.period))
-            x = co_await self.all_reduce(x, options.all_reduce);
+            x = co_await exchange.mean(x);
     }
 }
 

@@ -22,8 +22,8 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -32,7 +32,7 @@ class Worker;
 
 struct LocalSgdOptions {
     std::int64_t period = 8;  // tau, 1 or more
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     MomentumRule rule{};
 };
 

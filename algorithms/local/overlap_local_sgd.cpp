@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/local/base_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -14,6 +15,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
     Vector& z = self.replicated("anchor", x);
     Vector& v = self.replicated("anchor momentum");
     Vector m = Vector::zero_like(x);
+    Exchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
     double gamma = 0;  // of the block boundary at which the average was begun
 
@@ -21,7 +23,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
         const std::int64_t block = self.step() / options.period;
         if (block > 0 && self.step() % options.period == 0) {
             if (gamma == 0) gamma = self.learning_rate();  // a worker that joined at this block
-            average = self.start(self.all_reduce(x, options.all_reduce));
+            average = self.start(exchange.mean(x));
         }
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;

@@ -41,8 +41,8 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -53,7 +53,7 @@ struct OverlapLocalSgdOptions {
     std::int64_t period = 2;  // tau, 1 or more
     double alpha = 0.6;       // in [0, 1]
     double anchor_momentum = 0.7;
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     MomentumRule rule{};
 };
 

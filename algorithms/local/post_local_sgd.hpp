@@ -21,8 +21,8 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -32,7 +32,7 @@ class Worker;
 struct PostLocalSgdOptions {
     std::int64_t switch_step = 0;  // k_s
     std::int64_t period = 16;      // H, 1 or more
-    AllReducePlan all_reduce{};
+    ExchangeOptions exchange{};
     MomentumRule rule{};
 
     /// Returns whether models are averaged after step k.

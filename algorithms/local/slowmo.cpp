@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -9,11 +10,11 @@ namespace paceline {
 
 namespace {
 
-Task<BaseState> renewed(Worker& self, SlowmoOptions options, BaseState state) {
+Task<BaseState> renewed(Exchange& exchange, SlowmoOptions options, BaseState state) {
     if (options.buffers == Buffers::reset) reset_buffers(state);
     if (options.buffers != Buffers::average) co_return state;
-    state.m = co_await self.all_reduce(state.m, options.all_reduce);
-    if (is_adam(options.base.base)) state.v = co_await self.all_reduce(state.v, options.all_reduce);
+    state.m = co_await exchange.mean(state.m);
+    if (is_adam(options.base.base)) state.v = co_await exchange.mean(state.v);
     co_return state;
 }
 
@@ -24,16 +25,17 @@ Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
     Vector& m = self.replicated("momentum");
     Vector& anchor = self.replicated("anchor", x);
     Vector& u = self.replicated("slow momentum");
+    Exchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         const std::int64_t update = self.step() + self.step() / options.period;  // its number
         co_await all_reduce_step(self, options.base.rule, options.base.all_reduce, update);
         if (!ends_block(self.step(), options.period)) continue;
         Vector mean = x;
-        if (options.average) mean = co_await self.all_reduce(x, options.all_reduce);
+        if (options.average) mean = co_await exchange.mean(x);
         Vector renewed = options.buffers == Buffers::reset ? Vector::zero_like(m) : m;
         if (options.buffers == Buffers::average)
-            renewed = co_await self.all_reduce(m, options.all_reduce);
+            renewed = co_await exchange.mean(m);
         self.once(update + 1, [&] {
             slow_step(options, self.learning_rate(), mean, anchor, u);
             x = anchor;
@@ -61,6 +63,7 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
     Vector& anchor = options.average ? self.replicated("anchor", x) : own_anchor;
     Vector& u = options.average ? self.replicated("slow momentum") : own_u;
     BaseState state = base_state(self, options.base);
+    Exchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         state = co_await base_step(self, options.base, std::move(state));
@@ -68,7 +71,7 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
         state = co_await drained(self, std::move(state));
         const double gamma = self.learning_rate();
         if (options.average) {
-            const Vector mean = co_await self.all_reduce(numerator(state, x), options.all_reduce);
+            const Vector mean = co_await exchange.mean(numerator(state, x));
             self.once(self.step() / options.period,
                       [&] { slow_step(options, gamma, mean, anchor, u); });
             state.w = 1;
@@ -76,7 +79,7 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
             slow_step(options, gamma, x, anchor, u);
         }
         x = anchor;
-        state = co_await renewed(self, options, std::move(state));
+        state = co_await renewed(exchange, options, std::move(state));
     }
     state = co_await drained(self, std::move(state));
 }

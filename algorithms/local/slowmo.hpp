@@ -45,9 +45,9 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/local/base_steps.hpp"
 #include "models/tensors/vector.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -62,7 +62,7 @@ struct SlowmoOptions {
     std::int64_t period = 48;  // tau, 1 or more
     bool average = true;
     Buffers buffers = Buffers::reset;
-    AllReducePlan all_reduce{};  // for the average
+    ExchangeOptions exchange{};  // for the average
     BaseOptions base{};
 };
 

@@ -71,24 +71,23 @@
 // If a tensor's v is not finite, nothing is selected from it: its first ceil(density n_j) entries
 // are sent as NaN, so that the model diverges, as it would with dense exchange.
 //
-// Limits: one density for all tensors; no overlap of computation and communication, as in the
-// paper's model; the receivers of an all-gather know the sizes of its blocks without a message.
+// Limits: one density for all tensors; the receivers of an all-gather know the sizes of its blocks
+// without a message; where pieces are exchanged beside backward, gradients are not clipped, because the
+// norm of the whole is not known yet.
 #pragma once
 
-#include "algorithms/exchange/dgc_options.hpp"
-#include "models/tensors/layout.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
-#include "sim/engine/units.hpp"
 
 namespace paceline {
 
 class Worker;
-struct StageExchange;
 
-/// Runs one worker's part of a sparse exchange of `layout` without values. Returns when the worker
-/// has the sum over all workers.
-Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, StageExchange stage);
+struct DgcAlgorithmOptions {
+    ExchangeOptions exchange{};  // whose codec has the options (dgc_options.hpp)
+};
 
-Task<> dgc(Worker& self, DgcOptions options);
+/// Requires DGC's codec.
+Task<> dgc(Worker& self, DgcAlgorithmOptions options);
 
 }  // namespace paceline

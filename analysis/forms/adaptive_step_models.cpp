@@ -1,8 +1,8 @@
 #include "analysis/forms/adaptive_step_models.hpp"
 
 #include <algorithm>
+#include <variant>
 
-#include "algorithms/dense/dense_sgd.hpp"
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "sim/engine/check.hpp"
@@ -58,12 +58,13 @@ std::optional<Duration> zero_one_step_time(const ZeroOneAdamOptions& options, st
                                            const StepModelInput& in) {
     switch (zero_one_step(options, k)) {
         case ZeroOneStep::exact:
-            return dense_sgd_step_time({options.all_reduce}, in);
+            return dense_step_time(options.exact.transport.all_reduce, in);
         case ZeroOneStep::local:
             return sum(in.timing.step, in.update);
         case ZeroOneStep::compressed_gradient:
         case ZeroOneStep::compressed_update:
-            return one_bit_step_time(options.fused, options.coding, in);
+            return one_bit_step_time(std::get<OneBitCodec>(options.exchange.codec.coder).fused,
+                                     options.exchange.codec.coding, in);
     }
     PACELINE_CHECK(false, "every kind of step has its time");
 }
@@ -93,13 +94,13 @@ std::int64_t zero_one_messages(const ZeroOneAdamOptions& options, std::int64_t k
                                const StepModelInput& in) {
     switch (zero_one_step(options, k)) {
         case ZeroOneStep::exact:
-            return all_reduce_messages(options.all_reduce, in.workers,
+            return all_reduce_messages(options.exact.transport.all_reduce, in.workers,
                                        in.wire.weigh(in.layout->entries()));
         case ZeroOneStep::local:
             return 0;
         case ZeroOneStep::compressed_gradient:
         case ZeroOneStep::compressed_update:
-            return one_bit_messages(options.fused, in);
+            return one_bit_messages(std::get<OneBitCodec>(options.exchange.codec.coder).fused, in);
     }
     PACELINE_CHECK(false, "every kind of step has its messages");
 }

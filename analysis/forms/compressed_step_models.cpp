@@ -1,9 +1,11 @@
 #include "analysis/forms/compressed_step_models.hpp"
 
 #include <memory>
+#include <variant>
 #include <vector>
 
-#include "algorithms/compression/signs.hpp"
+#include "algorithms/compression/error_feedback.hpp"
+#include "algorithms/exchange/low_rank_coder.hpp"
 
 namespace paceline {
 
@@ -41,37 +43,32 @@ std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
     return bruck_all_gather_time(n, block, star);
 }
 
-std::optional<Duration> compressed_sgd_step_time(const CompressedSgdOptions& options,
-                                                 const StepModelInput& in) {
-    const Bytes size = form_of_packed(options.compressor, *in.layout);
+std::optional<Duration> compressed_step_time(const ExchangeOptions& options, std::int64_t passes,
+                                             const StepModelInput& in) {
+    const auto& compressor = std::get<Compressor>(options.codec.coder);
+    const CodingCost& cost = options.codec.coding;
+    const Bytes size = form_of_packed(compressor, *in.layout);
+    const bool summable = compressor.aggregation == Aggregation::summable;
+    if (options.codec.error_feedback) passes += error_feedback_passes;
     const Duration coding =
-        sum(encoding_time(options, *in.layout), decoding_time(options, *in.layout, in.workers));
-    const bool summable = options.compressor.aggregation == Aggregation::summable;
+        sum(encoding_time(compressor, cost, *in.layout, passes),
+            decoding_time(compressor, cost, *in.layout, summable ? 1 : in.workers));
+    const Transport& transport = options.transport;
     return plus(work_of(in, coding),
-                summable ? all_reduce_time(options.all_reduce, in.workers, size, in.network)
-                         : all_gather_time(options.all_gather, in.workers, size, in.network));
+                summable ? all_reduce_time(transport.all_reduce, in.workers, size, in.network)
+                         : all_gather_time(transport.all_gather, in.workers, size, in.network));
 }
 
-std::optional<Duration> sign_sgd_step_time(const SignSgdOptions& options,
+std::optional<Duration> low_rank_step_time(const ExchangeOptions& options,
                                            const StepModelInput& in) {
-    const Bytes size = form_of_packed(make_sign(), *in.layout);
-    return plus(work_of(in, sign_coding_time(options, *in.layout, in.workers)),
-                all_gather_time(options.all_gather, in.workers, size, in.network));
-}
-
-std::optional<Duration> ef_sign_sgd_step_time(const EfSignSgdOptions& options,
-                                              const StepModelInput& in) {
-    const Bytes size = form_of_packed(make_scaled_sign(), *in.layout);
-    return plus(work_of(in, ef_sign_coding_time(options, *in.layout, in.workers)),
-                all_gather_time(options.all_gather, in.workers, size, in.network));
-}
-
-std::optional<Duration> power_sgd_step_time(const PowerSgdOptions& options,
-                                            const StepModelInput& in) {
-    const PowerSgdMessages size = power_sgd_messages(options, *in.layout);
-    return plus(work_of(in, power_sgd_coding_time(options, *in.layout)),
-                plus(all_reduce_time(options.all_reduce, in.workers, size.left, in.network),
-                     all_reduce_time(options.all_reduce, in.workers, size.right, in.network)));
+    const LowRankBytes size =
+        low_rank_bytes(std::get<LowRankCodec>(options.codec.coder), *in.layout);
+    const Duration coding =
+        coding_time(options.codec.coding, low_rank_passes, in.layout->entries());
+    const AllReducePlan plan = options.transport.all_reduce;
+    return plus(work_of(in, coding),
+                plus(all_reduce_time(plan, in.workers, size.left, in.network),
+                     all_reduce_time(plan, in.workers, size.right, in.network)));
 }
 
 std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, const Mixing& mixing,

@@ -17,10 +17,8 @@
 #include <optional>
 
 #include "algorithms/compressed/choco_sgd.hpp"
-#include "algorithms/compressed/compressed_sgd.hpp"
-#include "algorithms/compressed/ef_sign_sgd.hpp"
-#include "algorithms/compressed/power_sgd.hpp"
-#include "algorithms/compressed/sign_sgd.hpp"
+#include "algorithms/compression/compressor.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "topologies/mixing/mixing.hpp"
 
@@ -32,13 +30,12 @@ Bytes form_of_packed(const Compressor& compressor, const Layout& layout);
 std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
                                         const IdleNetwork& network);
 
-std::optional<Duration> compressed_sgd_step_time(const CompressedSgdOptions& options,
-                                                 const StepModelInput& in);
-std::optional<Duration> sign_sgd_step_time(const SignSgdOptions& options, const StepModelInput& in);
-std::optional<Duration> ef_sign_sgd_step_time(const EfSignSgdOptions& options,
-                                              const StepModelInput& in);
-std::optional<Duration> power_sgd_step_time(const PowerSgdOptions& options,
-                                            const StepModelInput& in);
+/// Whole messages of a compressor after backward, all-reduced or all-gathered flat; `passes` are those
+/// of the algorithm before encoding.
+std::optional<Duration> compressed_step_time(const ExchangeOptions& options, std::int64_t passes,
+                                             const StepModelInput& in);
+std::optional<Duration> low_rank_step_time(const ExchangeOptions& options,
+                                           const StepModelInput& in);
 std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, const Mixing& mixing,
                                             std::int64_t step, const StepModelInput& in);
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/dense/dense_sgd.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "analysis/forms/gossip_step_models.hpp"
 
@@ -42,7 +41,7 @@ std::optional<Duration> base_step_time(const BaseOptions& options, const Mixing*
         case Base::dsgd:
             return neighbor_step_time(*mixing, 1, false, in);
         case Base::all_reduce:
-            return dense_sgd_step_time({options.all_reduce, options.rule}, in);
+            return dense_step_time(options.all_reduce, in);
         case Base::local:
         case Base::local_adam:
             break;
@@ -63,15 +62,15 @@ std::optional<Duration> averaged_step_time(const AllReducePlan& plan, std::int64
 
 std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& options, std::int64_t k,
                                                  const StepModelInput& in) {
-    return with_averages(lone_step_time(in), options.averages_after(k) ? 1 : 0, options.all_reduce,
-                         in);
+    return with_averages(lone_step_time(in), options.averages_after(k) ? 1 : 0,
+                         options.exchange.transport.all_reduce, in);
 }
 
 std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mixing* mixing,
                                          std::int64_t k, const StepModelInput& in) {
     return with_averages(base_step_time(options.base, mixing, k % options.period, in),
                          ends_block(k, options.period) ? averaged_vectors(options) : 0,
-                         options.all_reduce, in);
+                         options.exchange.transport.all_reduce, in);
 }
 
 std::optional<Duration> overlapped_average_step_time(const AllReducePlan& plan, std::int64_t period,

@@ -146,19 +146,17 @@ std::optional<Duration> collective_step_time(const CollectiveOptions& options,
     return work + collective_time(options.operation, in.workers, size, *star);
 }
 
-std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
-                                            const StepModelInput& in) {
+std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput& in) {
     const Bytes size = in.wire.weigh(in.layout->entries());
     return Known{sum(in.timing.step, in.update)} +
-           all_reduce_time(options.all_reduce, in.workers, size, in.network);
+           all_reduce_time(plan, in.workers, size, in.network);
 }
 
-std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
-                                                 const StepModelInput& in) {
+std::optional<Duration> overlapped_step_time(AllReducePlan plan, const StepModelInput& in) {
     Duration end{};  // of the exchanges so far
     for (const Bucket& bucket : in.timing.buckets) {
         const Bytes size = in.wire.weigh(entries_of(bucket, *in.layout));
-        const Known reduced = all_reduce_time(options.all_reduce, in.workers, size, in.network);
+        const Known reduced = all_reduce_time(plan, in.workers, size, in.network);
         if (!reduced) return std::nullopt;
         end = sum(std::max(end, bucket.ready), *reduced);
     }
@@ -205,7 +203,7 @@ std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
 
 std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
                                                     std::int64_t step, const StepModelInput& in) {
-    if (step < options.dense_steps) return dense_sgd_step_time({options.all_reduce}, in);
+    if (step < options.dense_steps) return dense_step_time(options.all_reduce, in);
     const Layout everything({{"everything", {in.layout->entries(), 1}}});
     const Duration search = form_of_search(options.selection, in.layout->entries());
     return Known{sum(sum(in.timing.step, in.update), search)} +

@@ -21,10 +21,8 @@
 namespace paceline {
 
 struct CollectiveOptions;
-struct DenseSgdOptions;
 struct DgcOptions;
 struct GradientDroppingOptions;
-struct OverlappedSgdOptions;
 
 /// Workers as closed forms see them: one per machine on a star, or several per machine on a bus.
 struct IdleNetwork {
@@ -48,10 +46,9 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
 
 std::optional<Duration> collective_step_time(const CollectiveOptions& options,
                                              const StepModelInput& in);
-std::optional<Duration> dense_sgd_step_time(const DenseSgdOptions& options,
-                                            const StepModelInput& in);
-std::optional<Duration> overlapped_sgd_step_time(const OverlappedSgdOptions& options,
-                                                 const StepModelInput& in);
+/// Dense gradients: whole and after backward, or bucket by bucket beside it.
+std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput& in);
+std::optional<Duration> overlapped_step_time(AllReducePlan plan, const StepModelInput& in);
 /// Returns the step time of a decentralized algorithm that sends `vectors` vectors to each
 /// neighbor, after the gradient or (`beside`) concurrently with it: T1 + L + d v t(S), or the
 /// longer of T1 and the rest, where d is the degree. Known if all workers have the same degree,

@@ -1,0 +1,297 @@
+#include "algorithms/exchange/compressed_coder.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "algorithms/compression/compressor.hpp"
+#include "algorithms/compression/error_feedback.hpp"
+#include "algorithms/exchange/majority_vote.hpp"
+#include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/servers.hpp"
+#include "sim/collectives/two_phase.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr Bytes scaler_bytes{4};
+
+std::int64_t chunk_begin(std::int64_t entries, int n, int index) {
+    return chunks(Bytes{entries}, n, 0, index).count;
+}
+
+// The entries of a layout that the owner of a chunk holds.
+LayoutPtr chunk_of(const Layout& layout, int n, int index) {
+    return part_of(layout, chunk_begin(layout.entries(), n, index),
+                   chunk_begin(layout.entries(), n, index + 1));
+}
+
+// Encodes the mean again, chunk by chunk, as the owners do; changes their errors.
+Vector recoded(const Compressor& compressor, Vector mean, int owners, Vector* errors,
+               RandomStream random) {
+    for (int j = 0; j < owners; ++j) {
+        const LayoutPtr layout = chunk_of(*mean.layout(), owners, j);
+        if (layout->entries() == 0) continue;
+        const std::int64_t begin = chunk_begin(mean.entries(), owners, j);
+        Vector part(layout, mean.values().segment(begin, layout->entries()));
+        if (errors != nullptr) {
+            Vector error(layout, errors->values().segment(begin, layout->entries()));
+            part = compress_with_feedback(compressor, std::move(part), error, random);
+            errors->writable().segment(begin, layout->entries()) = error.values();
+        } else {
+            compress(compressor, part, random);
+        }
+        mean.writable().segment(begin, layout->entries()) = part.values();
+    }
+    return mean;
+}
+
+Vector largest_of(const Round<Vector>& round) {
+    Vector most = round.of(0);
+    Eigen::VectorXd& values = most.writable();
+    for (std::size_t i = 1; i < round.members(); ++i)
+        values = values.cwiseMax(round.of(i).values());
+    return most;
+}
+
+class CompressedCoder final : public Coder {
+  public:
+    CompressedCoder(Worker& self, const Codec& codec, const Transport& transport, CoderPlace place)
+        : self_(self),
+          compressor_(std::get<Compressor>(codec.coder)),
+          coding_(codec.coding),
+          feedback_(codec.error_feedback),
+          transport_(transport),
+          place_(std::move(place)),
+          members_(static_cast<int>(place_.group->members.size())),
+          random_(self.stream("compression" + place_.tag)),
+          decoded_(place_.layout),
+          error_(place_.layout) {
+        if (!self.timing_only())
+            error_ = {place_.layout, Eigen::VectorXd::Zero(place_.layout->entries())};
+    }
+
+    Task<> encode(CoderInput input) override;
+    Task<Vector> travel() override;
+    Task<> decode() override {
+        const Duration time = decoding_time(decoded_messages());
+        if (time > Duration::zero()) co_await self_.compute(time);
+    }
+    [[nodiscard]] Vector take_message() override { return std::exchange(decoded_, Vector(place_.layout)); }
+    [[nodiscard]] Bytes message_bytes() const override {
+        return paceline::message_bytes(compressor_, *place_.charged);
+    }
+    [[nodiscard]] Bytes received_bytes() const override;
+    [[nodiscard]] Duration decoding_time(std::int64_t messages) const override {
+        return paceline::decoding_time(compressor_, coding_, *place_.charged, messages);
+    }
+
+  private:
+    [[nodiscard]] bool encodes_up() const {
+        return transport_.carrier != Carrier::servers || transport_.coded != ServerCoding::none;
+    }
+    [[nodiscard]] bool encodes_answers() const {
+        return transport_.carrier == Carrier::two_phase ||
+               (transport_.carrier == Carrier::servers && transport_.coded == ServerCoding::both);
+    }
+    // Messages that a worker decodes at the end.
+    [[nodiscard]] std::int64_t decoded_messages() const {
+        if (transport_.carrier == Carrier::all_reduce) return 1;
+        if (transport_.carrier == Carrier::all_gather) return members_;
+        return encodes_answers() ? 1 : 0;
+    }
+    [[nodiscard]] std::int64_t own_passes() const { return feedback_ ? error_feedback_passes : 0; }
+    [[nodiscard]] Bytes dense_bytes(const Layout& layout) const {
+        return fp32.weigh(layout.entries());
+    }
+    [[nodiscard]] Bytes chunk_bytes(int n, int index) const {
+        return paceline::message_bytes(compressor_, *chunk_of(*place_.charged, n, index));
+    }
+    [[nodiscard]] Vector aggregate(const Round<Vector>& round) const {
+        return compressor_.majority ? majority_vote(round) : mean_of(round);
+    }
+
+    Task<> share_scalers();
+    Task<> own_work(int owners, int owner, int messages);
+    [[nodiscard]] Form form_again(int owners);
+    Task<Vector> through_servers();
+
+    Worker& self_;
+    Compressor compressor_;
+    CodingCost coding_;
+    bool feedback_;
+    Transport transport_;
+    CoderPlace place_;
+    int members_;
+    RandomStream random_;
+    Vector decoded_;  // what this worker sends, as it is decoded
+    Vector error_;
+    std::int64_t number_ = 0;
+};
+
+Task<> CompressedCoder::encode(CoderInput input) {
+    number_ = input.number;
+    if (!encodes_up()) {
+        const Duration time = coding_time(coding_, input.passes, place_.charged->entries());
+        if (time > Duration::zero()) co_await self_.compute(time);
+        decoded_ = input.make();
+        co_return;
+    }
+    const Duration time = encoding_time(compressor_, coding_, *place_.charged,
+                                        own_passes() + input.passes);
+    if (time == Duration::zero() && !feedback_) {
+        decoded_ = input.make();
+        compress(compressor_, decoded_, random_);
+        co_return;
+    }
+    RandomStream common = self_.common_stream("common compression" + place_.tag, number_);
+    RandomStream& random = compressor_.draws_alike ? common : random_;
+    co_await self_.compute(time, [&] {
+        decoded_ = input.make();
+        if (compressor_.scaler) {
+            if (feedback_) decoded_ += error_;  // rounded once the scalers are known
+            return;
+        }
+        if (feedback_)
+            decoded_ = compress_with_feedback(compressor_, std::move(decoded_), error_, random);
+        else
+            compress(compressor_, decoded_, random);
+    });
+}
+
+// Everybody uses the largest of the members' scalers of each tensor.
+Task<> CompressedCoder::share_scalers() {
+    const auto tensors = [](const Layout& layout) {
+        return static_cast<std::int64_t>(layout.tensors().size());
+    };
+    const auto per_tensor = std::make_shared<const Layout>(
+        std::vector<Tensor>{{"scalers", {tensors(*place_.layout)}}});
+    Vector scalers(per_tensor);
+    if (decoded_.has_values()) {
+        Eigen::VectorXd own(tensors(*place_.layout));
+        for (Eigen::Index j = 0; j < own.size(); ++j) {
+            const auto tensor = static_cast<std::size_t>(j);
+            own(j) = compressor_.scaler(
+                {decoded_.values().data() + place_.layout->offset(tensor),
+                 static_cast<std::size_t>(place_.layout->tensors()[tensor].entries())});
+        }
+        scalers = {per_tensor, std::move(own)};
+    }
+    const Bytes size = tensors(*place_.charged) * scaler_bytes;
+    scalers = co_await self_.combine(
+        std::move(scalers),
+        [size](const Rank& rank) {
+            return all_reduce(AllReduce::recursive_doubling, rank, size);
+        },
+        &largest_of, place_.group, "largest scalers");
+    if (!decoded_.has_values()) co_return;
+    const Vector before = decoded_;
+    Eigen::VectorXd& values = decoded_.writable();
+    for (std::size_t j = 0; j < place_.layout->tensors().size(); ++j) {
+        const Tensor& tensor = place_.layout->tensors()[j];
+        if (tensor.left_out) continue;
+        compressor_.apply_scaled({values.data() + place_.layout->offset(j),
+                                  static_cast<std::size_t>(tensor.entries())},
+                                 tensor, scalers.values()(static_cast<Eigen::Index>(j)), random_);
+    }
+    if (feedback_) error_ = before - decoded_;
+}
+
+// An owner, or a server that encodes its answer, decodes all messages of its chunk and encodes their sum.
+Task<> CompressedCoder::own_work(int owners, int owner, int messages) {
+    const LayoutPtr own = chunk_of(*place_.charged, owners, owner);
+    Duration time = paceline::decoding_time(compressor_, coding_, *own, messages);
+    if (encodes_answers())
+        time = sum(time, encoding_time(compressor_, coding_, *own, own_passes()));
+    if (time > Duration::zero()) co_await self_.compute(time);
+}
+
+Form CompressedCoder::form_again(int owners) {
+    Vector* errors = nullptr;
+    if (feedback_ && !self_.timing_only())
+        errors = &self_.replicated(
+            "errors of owners" + place_.tag,
+            Vector(place_.layout, Eigen::VectorXd::Zero(place_.layout->entries())));
+    return [this, owners, errors](const Round<Vector>& round) {
+        const int present = std::min(owners, static_cast<int>(round.members()));
+        return recoded(compressor_, mean_of(round), present, errors,
+                       self_.common_stream("encoding again" + place_.tag, number_));
+    };
+}
+
+Task<Vector> CompressedCoder::through_servers() {
+    const CollectiveOfOwn messages = [this](const Rank& rank) {
+        const int members = rank.size();
+        const int servers = std::min(transport_.servers, members);
+        const auto weigh = [this, servers](bool encoded, int shard) {
+            const LayoutPtr own = chunk_of(*place_.charged, servers, shard);
+            return encoded ? paceline::message_bytes(compressor_, *own) : dense_bytes(*own);
+        };
+        return server_exchange(
+            rank, {servers, transport_.first_server_node},
+            [=, up = encodes_up()](int shard) { return weigh(up, shard); },
+            [=, down = encodes_answers()](int shard) { return weigh(down, shard); },
+            [=, this](int shard) { return own_work(servers, shard, encodes_up() ? members : 0); });
+    };
+    Form form = [this](const Round<Vector>& round) { return aggregate(round); };
+    if (encodes_answers()) form = form_again(transport_.servers);
+    co_return co_await self_.combine(std::move(decoded_), messages, std::move(form), place_.group,
+                                     "exchange with servers");
+}
+
+Task<Vector> CompressedCoder::travel() {
+    if (compressor_.scaler && encodes_up()) co_await share_scalers();
+    const Form form = [this](const Round<Vector>& round) { return aggregate(round); };
+    switch (transport_.carrier) {
+        case Carrier::all_reduce: {
+            const Bytes size = sum_bytes(compressor_, *place_.charged, members_);
+            const AllReducePlan how = transport_.all_reduce;
+            co_return co_await self_.combine(
+                std::move(decoded_),
+                [how, size](const Rank& rank) { return all_reduce(how, rank, size); }, form,
+                place_.group, name_of(how, size));
+        }
+        case Carrier::two_phase: {
+            const CollectiveOfOwn messages = [this](const Rank& rank) {
+                const int n = rank.size();
+                return two_phase(
+                    rank, [this, n](int place) { return chunk_bytes(n, place); },
+                    [this, n, at = rank.place()] { return own_work(n, at, n); });
+            };
+            co_return co_await self_.combine(std::move(decoded_), messages, form_again(members_),
+                                             place_.group, "two-phase all-reduce");
+        }
+        case Carrier::servers:
+            co_return co_await through_servers();
+        case Carrier::all_gather:
+        case Carrier::sparse_all_reduce:
+            break;
+    }
+    const Bytes size = message_bytes();
+    const AllGather how = transport_.all_gather;
+    co_return co_await self_.combine(
+        std::move(decoded_),
+        [how, size](const Rank& rank) { return all_gather(how, rank, size); }, form, place_.group,
+        "exchange");
+}
+
+Bytes CompressedCoder::received_bytes() const {
+    if (transport_.carrier == Carrier::all_gather) return members_ * message_bytes();
+    if (transport_.carrier == Carrier::all_reduce)
+        return sum_bytes(compressor_, *place_.charged, members_);
+    return encodes_answers() ? message_bytes() : dense_bytes(*place_.charged);
+}
+
+}  // namespace
+
+CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const Transport& transport,
+                               CoderPlace place) {
+    return std::make_unique<CompressedCoder>(self, codec, transport, std::move(place));
+}
+
+}  // namespace paceline

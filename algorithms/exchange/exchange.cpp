@@ -1,0 +1,198 @@
+#include "algorithms/exchange/exchange.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "algorithms/exchange/by_machine.hpp"
+#include "algorithms/exchange/piece_queue.hpp"
+#include "algorithms/runtime/backward.hpp"
+#include "algorithms/runtime/worker.hpp"
+#include "sim/engine/signal.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::string tag_of(const std::string& name, const Piece& piece) {
+    const std::string of = name.empty() ? std::string() : ", of " + name;
+    return piece.number == 0 ? of : of + ", piece " + std::to_string(piece.number);
+}
+
+int stream_of(const Schedule& schedule, const Piece& piece) {
+    return static_cast<int>(piece.number) % schedule.streams;
+}
+
+std::vector<Piece> pieces_of(const Worker& self, const Schedule& schedule) {
+    const LayoutPtr& layout = self.current_model().layout();
+    const LayoutPtr& charged = self.charged_layout();
+    const std::vector<Bucket>& buckets = self.buckets();
+    if (schedule.whole && !schedule.partition) return {whole_piece(layout, charged, buckets.size())};
+    std::optional<std::int64_t> entries;
+    if (schedule.partition)
+        entries = std::max<std::int64_t>(1, schedule.partition->count / self.wire().weigh(1).count);
+    return cut_pieces(layout, charged, buckets, entries);
+}
+
+CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& piece,
+                  const std::string& name) {
+    const int stream = stream_of(options.schedule, piece);
+    CoderPlace place{piece.layout, piece.charged,
+                     stream == 0 ? self.everybody() : self.everybody_on(stream), tag_of(name, piece)};
+    if (options.transport.machines == ByMachine::flat)
+        return make_coder(self, options.codec, options.transport, std::move(place));
+    return make_coder_by_machine(self, options.codec, options.transport, std::move(place), stream);
+}
+
+}  // namespace
+
+// One vector's way through the exchange.
+struct Exchange::Pass {
+    std::int64_t step;
+    Vector sum;                         // of what has been decoded
+    std::size_t updated = 0;            // into forward: pieces that the optimizer has taken in
+    std::deque<Signal> decoded{};       // by piece
+    std::deque<PieceQueue> queues{};    // by stream
+    std::vector<Pending<>> decodings{};
+    std::vector<Pending<>> streams{};
+};
+
+Exchange::Exchange(Worker& self, ExchangeOptions options, Preparation prepare,
+                   const std::string& name)
+    : self_(self),
+      options_(std::move(options)),
+      prepare_(std::move(prepare)),
+      pieces_(pieces_of(self, options_.schedule)) {
+    coders_.reserve(pieces_.size());
+    for (const Piece& piece : pieces_) coders_.push_back(coder_of(self, options_, piece, name));
+}
+
+Exchange::~Exchange() = default;
+
+void Exchange::begin_with(const Vector& momentum) {
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+        coders_[i]->begin_with(part_of(momentum, pieces_[i]));
+}
+
+// The mean gradient of equal replicas can be formed from all batches at once.
+bool Exchange::averages_at_once() const {
+    const auto* const compressor = std::get_if<Compressor>(&options_.codec.coder);
+    return compressor != nullptr && compressor->lossless && !options_.codec.error_feedback &&
+           !prepare_.make && options_.schedule.whole && !options_.schedule.partition &&
+           options_.schedule.begin == Begin::after_backward &&
+           options_.transport.carrier == Carrier::all_reduce &&
+           options_.transport.machines == ByMachine::flat;
+}
+
+Task<> Exchange::encode(std::size_t i, Vector part) {
+    const Piece& piece = pieces_[i];
+    std::function<Vector()> make = [this, &piece, part = std::move(part)]() mutable {
+        return prepare_.make ? prepare_.make(piece, std::move(part)) : std::move(part);
+    };
+    return coders_[i]->encode({std::move(make), prepare_.passes, self_.step()});
+}
+
+std::unique_ptr<Exchange::Pass> Exchange::begin_pass(const Vector& like) {
+    auto pass = std::make_unique<Pass>(Pass{self_.step(), Vector::zero_like(like)});
+    for (std::size_t i = 0; i < pieces_.size(); ++i) pass->decoded.emplace_back();
+    for (int s = 0; s < options_.schedule.streams; ++s)
+        pass->queues.emplace_back(self_, options_.schedule.order, s, self_.step());
+    for (int s = 0; s < options_.schedule.streams; ++s)
+        pass->streams.push_back(self_.start(carry(*pass, s)));
+    return pass;
+}
+
+// A communication stream: carries its pieces, one at a time.
+Task<> Exchange::carry(Pass& pass, int stream) {
+    const auto mine = std::ranges::count_if(pieces_, [&](const Piece& piece) {
+        return stream_of(options_.schedule, piece) == stream;
+    });
+    for (std::int64_t k = 0; k < mine; ++k) {
+        const std::size_t i = co_await pass.queues[static_cast<std::size_t>(stream)].take();
+        Vector mean = co_await coders_[i]->travel();
+        pass.decodings.push_back(self_.start(decode(pass, i, std::move(mean))));
+    }
+}
+
+Task<> Exchange::decode(Pass& pass, std::size_t i, Vector mean) {
+    co_await coders_[i]->decode();
+    put_part(mean, pieces_[i], pass.sum);
+    pass.decoded[i].fire();
+}
+
+Task<> Exchange::all_decoded(Pass& pass) {
+    for (Signal& decoded : pass.decoded) co_await decoded.happened({"a piece of a gradient"});
+}
+
+Task<Vector> Exchange::mean(Vector v) {
+    if (pieces_.size() == 1) {
+        co_await encode(0, part_of(v, pieces_[0]));
+            Vector mean = co_await coders_[0]->travel();
+        co_await coders_[0]->decode();
+        co_return mean;
+    }
+    const std::unique_ptr<Pass> pass = begin_pass(v);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+        co_await encode(i, part_of(v, pieces_[i]));
+        pass->queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))].put(i);
+    }
+    co_await all_decoded(*pass);
+    co_return pass->sum;
+}
+
+Task<Vector> Exchange::mean_gradient(const Vector& x) {
+    if (averages_at_once()) {
+            co_return co_await self_.mean_gradient(x, options_.transport.all_reduce);
+    }
+    if (options_.schedule.begin == Begin::after_backward)
+        co_return co_await mean(co_await self_.gradient(x));
+    Backward backward = self_.backward(x);
+    const std::unique_ptr<Pass> pass = begin_pass(x);
+    co_await exchange_beside(*pass, backward);
+    co_await all_decoded(*pass);
+    co_return pass->sum;
+}
+
+// Encodes each piece as soon as backward has completed it.
+Task<> Exchange::exchange_beside(Pass& pass, Backward& backward) {
+    std::optional<std::size_t> bucket;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+        if (bucket != pieces_[i].bucket) co_await backward.completed(pieces_[i].bucket);
+        bucket = pieces_[i].bucket;
+        co_await encode(i, part_of(backward.gradient(), pieces_[i]));
+        pass.queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))].put(i);
+    }
+}
+
+// The optimizer takes in a piece of the step before.
+Task<> Exchange::arrived(std::size_t bucket, Update update) {
+    if (!last_) co_return;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+        const Piece& piece = pieces_[i];
+        if (piece.bucket != bucket) continue;
+        co_await last_->decoded[i].happened({"a piece of a gradient"});
+        const std::int64_t begin = updated_entries_;
+        updated_entries_ += piece.charged->entries();
+        co_await self_.update_part(begin, updated_entries_, self_.charged_layout()->entries());
+        ++last_->updated;
+    }
+    if (last_->updated < pieces_.size()) co_return;
+    update(last_->step, last_->sum);
+    updated_entries_ = 0;
+    last_.reset();
+}
+
+Task<> Exchange::step_into_forward(const Vector& x, Update update) {
+    Backward backward = self_.forward_and_backward(
+        x, [&](std::size_t bucket) { return arrived(bucket, update); });
+    std::unique_ptr<Pass> pass = begin_pass(x);
+    co_await exchange_beside(*pass, backward);
+    last_ = std::move(pass);
+}
+
+Task<> Exchange::arrive(Update update) {
+    for (std::size_t b = self_.buckets().size(); b-- > 0;) co_await arrived(b, update);
+}
+
+}  // namespace paceline

@@ -1,0 +1,104 @@
+// The exchange of a gradient, or of another vector, by codec, transport and schedule.
+//
+// A worker owns one, which holds the coders of its pieces (coder.hpp) and what they remember:
+//
+//   Exchange exchange(self, options);
+//   while (self.keeps_training()) {
+//       const Vector mean = co_await exchange.mean_gradient(x);
+//       ...
+//   }
+//
+// There are three resources: the device, which computes one thing at a time, first-in first-out; and for
+// each stream what it carries. Piece i, complete at time r_i,
+//
+//   is encoded on the device as soon as it is complete, before backward goes on
+//   waits for its turn on stream i mod streams (piece_queue.hpp)
+//   travels, and frees the stream
+//   is decoded on the device, behind what the device has been asked for before
+//
+// and the exchange ends when the last piece is decoded. A whole dense gradient that is all-reduced after
+// backward is formed from all batches at once, which changes no time.
+//
+// Into forward, pieces of one step arrive while the next step's forward pass waits for them one by one:
+//
+//   while (self.keeps_training()) co_await exchange.step_into_forward(x, update);
+//   co_await exchange.arrive(update);
+//
+// where update(k, mean) is called once for each step k, when its last piece has arrived on the first
+// worker. The optimizer's time of a piece is its share of the job's, after the piece has been decoded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/exchange/coder.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/piece.hpp"
+#include "models/tensors/vector.hpp"
+#include "sim/engine/simulation.hpp"
+#include "sim/engine/task.hpp"
+
+namespace paceline {
+
+class Backward;
+class Worker;
+
+/// What a worker makes of its part of a vector before it is encoded, in `passes` over the entries.
+/// Called on any thread, for one piece at a time; changes only state of this worker and piece.
+struct Preparation {
+    std::function<Vector(const Piece& piece, Vector part)> make{};  // empty: nothing
+    std::int64_t passes = 0;
+};
+
+class Exchange {
+  public:
+    /// Requires that the worker outlives the exchange. `name` tells apart the exchanges of an
+    /// algorithm that has several.
+    Exchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
+             const std::string& name = {});
+    ~Exchange();
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+
+    /// Returns the aggregate of the gradients of all workers at x.
+    Task<Vector> mean_gradient(const Vector& x);
+    /// Returns the aggregate of the v of all workers; all pieces are complete when it begins.
+    Task<Vector> mean(Vector v);
+
+    /// Computes the gradient at x and begins its exchange. The forward pass of a layer waits for that
+    /// layer's piece of the step before.
+    using Update = std::function<void(std::int64_t step, const Vector& mean)>;
+    Task<> step_into_forward(const Vector& x, Update update);
+    /// Waits for the last step's pieces, and updates.
+    Task<> arrive(Update update);
+
+    [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+    /// Sets DGC's velocity.
+    void begin_with(const Vector& momentum);
+
+  private:
+    struct Pass;
+
+    [[nodiscard]] bool averages_at_once() const;
+    Task<> encode(std::size_t i, Vector part);
+    Task<> exchange_beside(Pass& pass, Backward& backward);
+    Task<> carry(Pass& pass, int stream);
+    Task<> decode(Pass& pass, std::size_t i, Vector mean);
+    Task<> arrived(std::size_t bucket, Update update);
+    std::unique_ptr<Pass> begin_pass(const Vector& like);
+    Task<> all_decoded(Pass& pass);
+
+    Worker& self_;
+    ExchangeOptions options_;
+    Preparation prepare_;
+    std::vector<Piece> pieces_;
+    std::vector<CoderPtr> coders_;
+    std::unique_ptr<Pass> last_;  // into forward: of the step before
+    std::int64_t updated_entries_ = 0;
+};
+
+}  // namespace paceline

@@ -1,0 +1,22 @@
+// Exchanges that papers and libraries have given names.
+#pragma once
+
+#include "algorithms/exchange/exchange_options.hpp"
+
+namespace paceline {
+
+/// Uncompressed, whole, after backward.
+ExchangeOptions dense_exchange(AllReducePlan plan);
+/// Uncompressed, in the job's buckets, beside backward.
+ExchangeOptions overlapped_exchange(AllReducePlan plan);
+/// Whole messages, all-reduced if they add up, else all-gathered.
+ExchangeOptions compressed_exchange(Compressor compressor, bool error_feedback,
+                                    CodingCost coding = {}, AllReducePlan plan = {},
+                                    AllGather gather = AllGather::ring);
+ExchangeOptions low_rank_exchange(std::int64_t rank, AllReducePlan plan, CodingCost coding = {});
+/// DGC's, by the transport that its options name.
+ExchangeOptions sparse_exchange(const DgcOptions& options);
+/// DeepSpeed's compressed all-reduce.
+ExchangeOptions one_bit_exchange(bool fused, CodingCost coding = {});
+
+}  // namespace paceline
