@@ -52,11 +52,16 @@ class Collectives {
     /// has no values.
     virtual Task<Vector> combine(WorkerState& own, const GroupPtr& group, std::string_view name,
                                  Vector v, CollectiveOfOwn messages, Form form) = 0;
+    /// The same, but only the member in place 0 forms the result and returns it; the others return
+    /// v.
+    virtual Task<Vector> reduce_to_first(WorkerState& own, const GroupPtr& group,
+                                         std::string_view name, Vector v, CollectiveOfOwn messages,
+                                         Form form) = 0;
     /// Computes a gradient at x, which is equal on all workers, and returns the mean over them.
     virtual Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) = 0;
-    /// Returns the mean of the sparse v of all workers (sparse_round.hpp).
-    virtual Task<Vector> sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
-                                     SparsePacking packing) = 0;
+    /// Returns the mean of the sparse v of all members (sparse_round.hpp).
+    virtual Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
+                                     SparseExchange how, SparsePacking packing) = 0;
     /// Returns the sum of what this worker and those it listens to have passed, by the mixing of
     /// its step.
     virtual Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,

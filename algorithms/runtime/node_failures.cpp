@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -119,16 +120,17 @@ void roll_back(SharedState& all) {
     all.barriers_before_restart = all.barrier.times_opened();
     all.checkpoint_begun = all.simulation().now();
 
-    Stream round = 0;
+    std::map<std::uint32_t, Stream> rounds;  // of all groups: streams are never used again
     for (const WorkerState& worker : all.states)
-        round = std::max(round, worker.rounds_begun(*all.everybody));
+        for (const auto& [epoch, begun] : worker.rounds)
+            rounds[epoch] = std::max(rounds[epoch], begun);
     for (int rank = 0; rank < all.workers + all.job.servers; ++rank) {
         all.network.host_leaves(rank);
         all.network.host_returns(rank);
         WorkerState& back = all.worker(rank);
         back.boxes.clear();
         back.checkpoint_due = {};
-        back.rounds = {{all.everybody->epoch, round}};
+        back.rounds = rounds;
         back.step = all.checkpoint.step - 1;
         if (rank >= all.workers) continue;
         const auto place = static_cast<std::size_t>(rank);

@@ -55,6 +55,24 @@ Task<Vector> plain_combine(SharedState& all, const WorkerState& own, Rank rank,
     co_return result;
 }
 
+// The members behind the first leave what they enter to it, and may be gone before it asks.
+Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Rank rank,
+                                   std::string_view name, Vector v, CollectiveOfOwn messages,
+                                   Form form) {
+    const InRound part(all.observer(), all.host(own.rank), part_of(rank, name));
+    if (!v.has_values()) {
+        co_await messages(rank);
+        co_return v;
+    }
+    const Stream key = rank.stream();
+    const auto members = static_cast<std::size_t>(rank.size());
+    all.rounds.at(key, members).enter(static_cast<std::size_t>(rank.place()), v);
+    co_await messages(rank);
+    if (rank.place() == 0) v = form(all.rounds.at(key, members));
+    all.rounds.leave(key);
+    co_return v;
+}
+
 // The batches of all workers are evaluated at once, when the messages are through.
 Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, AllReducePlan how) {
     const std::int64_t k = own.gradients;
@@ -137,13 +155,20 @@ Task<Vector> PlainCollectives::combine(WorkerState& own, const GroupPtr& group,
                          std::move(messages), std::move(form));
 }
 
+Task<Vector> PlainCollectives::reduce_to_first(WorkerState& own, const GroupPtr& group,
+                                               std::string_view name, Vector v,
+                                               CollectiveOfOwn messages, Form form) {
+    return plain_reduce_to_first(all_, own, next_rank(all_, own, group), name, std::move(v),
+                                 std::move(messages), std::move(form));
+}
+
 Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, Vector x, AllReducePlan how) {
     return plain_mean_gradient(all_, own, std::move(x), how);
 }
 
-Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
-                                           SparsePacking packing) {
-    return plain_sparse_mean(all_, own, next_rank(all_, own, all_.everybody), std::move(v), how,
+Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
+                                           SparseExchange how, SparsePacking packing) {
+    return plain_sparse_mean(all_, own, next_rank(all_, own, group), std::move(v), how,
                              std::move(packing));
 }
 

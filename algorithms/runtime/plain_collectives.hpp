@@ -20,9 +20,11 @@ class PlainCollectives final : public Collectives {
                     CollectiveOfOwn messages) override;
     Task<Vector> combine(WorkerState& own, const GroupPtr& group, std::string_view name, Vector v,
                          CollectiveOfOwn messages, Form form) override;
+    Task<Vector> reduce_to_first(WorkerState& own, const GroupPtr& group, std::string_view name,
+                                 Vector v, CollectiveOfOwn messages, Form form) override;
     Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) override;
-    Task<Vector> sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
-                             SparsePacking packing) override;
+    Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
+                             SparseExchange how, SparsePacking packing) override;
     Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
                               NeighborWeights weights) override;
     [[nodiscard]] std::vector<int> listeners(const WorkerState& own) const override;

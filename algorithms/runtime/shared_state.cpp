@@ -63,9 +63,9 @@ int SharedState::life_of(int rank) const {
     return membership && rank < workers ? membership->life(rank) : 0;
 }
 
-GroupPtr SharedState::group(std::vector<int> members) {
+GroupPtr SharedState::group(std::vector<int> members, int channel) {
     const auto epoch = static_cast<std::uint32_t>(groups.size() + 1);
-    GroupPtr& group = groups[members];
+    GroupPtr& group = groups[{members, channel}];
     if (group == nullptr) group = std::make_shared<const Group>(Group{std::move(members), epoch});
     return group;
 }

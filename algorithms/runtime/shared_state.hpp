@@ -64,8 +64,9 @@ struct SharedState {
     [[nodiscard]] std::vector<int> all_present() const;
     /// Returns the number of a worker's life; 0 if the job's nodes do not fail on their own.
     [[nodiscard]] int life_of(int rank) const;
-    /// Returns the group of these members; each list of members has one group.
-    [[nodiscard]] GroupPtr group(std::vector<int> members);
+    /// Returns the group of these members on a channel; each list of members has one group on each
+    /// channel.
+    [[nodiscard]] GroupPtr group(std::vector<int> members, int channel = 0);
 
     /// Returns the weight of v on the wire; the whole model weighs as the job's charged layout.
     [[nodiscard]] Bytes weigh(const Vector& v) const;
@@ -101,7 +102,9 @@ struct SharedState {
     Job job;
     int workers;  // without servers
     RandomStreams streams;
-    std::map<std::vector<int>, GroupPtr> groups{};  // by members; epochs count up
+    std::map<std::pair<std::vector<int>, int>, GroupPtr>
+        groups{};  // by members and channel; epochs
+                   // count up
     GroupPtr everybody;
     std::deque<WorkerState> states{};  // and servers, by rank
 

@@ -95,6 +95,20 @@ Task<> surviving_exchange(SharedState& all, const WorkerState& own, Stream round
     co_return attempt->round.once(form);
 }
 
+// Place 0 is that of the first worker that takes part in the attempt.
+Task<Vector> surviving_reduce_to_first(SharedState& all, const WorkerState& own, Stream round,
+                                       std::string_view name, Vector v, CollectiveOfOwn messages,
+                                       Form form) {
+    Messages with_value = [&](Attempt& attempt, const Rank& rank) {
+        if (v.has_values()) attempt.round.enter(static_cast<std::size_t>(rank.place()), v);
+        return messages(rank);
+    };
+    const AttemptPtr attempt = co_await run_attempts(all, own, round, name, std::move(with_value));
+    const bool first = attempt->group->members.front() == own.rank;
+    if (first && v.has_values()) v = form(attempt->round);
+    co_return v;
+}
+
 Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector x,
                                      AllReducePlan how) {
     Vector g = co_await gradient(all, own, std::move(x));
@@ -229,13 +243,21 @@ Task<Vector> SurvivingCollectives::combine(WorkerState& own, const GroupPtr& gro
                              std::move(messages), std::move(form));
 }
 
+Task<Vector> SurvivingCollectives::reduce_to_first(WorkerState& own, const GroupPtr& group,
+                                                   std::string_view name, Vector v,
+                                                   CollectiveOfOwn messages, Form form) {
+    return surviving_reduce_to_first(all_, own, begin_round(all_, own, group), name, std::move(v),
+                                     std::move(messages), std::move(form));
+}
+
 Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, Vector x, AllReducePlan how) {
     return surviving_mean_gradient(all_, own, std::move(x), how);
 }
 
-Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, SparseVector v, SparseExchange how,
+Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, const GroupPtr& group,
+                                               SparseVector v, SparseExchange how,
                                                SparsePacking packing) {
-    return surviving_sparse_mean(all_, own, own.begin_round(*all_.everybody), std::move(v), how,
+    return surviving_sparse_mean(all_, own, begin_round(all_, own, group), std::move(v), how,
                                  std::move(packing));
 }
 

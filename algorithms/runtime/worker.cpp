@@ -176,21 +176,21 @@ Bytes Worker::weigh(const Vector& v) const {
     return shared_.weigh(v);
 }
 
-GroupPtr Worker::group(std::vector<int> ranks) {
+GroupPtr Worker::group(std::vector<int> ranks, int channel) {
     const std::set<int> distinct(ranks.begin(), ranks.end());
     PACELINE_CHECK(distinct.size() == ranks.size(), "a group names each rank once");
     PACELINE_CHECK(distinct.contains(own_.rank), "a worker names groups of its own");
     PACELINE_CHECK(*distinct.begin() >= 0 && *distinct.rbegin() < workers(),
                    "a group has known ranks");
-    return shared_.group(std::move(ranks));
+    return shared_.group(std::move(ranks), channel);
 }
 
 const GroupPtr& Worker::everybody() const {
     return shared_.everybody;
 }
 
-Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name) {
-    return shared_.collectives->exchange(own_, everybody(), name, std::move(messages));
+Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name, const GroupPtr& group) {
+    return shared_.collectives->exchange(own_, group, name, std::move(messages));
 }
 
 Task<> Worker::barrier() {
@@ -239,10 +239,6 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& gro
     return all_reduce(std::move(v), how, size, group);
 }
 
-Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight) {
-    return all_reduce(std::move(v), how, weight, everybody());
-}
-
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group) {
     return shared_.collectives->combine(
         own_, group, name_of(how, weight), std::move(v),
@@ -267,13 +263,21 @@ Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
                                          });
 }
 
-Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing) {
-    return shared_.collectives->sparse_mean(own_, std::move(v), how, std::move(packing));
+Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing,
+                                       const GroupPtr& group) {
+    return shared_.collectives->sparse_mean(own_, group, std::move(v), how, std::move(packing));
 }
 
-Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form) {
-    return shared_.collectives->combine(own_, everybody(), "exchange", std::move(v),
-                                        std::move(messages), std::move(form));
+Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,
+                             std::string_view name) {
+    return shared_.collectives->combine(own_, group, name, std::move(v), std::move(messages),
+                                        std::move(form));
+}
+
+Task<Vector> Worker::reduce_to_first(Vector v, CollectiveOfOwn messages, Form form,
+                                     const GroupPtr& group, std::string_view name) {
+    return shared_.collectives->reduce_to_first(own_, group, name, std::move(v),
+                                                std::move(messages), std::move(form));
 }
 
 Task<Vector> Worker::neighbor_average(Vector v) {

@@ -17,6 +17,8 @@
 //
 // The k-th call of a collective on one worker belongs with the k-th call on every other member of
 // its group; together these calls are a round. The group is the whole cluster unless one is named.
+// Collectives that run side by side, and whose order may differ between workers, use groups of
+// different channels: each channel counts its own calls.
 // A blocking call is `co_await self.all_reduce(g)`; a non-blocking one is
 // `self.start(self.all_reduce(g))`, awaited later.
 #pragma once
@@ -127,22 +129,30 @@ class Worker {
 
     // --- communication ---
 
-    /// Returns the group of these ranks. All workers that name the same ranks in the same order get
-    /// the same group. Requires that the ranks are distinct and that this worker is one of them.
-    [[nodiscard]] GroupPtr group(std::vector<int> ranks);
-    /// Returns the group of all workers.
+    /// Returns the group of these ranks on a channel. All workers that name the same ranks in the
+    /// same order, and the same channel, get the same group. Requires that the ranks are distinct
+    /// and that this worker is one of them. A job whose nodes fail on their own knows no group but
+    /// everybody().
+    [[nodiscard]] GroupPtr group(std::vector<int> ranks, int channel = 0);
+    /// Returns the group of all workers, on channel 0.
     [[nodiscard]] const GroupPtr& everybody() const;
 
-    /// Takes the time of a collective of all workers that an algorithm defines itself. `name` is a
-    /// string literal for the observer (observer.hpp).
-    Task<> exchange(CollectiveOfOwn messages, std::string_view name = "collective");
+    /// Takes the time of a collective that an algorithm defines itself. `name` is a string literal
+    /// for the observer (observer.hpp).
+    Task<> exchange(CollectiveOfOwn messages, std::string_view name = "collective") {
+        return exchange(std::move(messages), name, everybody());
+    }
+    Task<> exchange(CollectiveOfOwn messages, std::string_view name, const GroupPtr& group);
     /// Returns the mean of the v of all members.
     Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
         return all_reduce(std::move(v), how, everybody());
     }
     Task<Vector> all_reduce(Vector v, AllReducePlan how, const GroupPtr& group);
     /// The same, with messages that weigh `weight` instead of what v weighs.
-    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight);
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight) {
+        return all_reduce(std::move(v), how, weight, everybody());
+    }
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
     /// Returns the weight of v on the wire; the whole model weighs as the job's charged layout.
     [[nodiscard]] Bytes weigh(const Vector& v) const;
     /// Takes the time of an all-gather: one block of these bytes from every member to every member.
@@ -154,10 +164,19 @@ class Worker {
     }
     Task<> sparse_all_reduce(UnionWeight weight, const GroupPtr& group);
     /// A collective that an algorithm defines itself. v enters, `messages` takes its time, and
-    /// `form` is applied once to what all workers entered; its result is returned. Requires that
-    /// through `messages` each worker receives something from every other, as in an all-gather.
-    /// Returns v if v has no values.
-    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form);
+    /// `form` is applied once to what all members entered; its result is returned. Requires that
+    /// through `messages` each member learns, directly or by way of others, something from every
+    /// other, as in an all-gather. Returns v if v has no values.
+    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form) {
+        return combine(std::move(v), std::move(messages), std::move(form), everybody());
+    }
+    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,
+                         std::string_view name = "exchange");
+    /// The same, but only the member in place 0 forms the result and returns it. The others return
+    /// the v that they passed, and may be done before others have entered. Requires that through
+    /// `messages` the first member learns something from every other, as in a reduction.
+    Task<Vector> reduce_to_first(Vector v, CollectiveOfOwn messages, Form form,
+                                 const GroupPtr& group, std::string_view name = "reduce");
     /// Returns the sum over j of w_ij v_j over this worker's row of W. If this is the k-th call
     /// here, v_j is what j passed to its own k-th call. W is that of the step. Requires a mixing,
     /// and that all workers make the same number of calls in a step.
@@ -233,7 +252,11 @@ class Worker {
 
     /// Returns the mean of the sparse v of all members. Messages weigh what they contain
     /// (sparse_round.hpp).
-    Task<Vector> sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing);
+    Task<Vector> sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing) {
+        return sparse_all_reduce(std::move(v), how, std::move(packing), everybody());
+    }
+    Task<Vector> sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing,
+                                   const GroupPtr& group);
     /// Returns the mean of the v of all members. Messages weigh as a vector of layout `charged`.
     Task<Vector> all_reduce_as(Vector v, const Layout& charged, AllReducePlan how);
     /// Returns the layout that messages weigh as: the model's own, or that of the net it stands in
@@ -258,7 +281,6 @@ class Worker {
 
   private:
     [[nodiscard]] bool begins_update(std::int64_t k);
-    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
 
     SharedState& shared_;
     WorkerState& own_;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -126,6 +127,74 @@ TEST_CASE("combine: the k-th call answers the k-th of the others, however late t
         for (std::size_t k = 0; k < 3; ++k)
             if ((result.values() - (static_cast<double>(k) + 1) * sum).norm() < 1e-12) ++found[k];
     CHECK(found == std::vector<int>{5, 5, 5});
+}
+
+// The first member receives a block from each other, in order.
+Task<> hand_in(Rank rank, Bytes block) {
+    if (rank.place() > 0) co_await rank.send(0, block);
+    for (int from = 1; rank.place() == 0 && from < rank.size(); ++from) co_await rank.receive(from);
+}
+
+struct Reduced {
+    Vector result;
+    Duration left;
+};
+
+Task<> reduce_late(Worker& self, std::vector<int> members, Duration late, Vector mine,
+                   Reduced& reduced) {
+    co_await self.compute(late);
+    const GroupPtr group = self.group(std::move(members), 1);
+    reduced.result = co_await self.reduce_to_first(
+        std::move(mine), [](const Rank& rank) { return hand_in(rank, 125'000_B); }, largest, group);
+    reduced.left = self.simulation().now().time_since_epoch();
+}
+
+TEST_CASE("reduce to first: the first member gets the value; others keep theirs and go on") {
+    const LayoutPtr layout = small_layout();
+    TrainingRun run(6, link, training_job(layout, 1));
+    const std::vector<int> members{4, 1, 5, 2};
+    const std::vector<Duration> late{0ms, 0ms, 9ms, 0ms, 0ms, 3ms};
+    std::vector<Reduced> reduced(6, {Vector(layout), {}});
+    for (const int rank : members)
+        run.spawn(
+            rank,
+            reduce_late(run.cluster.worker(rank), members, late[static_cast<std::size_t>(rank)],
+                        Vector(layout, of_rank(rank)), reduced[static_cast<std::size_t>(rank)]));
+
+    run.simulation.run();
+
+    REQUIRE(run.processes.finished());
+    CHECK(reduced[4].result.values() ==
+          of_rank(4).cwiseMax(of_rank(1)).cwiseMax(of_rank(5)).cwiseMax(of_rank(2)));
+    for (const std::size_t rank : {1U, 2U, 5U})
+        CHECK(reduced[rank].result.values() == of_rank(static_cast<int>(rank)));
+    // A block takes 1 ms. Member 1 is gone before 5 and 2 have entered, and 5 before 2.
+    CHECK(reduced[1].left < 2ms);
+    CHECK(reduced[5].left >= 4ms);
+    CHECK(reduced[5].left < 5ms);
+    CHECK(reduced[2].left >= 10ms);
+    CHECK(reduced[4].left > 10ms);
+    CHECK(run.cluster.held().rounds == 0);
+}
+
+TEST_CASE("reduce to first: without values everybody keeps what was entered, in the same time") {
+    const LayoutPtr layout = small_layout();
+    const std::vector<int> members{0, 1, 2};
+    Duration elapsed[2];
+    for (const bool trains : {false, true}) {
+        TrainingRun run(3, link, trains ? training_job(layout, 1) : timing_job(layout, 1));
+        std::vector<Reduced> reduced(3, {Vector(layout), {}});
+        for (const int rank : members)
+            run.spawn(rank, reduce_late(run.cluster.worker(rank), members, 0ms,
+                                        trains ? Vector(layout, of_rank(rank)) : Vector(layout),
+                                        reduced[static_cast<std::size_t>(rank)]));
+        run.simulation.run();
+        REQUIRE(run.processes.finished());
+        CHECK(reduced[0].result.has_values() == trains);
+        elapsed[trains ? 1 : 0] = run.elapsed();
+    }
+    CHECK(elapsed[0] > 2ms);
+    CHECK(elapsed[0] == elapsed[1]);
 }
 
 Task<> add_neighbors(Worker& self, Vector mine, Bytes size, std::vector<Vector>& sums) {

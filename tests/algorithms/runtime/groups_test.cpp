@@ -1,4 +1,8 @@
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -74,6 +78,52 @@ TEST_CASE("groups: the same ranks in the same order are the same group, with one
     CHECK(first != turned);
     CHECK(first->epoch != turned->epoch);
     CHECK(first->epoch != run.cluster.worker(0).everybody()->epoch);
+}
+
+TEST_CASE("groups: the same ranks on another channel are another group") {
+    TrainingRun run(4, link, timing_job(small_layout(), 1));
+    Worker& one = run.cluster.worker(0);
+
+    CHECK(one.group({0, 1, 2, 3}) == one.everybody());
+    CHECK(one.group({0, 1, 2, 3}, 1) != one.everybody());
+    CHECK(one.group({0, 2}, 1) == run.cluster.worker(2).group({0, 2}, 1));
+    CHECK(one.group({0, 2}, 1) != one.group({0, 2}, 2));
+    CHECK(one.group({0, 2}, 1)->epoch != one.group({0, 2})->epoch);
+}
+
+// Averages 100 c + rank on channels 0, 1, 2, all at once, beginning them in an order of its own.
+Task<> average_on_channels(Worker& self, std::vector<int> order, std::vector<double>& means) {
+    std::vector<Pending<Vector>> pending;
+    for (const int channel : order) {
+        const Vector mine = constant(self.model(), 100.0 * channel + self.rank());
+        pending.push_back(self.start(
+            self.all_reduce(mine, AllReduce::ring, self.group({0, 1, 2, 3, 4}, channel))));
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Vector mean = co_await std::move(pending[i]);
+        means[static_cast<std::size_t>(order[i])] = mean.values()(0);
+    }
+}
+
+TEST_CASE("groups, property: collectives of different channels need not begin in the same order") {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        TrainingRun run(5, link, training_job(small_layout(), 1));
+        std::vector<std::vector<double>> means(5, std::vector<double>(3));
+        for (int rank = 0; rank < 5; ++rank) {
+            std::vector<int> order{0, 1, 2};
+            std::ranges::shuffle(order, random);
+            run.spawn(rank, average_on_channels(run.cluster.worker(rank), order,
+                                                means[static_cast<std::size_t>(rank)]));
+        }
+
+        run.simulation.run();
+
+        REQUIRE(run.processes.finished());
+        for (const std::vector<double>& of_one : means)
+            CHECK(of_one == std::vector<double>{2, 102, 202});
+    }
 }
 
 TEST_CASE("groups: unknown ranks, duplicates and non-members are refused") {
