@@ -17,8 +17,8 @@ Task<> one_bit_adam(Worker& self, OneBitAdamOptions options) {
     const auto momentum = [&](const Piece& piece, const Vector& g) {
         return rule.beta1 * part_of(m, piece) + (1 - rule.beta1) * g;
     };
-    Exchange exact(self, options.warm_up);
-    Exchange compressed(self, options.exchange, {momentum});
+    VectorExchange exact(self, options.warm_up);
+    VectorExchange compressed(self, options.exchange, {momentum});
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();

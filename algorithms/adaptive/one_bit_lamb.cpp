@@ -153,8 +153,8 @@ Task<> one_bit_lamb(Worker& self, OneBitLambOptions options) {
     const auto momentum = [&](const Piece& piece, const Vector& g) {
         return scaled_by_tensor(beta1 * part_of(at.m, piece) + (1 - beta1) * g, piece, at);
     };
-    Exchange exact(self, options.warm_up);
-    Exchange compressed(self, options.exchange, {momentum});
+    VectorExchange exact(self, options.warm_up);
+    VectorExchange compressed(self, options.exchange, {momentum});
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();

@@ -86,8 +86,8 @@ struct Shared {
 };
 
 // Takes one step of the variance phase. Afterwards the worker's own model equals the shared one.
-Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, Exchange& plain,
-                     Exchange& compressed) {
+Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, VectorExchange& plain,
+                     VectorExchange& compressed) {
     const AdamRule& rule = options.rule;
     const bool exact = zero_one_step(options, self.step()) == ZeroOneStep::exact;
     Vector g(at.x.layout());
@@ -107,7 +107,7 @@ Task<> variance_step(Worker& self, ZeroOneAdamOptions options, Shared at, Exchan
 
 // Takes one step of the local phase.
 Task<> own_step(Worker& self, ZeroOneAdamOptions options, const Vector& v, Local& mine,
-                Exchange& updates) {
+                VectorExchange& updates) {
     Vector& x = self.model();
     const double gamma = self.learning_rate();
     const bool meets = zero_one_step(options, self.step()) == ZeroOneStep::compressed_update;
@@ -151,12 +151,12 @@ Task<> zero_one_adam(Worker& self, ZeroOneAdamOptions options) {
     const Vector start = self.model();
     Shared at{self.replicated("shared model", start), self.replicated("momentum"),
               self.replicated("variance")};
-    Exchange exact(self, options.exact);
-    Exchange gradients(self, options.exchange, {}, "gradients");
+    VectorExchange exact(self, options.exact);
+    VectorExchange gradients(self, options.exchange, {}, "gradients");
     const auto scaled = [&](const Piece& piece, Vector u) {
         return preconditioned(options.rule, std::move(u), part_of(at.v, piece), false);
     };
-    Exchange updates(self, options.exchange, {scaled}, "updates");
+    VectorExchange updates(self, options.exchange, {scaled}, "updates");
     Local mine{Vector::zero_like(start), start, Vector::zero_like(start)};
 
     while (self.keeps_training()) {

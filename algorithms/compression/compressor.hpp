@@ -13,6 +13,8 @@
 // over the entries that it holds (coding.hpp). The numbers of passes are this project's count of
 // what must be read and written; they come from no source.
 //
+// Tensors that are left out (models/tensors/layout.hpp) pass unchanged, at 32 bits an entry.
+//
 // All of this is local arithmetic: several threads call `apply` at once, and each call draws from
 // the stream that it is given.
 #pragma once
@@ -37,14 +39,25 @@ struct Compressor {
     bool draws_alike = false;  // all workers must draw the same; positions need no message
     std::int64_t encode = 1;   // passes
     std::int64_t decode = 1;   // passes, per message
-    /// For a tensor with this many entries: the size of a message, and how many entries it holds.
-    std::function<std::int64_t(std::int64_t entries)> bits;
-    std::function<std::int64_t(std::int64_t entries)> held = [](std::int64_t d) { return d; };
-    std::function<void(std::span<double> tensor, RandomStream& random)> apply;
+    bool lossless = false;     // decoded messages are what was sent, in the wire format
+    bool majority = false;     // the aggregate is the vote of signs (exchange/majority_vote.hpp)
+    /// For a tensor: the size of a message, how many entries it holds, and the size of an exact sum of
+    /// n messages (null: that of one).
+    std::function<std::int64_t(const Tensor&)> bits;
+    std::function<std::int64_t(const Tensor&)> held = [](const Tensor& t) { return t.entries(); };
+    std::function<std::int64_t(const Tensor&, int n)> bits_of_sum{};
+    std::function<void(std::span<double> tensor, const Tensor&, RandomStream& random)> apply;
+    /// If workers share a scaler per tensor: returns a worker's own, which is >= 0; and rounds to
+    /// multiples of the one that all use. `apply` is then the two with the worker's own.
+    std::function<double(std::span<const double> tensor)> scaler{};
+    std::function<void(std::span<double> tensor, double scaler, RandomStream& random)>
+        apply_scaled{};
 };
 
 std::int64_t message_bits(const Compressor& compressor, const Layout& layout);
 Bytes message_bytes(const Compressor& compressor, const Layout& layout);
+/// Returns the bytes of an exact sum of n messages. Requires summable ones.
+Bytes sum_bytes(const Compressor& compressor, const Layout& layout, int n);
 
 /// Replaces x by what receivers decode. Does nothing to a vector without values.
 void compress(const Compressor& compressor, Vector& x, RandomStream& random);

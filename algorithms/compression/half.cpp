@@ -25,8 +25,9 @@ Compressor make_half() {
     Compressor compressor;
     compressor.name = "fp16";
     compressor.aggregation = Aggregation::summable;
-    compressor.bits = [](std::int64_t d) { return 16 * d; };
-    compressor.apply = [](std::span<double> x, RandomStream& /*random*/) { cast_to_half(x); };
+    compressor.bits = [](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries(); return 16 * d; };
+    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) { cast_to_half(x); };
     return compressor;
 }
 

@@ -30,8 +30,9 @@ Compressor make_natural() {
     Compressor compressor;
     compressor.name = "natural";
     compressor.unbiased = true;
-    compressor.bits = [](std::int64_t d) { return 9 * d; };
-    compressor.apply = [](std::span<double> x, RandomStream& random) {
+    compressor.bits = [](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries(); return 9 * d; };
+    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& random) {
         for (double& v : x)
             if (v != 0 && std::isfinite(v))
                 v = std::copysign(to_power_of_two(std::abs(v), random), v);

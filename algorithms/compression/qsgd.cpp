@@ -35,10 +35,11 @@ Compressor make_qsgd(QsgdOptions options) {
     // ceil(log2(2s + 1)), because 2s + 1 is not a power of two
     const auto entry_bits =
         static_cast<std::int64_t>(std::bit_width(2 * static_cast<std::uint64_t>(options.levels)));
-    compressor.bits = [=](std::int64_t d) {
+    compressor.bits = [=](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries();
         return d * entry_bits + 32 * ((d + options.bucket - 1) / options.bucket);
     };
-    compressor.apply = [=](std::span<double> v, RandomStream& random) {
+    compressor.apply = [=](std::span<double> v, const Tensor& /*tensor*/, RandomStream& random) {
         const auto bucket = static_cast<std::size_t>(options.bucket);
         for (std::size_t first = 0; first < v.size(); first += bucket)
             quantize_bucket(v.subspan(first, std::min(bucket, v.size() - first)),

@@ -62,11 +62,13 @@ Compressor make_random(double density, bool unbiased, Draw draw) {
     compressor.aggregation = Aggregation::summable;
     compressor.unbiased = unbiased;
     compressor.draws_alike = true;
-    compressor.held = [density](std::int64_t d) { return sparsified_entries(d, density); };
-    compressor.bits = [density](std::int64_t d) {
+    compressor.held = [density](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries(); return sparsified_entries(d, density); };
+    compressor.bits = [density](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries();
         return value_bits * sparsified_entries(d, density);
     };
-    compressor.apply = [=](std::span<double> v, RandomStream& random) {
+    compressor.apply = [=](std::span<double> v, const Tensor& /*tensor*/, RandomStream& random) {
         if (v.empty()) return;
         const auto k = static_cast<std::size_t>(kept_of(v, density));
         const double scale = unbiased ? static_cast<double>(v.size()) / static_cast<double>(k) : 1;
@@ -91,14 +93,16 @@ Compressor make_top_k(double density) {
     const auto is_dense = [density](std::int64_t d) {
         return (value_bits + position_bits) * sparsified_entries(d, density) >= value_bits * d;
     };
-    compressor.held = [=](std::int64_t d) {
+    compressor.held = [=](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries();
         return is_dense(d) ? d : sparsified_entries(d, density);
     };
-    compressor.bits = [=](std::int64_t d) {
+    compressor.bits = [=](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries();
         if (is_dense(d)) return value_bits * d;
         return (value_bits + position_bits) * sparsified_entries(d, density);
     };
-    compressor.apply = [=](std::span<double> v, RandomStream& /*random*/) {
+    compressor.apply = [=](std::span<double> v, const Tensor& /*tensor*/, RandomStream& /*random*/) {
         if (!is_dense(static_cast<std::int64_t>(v.size()))) keep_largest(v, density);
     };
     return compressor;

@@ -36,8 +36,11 @@ Compressor make_terngrad() {
     compressor.name = "terngrad";
     compressor.unbiased = true;
     compressor.encode = 3;
-    compressor.bits = [](std::int64_t d) { return 2 * d + 32; };
-    compressor.apply = &ternarize;
+    compressor.bits = [](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries(); return 2 * d + 32; };
+    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& random) {
+        ternarize(x, random);
+    };
     return compressor;
 }
 

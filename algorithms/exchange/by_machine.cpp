@@ -39,7 +39,7 @@ Vector of_first(const Round<Vector>& round) {
 // What both arrangements have in common: everything takes place while travelling.
 class MachineCoder : public Coder {
   public:
-    MachineCoder(Worker& self, const CodingCost& coding, const Transport& transport,
+    MachineCoder(Worker& self, const CodingCost& coding, const TransportPlan& transport,
                  const CoderPlace& place, int channel)
         : self_(self),
           coding_(coding),
@@ -78,7 +78,7 @@ class MachineCoder : public Coder {
 
 class LeadersCoder final : public MachineCoder {
   public:
-    LeadersCoder(Worker& self, const Codec& codec, const Transport& transport,
+    LeadersCoder(Worker& self, const Codec& codec, const TransportPlan& transport,
                  const CoderPlace& place, int channel)
         : MachineCoder(self, codec.coding, transport, place, channel) {
         // A device that is no leader encodes for its leader only.
@@ -135,7 +135,7 @@ class LeadersCoder final : public MachineCoder {
 
 class ShardsCoder final : public MachineCoder {
   public:
-    ShardsCoder(Worker& self, const Codec& codec, const Transport& transport,
+    ShardsCoder(Worker& self, const Codec& codec, const TransportPlan& transport,
                 const CoderPlace& place, int channel)
         : MachineCoder(self, codec.coding, transport, place, channel), devices_(transport.devices) {
         coder_ = make_coder(self, codec, transport,
@@ -211,7 +211,7 @@ Task<Vector> LeadersCoder::encoded_inside() {
 
 }  // namespace
 
-CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const Transport& transport,
+CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const TransportPlan& transport,
                                CoderPlace place, int channel) {
     if (transport.machines == ByMachine::leaders)
         return std::make_unique<LeadersCoder>(self, codec, transport, place, channel);

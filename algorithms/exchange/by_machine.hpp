@@ -23,7 +23,7 @@ namespace paceline {
 
 /// Requires transport.machines other than flat, and that all workers stand on machines of
 /// transport.devices. `channel` is the communication stream (Worker::group).
-CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const Transport& transport,
+CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const TransportPlan& transport,
                                CoderPlace place, int channel);
 
 }  // namespace paceline

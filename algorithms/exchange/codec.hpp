@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/compression/compressor.hpp"
 #include "algorithms/exchange/dgc_options.hpp"
+#include "models/tensors/layout.hpp"
 
 namespace paceline {
 
@@ -29,6 +31,7 @@ struct Codec {
     std::variant<Compressor, LowRankCodec, DgcOptions, OneBitCodec> coder;
     bool error_feedback = false;  // of a compressor
     CodingCost coding{};
+    std::vector<TensorChoice> leave_out{};  // tensors that are sent as they are
 };
 
 }  // namespace paceline

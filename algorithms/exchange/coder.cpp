@@ -15,7 +15,7 @@ Vector Coder::take_message() {
     PACELINE_CHECK(false, "messages of this codec are not complete before they travel");
 }
 
-CoderPtr make_coder(Worker& self, const Codec& codec, const Transport& transport,
+CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
                     CoderPlace place) {
     if (std::holds_alternative<Compressor>(codec.coder))
         return make_compressed_coder(self, codec, transport, std::move(place));

@@ -73,6 +73,6 @@ using CoderPtr = std::unique_ptr<Coder>;
 
 /// Makes the coder of a codec. Requires a transport that the codec can use, whose `machines` are not
 /// looked at, and that the worker outlives the coder.
-CoderPtr make_coder(Worker& self, const Codec& codec, const Transport& transport, CoderPlace place);
+CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place);
 
 }  // namespace paceline

@@ -61,7 +61,7 @@ Vector largest_of(const Round<Vector>& round) {
 
 class CompressedCoder final : public Coder {
   public:
-    CompressedCoder(Worker& self, const Codec& codec, const Transport& transport, CoderPlace place)
+    CompressedCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
         : self_(self),
           compressor_(std::get<Compressor>(codec.coder)),
           coding_(codec.coding),
@@ -84,7 +84,7 @@ class CompressedCoder final : public Coder {
     }
     [[nodiscard]] Vector take_message() override { return std::exchange(decoded_, Vector(place_.layout)); }
     [[nodiscard]] Bytes message_bytes() const override {
-        return paceline::message_bytes(compressor_, *place_.charged);
+        return weigh(*place_.charged);
     }
     [[nodiscard]] Bytes received_bytes() const override;
     [[nodiscard]] Duration decoding_time(std::int64_t messages) const override {
@@ -107,10 +107,19 @@ class CompressedCoder final : public Coder {
     }
     [[nodiscard]] std::int64_t own_passes() const { return feedback_ ? error_feedback_passes : 0; }
     [[nodiscard]] Bytes dense_bytes(const Layout& layout) const {
-        return fp32.weigh(layout.entries());
+        return self_.wire().weigh(layout.entries());
+    }
+    // What is not compressed travels in the wire format of the job.
+    [[nodiscard]] Bytes weigh(const Layout& layout) const {
+        return compressor_.lossless ? dense_bytes(layout)
+                                    : paceline::message_bytes(compressor_, layout);
+    }
+    [[nodiscard]] Bytes weigh_sum(int n) const {
+        return compressor_.lossless ? dense_bytes(*place_.charged)
+                                    : sum_bytes(compressor_, *place_.charged, n);
     }
     [[nodiscard]] Bytes chunk_bytes(int n, int index) const {
-        return paceline::message_bytes(compressor_, *chunk_of(*place_.charged, n, index));
+        return weigh(*chunk_of(*place_.charged, n, index));
     }
     [[nodiscard]] Vector aggregate(const Round<Vector>& round) const {
         return compressor_.majority ? majority_vote(round) : mean_of(round);
@@ -125,7 +134,7 @@ class CompressedCoder final : public Coder {
     Compressor compressor_;
     CodingCost coding_;
     bool feedback_;
-    Transport transport_;
+    TransportPlan transport_;
     CoderPlace place_;
     int members_;
     RandomStream random_;
@@ -197,7 +206,7 @@ Task<> CompressedCoder::share_scalers() {
         if (tensor.left_out) continue;
         compressor_.apply_scaled({values.data() + place_.layout->offset(j),
                                   static_cast<std::size_t>(tensor.entries())},
-                                 tensor, scalers.values()(static_cast<Eigen::Index>(j)), random_);
+                                 scalers.values()(static_cast<Eigen::Index>(j)), random_);
     }
     if (feedback_) error_ = before - decoded_;
 }
@@ -228,14 +237,14 @@ Task<Vector> CompressedCoder::through_servers() {
     const CollectiveOfOwn messages = [this](const Rank& rank) {
         const int members = rank.size();
         const int servers = std::min(transport_.servers, members);
-        const auto weigh = [this, servers](bool encoded, int shard) {
+        const auto weigh_shard = [this, servers](bool encoded, int shard) {
             const LayoutPtr own = chunk_of(*place_.charged, servers, shard);
-            return encoded ? paceline::message_bytes(compressor_, *own) : dense_bytes(*own);
+            return encoded ? this->weigh(*own) : dense_bytes(*own);
         };
         return server_exchange(
             rank, {servers, transport_.first_server_node},
-            [=, up = encodes_up()](int shard) { return weigh(up, shard); },
-            [=, down = encodes_answers()](int shard) { return weigh(down, shard); },
+            [=, up = encodes_up()](int shard) { return weigh_shard(up, shard); },
+            [=, down = encodes_answers()](int shard) { return weigh_shard(down, shard); },
             [=, this](int shard) { return own_work(servers, shard, encodes_up() ? members : 0); });
     };
     Form form = [this](const Round<Vector>& round) { return aggregate(round); };
@@ -249,7 +258,7 @@ Task<Vector> CompressedCoder::travel() {
     const Form form = [this](const Round<Vector>& round) { return aggregate(round); };
     switch (transport_.carrier) {
         case Carrier::all_reduce: {
-            const Bytes size = sum_bytes(compressor_, *place_.charged, members_);
+            const Bytes size = weigh_sum(members_);
             const AllReducePlan how = transport_.all_reduce;
             co_return co_await self_.combine(
                 std::move(decoded_),
@@ -283,13 +292,13 @@ Task<Vector> CompressedCoder::travel() {
 Bytes CompressedCoder::received_bytes() const {
     if (transport_.carrier == Carrier::all_gather) return members_ * message_bytes();
     if (transport_.carrier == Carrier::all_reduce)
-        return sum_bytes(compressor_, *place_.charged, members_);
+        return weigh_sum(members_);
     return encodes_answers() ? message_bytes() : dense_bytes(*place_.charged);
 }
 
 }  // namespace
 
-CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const Transport& transport,
+CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
                                CoderPlace place) {
     return std::make_unique<CompressedCoder>(self, codec, transport, std::move(place));
 }

@@ -23,7 +23,7 @@
 
 namespace paceline {
 
-CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const Transport& transport,
+CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
                                CoderPlace place);
 
 }  // namespace paceline

@@ -24,9 +24,12 @@ int stream_of(const Schedule& schedule, const Piece& piece) {
     return static_cast<int>(piece.number) % schedule.streams;
 }
 
-std::vector<Piece> pieces_of(const Worker& self, const Schedule& schedule) {
-    const LayoutPtr& layout = self.current_model().layout();
-    const LayoutPtr& charged = self.charged_layout();
+std::vector<Piece> pieces_of(const Worker& self, const ExchangeOptions& options) {
+    const Schedule& schedule = options.schedule;
+    const LayoutPtr charged = with_left_out(self.charged_layout(), options.codec.leave_out);
+    const LayoutPtr layout =
+        self.stands_in() ? with_left_out(self.current_model().layout(), options.codec.leave_out)
+                         : charged;
     const std::vector<Bucket>& buckets = self.buckets();
     if (schedule.whole && !schedule.partition) return {whole_piece(layout, charged, buckets.size())};
     std::optional<std::int64_t> entries;
@@ -35,11 +38,15 @@ std::vector<Piece> pieces_of(const Worker& self, const Schedule& schedule) {
     return cut_pieces(layout, charged, buckets, entries);
 }
 
+GroupPtr everybody_on(Worker& self, int stream) {
+    return stream == 0 ? self.everybody() : self.group(self.everybody()->members, stream);
+}
+
 CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& piece,
                   const std::string& name) {
     const int stream = stream_of(options.schedule, piece);
     CoderPlace place{piece.layout, piece.charged,
-                     stream == 0 ? self.everybody() : self.everybody_on(stream), tag_of(name, piece)};
+                     everybody_on(self, stream), tag_of(name, piece)};
     if (options.transport.machines == ByMachine::flat)
         return make_coder(self, options.codec, options.transport, std::move(place));
     return make_coder_by_machine(self, options.codec, options.transport, std::move(place), stream);
@@ -48,7 +55,7 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
 }  // namespace
 
 // One vector's way through the exchange.
-struct Exchange::Pass {
+struct VectorExchange::Pass {
     std::int64_t step;
     Vector sum;                         // of what has been decoded
     std::size_t updated = 0;            // into forward: pieces that the optimizer has taken in
@@ -58,25 +65,25 @@ struct Exchange::Pass {
     std::vector<Pending<>> streams{};
 };
 
-Exchange::Exchange(Worker& self, ExchangeOptions options, Preparation prepare,
+VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare,
                    const std::string& name)
     : self_(self),
       options_(std::move(options)),
       prepare_(std::move(prepare)),
-      pieces_(pieces_of(self, options_.schedule)) {
+      pieces_(pieces_of(self, options_)) {
     coders_.reserve(pieces_.size());
     for (const Piece& piece : pieces_) coders_.push_back(coder_of(self, options_, piece, name));
 }
 
-Exchange::~Exchange() = default;
+VectorExchange::~VectorExchange() = default;
 
-void Exchange::begin_with(const Vector& momentum) {
+void VectorExchange::begin_with(const Vector& momentum) {
     for (std::size_t i = 0; i < pieces_.size(); ++i)
         coders_[i]->begin_with(part_of(momentum, pieces_[i]));
 }
 
 // The mean gradient of equal replicas can be formed from all batches at once.
-bool Exchange::averages_at_once() const {
+bool VectorExchange::averages_at_once() const {
     const auto* const compressor = std::get_if<Compressor>(&options_.codec.coder);
     return compressor != nullptr && compressor->lossless && !options_.codec.error_feedback &&
            !prepare_.make && options_.schedule.whole && !options_.schedule.partition &&
@@ -85,7 +92,7 @@ bool Exchange::averages_at_once() const {
            options_.transport.machines == ByMachine::flat;
 }
 
-Task<> Exchange::encode(std::size_t i, Vector part) {
+Task<> VectorExchange::encode(std::size_t i, Vector part) {
     const Piece& piece = pieces_[i];
     std::function<Vector()> make = [this, &piece, part = std::move(part)]() mutable {
         return prepare_.make ? prepare_.make(piece, std::move(part)) : std::move(part);
@@ -93,7 +100,7 @@ Task<> Exchange::encode(std::size_t i, Vector part) {
     return coders_[i]->encode({std::move(make), prepare_.passes, self_.step()});
 }
 
-std::unique_ptr<Exchange::Pass> Exchange::begin_pass(const Vector& like) {
+std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& like) {
     auto pass = std::make_unique<Pass>(Pass{self_.step(), Vector::zero_like(like)});
     for (std::size_t i = 0; i < pieces_.size(); ++i) pass->decoded.emplace_back();
     for (int s = 0; s < options_.schedule.streams; ++s)
@@ -104,7 +111,7 @@ std::unique_ptr<Exchange::Pass> Exchange::begin_pass(const Vector& like) {
 }
 
 // A communication stream: carries its pieces, one at a time.
-Task<> Exchange::carry(Pass& pass, int stream) {
+Task<> VectorExchange::carry(Pass& pass, int stream) {
     const auto mine = std::ranges::count_if(pieces_, [&](const Piece& piece) {
         return stream_of(options_.schedule, piece) == stream;
     });
@@ -115,17 +122,17 @@ Task<> Exchange::carry(Pass& pass, int stream) {
     }
 }
 
-Task<> Exchange::decode(Pass& pass, std::size_t i, Vector mean) {
+Task<> VectorExchange::decode(Pass& pass, std::size_t i, Vector mean) {
     co_await coders_[i]->decode();
     put_part(mean, pieces_[i], pass.sum);
     pass.decoded[i].fire();
 }
 
-Task<> Exchange::all_decoded(Pass& pass) {
+Task<> VectorExchange::all_decoded(Pass& pass) {
     for (Signal& decoded : pass.decoded) co_await decoded.happened({"a piece of a gradient"});
 }
 
-Task<Vector> Exchange::mean(Vector v) {
+Task<Vector> VectorExchange::mean(Vector v) {
     if (pieces_.size() == 1) {
         co_await encode(0, part_of(v, pieces_[0]));
             Vector mean = co_await coders_[0]->travel();
@@ -141,7 +148,7 @@ Task<Vector> Exchange::mean(Vector v) {
     co_return pass->sum;
 }
 
-Task<Vector> Exchange::mean_gradient(const Vector& x) {
+Task<Vector> VectorExchange::mean_gradient(const Vector& x) {
     if (averages_at_once()) {
             co_return co_await self_.mean_gradient(x, options_.transport.all_reduce);
     }
@@ -155,7 +162,7 @@ Task<Vector> Exchange::mean_gradient(const Vector& x) {
 }
 
 // Encodes each piece as soon as backward has completed it.
-Task<> Exchange::exchange_beside(Pass& pass, Backward& backward) {
+Task<> VectorExchange::exchange_beside(Pass& pass, Backward& backward) {
     std::optional<std::size_t> bucket;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
         if (bucket != pieces_[i].bucket) co_await backward.completed(pieces_[i].bucket);
@@ -166,7 +173,7 @@ Task<> Exchange::exchange_beside(Pass& pass, Backward& backward) {
 }
 
 // The optimizer takes in a piece of the step before.
-Task<> Exchange::arrived(std::size_t bucket, Update update) {
+Task<> VectorExchange::arrived(std::size_t bucket, Update update) {
     if (!last_) co_return;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
         const Piece& piece = pieces_[i];
@@ -183,7 +190,7 @@ Task<> Exchange::arrived(std::size_t bucket, Update update) {
     last_.reset();
 }
 
-Task<> Exchange::step_into_forward(const Vector& x, Update update) {
+Task<> VectorExchange::step_into_forward(const Vector& x, Update update) {
     Backward backward = self_.forward_and_backward(
         x, [&](std::size_t bucket) { return arrived(bucket, update); });
     std::unique_ptr<Pass> pass = begin_pass(x);
@@ -191,7 +198,7 @@ Task<> Exchange::step_into_forward(const Vector& x, Update update) {
     last_ = std::move(pass);
 }
 
-Task<> Exchange::arrive(Update update) {
+Task<> VectorExchange::arrive(Update update) {
     for (std::size_t b = self_.buckets().size(); b-- > 0;) co_await arrived(b, update);
 }
 

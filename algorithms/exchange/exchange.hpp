@@ -2,7 +2,7 @@
 //
 // A worker owns one, which holds the coders of its pieces (coder.hpp) and what they remember:
 //
-//   Exchange exchange(self, options);
+//   VectorExchange exchange(self, options);
 //   while (self.keeps_training()) {
 //       const Vector mean = co_await exchange.mean_gradient(x);
 //       ...
@@ -54,15 +54,15 @@ struct Preparation {
     std::int64_t passes = 0;
 };
 
-class Exchange {
+class VectorExchange {
   public:
     /// Requires that the worker outlives the exchange. `name` tells apart the exchanges of an
     /// algorithm that has several.
-    Exchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
+    VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
              const std::string& name = {});
-    ~Exchange();
-    Exchange(const Exchange&) = delete;
-    Exchange& operator=(const Exchange&) = delete;
+    ~VectorExchange();
+    VectorExchange(const VectorExchange&) = delete;
+    VectorExchange& operator=(const VectorExchange&) = delete;
 
     /// Returns the aggregate of the gradients of all workers at x.
     Task<Vector> mean_gradient(const Vector& x);

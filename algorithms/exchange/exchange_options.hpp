@@ -9,7 +9,7 @@ namespace paceline {
 
 struct ExchangeOptions {
     Codec codec{};
-    Transport transport{};
+    TransportPlan transport{};
     Schedule schedule{};
 };
 

@@ -35,7 +35,7 @@ void clear_whole_tensors(Vector& e) {
 
 class LowRankCoder final : public Coder {
   public:
-    LowRankCoder(Worker& self, const Codec& codec, const Transport& transport, CoderPlace place)
+    LowRankCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
         : self_(self),
           transport_(transport),
           place_(std::move(place)),
@@ -73,7 +73,7 @@ class LowRankCoder final : public Coder {
     Task<Vector> sum_up(Vector v, Bytes size, Form form);
 
     Worker& self_;
-    Transport transport_;
+    TransportPlan transport_;
     CoderPlace place_;
     LowRank shape_;
     LowRankBytes size_;
@@ -144,7 +144,7 @@ LowRankBytes low_rank_bytes(const LowRankCodec& codec, const Layout& charged) {
     return {fp32.weigh(shape.left_entries()), fp32.weigh(shape.right_entries())};
 }
 
-CoderPtr make_low_rank_coder(Worker& self, const Codec& codec, const Transport& transport,
+CoderPtr make_low_rank_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
                              CoderPlace place) {
     return std::make_unique<LowRankCoder>(self, codec, transport, std::move(place));
 }

@@ -59,7 +59,7 @@ Task<Vector> all_reduced(Worker& self, Vector v, AllReducePlan how, Bytes size,
 
 class SparseCoder final : public Coder {
   public:
-    SparseCoder(Worker& self, const Codec& codec, const Transport& transport, CoderPlace place)
+    SparseCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
         : self_(self),
           options_(as_carried(std::get<DgcOptions>(codec.coder), transport)),
           transport_(transport),
@@ -104,7 +104,7 @@ class SparseCoder final : public Coder {
 
     Worker& self_;
     DgcOptions options_;
-    Transport transport_;
+    TransportPlan transport_;
     CoderPlace place_;
     int members_;
     bool measures_;  // there is something to select from
@@ -203,7 +203,7 @@ Task<Vector> SparseCoder::travel() {
 
 }  // namespace
 
-DgcOptions as_carried(DgcOptions options, const Transport& transport) {
+DgcOptions as_carried(DgcOptions options, const TransportPlan& transport) {
     options.all_reduce = transport.all_reduce;
     options.exchange = SparseExchange::recursive_doubling;
     if (transport.carrier == Carrier::all_gather)
@@ -236,7 +236,7 @@ Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, Stage
                          uncompressed_bytes(*layout, options.format), group);
 }
 
-CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const Transport& transport,
+CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
                            CoderPlace place) {
     return std::make_unique<SparseCoder>(self, codec, transport, std::move(place));
 }

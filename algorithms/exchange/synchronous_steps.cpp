@@ -8,10 +8,10 @@ namespace paceline {
 
 namespace {
 
-Task<> steps_into_forward(Worker& self, Exchange& exchange, const ReplicatedUpdate& update) {
+Task<> steps_into_forward(Worker& self, VectorExchange& exchange, const ReplicatedUpdate& update) {
     const Vector& x = self.replicated_model();
     double gamma = 0;  // of the step whose pieces are under way
-    const Exchange::Update behind = [&](std::int64_t k, const Vector& aggregate) {
+    const VectorExchange::Update behind = [&](std::int64_t k, const Vector& aggregate) {
         self.once(k, [&] { update(k, gamma, aggregate); });
     };
     while (self.keeps_training()) {
@@ -27,7 +27,7 @@ Task<> steps_into_forward(Worker& self, Exchange& exchange, const ReplicatedUpda
 Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate update,
                          Preparation prepare) {
     const bool into_forward = options.schedule.begin == Begin::into_forward;
-    Exchange exchange(self, std::move(options), std::move(prepare));
+    VectorExchange exchange(self, std::move(options), std::move(prepare));
     if (into_forward) {
         co_await steps_into_forward(self, exchange, update);
         co_return;

@@ -38,7 +38,7 @@ enum class ServerCoding : std::uint8_t { none, up, both };
 
 enum class ByMachine : std::uint8_t { flat, leaders, shards };
 
-struct Transport {
+struct TransportPlan {
     Carrier carrier = Carrier::all_reduce;
     AllReducePlan all_reduce{};              // for all_reduce, and for what must add up in the others
     AllGather all_gather = AllGather::ring;  // for all_gather

@@ -32,7 +32,7 @@ Task<> bmuf(Worker& self, BmufOptions options) {
     Vector& w = self.replicated("global model", x);
     Vector& d = self.replicated("block momentum");
     Vector m = Vector::zero_like(x);
-    Exchange exchange(self, options.exchange);
+    VectorExchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));

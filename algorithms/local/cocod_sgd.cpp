@@ -14,7 +14,7 @@ Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
     Vector start = x;
-    Exchange exchange(self, options.exchange);
+    VectorExchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
 
     while (self.keeps_training()) {

@@ -13,7 +13,7 @@ Task<> easgd(Worker& self, EasgdOptions options) {
     Vector& x = self.model();
     Vector& z = self.replicated("center", x);
     Vector m = Vector::zero_like(x);
-    Exchange exchange(self, options.exchange);
+    VectorExchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));

@@ -15,7 +15,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
     Vector& z = self.replicated("anchor", x);
     Vector& v = self.replicated("anchor momentum");
     Vector m = Vector::zero_like(x);
-    Exchange exchange(self, options.exchange);
+    VectorExchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
     double gamma = 0;  // of the block boundary at which the average was begun
 

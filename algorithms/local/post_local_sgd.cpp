@@ -11,7 +11,7 @@ namespace paceline {
 Task<> post_local_sgd(Worker& self, PostLocalSgdOptions options) {
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
-    Exchange exchange(self, options.exchange);
+    VectorExchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));

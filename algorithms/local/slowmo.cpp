@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-Task<BaseState> renewed(Exchange& exchange, SlowmoOptions options, BaseState state) {
+Task<BaseState> renewed(VectorExchange& exchange, SlowmoOptions options, BaseState state) {
     if (options.buffers == Buffers::reset) reset_buffers(state);
     if (options.buffers != Buffers::average) co_return state;
     state.m = co_await exchange.mean(state.m);
@@ -25,7 +25,7 @@ Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
     Vector& m = self.replicated("momentum");
     Vector& anchor = self.replicated("anchor", x);
     Vector& u = self.replicated("slow momentum");
-    Exchange exchange(self, options.exchange);
+    VectorExchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         const std::int64_t update = self.step() + self.step() / options.period;  // its number
@@ -63,7 +63,7 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
     Vector& anchor = options.average ? self.replicated("anchor", x) : own_anchor;
     Vector& u = options.average ? self.replicated("slow momentum") : own_u;
     BaseState state = base_state(self, options.base);
-    Exchange exchange(self, options.exchange);
+    VectorExchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
         state = co_await base_step(self, options.base, std::move(state));

@@ -164,6 +164,20 @@ Task<> Worker::update() {
         co_await paceline::compute(shared_, own_, {Work::Kind::update, own_.step}, work);
 }
 
+Task<> Worker::update_part(std::int64_t begin, std::int64_t end, std::int64_t entries) {
+    const auto until = [&](std::int64_t entry) {
+        return from_seconds(to_seconds(shared_.job.update) * static_cast<double>(entry) /
+                            static_cast<double>(entries));
+    };
+    const Duration work = until(end) - until(begin);
+    if (work > Duration::zero())
+        co_await paceline::compute(shared_, own_, {Work::Kind::update, own_.step}, work);
+}
+
+const std::vector<Bucket>& Worker::buckets() const {
+    return shared_.job.timing.buckets;
+}
+
 Task<> Worker::compute(Duration time) {
     return paceline::compute(shared_, own_, {}, time);
 }

@@ -35,6 +35,7 @@
 #include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/letter.hpp"
 #include "algorithms/runtime/sparse_round.hpp"
+#include "algorithms/runtime/step_timing.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
@@ -119,8 +120,12 @@ class Worker {
     /// Begins a backward pass that completes the gradient bucket by bucket. Await the buckets in
     /// order, and the last one before the next computation.
     [[nodiscard]] Backward backward(Vector x);
+    /// Returns the buckets that backward completes, in order.
+    [[nodiscard]] const std::vector<Bucket>& buckets() const;
     /// Takes the time of the optimizer's work at the end of a step.
     Task<> update();
+    /// Takes the share of that time for the entries [begin, end) of `entries`.
+    Task<> update_part(std::int64_t begin, std::int64_t end, std::int64_t entries);
     /// Takes the time of any other work of this node's device.
     Task<> compute(Duration time);
     /// The same, with the arithmetic `work`, which is done when the time is over (local_work.hpp).

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "algorithms/compression/half.hpp"
+#include "algorithms/compression/none.hpp"
 #include "algorithms/exchange/dgc_memory.hpp"
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/exchange/exchange_choice.hpp"
@@ -94,8 +95,8 @@ Task<> dgc(Worker& self, DgcAlgorithmOptions all) {
             g.writable() += options.weight_decay * x.values().segment(piece.offset, g.entries());
         return g;
     };
-    Exchange sparse(self, all.exchange, {prepare});
-    Exchange dense(self, dense_exchange(all.exchange, options));
+    VectorExchange sparse(self, all.exchange, {prepare});
+    VectorExchange dense(self, dense_exchange(all.exchange, options));
     bool after_dense = true;  // the replicas hold the momentum, also where a process begins anew
 
     while (self.keeps_training()) {

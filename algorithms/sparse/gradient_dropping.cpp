@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "algorithms/compression/half.hpp"
-#include "algorithms/runtime/worker.hpp"
 #include "algorithms/exchange/exchange_choice.hpp"
+#include "algorithms/exchange/sparse_coder.hpp"
+#include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/numeric/elementary.hpp"
 
@@ -86,7 +87,7 @@ Task<Vector> exchange_dropped(Worker& self, const GradientDroppingOptions& optio
     const Duration search = dropping_time(options.selection, charged->entries());
     if (!g.has_values()) {
         co_await self.compute(search);
-        co_await exchange_sparse(self, exchange_of(options), charged, stage);
+        co_await exchange_sparse(self, exchange_of(options), charged, stage, self.everybody());
         co_return g;
     }
     SparseVector sent;

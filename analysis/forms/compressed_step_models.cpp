@@ -27,7 +27,8 @@ Duration work_of(const StepModelInput& in, Duration coding) {
 
 Bytes form_of_packed(const Compressor& compressor, const Layout& layout) {
     std::int64_t bits = 0;
-    for (const Tensor& tensor : layout.tensors()) bits += compressor.bits(tensor.entries());
+    for (const Tensor& tensor : layout.tensors())
+        bits += tensor.left_out ? 32 * tensor.entries() : compressor.bits(tensor);
     return {bits / 8 + (bits % 8 == 0 ? 0 : 1)};
 }
 
@@ -53,7 +54,7 @@ std::optional<Duration> compressed_step_time(const ExchangeOptions& options, std
     const Duration coding =
         sum(encoding_time(compressor, cost, *in.layout, passes),
             decoding_time(compressor, cost, *in.layout, summable ? 1 : in.workers));
-    const Transport& transport = options.transport;
+    const TransportPlan& transport = options.transport;
     return plus(work_of(in, coding),
                 summable ? all_reduce_time(transport.all_reduce, in.workers, size, in.network)
                          : all_gather_time(transport.all_gather, in.workers, size, in.network));

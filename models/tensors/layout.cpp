@@ -1,5 +1,6 @@
 #include "models/tensors/layout.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -19,6 +20,38 @@ std::int64_t Layout::incompressible_entries() const {
     for (const Tensor& tensor : tensors_)
         if (!tensor.compressible()) sum += tensor.entries();
     return sum;
+}
+
+LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end) {
+    std::vector<Tensor> parts;
+    for (std::size_t j = 0; j < layout.tensors().size(); ++j) {
+        const Tensor& tensor = layout.tensors()[j];
+        const std::int64_t first = std::max(begin, layout.offset(j));
+        const std::int64_t last = std::min(end, layout.offset(j + 1));
+        if (first >= last) continue;
+        parts.push_back(tensor);
+        if (last - first == tensor.entries()) continue;
+        parts.back().shape = {last - first};
+        if (tensor.shape.size() >= 2) parts.back().shape.push_back(1);
+    }
+    return std::make_shared<const Layout>(std::move(parts));
+}
+
+LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>& choices) {
+    if (choices.empty()) return layout;
+    std::vector<Tensor> tensors = layout->tensors();
+    const auto count = static_cast<std::int64_t>(tensors.size());
+    for (const TensorChoice& choice : choices) {
+        if (const auto* const name = std::get_if<std::string>(&choice)) {
+            for (Tensor& tensor : tensors)
+                if (tensor.name == *name) tensor.left_out = true;
+            continue;
+        }
+        std::int64_t place = std::get<std::int64_t>(choice);
+        if (place < 0) place += count;
+        if (place >= 0 && place < count) tensors[static_cast<std::size_t>(place)].left_out = true;
+    }
+    return std::make_shared<const Layout>(std::move(tensors));
 }
 
 }  // namespace paceline

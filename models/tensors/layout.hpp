@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace paceline {
@@ -17,9 +18,10 @@ namespace paceline {
 struct Tensor {
     std::string name;
     std::vector<std::int64_t> shape;
+    bool left_out = false;  // of compression: always sent whole, as it is
 
     [[nodiscard]] std::int64_t entries() const;
-    [[nodiscard]] bool compressible() const { return shape.size() >= 2; }
+    [[nodiscard]] bool compressible() const { return shape.size() >= 2 && !left_out; }
 };
 
 class Layout {
@@ -39,5 +41,17 @@ class Layout {
 };
 
 using LayoutPtr = std::shared_ptr<const Layout>;
+
+/// Returns the entries [begin, end) of a layout as a layout of their own. Whole tensors keep their names
+/// and shapes; of a tensor that is cut, n entries become a column of n if it is compressible, else a
+/// tensor of one dimension.
+LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end);
+
+/// A tensor by its name, or by its place: 0, 1, ... from the first layer on, or -1, -2, ... from the last.
+using TensorChoice = std::variant<std::string, std::int64_t>;
+
+/// Returns the layout with these tensors left out of compression. Choices that name no tensor have no
+/// effect.
+LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>& choices);
 
 }  // namespace paceline

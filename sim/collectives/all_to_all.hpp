@@ -4,10 +4,13 @@
 //               the place r before it, so no two messages share a member's link.
 //                                                                              (n-1) (L + V/B)
 //
-// V bytes per block. Source: the pairwise exchange of MPI libraries (Thakur, Rabenseifner, Gropp,
-// Int. J. High Perform. Comput. Appl. 19, 2005, section 3).
+// V is the number of bytes per block if all are equal. Otherwise V_p is that of a block for place p. A
+// round then lasts as long as its longest block, if all members begin it together. Source: the pairwise
+// exchange of MPI libraries (Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005,
+// section 3).
 #pragma once
 
+#include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -15,5 +18,7 @@
 namespace paceline {
 
 Task<> all_to_all(Rank self, Bytes block);
+/// The block for a place weighs block(place). `block` must outlive the task.
+Task<> all_to_all(Rank self, const BlockWeight& block);
 
 }  // namespace paceline
