@@ -39,7 +39,8 @@ Task<> overlapped_sgd(Worker& self, OverlappedSgdOptions options) {
         Pending<Vector> reduction = self.start(reduce_parts(
             self, complete, backward.buckets(), options.all_reduce, Vector::zero_like(x)));
         for (std::size_t i = 0; i < backward.buckets(); ++i) {
-            const Vector g = co_await backward.bucket(i);
+            co_await backward.completed(i);
+            const Vector g = part_of(backward.gradient(), backward.offset(i), backward.layout(i));
             complete.put({g, backward.offset(i), backward.weight(i)});
         }
         const Vector mean = co_await std::move(reduction);

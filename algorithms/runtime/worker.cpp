@@ -158,14 +158,19 @@ Backward Worker::backward(Vector x) {
     return {shared_, own_, std::move(x)};
 }
 
+Backward Worker::forward_and_backward(const Vector& x,
+                                      std::function<Task<>(std::size_t bucket)> arrived) {
+    return {shared_, own_, x, std::move(arrived)};
+}
+
+const StepTiming& Worker::timing() const {
+    return shared_.job.timing;
+}
+
 Task<> Worker::update() {
     const Duration work = shared_.job.update;
     if (work > Duration::zero())
         co_await paceline::compute(shared_, own_, {Work::Kind::update, own_.step}, work);
-}
-
-Task<> Worker::compute(Duration time) {
-    return paceline::compute(shared_, own_, {}, time);
 }
 
 Task<> Worker::compute(Duration time, std::function<void()> work) {
