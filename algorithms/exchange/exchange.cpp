@@ -30,7 +30,7 @@ std::vector<Piece> pieces_of(const Worker& self, const ExchangeOptions& options)
     const LayoutPtr layout =
         self.stands_in() ? with_left_out(self.current_model().layout(), options.codec.leave_out)
                          : charged;
-    const std::vector<Bucket>& buckets = self.buckets();
+    const std::vector<Bucket>& buckets = self.timing().buckets;
     if (schedule.whole && !schedule.partition) return {whole_piece(layout, charged, buckets.size())};
     std::optional<std::int64_t> entries;
     if (schedule.partition)
@@ -199,7 +199,7 @@ Task<> VectorExchange::step_into_forward(const Vector& x, Update update) {
 }
 
 Task<> VectorExchange::arrive(Update update) {
-    for (std::size_t b = self_.buckets().size(); b-- > 0;) co_await arrived(b, update);
+    for (std::size_t b = self_.timing().buckets.size(); b-- > 0;) co_await arrived(b, update);
 }
 
 }  // namespace paceline

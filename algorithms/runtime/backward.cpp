@@ -1,7 +1,8 @@
 #include "algorithms/runtime/backward.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
+#include <deque>
 #include <utility>
 
 #include "algorithms/runtime/computation.hpp"
@@ -11,17 +12,11 @@
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/worker_state.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/engine/resource.hpp"
 
 namespace paceline {
 
 namespace {
-
-// Returns the tensors of a bucket as a layout of their own.
-LayoutPtr layout_of(const Layout& layout, const Bucket& bucket) {
-    const auto first = layout.tensors().begin() + static_cast<std::ptrdiff_t>(bucket.first);
-    return std::make_shared<const Layout>(
-        std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(bucket.count)));
-}
 
 // Scales `offset` from the layout to a vector of `entries`, keeping its share of the total.
 std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout& of) {
@@ -29,76 +24,168 @@ std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout&
     return std::llround(share * static_cast<double>(entries));
 }
 
+// Returns when the first forward pass of a step has left each bucket, from the beginning of the
+// step, in the order of buckets: the last one is left first. Backward takes what the first forward
+// pass of a gradient leaves of its time.
+std::vector<Duration> ends_of_forward(const StepTiming& timing) {
+    const Duration one = timing.step / timing.gradients;
+    const Duration forward = one / 3;
+    const Duration before_backward = timing.step - one + forward;
+    std::vector<Duration> ends{forward};  // of bucket 0
+    for (std::size_t b = 1; b < timing.buckets.size(); ++b) {
+        const Duration later_layers = timing.buckets[b - 1].ready - before_backward;
+        ends.push_back(std::clamp(forward - later_layers / 2, Duration::zero(), forward));
+    }
+    return ends;
+}
+
 }  // namespace
 
-// State shared by the steps of a backward pass. It outlives the Backward object, which an algorithm
-// may move.
-struct Backward::Gradient {
-    Gradient(SharedState& shared, WorkerState& own, Vector at)
-        : x(std::move(at)),
+// What the pass has computed and what is left of it.
+struct Backward::Pass {
+    /// Without `waits`, x is read from `at`; otherwise from `later`, when the forward pass is over.
+    Pass(SharedState& shared, WorkerState& worker, Vector at, const Vector* later, Arrived waits)
+        : all(shared),
+          own(worker),
+          x(std::move(at)),
+          read_later(later),
+          arrived(std::move(waits)),
           whole(x.layout()),
-          number(own.gradients),
-          computing(std::in_place, shared.observer(), shared.host(own.rank),
-                    Work{Work::Kind::gradient, number}) {
-        if (x.has_values())
-            piece.emplace(shared.local_work, [this, &shared, rank = own.rank] {
-                whole = evaluate_gradient(shared, rank, x, number);
-            });
+          number(worker.gradients),
+          complete(shared.job.timing.buckets.size()) {
+        const StepTiming& timing = shared.job.timing;
+        for (const Bucket& bucket : timing.buckets)
+            backward_ends.push_back(slowed(all, own, bucket.ready));
+        if (!arrived) return;
+        for (const Duration end : ends_of_forward(timing))
+            forward_ends.push_back(slowed(all, own, end));
     }
 
+    /// Returns the time of the part of the pass that ends at `end`, and goes there.
+    Duration go_to(Duration end) {
+        const Duration from = std::exchange(reached, std::max(reached, end));
+        return reached - from;
+    }
+
+    void submit_arithmetic() {
+        if (!x.has_values()) return;
+        piece.emplace(all.local_work,
+                      [this] { whole = evaluate_gradient(all, own.rank, x, number); });
+    }
+
+    SharedState& all;
+    WorkerState& own;
     Vector x;  // snapshot
+    const Vector* read_later;
+    Arrived arrived;  // null: the whole model is there
     Vector whole;
     std::int64_t number;
+    // In time of computation from the beginning of the pass, by bucket:
+    std::vector<Duration> forward_ends;
+    std::vector<Duration> backward_ends;
+    Duration reached{};
+    std::deque<Signal> complete;            // by bucket
     std::optional<LocalWork::Piece> piece;  // only if there are values
-    std::optional<Computing> computing;     // until the last bucket is complete
+    std::optional<Computing> computing;     // while the device goes on with this pass
 };
+
+// Parts that follow one another without a break are reported as one computation.
+Task<> Backward::occupy(Pass& pass, Duration time, std::optional<std::size_t> bucket) {
+    if (pass.own.device.free() == 0) pass.computing.reset();
+    const Resource::Lease device = co_await pass.own.device.acquire();
+    if (pass.own.checkpoint_due > Duration::zero()) {
+        pass.computing.reset();
+        co_await write_due_checkpoint(pass.all, pass.own);
+    }
+    if (!pass.computing)
+        pass.computing.emplace(pass.all.observer(), pass.all.host(pass.own.rank),
+                               Work{Work::Kind::gradient, pass.number});
+    const Time begin = pass.all.simulation().now();
+    if (time > Duration::zero()) co_await pass.all.simulation().sleep(time);
+    if (bucket) pass.computing->report_bucket(*bucket, begin, pass.all.simulation().now());
+}
+
+Task<> Backward::go_forward(Pass& pass) {
+    Simulation& simulation = pass.all.simulation();
+    for (std::size_t b = pass.forward_ends.size(); b-- > 0;) {
+        Pending<> arrival = simulation.start(simulation.running_process(), pass.arrived(b));
+        if (!arrival.finished()) pass.computing.reset();
+        co_await std::move(arrival);
+        co_await occupy(pass, pass.go_to(pass.forward_ends[b]), {});
+    }
+}
+
+Task<> Backward::run(std::shared_ptr<Pass> pass) {
+    if (pass->arrived) {
+        co_await go_forward(*pass);
+        pass->x = *pass->read_later;
+    }
+    pass->submit_arithmetic();
+    const std::size_t buckets = pass->complete.size();
+    for (std::size_t i = 0; i < buckets; ++i) {
+        co_await occupy(*pass, pass->go_to(pass->backward_ends[i]), i);
+        if (i == 0 && pass->piece) pass->piece->join();
+        if (i == 0) check_finite(pass->whole, pass->own.rank, pass->number);
+        if (i + 1 == buckets) {
+            ++pass->own.gradients;
+            pass->own.compute_time += pass->reached;
+            pass->computing.reset();
+        }
+        pass->complete[i].fire();
+        co_await pass->all.simulation().sleep(Duration::zero());  // what it wakes asks first
+    }
+}
 
 Backward::Backward(SharedState& shared, WorkerState& own, Vector x)
     : shared_(&shared),
-      own_(&own),
       buckets_(&shared.job.timing.buckets),
       charged_(shared.job.charged ? shared.job.charged : x.layout()),
-      begin_(shared.simulation().now()),
-      gradient_(std::make_shared<Gradient>(shared, own, std::move(x))) {
-    for (const Bucket& bucket : *buckets_) ready_.push_back(slowed(shared, own, bucket.ready));
-}
+      pass_(std::make_shared<Pass>(shared, own, std::move(x), nullptr, nullptr)),
+      running_(shared.simulation().start(shared.simulation().running_process(), run(pass_))) {}
+
+Backward::Backward(SharedState& shared, WorkerState& own, const Vector& x, Arrived arrived)
+    : shared_(&shared),
+      buckets_(&shared.job.timing.buckets),
+      charged_(shared.job.charged ? shared.job.charged : x.layout()),
+      pass_(std::make_shared<Pass>(shared, own, Vector(x.layout()), &x, std::move(arrived))),
+      running_(shared.simulation().start(shared.simulation().running_process(), run(pass_))) {}
 
 std::int64_t Backward::offset(std::size_t i) const {
-    return same_share(gradient_->x.entries(), charged_->offset((*buckets_)[i].first), *charged_);
+    return same_share(pass_->whole.entries(), charged_->offset((*buckets_)[i].first), *charged_);
+}
+
+LayoutPtr Backward::layout(std::size_t i) const {
+    const Bucket& bucket = (*buckets_)[i];
+    if (shared_->job.start.has_values() && charged_ != pass_->x.layout()) {
+        const std::int64_t end = same_share(
+            pass_->x.entries(), charged_->offset(bucket.first + bucket.count), *charged_);
+        return std::make_shared<const Layout>(std::vector<Tensor>{{"part", {end - offset(i)}}});
+    }
+    const auto first = charged_->tensors().begin() + static_cast<std::ptrdiff_t>(bucket.first);
+    return std::make_shared<const Layout>(
+        std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(bucket.count)));
 }
 
 Bytes Backward::weight(std::size_t i) const {
     return shared_->job.wire.weigh(entries_of((*buckets_)[i], *charged_));
 }
 
-Task<Vector> Backward::bucket(std::size_t i) {
-    PACELINE_CHECK(i < buckets_->size(), "a bucket has a number below buckets()");
-    const Bucket& bucket = (*buckets_)[i];
-    if (own_->checkpoint_due > Duration::zero()) {
-        begin_ = later(begin_, own_->checkpoint_due);
-        co_await write_due_checkpoint(*shared_, *own_);
-    }
-    const Duration wait = begin_ + ready_[i] - shared_->simulation().now();
-    if (wait > Duration::zero()) co_await shared_->simulation().sleep(wait);
-    if (gradient_->computing)
-        gradient_->computing->report_bucket(i, i == 0 ? begin_ : begin_ + ready_[i - 1],
-                                            begin_ + ready_[i]);
-    if (gradient_->piece) gradient_->piece->join();
-    const Vector& whole = gradient_->whole;
-    if (i == 0) check_finite(whole, own_->rank, gradient_->number);
-    if (i + 1 == buckets_->size()) {
-        ++own_->gradients;
-        own_->compute_time += ready_[i];
-        gradient_->computing.reset();
-    }
-    LayoutPtr part = layout_of(*charged_, bucket);
-    if (!whole.has_values()) co_return Vector(std::move(part));
-    const std::int64_t begin = offset(i);
-    const std::int64_t end =
-        same_share(whole.entries(), charged_->offset(bucket.first + bucket.count), *charged_);
-    if (charged_ != whole.layout())
-        part = std::make_shared<const Layout>(std::vector<Tensor>{{"part", {end - begin}}});
-    co_return Vector(std::move(part), whole.values().segment(begin, end - begin));
+Signal::Happened Backward::completed(std::size_t i) const {
+    PACELINE_CHECK(i < buckets(), "a bucket has a number below buckets()");
+    return pass_->complete[i].happened(
+        {"backward to complete bucket", static_cast<std::int64_t>(i)});
+}
+
+const Vector& Backward::gradient() const {
+    PACELINE_CHECK(pass_->complete.front().fired(),
+                   "a gradient is asked for after its first bucket");
+    return pass_->whole;
+}
+
+Vector part_of(const Vector& whole, std::int64_t offset, LayoutPtr part) {
+    if (!whole.has_values()) return Vector(std::move(part));
+    const std::int64_t entries = part->entries();
+    return {std::move(part), whole.values().segment(offset, entries)};
 }
 
 }  // namespace paceline

@@ -1,11 +1,13 @@
 #include "algorithms/runtime/computation.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/local_work.hpp"
 #include "algorithms/runtime/node_failures.hpp"
 #include "algorithms/runtime/observed.hpp"
+#include "sim/engine/resource.hpp"
 
 namespace paceline {
 
@@ -32,18 +34,18 @@ Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int6
 
 // These two are not inlined: their frames would become part of a caller's, and frames above a
 // kilobyte leave the quick part of glibc's allocator.
-[[gnu::noinline]] Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time) {
+[[gnu::noinline]] Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
+                                 std::function<void()> work) {
+    const Resource::Lease device = co_await worker.device.acquire();
+    std::optional<LocalWork::Piece> piece;
+    if (work) piece.emplace(all.local_work, std::move(work));
     if (worker.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, worker);
-    const Computing computing(all.observer(), all.host(worker.rank), what);
-    co_await all.simulation().sleep(time);
-    worker.compute_time += time;
-}
-
-Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
-               std::function<void()> work) {
-    LocalWork::Piece piece(all.local_work, std::move(work));
-    co_await compute(all, worker, what, time);
-    piece.join();
+    {
+        const Computing computing(all.observer(), all.host(worker.rank), what);
+        co_await all.simulation().sleep(time);
+        worker.compute_time += time;
+    }
+    if (piece) piece->join();
 }
 
 [[gnu::noinline]] Task<> gradient(SharedState& all, WorkerState& worker, Vector x,

@@ -1,4 +1,12 @@
 // What a worker computes: the values of gradients, and the simulated time that its device takes.
+//
+// A device computes one thing at a time. Gradients, updates, coding and the writing of checkpoints
+// queue on it, first-in first-out by the time of the request, and run to their end; only messages
+// run beside them. The observer hears of a computation when the device has been granted to it. Its
+// slowdown (Job::compute_time) is that of the time of the request. The device of a worker that dies
+// is free again, because the death destroys all that held it or queued on it.
+//
+// Not modelled: kernels that share a device, as small ones of two CUDA streams can.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +31,19 @@ Vector evaluate_gradient(const SharedState& all, int rank, const Vector& x, std:
 /// Returns the mean of all workers' k-th gradients at x.
 Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int64_t k);
 
-/// Takes the time of a computation on the worker's device, after a checkpoint that is due.
-Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time);
-/// The same, with the arithmetic `work`, which is done when the time is over (local_work.hpp).
+/// Takes the time of a computation on the worker's device, after a checkpoint that is due. The
+/// arithmetic `work` is done when the time is over (local_work.hpp); it begins when the device is
+/// granted. Null: none.
 Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
-               std::function<void()> work);
+               std::function<void()> work = nullptr);
 
 /// Computes the worker's next gradient, at x, and passes it to `use` (Worker::gradient).
 Task<> gradient(SharedState& all, WorkerState& worker, Vector x, std::function<void(Vector g)> use);
 /// The same; returns the gradient.
 Task<Vector> gradient(SharedState& all, WorkerState& worker, Vector x);
 
-/// Takes the time of writing the checkpoint that is due on this worker.
+/// Takes the time of writing the checkpoint that is due on this worker. Requires that the caller
+/// holds the device.
 Task<> write_due_checkpoint(SharedState& all, WorkerState& worker);
 
 }  // namespace paceline

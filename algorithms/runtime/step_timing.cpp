@@ -23,7 +23,7 @@ StepTiming make_step_timing(Duration step, const Layout& layout,
     const double all = std::accumulate(work.begin(), work.end(), 0.0);
     const double seconds = to_seconds(step);
 
-    StepTiming timing{step, {}};
+    StepTiming timing{.step = step, .buckets = {}};
     double done = 0;
     std::int64_t held = 0;
     std::size_t end = tensors.size();
@@ -52,6 +52,7 @@ StepTiming accumulated(StepTiming one, int gradients) {
     const Duration before = multiple(gradients - 1, one.step);
     for (Bucket& bucket : one.buckets) bucket.ready = sum(before, bucket.ready);
     one.step = sum(before, one.step);
+    one.gradients *= gradients;
     return one;
 }
 

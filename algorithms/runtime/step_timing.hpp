@@ -33,6 +33,7 @@ std::int64_t entries_of(const Bucket& bucket, const Layout& layout);
 struct StepTiming {
     Duration step{};
     std::vector<Bucket> buckets;  // in the order in which backward completes them; never empty
+    int gradients = 1;            // that a step adds up
 };
 
 /// `tensor_macs[i]` is the part of the layer's multiply-accumulates that is booked on tensor i, in

@@ -158,6 +158,15 @@ Backward Worker::backward(Vector x) {
     return {shared_, own_, std::move(x)};
 }
 
+Backward Worker::forward_and_backward(const Vector& x,
+                                      std::function<Task<>(std::size_t bucket)> arrived) {
+    return {shared_, own_, x, std::move(arrived)};
+}
+
+const StepTiming& Worker::timing() const {
+    return shared_.job.timing;
+}
+
 Task<> Worker::update() {
     const Duration work = shared_.job.update;
     if (work > Duration::zero())
@@ -172,14 +181,6 @@ Task<> Worker::update_part(std::int64_t begin, std::int64_t end, std::int64_t en
     const Duration work = until(end) - until(begin);
     if (work > Duration::zero())
         co_await paceline::compute(shared_, own_, {Work::Kind::update, own_.step}, work);
-}
-
-const std::vector<Bucket>& Worker::buckets() const {
-    return shared_.job.timing.buckets;
-}
-
-Task<> Worker::compute(Duration time) {
-    return paceline::compute(shared_, own_, {}, time);
 }
 
 Task<> Worker::compute(Duration time, std::function<void()> work) {

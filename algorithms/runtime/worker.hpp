@@ -50,6 +50,7 @@
 namespace paceline {
 
 class Backward;
+struct StepTiming;
 struct SharedState;
 struct WorkerState;
 
@@ -106,7 +107,7 @@ class Worker {
     /// Returns the number of samples that worker `rank` trains on; 1 if it is not known.
     [[nodiscard]] double samples(int rank) const;
 
-    // --- computation ---
+    // --- computation, one at a time: the device is a resource (computation.hpp) ---
 
     /// Returns the stochastic gradient at x as passed; takes the time of a step. Throws Diverged if
     /// the gradient is not finite.
@@ -117,20 +118,24 @@ class Worker {
     /// Equals gradient(x) followed by its all_reduce, for an x that is equal on all workers. It
     /// takes the same time, but forms the mean gradient over all batches at once.
     Task<Vector> mean_gradient(Vector x, AllReducePlan how);
-    /// Begins a backward pass that completes the gradient bucket by bucket. Await the buckets in
-    /// order, and the last one before the next computation.
+    /// Begins the computation of the gradient at x as passed, which becomes complete bucket by
+    /// bucket (backward.hpp). Await the last bucket before the next gradient.
     [[nodiscard]] Backward backward(Vector x);
-    /// Returns the buckets that backward completes, in order.
-    [[nodiscard]] const std::vector<Bucket>& buckets() const;
+    /// The same, but the layers of each bucket wait in the forward pass until `arrived(bucket)` has
+    /// returned. The gradient is that at x as it is when the forward pass is over. Requires that x
+    /// outlives the forward pass.
+    [[nodiscard]] Backward forward_and_backward(const Vector& x,
+                                                std::function<Task<>(std::size_t bucket)> arrived);
+    /// Returns how long a gradient takes, and when its buckets are complete.
+    [[nodiscard]] const StepTiming& timing() const;
     /// Takes the time of the optimizer's work at the end of a step.
     Task<> update();
     /// Takes the share of that time for the entries [begin, end) of `entries`.
     Task<> update_part(std::int64_t begin, std::int64_t end, std::int64_t entries);
-    /// Takes the time of any other work of this node's device.
-    Task<> compute(Duration time);
-    /// The same, with the arithmetic `work`, which is done when the time is over (local_work.hpp).
-    /// Requires that `work` changes only state of this worker.
-    Task<> compute(Duration time, std::function<void()> work);
+    /// Takes the time of any other work of this node's device, once the device is free. The
+    /// arithmetic `work` is done when the time is over (local_work.hpp); null: none. Requires that
+    /// `work` changes only state of this worker.
+    Task<> compute(Duration time, std::function<void()> work = nullptr);
 
     // --- communication ---
 

@@ -8,6 +8,7 @@
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/channel.hpp"
+#include "sim/engine/resource.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/stream.hpp"
 
@@ -26,6 +27,7 @@ struct WorkerState {
     Duration checkpoint_due{};                 // time to write one before the next computation
     std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group
     std::map<int, Channel<Letter>> boxes{};
+    Resource device{1};  // computes one thing at a time: gradients, coding, updates, checkpoints
 
     // Each round of a group has a stream of its own. Its number is the same on each member, and no
     // other collective has it.

@@ -19,7 +19,8 @@ inline Task<> overlapped_reductions(Worker& self, AllReduce how) {
         Backward backward = self.backward(self.model());
         std::vector<Pending<Vector>> reductions;
         for (std::size_t i = 0; i < backward.buckets(); ++i) {
-            Vector part = co_await backward.bucket(i);
+            co_await backward.completed(i);
+            Vector part = part_of(backward.gradient(), backward.offset(i), backward.layout(i));
             reductions.push_back(self.start(self.all_reduce(std::move(part), how)));
         }
         for (Pending<Vector>& reduction : reductions) co_await std::move(reduction);

@@ -62,7 +62,8 @@ Task<> note_buckets(Worker& self, std::vector<Seen>& seen) {
         Backward backward = self.backward(x);
         x *= -3;
         for (std::size_t i = 0; i < backward.buckets(); ++i) {
-            Vector part = co_await backward.bucket(i);
+            co_await backward.completed(i);
+            Vector part = part_of(backward.gradient(), backward.offset(i), backward.layout(i));
             seen.push_back({now_of(self), std::move(part)});
         }
     }
