@@ -4,8 +4,6 @@
 #include <map>
 
 #include "algorithms/collective/collective.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
-#include "algorithms/dense/overlapped_sgd.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/sparse_forms.hpp"
