@@ -20,12 +20,12 @@ std::string tag_of(const std::string& name, const Piece& piece) {
     return piece.number == 0 ? of : of + ", piece " + std::to_string(piece.number);
 }
 
-int stream_of(const Schedule& schedule, const Piece& piece) {
+int stream_of(const ExchangeSchedule& schedule, const Piece& piece) {
     return static_cast<int>(piece.number) % schedule.streams;
 }
 
 std::vector<Piece> pieces_of(const Worker& self, const ExchangeOptions& options) {
-    const Schedule& schedule = options.schedule;
+    const ExchangeSchedule& schedule = options.schedule;
     const LayoutPtr charged = with_left_out(self.charged_layout(), options.codec.leave_out);
     const LayoutPtr layout =
         self.stands_in() ? with_left_out(self.current_model().layout(), options.codec.leave_out)

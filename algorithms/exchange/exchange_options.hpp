@@ -10,7 +10,7 @@ namespace paceline {
 struct ExchangeOptions {
     Codec codec{};
     TransportPlan transport{};
-    Schedule schedule{};
+    ExchangeSchedule schedule{};
 };
 
 }  // namespace paceline

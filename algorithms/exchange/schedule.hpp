@@ -30,7 +30,7 @@ namespace paceline {
 enum class Begin : std::uint8_t { after_backward, beside_backward, into_forward };
 enum class Order : std::uint8_t { fifo, priority };
 
-struct Schedule {
+struct ExchangeSchedule {
     bool whole = true;  // one piece; otherwise the job's buckets
     Begin begin = Begin::after_backward;
     Order order = Order::fifo;

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "sim/engine/check.hpp"
 
@@ -63,8 +64,7 @@ std::optional<Duration> zero_one_step_time(const ZeroOneAdamOptions& options, st
             return sum(in.timing.step, in.update);
         case ZeroOneStep::compressed_gradient:
         case ZeroOneStep::compressed_update:
-            return one_bit_step_time(std::get<OneBitCodec>(options.exchange.codec.coder).fused,
-                                     options.exchange.codec.coding, in);
+            return exchange_step_time(options.exchange, 0, in);
     }
     PACELINE_CHECK(false, "every kind of step has its time");
 }
@@ -100,7 +100,7 @@ std::int64_t zero_one_messages(const ZeroOneAdamOptions& options, std::int64_t k
             return 0;
         case ZeroOneStep::compressed_gradient:
         case ZeroOneStep::compressed_update:
-            return one_bit_messages(std::get<OneBitCodec>(options.exchange.codec.coder).fused, in);
+            return exchange_messages(options.exchange, in);
     }
     PACELINE_CHECK(false, "every kind of step has its messages");
 }

@@ -17,15 +17,15 @@ namespace paceline {
 
 namespace {
 
-using Known = std::optional<Duration>;  // empty if no closed form is known
+using MaybeTime = std::optional<Duration>;  // empty if no closed form is known
 
-Known plus(Known a, Known b) {
+MaybeTime added(MaybeTime a, MaybeTime b) {
     if (!a || !b) return std::nullopt;
     return sum(*a, *b);
 }
 
 // Returns what joins all n workers uniformly, if anything does: their bus or the star.
-std::optional<IdleStar> as_one_star(int n, const IdleNetwork& network) {
+std::optional<IdleStar> lone_star(int n, const IdleNetwork& network) {
     if (network.bus && n > network.devices) return std::nullopt;
     return network.bus ? *network.bus : network.star;
 }
@@ -62,8 +62,8 @@ struct CompressedForm {
     }
 };
 
-Known two_phase_form(const CompressedForm& f, std::int64_t passes) {
-    const auto star = as_one_star(f.n, f.network);
+MaybeTime two_phase_form(const CompressedForm& f, std::int64_t passes) {
+    const auto star = lone_star(f.n, f.network);
     if (!star) return std::nullopt;
     const Layout chunk = longest_part(f.layout, f.n);
     const Bytes longest = packed(f.compressor, chunk, f.in.wire);
@@ -73,8 +73,8 @@ Known two_phase_form(const CompressedForm& f, std::int64_t passes) {
     return sum(sum(f.encoding(f.layout, passes), phases), sum(owner, f.decoding(f.layout, 1)));
 }
 
-Known servers_form(const CompressedForm& f, std::int64_t passes) {
-    const auto star = as_one_star(f.n, f.network);
+MaybeTime servers_form(const CompressedForm& f, std::int64_t passes) {
+    const auto star = lone_star(f.n, f.network);
     if (!star) return std::nullopt;
     const int servers = std::min(f.transport.servers, f.n);
     const Layout shard = longest_part(f.layout, servers);
@@ -94,24 +94,24 @@ Known servers_form(const CompressedForm& f, std::int64_t passes) {
     return sum(sum(phase(up), phase(both)), sum(work, coding));
 }
 
-Known scalers_form(const CompressedForm& f) {
+MaybeTime scalers_form(const CompressedForm& f) {
     if (!f.compressor.scaler) return Duration{};
     const auto tensors = static_cast<std::int64_t>(f.layout.tensors().size());
     return all_reduce_time(AllReduce::recursive_doubling, f.n, Bytes{4 * tensors}, f.network);
 }
 
-Known compressed_form(const CompressedForm& f, std::int64_t passes) {
-    Known travel;
+MaybeTime compressed_form(const CompressedForm& f, std::int64_t passes) {
+    MaybeTime travel;
     switch (f.transport.carrier) {
         case Carrier::all_reduce: {
             Bytes size = packed(f.compressor, f.layout, f.in.wire);
             if (f.compressor.bits_of_sum) size = sum_bytes(f.compressor, f.layout, f.n);
-            travel = plus(sum(f.encoding(f.layout, passes), f.decoding(f.layout, 1)),
+            travel = added(sum(f.encoding(f.layout, passes), f.decoding(f.layout, 1)),
                           all_reduce_time(f.transport.all_reduce, f.n, size, f.network));
             break;
         }
         case Carrier::all_gather:
-            travel = plus(sum(f.encoding(f.layout, passes), f.decoding(f.layout, f.n)),
+            travel = added(sum(f.encoding(f.layout, passes), f.decoding(f.layout, f.n)),
                           all_gather_time(f.transport.all_gather, f.n,
                                           packed(f.compressor, f.layout, f.in.wire), f.network));
             break;
@@ -124,21 +124,21 @@ Known compressed_form(const CompressedForm& f, std::int64_t passes) {
         case Carrier::sparse_all_reduce:
             break;
     }
-    return plus(travel, scalers_form(f));
+    return added(travel, scalers_form(f));
 }
 
-Known low_rank_form(const ExchangeOptions& options, const Layout& layout, std::int64_t passes,
+MaybeTime low_rank_form(const ExchangeOptions& options, const Layout& layout, std::int64_t passes,
                     int n, const IdleNetwork& network) {
     if (options.transport.carrier != Carrier::all_reduce) return std::nullopt;
     const LowRankBytes size = low_rank_bytes(std::get<LowRankCodec>(options.codec.coder), layout);
     const AllReducePlan plan = options.transport.all_reduce;
     const Duration coding =
         coding_time(options.codec.coding, low_rank_passes + passes, layout.entries());
-    return plus(coding, plus(all_reduce_time(plan, n, size.left, network),
+    return added(coding, added(all_reduce_time(plan, n, size.left, network),
                              all_reduce_time(plan, n, size.right, network)));
 }
 
-Known sparse_form(const ExchangeOptions& options, const Layout& layout, int n,
+MaybeTime sparse_form(const ExchangeOptions& options, const Layout& layout, int n,
                   const StepModelInput& in, const IdleNetwork& network, double density) {
     if (options.transport.carrier == Carrier::servers) return std::nullopt;
     StepModelInput whole = in;
@@ -152,7 +152,7 @@ Known sparse_form(const ExchangeOptions& options, const Layout& layout, int n,
 }
 
 // Returns the time of an exchange among n workers of a network, as if it were flat.
-Known flat_form(const ExchangeOptions& options, const Layout& layout, std::int64_t passes, int n,
+MaybeTime flat_form(const ExchangeOptions& options, const Layout& layout, std::int64_t passes, int n,
                 const StepModelInput& in, const IdleNetwork& network, double density) {
     if (const auto* const compressor = std::get_if<Compressor>(&options.codec.coder))
         return compressed_form(
@@ -175,7 +175,7 @@ Duration rooted_time(int devices, Bytes size, const IdleStar& bus) {
                sum(bus.latency, ((devices - 1) * chunk) / bus.bandwidth));
 }
 
-Known by_machine_form(const ExchangeOptions& options, const Layout& layout, std::int64_t passes,
+MaybeTime by_machine_form(const ExchangeOptions& options, const Layout& layout, std::int64_t passes,
                       const StepModelInput& in, double density) {
     const TransportPlan& transport = options.transport;
     if (!in.network.bus || transport.encoded_inside) return std::nullopt;
@@ -190,13 +190,13 @@ Known by_machine_form(const ExchangeOptions& options, const Layout& layout, std:
     if (transport.machines == ByMachine::leaders) {
         between.star.bandwidth = std::min(between.star.bandwidth, bus.bandwidth);
         const Duration inside = multiple(2, rooted_time(devices, dense, bus));
-        return plus(sum(inside, coding(passes)),
+        return added(sum(inside, coding(passes)),
                     flat_form(options, layout, 0, machines, in, between, density));
     }
     between.star.bandwidth = std::min(Bandwidth{between.star.bandwidth.bits_per_second / devices},
                                       bus.bandwidth);
     const Duration inside = multiple(2, ring_reduce_scatter_time(devices, dense, bus));
-    return plus(sum(inside, coding(passes)),
+    return added(sum(inside, coding(passes)),
                 flat_form(options, longest_part(layout, devices), 0, machines, in, between,
                           density));
 }
@@ -299,17 +299,17 @@ std::optional<Duration> exchange_time(const ExchangeOptions& options, const Layo
 std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::int64_t passes,
                                            const StepModelInput& in, double density) {
     const LayoutPtr charged = charged_of(options, in);
-    const Schedule& schedule = options.schedule;
+    const ExchangeSchedule& schedule = options.schedule;
     if (schedule.partition || schedule.streams > 1 || schedule.order == Order::priority ||
         schedule.begin == Begin::into_forward)
         return std::nullopt;
     if (schedule.whole || in.timing.buckets.size() == 1)
-        return plus(sum(in.timing.step, in.update),
+        return added(sum(in.timing.step, in.update),
                     exchange_time(options, *charged, passes, in, density));
     if (is_coded(options) || passes > 0) return std::nullopt;
     Duration end{};  // of the exchanges so far
     for (const Bucket& bucket : in.timing.buckets) {
-        const Known travel = exchange_time(options, layout_of(bucket, *charged), 0, in, density);
+        const MaybeTime travel = exchange_time(options, layout_of(bucket, *charged), 0, in, density);
         if (!travel) return std::nullopt;
         const Duration ready =
             schedule.begin == Begin::after_backward ? in.timing.step : bucket.ready;

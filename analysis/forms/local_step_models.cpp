@@ -5,21 +5,25 @@
 #include <vector>
 
 #include "algorithms/local/local_sgd.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/gossip_step_models.hpp"
 
 namespace paceline {
 
 namespace {
 
-std::optional<Duration> average_time(const AllReducePlan& plan, const StepModelInput& in) {
-    return all_reduce_time(plan, in.workers, in.wire.weigh(in.layout->entries()), in.network);
+std::optional<Duration> average_time(const ExchangeOptions& exchange, StepModelInput in) {
+    in.timing.step = {};
+    in.update = {};
+    for (Bucket& bucket : in.timing.buckets) bucket.ready = {};
+    return exchange_step_time(exchange, 0, in);
 }
 
 // Returns t plus the time of `vectors` averages.
 std::optional<Duration> with_averages(std::optional<Duration> t, int vectors,
-                                      const AllReducePlan& plan, const StepModelInput& in) {
+                                      const ExchangeOptions& exchange, const StepModelInput& in) {
     if (!t || vectors == 0) return t;
-    const std::optional<Duration> average = average_time(plan, in);
+    const std::optional<Duration> average = average_time(exchange, in);
     if (!average) return std::nullopt;
     return sum(*t, multiple(vectors, *average));
 }
@@ -55,29 +59,29 @@ Duration lone_step_time(const StepModelInput& in) {
     return sum(in.timing.step, in.update);
 }
 
-std::optional<Duration> averaged_step_time(const AllReducePlan& plan, std::int64_t period,
+std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange, std::int64_t period,
                                            std::int64_t k, const StepModelInput& in) {
-    return with_averages(lone_step_time(in), ends_block(k, period) ? 1 : 0, plan, in);
+    return with_averages(lone_step_time(in), ends_block(k, period) ? 1 : 0, exchange, in);
 }
 
 std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& options, std::int64_t k,
                                                  const StepModelInput& in) {
     return with_averages(lone_step_time(in), options.averages_after(k) ? 1 : 0,
-                         options.exchange.transport.all_reduce, in);
+                         options.exchange, in);
 }
 
 std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mixing* mixing,
                                          std::int64_t k, const StepModelInput& in) {
     return with_averages(base_step_time(options.base, mixing, k % options.period, in),
                          ends_block(k, options.period) ? averaged_vectors(options) : 0,
-                         options.exchange.transport.all_reduce, in);
+                         options.exchange, in);
 }
 
-std::optional<Duration> overlapped_average_step_time(const AllReducePlan& plan, std::int64_t period,
+std::optional<Duration> overlapped_average_step_time(const ExchangeOptions& exchange, std::int64_t period,
                                                      std::int64_t k, const StepModelInput& in) {
     const Duration lone = lone_step_time(in);
     if (!ends_block(k, period)) return lone;
-    const std::optional<Duration> average = average_time(plan, in);
+    const std::optional<Duration> average = average_time(exchange, in);
     if (!average) return std::nullopt;
     const Duration hidden = multiple(period, lone);
     return sum(lone, std::max(Duration::zero(), *average - hidden));

@@ -3,6 +3,8 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <optional>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,10 +15,11 @@
 #include "algorithms/adaptive/one_bit_lamb.hpp"
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 #include "algorithms/adaptive/zero_one_adam.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/adaptive_step_models.hpp"
-#include "analysis/forms/message_counts.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
 namespace paceline {
@@ -51,85 +54,84 @@ AlgorithmChoice with_all_reduce(const ObjectReader& read, const AlgorithmInput& 
     return choice;
 }
 
-void cost_as_dense(AlgorithmChoice& choice, const AllReducePlan& plan) {
+// The same for methods whose gradients take any exchange; dense unless it is chosen.
+AlgorithmChoice with_exchange(const ObjectReader& read, const AlgorithmInput& in,
+                              ExchangeOptions& options) {
+    AllReducePlan plan;
+    AlgorithmChoice choice = with_all_reduce(read, in, plan);
+    options = read_exchange(read, in, dense_exchange(plan), choice);
     choice.vectors = vectors_of_replicas;
-    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
-        return wire.weigh(layout.entries());
-    };
-    choice.model_step = [plan](const StepModelInput& in, std::int64_t, double) {
-        return dense_sgd_step_time({plan}, in);
-    };
-    choice.messages = [plan](const StepModelInput& in, std::int64_t) {
-        return all_reduce_messages(plan, in.workers, in.wire.weigh(in.layout->entries()));
-    };
+    cost_by_exchange(choice, in, options);
+    return choice;
 }
 
-Bytes final_bytes(const Layout& layout, int workers, bool fused) {
-    const auto copy = std::make_shared<const Layout>(layout);
-    return one_bit_bytes(fused ? fused_buffer(copy, workers) : buffer_per_tensor(copy, workers));
+// Returns the exchange with one buffer for the whole vector, if it has one for each tensor.
+std::optional<ExchangeOptions> as_fused(ExchangeOptions options) {
+    auto* const one_bit = std::get_if<OneBitCodec>(&options.codec.coder);
+    if (one_bit == nullptr || one_bit->fused) return std::nullopt;
+    one_bit->fused = true;
+    return options;
 }
 
-// Sets the cost of a dense warm-up of this many steps, then of a compressed all-reduce in every
-// step.
+// Sets the cost of a warm-up of this many steps by one exchange, then of another in every step.
 void cost_in_two_stages(AlgorithmChoice& choice, const AlgorithmInput& in,
-                        const AllReducePlan& plan, std::int64_t freeze_step, bool fused,
-                        CodingCost coding) {
-    choice.meets_everybody = true;
+                        const ExchangeOptions& warm_up, const ExchangeOptions& options,
+                        std::int64_t freeze_step) {
+    const auto at_step = [=](std::int64_t k) -> const ExchangeOptions& {
+        return k < freeze_step ? warm_up : options;
+    };
     choice.contribution = [=, wire = choice.wire, workers = in.workers](const Layout& layout,
                                                                         std::int64_t k, double) {
-        return k < freeze_step ? wire.weigh(layout.entries()) : final_bytes(layout, workers, fused);
+        return form_of_contribution(at_step(k), layout, wire, workers);
     };
-    if (!fused)
+    if (const auto fused = as_fused(options))
         choice.fused_step = [=](const StepModelInput& at, std::int64_t k) {
-            return k < freeze_step ? dense_sgd_step_time({plan}, at)
-                                   : one_bit_step_time(true, coding, at);
+            return exchange_step_time(k < freeze_step ? warm_up : *fused, 0, at);
         };
     choice.stage = [freeze_step](std::int64_t k, double) { return k < freeze_step ? 0.0 : 1.0; };
     choice.model_step = [=](const StepModelInput& at, std::int64_t k, double) {
-        return k < freeze_step ? dense_sgd_step_time({plan}, at)
-                               : one_bit_step_time(fused, coding, at);
+        return exchange_step_time(at_step(k), 0, at);
     };
     choice.messages = [=](const StepModelInput& at, std::int64_t k) {
-        return k < freeze_step
-                   ? all_reduce_messages(plan, at.workers, at.wire.weigh(at.layout->entries()))
-                   : one_bit_messages(fused, at);
+        return exchange_messages(at_step(k), at);
     };
 }
 
 AlgorithmChoice read_adam(const ObjectReader& read, const AlgorithmInput& in) {
     DenseAdamOptions options;
-    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    AlgorithmChoice choice = with_exchange(read, in, options.exchange);
     options.rule = read_rule(read, in, options.rule);
     if (const auto p = read.optional("bias_correction")) options.rule.bias_correction = as_bool(*p);
     choice.run = [options](Worker& worker) { return dense_adam(worker, options); };
-    cost_as_dense(choice, options.all_reduce);
     return choice;
 }
 
 AlgorithmChoice read_lamb(const ObjectReader& read, const AlgorithmInput& in) {
     DenseLambOptions options;
-    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    AlgorithmChoice choice = with_exchange(read, in, options.exchange);
     options.rule.adam = read_rule(read, in, options.rule.adam);
     if (const auto p = read.optional("bias_correction"))
         options.rule.adam.bias_correction = as_bool(*p);
     read_trust(read, options.rule);
     choice.run = [options](Worker& worker) { return dense_lamb(worker, options); };
-    cost_as_dense(choice, options.all_reduce);
     return choice;
 }
 
 AlgorithmChoice read_one_bit_adam(const ObjectReader& read, const AlgorithmInput& in) {
     OneBitAdamOptions options;
-    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    AllReducePlan plan;
+    AlgorithmChoice choice = with_all_reduce(read, in, plan);
+    options.warm_up = dense_exchange(plan);
     options.rule = read_rule(read, in, options.rule);
     if (const auto p = read.optional("freeze_step"))
         options.freeze_step = as_integer(*p, 1, most_steps_of_an_option);
-    if (const auto p = read.optional("fused")) options.fused = as_bool(*p);
+    bool fused = false;
+    if (const auto p = read.optional("fused")) fused = as_bool(*p);
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
-    options.coding = read_coding(read);
+    const CodingCost coding = read_coding(read);
+    options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
     choice.run = [options](Worker& worker) { return one_bit_adam(worker, options); };
-    cost_in_two_stages(choice, in, options.all_reduce, options.freeze_step, options.fused,
-                       options.coding);
+    cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
     return choice;
 }
 
@@ -146,17 +148,19 @@ void read_factor(const ObjectReader& read, OneBitLambOptions& options) {
 
 AlgorithmChoice read_one_bit_lamb(const ObjectReader& read, const AlgorithmInput& in) {
     OneBitLambOptions options;
-    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    AllReducePlan plan;
+    AlgorithmChoice choice = with_all_reduce(read, in, plan);
+    options.warm_up = dense_exchange(plan);
     options.rule.adam = read_rule(read, in, options.rule.adam);
     read_trust(read, options.rule);
     read_factor(read, options);
     if (const auto p = read.optional("freeze_step"))
         options.freeze_step = as_integer(*p, 1, most_steps_of_an_option);
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
-    options.coding = read_coding(read);
+    const CodingCost coding = read_coding(read);
+    options.exchange = read_exchange(read, in, one_bit_exchange(/*fused=*/true, coding), choice);
     choice.run = [options](Worker& worker) { return one_bit_lamb(worker, options); };
-    cost_in_two_stages(choice, in, options.all_reduce, options.freeze_step, /*fused=*/true,
-                       options.coding);
+    cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
     return choice;
 }
 
@@ -178,32 +182,35 @@ void read_intervals(const ObjectReader& read, ZeroOneAdamOptions& options) {
 Bytes zero_one_bytes(const ZeroOneAdamOptions& options, const Layout& layout, WireFormat wire,
                      int workers, std::int64_t k) {
     if (zero_one_step(options, k) == ZeroOneStep::exact) return wire.weigh(layout.entries());
-    const Bytes exchange = final_bytes(layout, workers, options.fused);
+    const Bytes exchange = form_of_contribution(options.exchange, layout, wire, workers);
     const std::int64_t interval = zero_one_interval(options, k);
     return Bytes{std::max<std::int64_t>(exchange.count / interval, 1)};
 }
 
 AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInput& in) {
     ZeroOneAdamOptions options;
-    AlgorithmChoice choice = with_all_reduce(read, in, options.all_reduce);
+    AllReducePlan plan;
+    AlgorithmChoice choice = with_all_reduce(read, in, plan);
+    options.exact = dense_exchange(plan);
     options.rule = read_rule(read, in, options.rule);
     read_intervals(read, options);
-    if (const auto p = read.optional("fused")) options.fused = as_bool(*p);
+    bool fused = false;
+    if (const auto p = read.optional("fused")) fused = as_bool(*p);
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
-    options.coding = read_coding(read);
-
-    choice.meets_everybody = true;
+    const CodingCost coding = read_coding(read);
+    options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
     choice.run = [options](Worker& worker) { return zero_one_adam(worker, options); };
     choice.contribution = [options, wire = choice.wire, workers = in.workers](
                               const Layout& layout, std::int64_t k, double) {
         return zero_one_bytes(options, layout, wire, workers, k);
     };
-    if (!options.fused)
-        choice.fused_step = [options](const StepModelInput& at, std::int64_t k) {
-            ZeroOneAdamOptions fused = options;
-            fused.fused = true;
-            return zero_one_step_time(fused, k, at);
+    if (const auto as_one = as_fused(options.exchange)) {
+        ZeroOneAdamOptions other = options;
+        other.exchange = *as_one;
+        choice.fused_step = [other](const StepModelInput& at, std::int64_t k) {
+            return zero_one_step_time(other, k, at);
         };
+    }
     choice.stage = [options](std::int64_t k, double) {
         return static_cast<double>(zero_one_stretch(options, k));
     };

@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "algorithms/dense/dense_sgd.hpp"
-#include "analysis/forms/message_counts.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
 #include "analysis/forms/step_models.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
 
 namespace paceline {
 
@@ -35,27 +35,11 @@ void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
     if (plan.first_server_node) choice.server_nodes = plan.servers;
 }
 
-AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
-                      const AllReducePlan& otherwise) {
-    AlgorithmChoice choice;
-    DenseSgdOptions options{.all_reduce = otherwise};
-    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
-    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-
-    use_servers(choice, options.all_reduce);
-    choice.vectors = vectors_of_replicas;
-    options.rule = rule_of(in.optimizer);
-    choice.run = [options](Worker& worker) { return dense_sgd(worker, options); };
-    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
-        return wire.weigh(layout.entries());
-    };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
-        return dense_sgd_step_time(options, in);
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t) {
-        return all_reduce_messages(options.all_reduce, in.workers,
-                                   in.wire.weigh(in.layout->entries()));
-    };
+AlgorithmChoice synchronous(AlgorithmChoice choice, const AlgorithmInput& in,
+                            const ExchangeOptions& exchange) {
+    const SynchronousSgdOptions options{exchange, rule_of(in.optimizer)};
+    cost_by_exchange(choice, in, exchange);
+    choice.run = [options](Worker& worker) { return synchronous_sgd(worker, options); };
     return choice;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "algorithms/compression/coding.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 
@@ -33,9 +34,9 @@ MomentumRule rule_of(const Optimizer& optimizer);
 /// Records what an all-reduce by servers needs.
 void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan);
 
-/// Reads dense SGD with its "all_reduce" and "wire". The default all-reduce is `otherwise`.
-AlgorithmChoice dense(const ObjectReader& read, const AlgorithmInput& in,
-                      const AllReducePlan& otherwise);
+/// Returns synchronous SGD by this exchange, with its costs.
+AlgorithmChoice synchronous(AlgorithmChoice choice, const AlgorithmInput& in,
+                            const ExchangeOptions& exchange);
 
 /// Reads what all methods that average with neighbors in every step share: the "mixing" and the
 /// "wire". They send `vectors` vectors to each neighbor, after the gradient or (`beside`)

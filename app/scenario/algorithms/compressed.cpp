@@ -1,19 +1,21 @@
 // Methods that compress what they send.
 #include <array>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/compressed/choco_sgd.hpp"
-#include "algorithms/compressed/compressed_sgd.hpp"
 #include "algorithms/compressed/ef_sign_sgd.hpp"
 #include "algorithms/compressed/power_sgd.hpp"
 #include "algorithms/compressed/sign_sgd.hpp"
 #include "algorithms/compression/signs.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/compressed_step_models.hpp"
-#include "analysis/forms/message_counts.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
 namespace paceline {
@@ -35,17 +37,17 @@ bool names_a_gather(const Place& exchange) {
 }
 
 // Messages that can be added are exchanged with an all-reduce, others with an all-gather.
-void read_exchange(const ObjectReader& read, const AlgorithmInput& in,
-                   CompressedSgdOptions& options) {
+void read_old_exchange(const ObjectReader& read, const AlgorithmInput& in,
+                       ExchangeOptions& options) {
     const auto exchange = read.optional("exchange");
     if (!exchange) return;
-    const Compressor& compressor = options.compressor;
+    const auto& compressor = std::get<Compressor>(options.codec.coder);
     const bool gathered = compressor.aggregation == Aggregation::gathered;
     if (names_a_gather(*exchange) && !gathered)
         exchange->refuse(fmt::format(
             "messages of \"{}\" add up: name an all-reduce, such as \"ring\"", compressor.name));
     if (!gathered) {
-        options.all_reduce = read_all_reduce(*exchange, in);
+        options.transport.all_reduce = read_all_reduce(*exchange, in);
         return;
     }
     if (!names_a_gather(*exchange))
@@ -53,81 +55,57 @@ void read_exchange(const ObjectReader& read, const AlgorithmInput& in,
             fmt::format("messages of \"{}\" do not add up: \"all-gather-ring\" or "
                         "\"all-gather-bruck\"",
                         compressor.name));
-    options.all_gather = read_gather(read);
-}
-
-// Sets what the methods that all-gather a message of `compressor` have in common.
-template <class Options>
-AlgorithmChoice gathering(const Compressor& compressor, const Options& options,
-                          Task<> (*algorithm)(Worker&, Options),
-                          std::optional<Duration> (*step)(const Options&, const StepModelInput&)) {
-    AlgorithmChoice choice;
-    choice.run = [=](Worker& worker) { return algorithm(worker, options); };
-    choice.contribution = [=](const Layout& layout, std::int64_t, double) {
-        return message_bytes(compressor, layout);
-    };
-    choice.model_step = [=](const StepModelInput& in, std::int64_t, double) {
-        return step(options, in);
-    };
-    choice.messages = [how = options.all_gather](const StepModelInput& in, std::int64_t) {
-        return all_gather_messages(how, in.workers);
-    };
-    return choice;
+    options.transport.all_gather = read_gather(read);
 }
 
 AlgorithmChoice read_compressed(const ObjectReader& read, const AlgorithmInput& in) {
-    CompressedSgdOptions options;
-    options.compressor =
+    const Compressor compressor =
         read_compressor(read.required("compressor", "such as {\"kind\": \"qsgd\"}"));
-    options.error_feedback = !options.compressor.unbiased;
-    if (const auto p = read.optional("error_feedback")) options.error_feedback = as_bool(*p);
-    read_exchange(read, in, options);
-    options.coding = read_coding(read);
-    options.rule = rule_of(in.optimizer);
-
-    AlgorithmChoice choice =
-        gathering(options.compressor, options, &compressed_sgd, &compressed_sgd_step_time);
-    if (options.compressor.aggregation == Aggregation::gathered) return choice;
-    use_servers(choice, options.all_reduce);
-    choice.messages = [options](const StepModelInput& in, std::int64_t) {
-        return all_reduce_messages(options.all_reduce, in.workers,
-                                   message_bytes(options.compressor, *in.layout));
-    };
-    return choice;
+    bool feedback = !compressor.unbiased;
+    if (const auto p = read.optional("error_feedback")) feedback = as_bool(*p);
+    ExchangeOptions options = compressed_exchange(compressor, feedback, read_coding(read));
+    read_old_exchange(read, in, options);
+    AlgorithmChoice choice;
+    options = read_exchange(read, in, std::move(options), choice);
+    return synchronous(std::move(choice), in, options);
 }
 
 AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
-    const SignSgdOptions options{in.optimizer.momentum, read_gather(read), read_coding(read)};
-    return gathering(make_sign(), options, &sign_sgd, &sign_sgd_step_time);
+    Compressor votes = make_sign();
+    votes.majority = true;
+    AlgorithmChoice choice;
+    const SignSgdOptions options{
+        in.optimizer.momentum,
+        read_exchange(read, in,
+                      compressed_exchange(votes, false, read_coding(read), {}, read_gather(read)),
+                      choice)};
+    cost_by_exchange(choice, in, options.exchange, sign_momentum_passes);
+    choice.run = [options](Worker& worker) { return sign_sgd(worker, options); };
+    return choice;
 }
 
-AlgorithmChoice read_ef_sign(const ObjectReader& read, const AlgorithmInput& /*in*/) {
-    const EfSignSgdOptions options{read_gather(read), read_coding(read)};
-    return gathering(make_scaled_sign(), options, &ef_sign_sgd, &ef_sign_sgd_step_time);
+AlgorithmChoice read_ef_sign(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
+    const EfSignSgdOptions options{read_exchange(
+        read, in,
+        compressed_exchange(make_scaled_sign(), true, read_coding(read), {}, read_gather(read)),
+        choice)};
+    cost_by_exchange(choice, in, options.exchange);
+    choice.run = [options](Worker& worker) { return ef_sign_sgd(worker, options); };
+    return choice;
 }
 
 AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
+    std::int64_t rank = LowRankCodec{}.rank;
+    if (const auto p = read.optional("rank")) rank = as_integer(*p, 1, 1'000'000);
+    AllReducePlan plan;
+    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
     AlgorithmChoice choice;
-    PowerSgdOptions options;
-    if (const auto p = read.optional("rank")) options.rank = as_integer(*p, 1, 1'000'000);
-    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
-    options.coding = read_coding(read);
-    options.rule = rule_of(in.optimizer);
-
-    use_servers(choice, options.all_reduce);
+    const PowerSgdOptions options{
+        read_exchange(read, in, low_rank_exchange(rank, plan, read_coding(read)), choice),
+        rule_of(in.optimizer)};
+    cost_by_exchange(choice, in, options.exchange);
     choice.run = [options](Worker& worker) { return power_sgd(worker, options); };
-    choice.contribution = [options](const Layout& layout, std::int64_t, double) {
-        const PowerSgdMessages messages = power_sgd_messages(options, layout);
-        return messages.left + messages.right;
-    };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
-        return power_sgd_step_time(options, in);
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t) {
-        const PowerSgdMessages messages = power_sgd_messages(options, *in.layout);
-        return all_reduce_messages(options.all_reduce, in.workers, messages.left) +
-               all_reduce_messages(options.all_reduce, in.workers, messages.right);
-    };
     return choice;
 }
 

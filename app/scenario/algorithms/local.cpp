@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/bmuf.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
 #include "algorithms/local/easgd.hpp"
@@ -11,9 +12,11 @@
 #include "algorithms/local/overlap_local_sgd.hpp"
 #include "algorithms/local/post_local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/local_step_models.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
 namespace paceline {
@@ -38,8 +41,8 @@ Bytes share_of(Bytes size, std::int64_t steps) {
     return {size.count / steps + (size.count % steps > 0 ? 1 : 0)};
 }
 
-std::int64_t messages_of_average(const AllReducePlan& plan, const StepModelInput& in) {
-    return all_reduce_messages(plan, in.workers, in.wire.weigh(in.layout->entries()));
+std::int64_t messages_of_average(const ExchangeOptions& exchange, const StepModelInput& in) {
+    return exchange_messages(exchange, in);
 }
 
 // Reads what all have in common: the "period", the all-reduce of whole models, and a separate
@@ -49,9 +52,10 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
                  Options& options) {
     if (const auto p = read.optional("period"))
         options.period = as_integer(*p, 1, most_steps_of_an_option);
-    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
+    AllReducePlan plan;
+    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    use_servers(choice, options.all_reduce);
+    options.exchange = read_exchange(read, in, dense_exchange(plan), choice);
     choice.period = options.period;
 }
 
@@ -61,16 +65,16 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
     AlgorithmChoice choice;
     read_blocks(read, in, choice, options);
     options.rule = rule_of(in.optimizer);
-    const AllReducePlan plan = options.all_reduce;
+    const ExchangeOptions exchange = options.exchange;
     const std::int64_t period = options.period;
     choice.contribution = [wire = choice.wire, period](const Layout& layout, std::int64_t, double) {
         return share_of(wire.weigh(layout.entries()), period);
     };
-    choice.model_step = [plan, period](const StepModelInput& in, std::int64_t k, double) {
-        return averaged_step_time(plan, period, k, in);
+    choice.model_step = [exchange, period](const StepModelInput& in, std::int64_t k, double) {
+        return averaged_step_time(exchange, period, k, in);
     };
-    choice.messages = [plan, period](const StepModelInput& in, std::int64_t k) {
-        return ends_block(k, period) ? messages_of_average(plan, in) : 0;
+    choice.messages = [exchange, period](const StepModelInput& in, std::int64_t k) {
+        return ends_block(k, period) ? messages_of_average(exchange, in) : 0;
     };
     return choice;
 }
@@ -79,13 +83,13 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
 template <class Options>
 AlgorithmChoice overlapping(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
     AlgorithmChoice choice = blocking(read, in, options);
-    const AllReducePlan plan = options.all_reduce;
+    const ExchangeOptions exchange = options.exchange;
     const std::int64_t period = options.period;
-    choice.model_step = [plan, period](const StepModelInput& in, std::int64_t k, double) {
-        return overlapped_average_step_time(plan, period, k, in);
+    choice.model_step = [exchange, period](const StepModelInput& in, std::int64_t k, double) {
+        return overlapped_average_step_time(exchange, period, k, in);
     };
-    choice.messages = [plan, period](const StepModelInput& in, std::int64_t k) {
-        return k % period == 0 ? messages_of_average(plan, in) : 0;
+    choice.messages = [exchange, period](const StepModelInput& in, std::int64_t k) {
+        return k % period == 0 ? messages_of_average(exchange, in) : 0;
     };
     return choice;
 }
@@ -107,7 +111,7 @@ AlgorithmChoice read_post_local_sgd(const ObjectReader& read, const AlgorithmInp
         return post_local_sgd_step_time(options, k, in);
     };
     choice.messages = [options](const StepModelInput& in, std::int64_t k) {
-        return options.averages_after(k) ? messages_of_average(options.all_reduce, in) : 0;
+        return options.averages_after(k) ? messages_of_average(options.exchange, in) : 0;
     };
     choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t k,
                                                         double) {
@@ -241,9 +245,11 @@ void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options) {
         return slowmo_step_time(options, mixing.get(), k, in);
     };
     choice.messages = [options, base_messages](const StepModelInput& in, std::int64_t k) {
-        const std::int64_t of_average = messages_of_average(options.all_reduce, in);
+        const std::int64_t of_average = messages_of_average(options.exchange, in);
         std::int64_t messages = base_messages ? base_messages(in, k) : 0;
-        if (options.base.base == Base::all_reduce) messages += of_average;
+        if (options.base.base == Base::all_reduce)
+            messages += all_reduce_messages(options.base.all_reduce, in.workers,
+                                            in.wire.weigh(in.layout->entries()));
         if (ends_block(k, options.period)) messages += averaged_vectors(options) * of_average;
         return messages;
     };
@@ -261,7 +267,7 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     const int to_neighbors = choice.sends_at_once;
     read_blocks(read, in, choice, options);
     choice.sends_at_once = std::max(choice.sends_at_once, to_neighbors);
-    options.base.all_reduce = options.all_reduce;
+    options.base.all_reduce = options.exchange.transport.all_reduce;
     choice.run = [options](Worker& worker) { return slowmo(worker, options); };
     choice.is_replicated = options.base.base == Base::all_reduce;
     cost_slowmo(choice, options);

@@ -2,15 +2,18 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/servers/async_sgd.hpp"
 #include "algorithms/servers/fedavg.hpp"
 #include "algorithms/servers/stale_synchronous_sgd.hpp"
 #include "analysis/forms/server_step_models.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
 namespace paceline {
@@ -27,7 +30,11 @@ AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
             ->refuse(
                 "is for \"parameter-server\" alone, by name or as an object; for others use the "
                 "kind \"dense\"");
-    return dense(read, in, otherwise);
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    choice.vectors = vectors_of_replicas;
+    const ExchangeOptions exchange = read_exchange(read, in, dense_exchange(otherwise), choice);
+    return synchronous(std::move(choice), in, exchange);
 }
 
 // Sets what methods with one server on its own node have in common: one model up and one down.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/message_counts.hpp"
@@ -14,6 +15,7 @@
 #include "analysis/forms/step_models.hpp"
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
 namespace paceline {
@@ -123,9 +125,9 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
     if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
     read_dgc_rule(read, in.optimizer, options);
 
+    const DgcAlgorithmOptions all{read_exchange(read, in, sparse_exchange(options), choice)};
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
-    use_servers(choice, options.all_reduce);
-    choice.run = [options](Worker& worker) { return dgc(worker, options); };
+    choice.run = [all](Worker& worker) { return dgc(worker, all); };
     choice.contribution = [options](const Layout& layout, std::int64_t k, double epoch) {
         return form_of_message(layout, density_at(options, k, epoch), options.format);
     };
