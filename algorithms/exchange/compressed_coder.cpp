@@ -153,9 +153,8 @@ Task<> CompressedCoder::encode(CoderInput input) {
     }
     const Duration time = encoding_time(compressor_, coding_, *place_.charged,
                                         own_passes() + input.passes);
-    if (time == Duration::zero() && !feedback_) {
+    if (compressor_.lossless && !feedback_ && time == Duration::zero()) {
         decoded_ = input.make();
-        compress(compressor_, decoded_, random_);
         co_return;
     }
     RandomStream common = self_.common_stream("common compression" + place_.tag, number_);

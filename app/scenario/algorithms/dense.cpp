@@ -1,5 +1,6 @@
 // Methods that average whole gradients in every step.
 #include <array>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -24,7 +25,8 @@ ExchangeOptions read_dense_exchange(const ObjectReader& read, const AlgorithmInp
 
 AlgorithmChoice read_dense(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
-    return synchronous(choice, in, read_dense_exchange(read, in, choice));
+    const ExchangeOptions exchange = read_dense_exchange(read, in, choice);
+    return synchronous(std::move(choice), in, exchange);
 }
 
 AlgorithmChoice read_pmsgd_lars(const ObjectReader& read, const AlgorithmInput& in) {
@@ -50,7 +52,8 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
         choice.bucket = as_bytes(*p);
         if (choice.bucket->count == 0) p->refuse("a bucket holds a byte or more");
     }
-    return synchronous(choice, in, read_exchange(read, in, overlapped_exchange(plan), choice));
+    const ExchangeOptions exchange = read_exchange(read, in, overlapped_exchange(plan), choice);
+    return synchronous(std::move(choice), in, exchange);
 }
 
 // To add an algorithm: docs/adding/algorithm.md.
