@@ -104,7 +104,7 @@ std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& l
     auto pass = std::make_unique<Pass>(Pass{self_.step(), Vector::zero_like(like)});
     for (std::size_t i = 0; i < pieces_.size(); ++i) pass->decoded.emplace_back();
     for (int s = 0; s < options_.schedule.streams; ++s)
-        pass->queues.emplace_back(self_, options_.schedule.order, s, self_.step());
+        pass->queues.emplace_back(self_, options_.schedule.order, s);
     for (int s = 0; s < options_.schedule.streams; ++s)
         pass->streams.push_back(self_.start(carry(*pass, s)));
     return pass;

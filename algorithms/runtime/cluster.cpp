@@ -24,7 +24,8 @@ Held Cluster::held() const {
     for (const WorkerState& worker : all.states)
         for (const auto& [number, box] : worker.boxes) held.letters += box.size();
     for (const auto& [way, vectors] : all.mail) held.vectors += vectors.size();
-    held.rounds = all.rounds.size() + all.mixings.size() + all.sparse_rounds.size();
+    held.rounds =
+        all.rounds.size() + all.mixings.size() + all.sparse_rounds.size() + all.orders.size();
     if (all.membership) {
         held.vectors += all.membership->mail();
         held.rounds += all.membership->attempts();

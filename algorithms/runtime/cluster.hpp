@@ -30,7 +30,7 @@ namespace paceline {
 struct Held {
     std::size_t letters = 0;   // under way, or in a worker's box
     std::size_t vectors = 0;   // sent to a worker or to neighbors, and not yet taken
-    std::size_t rounds = 0;    // of collectives in progress, with their attempts
+    std::size_t rounds = 0;    // of collectives in progress, with their attempts; common orders
     std::size_t accounts = 0;  // of time: rounds, parts in them and computations in progress
     std::size_t groups = 0;    // lists of workers that have collectives of their own
     std::size_t services = 0;  // processes

@@ -109,6 +109,7 @@ void roll_back(SharedState& all) {
     all.rounds = {};
     all.mixings = {};
     all.sparse_rounds.clear();
+    all.orders.clear();
     notify(all.observer().all_go_back);
     all.writing.reset();
     all.replicated = all.checkpoint.replicated;
@@ -131,6 +132,7 @@ void roll_back(SharedState& all) {
         back.boxes.clear();
         back.checkpoint_due = {};
         back.rounds = rounds;
+        back.orders.clear();
         back.step = all.checkpoint.step - 1;
         if (rank >= all.workers) continue;
         const auto place = static_cast<std::size_t>(rank);

@@ -70,6 +70,13 @@ GroupPtr SharedState::group(std::vector<int> members, int channel) {
     return group;
 }
 
+std::shared_ptr<CommonOrder> SharedState::common_order(WorkerState& worker, int channel) {
+    const auto place = orders.try_emplace({channel, worker.orders[channel]++}).first;
+    std::shared_ptr<CommonOrder> order = place->second.order;
+    if (++place->second.workers == workers) orders.erase(place);
+    return order;
+}
+
 Bytes SharedState::weigh(const Vector& v) const {
     const bool whole = job.charged != nullptr && v.layout() == job.start.layout();
     return job.wire.weigh(whole ? job.charged->entries() : v.entries());

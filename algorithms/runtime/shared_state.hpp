@@ -18,6 +18,7 @@
 
 #include "algorithms/runtime/checkpoint.hpp"
 #include "algorithms/runtime/collectives.hpp"
+#include "algorithms/runtime/common_order.hpp"
 #include "algorithms/runtime/job.hpp"
 #include "algorithms/runtime/letter.hpp"
 #include "algorithms/runtime/local_work.hpp"
@@ -67,6 +68,8 @@ struct SharedState {
     /// Returns the group of these members on a channel; each list of members has one group on each
     /// channel.
     [[nodiscard]] GroupPtr group(std::vector<int> members, int channel = 0);
+    /// Returns the order of this worker's next call on a channel (Worker::common_order).
+    [[nodiscard]] std::shared_ptr<CommonOrder> common_order(WorkerState& worker, int channel);
 
     /// Returns the weight of v on the wire; the whole model weighs as the job's charged layout.
     [[nodiscard]] Bytes weigh(const Vector& v) const;
@@ -122,6 +125,13 @@ struct SharedState {
     Rounds<MixingPtr> mixings{};  // W of the rounds in progress, by their stream
     std::map<Stream, SparseRound> sparse_rounds{};
     std::map<std::pair<int, int>, std::deque<Vector>> mail{};  // by (from, to)
+
+    // Orders for which some workers have not asked yet.
+    struct AskedOrder {
+        std::shared_ptr<CommonOrder> order = std::make_shared<CommonOrder>();
+        int workers = 0;  // that have asked
+    };
+    std::map<std::pair<int, std::int64_t>, AskedOrder> orders{};  // by channel and number
 
     // Metrics.
     TimeAccounts accounts;

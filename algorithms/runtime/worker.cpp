@@ -137,6 +137,11 @@ RandomStream Worker::common_stream(std::string_view name, std::int64_t index) co
     return shared_.streams.stream(name, static_cast<std::uint64_t>(index));
 }
 
+std::shared_ptr<CommonOrder> Worker::common_order(int channel) {
+    PACELINE_CHECK(!others_fail(), "an order needs the worker that decides it");
+    return shared_.common_order(own_, channel);
+}
+
 double Worker::samples(int rank) const {
     const std::vector<double>& samples = shared_.job.samples;
     return samples.empty() ? 1 : samples[static_cast<std::size_t>(rank)];

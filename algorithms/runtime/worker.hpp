@@ -50,6 +50,7 @@
 namespace paceline {
 
 class Backward;
+class CommonOrder;
 struct StepTiming;
 struct SharedState;
 struct WorkerState;
@@ -104,6 +105,9 @@ class Worker {
     /// Returns a random stream that is the same on all workers, such as that of a step. Requires
     /// that no other stream has this name.
     [[nodiscard]] RandomStream common_stream(std::string_view name, std::int64_t index) const;
+    /// Returns an order that worker 0 decides and all follow. The k-th call here on a channel gives
+    /// the same order as the k-th call of every other worker. Requires !others_fail().
+    [[nodiscard]] std::shared_ptr<CommonOrder> common_order(int channel);
     /// Returns the number of samples that worker `rank` trains on; 1 if it is not known.
     [[nodiscard]] double samples(int rank) const;
 

@@ -26,6 +26,7 @@ struct WorkerState {
     Duration compute_time{};
     Duration checkpoint_due{};                 // time to write one before the next computation
     std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group
+    std::map<int, std::int64_t> orders{};      // common orders asked for, by channel
     std::map<int, Channel<Letter>> boxes{};
     Resource device{1};  // computes one thing at a time: gradients, coding, updates, checkpoints
 
