@@ -1,7 +1,10 @@
 #include "algorithms/compression/terngrad.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
@@ -13,19 +16,32 @@ namespace paceline {
 
 namespace {
 
-void ternarize(std::span<double> tensor, RandomStream& random) {
-    if (tensor.empty()) return;
-    Eigen::Map<Eigen::ArrayXd> x(tensor.data(), static_cast<Eigen::Index>(tensor.size()));
+constexpr double clipped_at = 2.5;  // standard deviations
+
+double clip_of(std::span<const double> tensor) {
     const auto n = static_cast<double>(tensor.size());
     const std::vector<double> means(tensor.size(), sum(tensor) / n);
     const double sigma = std::sqrt(squared_distance(tensor, means) / n);
-    if (sigma > 0) x = x.max(-2.5 * sigma).min(2.5 * sigma);
-    const double most = x.abs().maxCoeff();
-    if (most == 0) return;
+    return sigma > 0 ? clipped_at * sigma : std::numeric_limits<double>::infinity();
+}
+
+double greatest_clipped(std::span<const double> tensor) {
+    if (tensor.empty()) return 0;
+    const Eigen::Map<const Eigen::ArrayXd> x(tensor.data(),
+                                             static_cast<Eigen::Index>(tensor.size()));
+    return std::min(x.abs().maxCoeff(), clip_of(tensor));
+}
+
+// Rounds the entries, clipped, to multiples of a scaler that is not less than any of them.
+void round_to(double scaler, std::span<double> tensor, RandomStream& random) {
+    if (tensor.empty() || scaler == 0) return;
+    const double clip = clip_of(tensor);
+    Eigen::Map<Eigen::ArrayXd> x(tensor.data(), static_cast<Eigen::Index>(tensor.size()));
+    if (std::isfinite(clip)) x = x.max(-clip).min(clip);
     boost::random::uniform_01<double> uniform;
     for (double& v : tensor) {
-        const bool kept = uniform(random) < std::abs(v) / most;
-        v = kept ? std::copysign(most, v) : 0;
+        const bool kept = uniform(random) < std::abs(v) / scaler;
+        v = kept ? std::copysign(scaler, v) : 0;
     }
 }
 
@@ -39,7 +55,22 @@ Compressor make_terngrad() {
     compressor.bits = [](const Tensor& tensor) {
         const std::int64_t d = tensor.entries(); return 2 * d + 32; };
     compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& random) {
-        ternarize(x, random);
+        round_to(greatest_clipped(x), x, random);
+    };
+    return compressor;
+}
+
+Compressor make_shared_terngrad() {
+    Compressor compressor = make_terngrad();
+    compressor.name = "shared terngrad";
+    compressor.aggregation = Aggregation::summable;
+    compressor.bits_of_sum = [](const Tensor& tensor, int n) {
+        const auto values = 2 * static_cast<std::uint64_t>(n);  // and 0
+        return tensor.entries() * static_cast<std::int64_t>(std::bit_width(values)) + 32;
+    };
+    compressor.scaler = &greatest_clipped;
+    compressor.apply_scaled = [](std::span<double> x, double scaler, RandomStream& random) {
+        round_to(scaler, x, random);
     };
     return compressor;
 }

@@ -10,7 +10,10 @@
 //
 //   bits of a tensor of d entries:   2 d + 32
 //
-// Each worker has its own M, so messages are gathered. Passes: three to encode (moments, maximum,
+// Each worker has its own M, so messages are gathered. If all use the largest of the workers' M (the
+// paper's scaler sharing), messages are integers of -1 .. 1 times M: they add up exactly, and a sum of n
+// takes ceil(log2(2 n + 1)) bits an entry. It costs more noise, because M is larger for most workers; the
+// rounding stays unbiased. Passes: three to encode (moments, maximum,
 // rounding), one to decode. Source: Wen et al., NeurIPS 2017; form: released code
 // (sands-lab/grace).
 #pragma once
@@ -20,5 +23,7 @@
 namespace paceline {
 
 Compressor make_terngrad();
+/// With one scaler per tensor for all workers (Compressor::scaler).
+Compressor make_shared_terngrad();
 
 }  // namespace paceline

@@ -32,7 +32,7 @@ LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end) {
         parts.push_back(tensor);
         if (last - first == tensor.entries()) continue;
         parts.back().shape = {last - first};
-        if (tensor.shape.size() >= 2) parts.back().shape.push_back(1);
+        if (tensor.shape.size() >= 2) parts.back().shape.insert(parts.back().shape.begin(), 1);
     }
     return std::make_shared<const Layout>(std::move(parts));
 }

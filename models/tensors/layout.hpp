@@ -43,8 +43,8 @@ class Layout {
 using LayoutPtr = std::shared_ptr<const Layout>;
 
 /// Returns the entries [begin, end) of a layout as a layout of their own. Whole tensors keep their names
-/// and shapes; of a tensor that is cut, n entries become a column of n if it is compressible, else a
-/// tensor of one dimension.
+/// and shapes; of a tensor that is cut, n entries become a matrix of 1 x n if it has two dimensions or
+/// more, else a tensor of one dimension.
 LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end);
 
 /// A tensor by its name, or by its place: 0, 1, ... from the first layer on, or -1, -2, ... from the last.

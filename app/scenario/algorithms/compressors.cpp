@@ -1,10 +1,13 @@
 #include "app/scenario/algorithms/compressors.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
 
+#include "algorithms/compression/columns.hpp"
+#include "algorithms/compression/eight_bit.hpp"
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/natural.hpp"
 #include "algorithms/compression/qsgd.hpp"
@@ -51,6 +54,27 @@ Compressor read_qsgd(const ObjectReader& read) {
     return make_qsgd(options);
 }
 
+constexpr auto scalers =
+    std::to_array<Spelling<bool>>({{"own", false}, {"shared", true}});
+
+Compressor read_terngrad(const ObjectReader& read) {
+    const auto p = read.optional("scaler");
+    return p && as_choice(*p, "whose scaler", scalers) ? make_shared_terngrad() : make_terngrad();
+}
+
+Compressor read_sign(const ObjectReader& read) {
+    Compressor sign = make_sign();
+    if (const auto p = read.optional("majority")) sign.majority = as_bool(*p);
+    return sign;
+}
+
+Compressor read_eight_bit(const ObjectReader& read) {
+    EightBitOptions options;
+    if (const auto p = read.optional("bucket"))
+        options.bucket = as_integer(*p, 1, std::int64_t{1} << 40);
+    return make_eight_bit(options);
+}
+
 template <Compressor (*Make)()>
 Compressor read_plain(const ObjectReader& /*read*/) {
     return Make();
@@ -66,11 +90,14 @@ constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
     {"qsgd", "levels of a bucket's norm: d ceil(log2(2 levels + 1)) + 32 ceil(d / bucket) bits",
      &read_qsgd},
     {"terngrad", "-M, 0 or M by chance, M the largest entry: 2 d + 32 bits",
-     &read_plain<&make_terngrad>},
-    {"sign", "1 or -1: d bits", &read_plain<&make_sign>},
+     &read_terngrad},
+    {"sign", "1 or -1: d bits", &read_sign},
     {"scaled-sign", "the mean size with the sign: d + 32 bits", &read_plain<&make_scaled_sign>},
     {"natural", "a power of two by chance: 9 d bits", &read_plain<&make_natural>},
     {"fp16", "the nearest half-precision number: 16 d bits", &read_plain<&make_half>},
+    {"8-bit", "256 levels between a bucket's extremes: 8 d + 64 bits a bucket", &read_eight_bit},
+    {"one-bit-columns", "two levels per column: 32 (ceil(rows / 32) + 2) bits a column",
+     &read_plain<&make_columns>},
 });
 
 }  // namespace
@@ -88,6 +115,10 @@ Compressor read_compressor(const Place& place) {
     const Place kind = kind_of(place, "a compressor", names);
     const CompressorEntry& entry = compressor_kinds[as_name(kind, "a compressor", names)];
     return entry.read(ObjectReader(place, compressor_keys(entry)));
+}
+
+Compressor read_compressor_options(const ObjectReader& read, std::string_view name) {
+    return std::ranges::find(compressor_kinds, name, &CompressorEntry::name)->read(read);
 }
 
 }  // namespace paceline

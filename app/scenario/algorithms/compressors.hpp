@@ -26,4 +26,7 @@ Keys compressor_keys(const CompressorEntry& entry);
 /// Throws ConfigError.
 Compressor read_compressor(const Place& place);
 
+/// Reads the options of a compressor of the table from an object that may have other keys, too.
+Compressor read_compressor_options(const ObjectReader& read, std::string_view name);
+
 }  // namespace paceline

@@ -13,7 +13,7 @@
 #include "analysis/forms/message_counts.hpp"
 #include "analysis/forms/sparse_forms.hpp"
 #include "analysis/forms/step_models.hpp"
-#include "app/json/schema.hpp"
+#include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
@@ -22,66 +22,17 @@ namespace paceline {
 
 namespace {
 
-constexpr auto density_laws = std::to_array<Spelling<DensityLaw>>(
-    {{"worst-case", DensityLaw::worst_case}, {"independent", DensityLaw::independent}});
-constexpr auto encodings = std::to_array<Spelling<SparseFormat>>({{"run-length-16", {6, 4}},
-                                                                  {"fp16-int32", {6, 2, true}},
-                                                                  {"fp32-int32", {8, 4}},
-                                                                  {"fp32-int64", {12, 4}}});
 constexpr auto sparse_exchanges = std::to_array<Spelling<SparseExchange>>({
     {"recursive-doubling", SparseExchange::recursive_doubling},
     {"all-gather-ring", SparseExchange::all_gather_ring},
     {"all-gather-bruck", SparseExchange::all_gather_bruck},
 });
-constexpr auto uncompresseds = std::to_array<Spelling<Uncompressed>>(
-    {{"gathered", Uncompressed::gathered}, {"all-reduced", Uncompressed::all_reduced}});
-constexpr auto decay_places = std::to_array<Spelling<DecayPlace>>(
-    {{"compressed", DecayPlace::compressed}, {"outside", DecayPlace::outside}});
-constexpr auto selections = std::to_array<Spelling<Selection>>(
-    {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
-
-double as_density(const Place& place) {
-    return as_number_above(place, 0, 1);
-}
-
-// Reads the options that DGC and gradient dropping share under the same names.
+// Reads how messages travel, under the names that DGC and gradient dropping share.
 template <class Options>
-void read_sparse_options(const ObjectReader& read, const WorkerShape& in, Options& options) {
-    if (const auto p = read.optional("density")) options.density = as_density(*p);
-    if (const auto p = read.optional("density_law"))
-        options.law = as_choice(*p, "a density law", density_laws);
-    if (const auto p = read.optional("encoding"))
-        options.format = as_choice(*p, "an encoding", encodings);
+void read_travel(const ObjectReader& read, const WorkerShape& in, Options& options) {
     if (const auto p = read.optional("exchange"))
         options.exchange = as_choice(*p, "a sparse exchange", sparse_exchanges);
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
-    if (const auto p = read.optional("selection"))
-        options.selection.method = as_choice(*p, "a way to select", selections);
-    if (const auto p = read.optional("selection_step"))
-        options.selection.per_comparison = as_duration(*p);
-}
-
-WarmUp read_warm_up(const Place& place) {
-    if (place.json->is_string()) {
-        constexpr auto none = std::to_array<std::string_view>({"none"});
-        as_name(place, "a warm-up; write \"none\" or an object", none);
-        return {};
-    }
-    const ObjectReader read(place, definition_keys("warm_up"));
-    read.not_both("steps_each", "epochs_each");
-    WarmUp warm_up;
-    const Place densities =
-        read.required("densities", "those of the stages, such as [0.25, 0.0625]");
-    if (!densities.json->is_array() || densities.json->empty())
-        densities.refuse("is not a list with one density or more, such as [0.25, 0.0625]");
-    for (std::size_t i = 0; i < densities.json->size(); ++i)
-        warm_up.densities.push_back(as_density(
-            {&(*densities.json)[i], densities.file, fmt::format("{}[{}]", densities.path, i)}));
-    if (const auto p = read.optional("steps_each"))
-        warm_up.steps_each = as_integer(*p, 1, most_steps_of_an_option);
-    if (const auto p = read.optional("epochs_each"))
-        warm_up.epochs_each = as_number_above(*p, 0, 1e6);
-    return warm_up;
 }
 
 // Returns the densities of all stages, the final one last.
@@ -102,29 +53,10 @@ std::int64_t dgc_messages(const DgcOptions& options, const StepModelInput& in, s
     return most;
 }
 
-// Reads the features that a run that trains can switch off, and where weight decay is applied.
-void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOptions& options) {
-    options.momentum = optimizer.momentum;
-    options.nesterov = optimizer.nesterov;
-    options.clip = optimizer.clip;
-    options.weight_decay = optimizer.weight_decay;
-    if (const auto p = read.optional("decay"))
-        options.decay = as_choice(*p, "a place of weight decay", decay_places);
-    if (const auto p = read.optional("accumulation")) options.accumulation = as_bool(*p);
-    if (const auto p = read.optional("momentum_correction"))
-        options.momentum_correction = as_bool(*p);
-    if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
-}
-
 AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
-    DgcOptions options;
-    read_sparse_options(read, in, options);
-    if (const auto p = read.optional("uncompressed"))
-        options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
-    if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
-    read_dgc_rule(read, in.optimizer, options);
-
+    DgcOptions options = read_dgc_options(read, in.optimizer);
+    read_travel(read, in, options);
     const DgcAlgorithmOptions all{read_exchange(read, in, sparse_exchange(options), choice)};
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
     choice.run = [all](Worker& worker) { return dgc(worker, all); };
@@ -147,7 +79,8 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
 AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     GradientDroppingOptions options;
-    read_sparse_options(read, in, options);
+    read_sparse_messages(read, options.density, options.law, options.format, options.selection);
+    read_travel(read, in, options);
     if (const auto p = read.optional("dense_steps"))
         options.dense_steps = as_integer(*p, 0, most_steps_of_an_option);
     options.rule = rule_of(in.optimizer);

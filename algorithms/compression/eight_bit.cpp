@@ -1,0 +1,46 @@
+#include "algorithms/compression/eight_bit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace paceline {
+
+namespace {
+
+constexpr double greatest_level = 255;
+
+// Leaves a bucket that is not finite as it is, so that training diverges as with dense exchange.
+void quantize(std::span<double> x) {
+    const auto [least, greatest] = std::ranges::minmax(x);
+    const double range = greatest - least;
+    if (!(range > 0) || !std::isfinite(range)) return;
+    for (double& v : x)
+        v = least + range * (std::nearbyint(greatest_level * ((v - least) / range)) / greatest_level);
+}
+
+std::int64_t bucket_of(EightBitOptions options, std::int64_t entries) {
+    return options.bucket > 0 ? options.bucket : std::max<std::int64_t>(entries, 1);
+}
+
+}  // namespace
+
+Compressor make_eight_bit(EightBitOptions options) {
+    Compressor compressor;
+    compressor.name = "8-bit";
+    compressor.encode = 2;
+    compressor.bits = [=](const Tensor& tensor) {
+        const std::int64_t d = tensor.entries();
+        const std::int64_t bucket = bucket_of(options, d);
+        return 8 * d + 64 * ((d + bucket - 1) / bucket);
+    };
+    compressor.apply = [=](std::span<double> x, const Tensor& tensor, RandomStream& /*random*/) {
+        const auto bucket = static_cast<std::size_t>(bucket_of(options, tensor.entries()));
+        for (std::size_t first = 0; first < x.size(); first += bucket)
+            quantize(x.subspan(first, std::min(bucket, x.size() - first)));
+    };
+    return compressor;
+}
+
+}  // namespace paceline

@@ -1,0 +1,179 @@
+#include "app/scenario/algorithms/codecs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/compression/none.hpp"
+#include "app/json/names.hpp"
+#include "app/json/schema.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/compressors.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr auto density_laws = std::to_array<Spelling<DensityLaw>>(
+    {{"worst-case", DensityLaw::worst_case}, {"independent", DensityLaw::independent}});
+constexpr auto encodings = std::to_array<Spelling<SparseFormat>>({{"run-length-16", {6, 4}},
+                                                                  {"fp16-int32", {6, 2, true}},
+                                                                  {"fp32-int32", {8, 4}},
+                                                                  {"fp32-int64", {12, 4}}});
+constexpr auto uncompresseds = std::to_array<Spelling<Uncompressed>>(
+    {{"gathered", Uncompressed::gathered}, {"all-reduced", Uncompressed::all_reduced}});
+constexpr auto decay_places = std::to_array<Spelling<DecayPlace>>(
+    {{"compressed", DecayPlace::compressed}, {"outside", DecayPlace::outside}});
+constexpr auto selections = std::to_array<Spelling<Selection>>(
+    {{"free", Selection::free}, {"exact", Selection::exact}, {"sampled", Selection::sampled}});
+
+double as_density(const Place& place) {
+    return as_number_above(place, 0, 1);
+}
+
+WarmUp read_warm_up(const Place& place) {
+    if (place.json->is_string()) {
+        constexpr auto none = std::to_array<std::string_view>({"none"});
+        as_name(place, "a warm-up; write \"none\" or an object", none);
+        return {};
+    }
+    const ObjectReader read(place, definition_keys("warm_up"));
+    read.not_both("steps_each", "epochs_each");
+    WarmUp warm_up;
+    const Place densities =
+        read.required("densities", "those of the stages, such as [0.25, 0.0625]");
+    if (!densities.json->is_array() || densities.json->empty())
+        densities.refuse("is not a list with one density or more, such as [0.25, 0.0625]");
+    for (std::size_t i = 0; i < densities.json->size(); ++i)
+        warm_up.densities.push_back(as_density(
+            {&(*densities.json)[i], densities.file, fmt::format("{}[{}]", densities.path, i)}));
+    if (const auto p = read.optional("steps_each"))
+        warm_up.steps_each = as_integer(*p, 1, most_steps_of_an_option);
+    if (const auto p = read.optional("epochs_each"))
+        warm_up.epochs_each = as_number_above(*p, 0, 1e6);
+    return warm_up;
+}
+
+// Reads the features that a run that trains can switch off, and where weight decay is applied.
+void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOptions& options) {
+    options.momentum = optimizer.momentum;
+    options.nesterov = optimizer.nesterov;
+    options.clip = optimizer.clip;
+    options.weight_decay = optimizer.weight_decay;
+    if (const auto p = read.optional("decay"))
+        options.decay = as_choice(*p, "a place of weight decay", decay_places);
+    if (const auto p = read.optional("accumulation")) options.accumulation = as_bool(*p);
+    if (const auto p = read.optional("momentum_correction"))
+        options.momentum_correction = as_bool(*p);
+    if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
+}
+
+
+constexpr auto own_codecs = std::to_array<CodecEntry>({
+    {"none", "entries as they are, in the wire format"},
+    {"power-sgd", "factors of low rank, two sums; its own error feedback"},
+    {"dgc", "the largest accumulated entries; velocities and residuals stay with the worker"},
+    {"one-bit", "signs and one scale per buffer, encoded by workers and owners (DeepSpeed)"},
+});
+
+std::vector<CodecEntry> join_codecs() {
+    std::vector<CodecEntry> all(own_codecs.begin(), own_codecs.end());
+    for (const CompressorEntry& entry : compressor_table())
+        all.push_back({entry.name, entry.summary});
+    return all;
+}
+
+std::vector<TensorChoice> read_choices(const Place& place) {
+    if (!place.json->is_array())
+        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8.weight\", -1]");
+    std::vector<TensorChoice> choices;
+    for (std::size_t i = 0; i < place.json->size(); ++i) {
+        const Place one{&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)};
+        if (one.json->is_string())
+            choices.emplace_back(as_string(one));
+        else
+            choices.emplace_back(as_integer(one, -1'000'000, 1'000'000));
+    }
+    return choices;
+}
+
+// Reads what is specific to a kind of codec.
+Codec read_coder(const ObjectReader& read, std::string_view kind, const AlgorithmInput& in) {
+    Codec codec;
+    if (kind == "none") {
+        codec.coder = make_none();
+    } else if (kind == "power-sgd") {
+        LowRankCodec low_rank;
+        if (const auto p = read.optional("rank")) low_rank.rank = as_integer(*p, 1, 1'000'000);
+        codec.coder = low_rank;
+    } else if (kind == "dgc") {
+        codec.coder = read_dgc_options(read, in.optimizer);
+    } else if (kind == "one-bit") {
+        OneBitCodec one_bit;
+        if (const auto p = read.optional("fused")) one_bit.fused = as_bool(*p);
+        codec.coder = one_bit;
+    } else {
+        const Compressor compressor = read_compressor_options(read, kind);
+        codec.error_feedback = !compressor.unbiased && !compressor.majority && kind != "fp16";
+        codec.coder = compressor;
+        if (const auto p = read.optional("error_feedback")) codec.error_feedback = as_bool(*p);
+    }
+    return codec;
+}
+
+}  // namespace
+
+std::span<const CodecEntry> codec_table() {
+    static const std::vector<CodecEntry> table = join_codecs();
+    return table;
+}
+
+Keys codec_keys(std::string_view name) {
+    return definition_keys(fmt::format("codec-{}", name));
+}
+
+Codec read_codec(const Place& place, const AlgorithmInput& in) {
+    const std::vector<std::string_view> names = names_of(codec_table());
+    if (place.json->is_string()) {
+        const std::string_view name = codec_table()[as_name(place, "a codec", names)].name;
+        const Json object{{"kind", std::string(name)}};
+        return read_codec({&object, place.file, place.path}, in);
+    }
+    const Place kind = kind_of(place, "a codec", names);
+    const std::string_view name = codec_table()[as_name(kind, "a codec", names)].name;
+    const ObjectReader read(place, codec_keys(name));
+    Codec codec = read_coder(read, name, in);
+    if (name != "none") {
+        codec.coding = read_coding(read);
+        if (const auto p = read.optional("leave_out")) codec.leave_out = read_choices(*p);
+    }
+    return codec;
+}
+
+DgcOptions read_dgc_options(const ObjectReader& read, const Optimizer& optimizer) {
+    DgcOptions options;
+    read_sparse_messages(read, options.density, options.law, options.format, options.selection);
+    if (const auto p = read.optional("uncompressed"))
+        options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
+    if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);
+    read_dgc_rule(read, optimizer, options);
+    return options;
+}
+
+void read_sparse_messages(const ObjectReader& read, double& density, DensityLaw& law,
+                          SparseFormat& format, SelectionCost& selection) {
+    if (const auto p = read.optional("density")) density = as_density(*p);
+    if (const auto p = read.optional("density_law"))
+        law = as_choice(*p, "a density law", density_laws);
+    if (const auto p = read.optional("encoding"))
+        format = as_choice(*p, "an encoding", encodings);
+    if (const auto p = read.optional("selection"))
+        selection.method = as_choice(*p, "a way to select", selections);
+    if (const auto p = read.optional("selection_step"))
+        selection.per_comparison = as_duration(*p);
+}
+
+}  // namespace paceline
