@@ -239,7 +239,7 @@ ScheduleChoice read_schedule_choice(const Place& place) {
         settle(choice, false);
         return choice;
     }
-    const ObjectReader read(place, definition_keys("exchange_schedule"));
+    const ObjectReader read(place, definition_keys("exchange-schedule"));
     ExchangeSchedule& schedule = choice.schedule;
     if (const auto p = read.optional("pieces")) read_pieces(*p, choice);
     const auto begin = read.optional("begin");
