@@ -46,7 +46,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange"}
+          "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
@@ -106,8 +106,10 @@ SECTIONS = [
     ]),
     ("Parts of algorithms", [("models.md#collectives-the-normative-table", "what each collective costs"), ("models.md#mixings", "weights and spectral gaps"),
                              ("algorithms/compressed.md#compressors", "compressors")], [
-        ("all_reduce", ["algorithm.all_reduce", "algorithm.exchange"]),
-        ("parameter-server", ["algorithm.all_reduce"]),
+        ("exchange-transport", ["algorithm.transport"]),
+        ("exchange-schedule", ["algorithm.schedule"]),
+        ("all_reduce", ["algorithm.all_reduce", "algorithm.exchange", "algorithm.transport.plan"]),
+        ("parameter-server", ["algorithm.all_reduce", "algorithm.transport.plan"]),
         ("mixing", ["algorithm.mixing"]),
         ("warm_up", ["algorithm.warm_up"]),
         ("lattice-exchange", ["algorithm.exchange"]),

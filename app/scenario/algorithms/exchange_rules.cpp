@@ -90,7 +90,6 @@ constexpr Features carriers(all_reduce, all_gather, two_phase, sparse_all_reduce
 constexpr Features schedules = of(Choice::schedule);
 constexpr Features servers(plain_servers, servers_up, servers_both);
 constexpr Features machines(leaders, encoding_leaders, shards);
-constexpr Features in_pieces(tensors, buckets, merged);
 constexpr Features exact(none, fp16);
 // What the server or owner of a chunk must decode, because it does not add up.
 constexpr Features gathered(top_k, qsgd, terngrad, sign, majority, scaled_sign, natural, eight_bit,
@@ -181,7 +180,8 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      whole_models},
     // Algorithms and codecs.
     {Features(dgc_step), codecs.without(Features(dgc)), is_its_codec},
-    {Features(dropping_step), codecs.without(Features(top_k)), is_its_codec},
+    {Features(dropping_step), codecs,
+     "its threshold is its codec; leave it out, or take \"sgd\" with top-k"},
     {Features(vote_step), codecs.without(Features(majority)), is_its_codec},
     {Features(scaled_sign_step), codecs.without(Features(scaled_sign)), is_its_codec},
     {Features(low_rank_step), codecs.without(Features(power_sgd)), is_its_codec},
@@ -189,11 +189,13 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(adam, layerwise, momenta), Features(dgc), velocities},
     {Features(momenta), Features(sign, majority),
      "a mean momentum needs sizes: take one-bit, 8-bit or scaled-sign"},
-    {Features(models, neighbor_models, pushes), codecs.without(exact), rounded_models},
+    {Features(models, neighbor_models, pushes, pairs, server_of_models), codecs.without(exact),
+     rounded_models},
+    {Features(pushes, pairs, server_of_models), Features(fp16),
+     "messages of half the size are \"wire\": \"fp16\" here"},
     {Features(differences), Features(power_sgd, dgc, one_bit, majority, shared_terngrad),
      "receivers must decode a difference from one message alone: take a compressor, such as "
      "top-k"},
-    {Features(pairs, server_of_models), codecs.without(exact), rounded_models},
     {Features(server_rounds),
      drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, shared_terngrad)),
      "the server decodes each client's change from one message alone: take a compressor that "
@@ -205,7 +207,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, momenta, models, neighbor_models, differences, pushes),
      Features(own_messages), "the algorithm takes a transport"},
-    {Features(dropping_step), Features(two_phase).with(servers).with(machines),
+    {Features(dropping_step), Features(all_reduce, two_phase).with(servers).with(machines),
      "each worker selects from its whole gradient, by one threshold: all-gather or "
      "sparse-all-reduce, flat"},
     {Features(neighbor_models, differences, pushes),

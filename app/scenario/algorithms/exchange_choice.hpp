@@ -1,0 +1,60 @@
+// Reads the "transport" and the "schedule" of an algorithm, and holds an exchange to the rules.
+//
+//   "transport": "two-phase"
+//   "transport": {"kind": "servers", "servers": "workers", "encoded": "both", "machines": "leaders"}
+//   "schedule": "tensors"
+//   "schedule": {"pieces": "25MiB", "begin": "into-forward", "order": "priority", "partition": "4MiB"}
+//
+// A text stands for an object of that kind, or with those pieces, and nothing else.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/exchange/codec.hpp"
+#include "algorithms/exchange/schedule.hpp"
+#include "algorithms/exchange/transport.hpp"
+#include "app/json/object_reader.hpp"
+#include "app/scenario/algorithms/all_reduces.hpp"
+#include "app/scenario/algorithms/exchange_rules.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+enum class TransportKind : std::uint8_t {
+    all_reduce,
+    all_gather,
+    two_phase,
+    sparse_all_reduce,
+    servers,
+    neighbors,
+};
+
+struct TransportChoice {
+    TransportKind kind = TransportKind::all_reduce;
+    TransportPlan plan{};  // its carrier says nothing about neighbors
+};
+
+enum class PieceRule : std::uint8_t { whole, tensors, buckets, merged };
+
+struct ScheduleChoice {
+    PieceRule pieces = PieceRule::whole;
+    Bytes bucket{};  // size of the buckets; tensors: 1 byte
+    ExchangeSchedule schedule{};
+};
+
+/// Throws ConfigError.
+TransportChoice read_transport_choice(const Place& place, const WorkerShape& shape);
+ScheduleChoice read_schedule_choice(const Place& place);
+
+Features features_of(const Codec& codec);
+Features features_of(const TransportChoice& transport);
+Features features_of(const ScheduleChoice& schedule);
+
+/// Refuses features that do not go together, at the key that states one of them. `algorithm` has the
+/// keys "codec", "transport" and "schedule", or some of them.
+void check_exchange(const Place& algorithm, Features features);
+
+/// Returns why the survivors of a failure cannot go on with such an exchange; empty if they can.
+std::string_view why_survivors_cannot_go_on(Features features);
+
+}  // namespace paceline
