@@ -72,16 +72,15 @@ void dense_step(const DgcOptions& options, double gamma, const Vector& mean, Rep
     momentum_step(rule, gamma, mean, at.momentum, at.x);
 }
 
-// Dense stages travel by the all-reduce that carries what does not fit into sparse messages.
-ExchangeOptions dense_exchange(const ExchangeOptions& sparse, const DgcOptions& options) {
+}  // namespace
+
+ExchangeOptions dense_stage(const ExchangeOptions& sparse, const DgcOptions& options) {
     ExchangeOptions dense = sparse;
-    dense.codec = {options.format.half ? make_half() : make_none(), false, CodingCost{}};
+    dense.codec = {options.format.half ? make_half() : make_none(), false, CodingCost{}, {}};
     dense.codec.coding.per_entry = {};
     if (dense.transport.carrier != Carrier::servers) dense.transport.carrier = Carrier::all_reduce;
     return dense;
 }
-
-}  // namespace
 
 Task<> dgc(Worker& self, DgcAlgorithmOptions all) {
     const DgcOptions& options = std::get<DgcOptions>(all.exchange.codec.coder);
@@ -96,7 +95,7 @@ Task<> dgc(Worker& self, DgcAlgorithmOptions all) {
         return g;
     };
     VectorExchange sparse(self, all.exchange, {prepare});
-    VectorExchange dense(self, dense_exchange(all.exchange, options));
+    VectorExchange dense(self, dense_stage(all.exchange, options));
     bool after_dense = true;  // the replicas hold the momentum, also where a process begins anew
 
     while (self.keeps_training()) {

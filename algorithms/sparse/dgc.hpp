@@ -87,6 +87,10 @@ struct DgcAlgorithmOptions {
     ExchangeOptions exchange{};  // whose codec has the options (dgc_options.hpp)
 };
 
+/// Returns the exchange of stages of density 1: everything travels dense, by an all-reduce or the servers
+/// that the sparse stages have.
+ExchangeOptions dense_stage(const ExchangeOptions& sparse, const DgcOptions& options);
+
 /// Requires DGC's codec.
 Task<> dgc(Worker& self, DgcAlgorithmOptions options);
 

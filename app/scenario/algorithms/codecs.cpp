@@ -147,7 +147,7 @@ Codec read_codec(const Place& place, const AlgorithmInput& in) {
     const ObjectReader read(place, codec_keys(name));
     Codec codec = read_coder(read, name, in);
     if (name != "none") {
-        codec.coding = read_coding(read);
+        if (name != "dgc") codec.coding = read_coding(read);
         if (const auto p = read.optional("leave_out")) codec.leave_out = read_choices(*p);
     }
     return codec;

@@ -38,6 +38,10 @@ void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan);
 AlgorithmChoice synchronous(AlgorithmChoice choice, const AlgorithmInput& in,
                             const ExchangeOptions& exchange);
 
+/// Returns DGC by this exchange, which has its codec, with its costs.
+AlgorithmChoice sparse_sgd(AlgorithmChoice choice, const AlgorithmInput& in,
+                           const ExchangeOptions& exchange);
+
 /// Reads what all methods that average with neighbors in every step share: the "mixing" and the
 /// "wire". They send `vectors` vectors to each neighbor, after the gradient or (`beside`)
 /// concurrently with it.

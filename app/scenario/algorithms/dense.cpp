@@ -1,6 +1,7 @@
 // Methods that average whole gradients in every step.
 #include <array>
 #include <utility>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,19 @@ ExchangeOptions read_dense_exchange(const ObjectReader& read, const AlgorithmInp
 AlgorithmChoice read_dense(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     const ExchangeOptions exchange = read_dense_exchange(read, in, choice);
+    return synchronous(std::move(choice), in, exchange);
+}
+
+// DGC's codec holds the momentum, so the step that follows is DGC's.
+AlgorithmChoice read_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    const ExchangeOptions exchange = read_exchange(read, in, dense_exchange({}), choice);
+    if (std::holds_alternative<DgcOptions>(exchange.codec.coder))
+        return sparse_sgd(std::move(choice), in, exchange);
+    if (const auto* const coder = std::get_if<Compressor>(&exchange.codec.coder);
+        coder != nullptr && coder->lossless && exchange.schedule.whole)
+        choice.vectors = vectors_of_replicas;
     return synchronous(std::move(choice), in, exchange);
 }
 
@@ -58,6 +72,8 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
 
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto dense_algorithms = std::to_array<AlgorithmEntry>({
+    {"sgd", "synchronous SGD by any codec, transport and schedule", &read_sgd,
+     momentum_sgd_on_replicas},
     {"dense", "synchronous SGD, gradients all-reduced whole", &read_dense,
      momentum_sgd_on_replicas},
     {"dense-overlapped", "the same, in buckets while backward runs on", &read_overlapped,

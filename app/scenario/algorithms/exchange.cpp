@@ -1,40 +1,114 @@
 #include "app/scenario/algorithms/exchange.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <variant>
+
+#include <nlohmann/json.hpp>
 
 #include "analysis/forms/exchange_forms.hpp"
+#include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/exchange_choice.hpp"
 
 namespace paceline {
 
 namespace {
 
+std::string kind_of_algorithm(const ObjectReader& read) {
+    const Json& json = *read.place().json;
+    return json.is_string() ? json.get<std::string>() : json.at("kind").get<std::string>();
+}
+
 // Records what the transport needs of the cluster.
 void need_of_transport(AlgorithmChoice& choice, const TransportPlan& transport) {
-    switch (transport.carrier) {
-        case Carrier::servers:
-            choice.sends_at_once = std::max(choice.sends_at_once, transport.servers);
-            choice.meets_everybody = true;
-            if (transport.first_server_node) choice.server_nodes = transport.servers;
-            break;
-        case Carrier::two_phase:
-            choice.meets_everybody = true;
-            break;
+    if (transport.carrier == Carrier::servers) {
+        choice.sends_at_once = std::max(choice.sends_at_once, transport.servers);
+        choice.meets_everybody = true;
+        if (transport.first_server_node) choice.server_nodes = transport.servers;
+    }
+    if (transport.carrier == Carrier::two_phase) choice.meets_everybody = true;
+    use_servers(choice, transport.all_reduce);
+}
+
+TransportKind kind_of_transport(const TransportPlan& plan) {
+    switch (plan.carrier) {
         case Carrier::all_reduce:
+            return TransportKind::all_reduce;
         case Carrier::all_gather:
+            return TransportKind::all_gather;
+        case Carrier::two_phase:
+            return TransportKind::two_phase;
         case Carrier::sparse_all_reduce:
+            return TransportKind::sparse_all_reduce;
+        case Carrier::servers:
             break;
     }
-    use_servers(choice, transport.all_reduce);
+    return TransportKind::servers;
+}
+
+// The transport of a codec that none was chosen for.
+Carrier usual_carrier(const Codec& codec) {
+    if (const auto* const compressor = std::get_if<Compressor>(&codec.coder))
+        return compressor->aggregation == Aggregation::summable ? Carrier::all_reduce
+                                                                : Carrier::all_gather;
+    if (std::holds_alternative<LowRankCodec>(codec.coder)) return Carrier::all_reduce;
+    if (std::holds_alternative<DgcOptions>(codec.coder)) return Carrier::sparse_all_reduce;
+    return Carrier::two_phase;
+}
+
+// Returns the pieces that a preset has.
+ScheduleChoice schedule_of(const ExchangeOptions& preset, const AlgorithmChoice& choice) {
+    ScheduleChoice schedule{.schedule = preset.schedule};
+    if (!preset.schedule.whole) {
+        schedule.pieces = PieceRule::buckets;
+        schedule.bucket = choice.bucket.value_or(Bytes{1});
+    }
+    return schedule;
+}
+
+void read_schedule(const Place& place, ExchangeOptions& options, AlgorithmChoice& choice,
+                   ScheduleChoice& schedule) {
+    schedule = read_schedule_choice(place);
+    options.schedule = schedule.schedule;
+    choice.bucket.reset();
+    choice.merges_pieces = schedule.pieces == PieceRule::merged;
+    if (choice.merges_pieces)
+        choice.bucket = Bytes{1};  // tensors, which are merged when the network is known
+    else if (schedule.pieces != PieceRule::whole)
+        choice.bucket = schedule.bucket;
 }
 
 }  // namespace
 
-ExchangeOptions read_exchange(const ObjectReader& /*read*/, const AlgorithmInput& /*in*/,
+ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in,
                               ExchangeOptions preset, AlgorithmChoice& choice) {
-    need_of_transport(choice, preset.transport);
-    return preset;
+    ExchangeOptions options = std::move(preset);
+    const auto codec = read.optional("codec");
+    const auto transport = read.optional("transport");
+    const auto schedule = read.optional("schedule");
+    ScheduleChoice pieces = schedule_of(options, choice);
+    if (codec) {
+        options.codec = read_codec(*codec, in);
+        if (!transport) options.transport.carrier = usual_carrier(options.codec);
+    }
+    TransportChoice travel{kind_of_transport(options.transport), options.transport};
+    if (transport) {
+        travel = read_transport_choice(*transport, in);
+        options.transport = travel.plan;
+    }
+    if (schedule) read_schedule(*schedule, options, choice, pieces);
+    Features features = Features(feature_of_algorithm(kind_of_algorithm(read)))
+                            .with(features_of(options.codec))
+                            .with(features_of(travel))
+                            .with(features_of(pieces));
+    if (in.optimizer.clip > 0) features = features.with(Features(Feature::clipping));
+    if (codec || transport || schedule) check_exchange(read.place(), features);
+    choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
+    choice.exchange = options;
+    need_of_transport(choice, options.transport);
+    return options;
 }
 
 void cost_by_exchange(AlgorithmChoice& choice, const AlgorithmInput& in,

@@ -1,6 +1,8 @@
 // Methods that exchange only the largest entries.
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <variant>
 #include <limits>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "analysis/forms/sparse_forms.hpp"
 #include "analysis/forms/step_models.hpp"
@@ -35,45 +38,12 @@ void read_travel(const ObjectReader& read, const WorkerShape& in, Options& optio
     if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
 }
 
-// Returns the densities of all stages, the final one last.
-std::vector<double> densities_of(const DgcOptions& options) {
-    std::vector<double> densities = options.warm_up.densities;
-    densities.push_back(options.density);
-    return densities;
-}
-
-// Stages in steps are told apart by the step. Stages in epochs are not, and the dearest counts.
-std::int64_t dgc_messages(const DgcOptions& options, const StepModelInput& in, std::int64_t k) {
-    const auto at = [&](double density) {
-        return sparse_exchange_messages(options, *in.layout, density, in.workers);
-    };
-    if (options.warm_up.steps_each > 0) return at(density_at(options, k, 0));
-    std::int64_t most = 0;
-    for (const double density : densities_of(options)) most = std::max(most, at(density));
-    return most;
-}
-
 AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice;
     DgcOptions options = read_dgc_options(read, in.optimizer);
     read_travel(read, in, options);
-    const DgcAlgorithmOptions all{read_exchange(read, in, sparse_exchange(options), choice)};
-    choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
-    choice.run = [all](Worker& worker) { return dgc(worker, all); };
-    choice.contribution = [options](const Layout& layout, std::int64_t k, double epoch) {
-        return form_of_message(layout, density_at(options, k, epoch), options.format);
-    };
-    choice.stage = [options](std::int64_t k, double epoch) {
-        return static_cast<double>(stage_at(options, k, epoch));
-    };
-    choice.least_density = std::ranges::min(densities_of(options));
-    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double epoch) {
-        return dgc_step_time(options, density_at(options, k, epoch), in);
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
-        return dgc_messages(options, in, k);
-    };
-    return choice;
+    AlgorithmChoice choice;
+    const ExchangeOptions exchange = read_exchange(read, in, sparse_exchange(options), choice);
+    return sparse_sgd(std::move(choice), in, exchange);
 }
 
 AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const AlgorithmInput& in) {
@@ -120,6 +90,61 @@ constexpr auto sparse_algorithms = std::to_array<AlgorithmEntry>({
 });
 
 }  // namespace
+
+namespace {
+
+// Returns the densities of all stages, the final one last.
+std::vector<double> densities_of(const DgcOptions& options) {
+    std::vector<double> densities = options.warm_up.densities;
+    densities.push_back(options.density);
+    return densities;
+}
+
+// Density 1 travels dense, by the same schedule.
+ExchangeOptions at_density(const ExchangeOptions& exchange, double density) {
+    if (density < 1) return exchange;
+    const auto& dgc = std::get<DgcOptions>(exchange.codec.coder);
+    return dense_stage(exchange, dgc);
+}
+
+// Stages in steps are told apart by the step. Stages in epochs are not, and the dearest counts.
+std::int64_t dgc_messages(const ExchangeOptions& exchange, const StepModelInput& in,
+                          std::int64_t k) {
+    const auto& options = std::get<DgcOptions>(exchange.codec.coder);
+    const auto at = [&](double density) {
+        return exchange_messages(at_density(exchange, density), in, density);
+    };
+    if (options.warm_up.steps_each > 0) return at(density_at(options, k, 0));
+    std::int64_t most = 0;
+    for (const double density : densities_of(options)) most = std::max(most, at(density));
+    return most;
+}
+
+}  // namespace
+
+AlgorithmChoice sparse_sgd(AlgorithmChoice choice, const AlgorithmInput& /*in*/,
+                           const ExchangeOptions& exchange) {
+    const auto options = std::get<DgcOptions>(exchange.codec.coder);
+    const DgcAlgorithmOptions all{exchange};
+    choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
+    choice.run = [all](Worker& worker) { return dgc(worker, all); };
+    choice.contribution = [options](const Layout& layout, std::int64_t k, double epoch) {
+        return form_of_message(layout, density_at(options, k, epoch), options.format);
+    };
+    choice.stage = [options](std::int64_t k, double epoch) {
+        return static_cast<double>(stage_at(options, k, epoch));
+    };
+    choice.least_density = std::ranges::min(densities_of(options));
+    choice.model_step = [exchange, options](const StepModelInput& in, std::int64_t k,
+                                            double epoch) {
+        const double density = density_at(options, k, epoch);
+        return exchange_step_time(at_density(exchange, density), 0, in, density);
+    };
+    choice.messages = [exchange](const StepModelInput& in, std::int64_t k) {
+        return dgc_messages(exchange, in, k);
+    };
+    return choice;
+}
 
 std::span<const AlgorithmEntry> sparse_family() {
     return sparse_algorithms;

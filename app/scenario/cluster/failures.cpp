@@ -189,6 +189,9 @@ void check_failures(const Place& place, const FailureChoice& failures,
         place.refuse(
             "this algorithm cannot go on without a node, nor take one up again; set \"on_death\" "
             "to \"restart\"");
+    if (!algorithm.why_survivors_cannot_go_on.empty())
+        place.refuse(fmt::format("the exchange that this algorithm chose is not for that: {}",
+                                 algorithm.why_survivors_cannot_go_on));
     const bool has_rounds =
         then == WhenNodesDie::reruns_replicas || then == WhenNodesDie::reruns_models;
     if (failures.on_death == OnDeath::stall && !has_rounds)
