@@ -197,12 +197,22 @@ std::optional<Place> place_of(const Place& algorithm, Choice choice) {
     return algorithm.child(key, *found);
 }
 
-std::string said(const FeatureEntry& entry) {
-    constexpr auto choices = std::to_array<std::string_view>(
-        {"an algorithm of", "the codec", "the transport", "the schedule", "\"on_death\":"});
-    const std::string_view choice = choices[static_cast<std::size_t>(entry.choice)];
-    if (entry.choice == Choice::algorithm) return fmt::format("{} {}", choice, entry.name);
-    return fmt::format("{} \"{}\"", choice, entry.name);
+std::string said(const FeatureEntry& entry, const Place& algorithm) {
+    switch (entry.choice) {
+        case Choice::algorithm:
+            if (entry.feature == Feature::clipping) return "the optimizer's \"clip\"";
+            return fmt::format("the kind \"{}\"",
+                               algorithm.json->at("kind").get_ref<const std::string&>());
+        case Choice::codec:
+            return fmt::format("the codec \"{}\"", entry.name);
+        case Choice::transport:
+            return fmt::format("the transport \"{}\"", entry.name);
+        case Choice::schedule:
+            return fmt::format("the schedule \"{}\"", entry.name);
+        case Choice::failures:
+            break;
+    }
+    return fmt::format("\"on_death\": \"{}\"", entry.name);
 }
 
 }  // namespace
@@ -346,8 +356,8 @@ void check_exchange(const Place& algorithm, Features features) {
     const auto at_second = place_of(algorithm, second.choice);
     const auto at_first = place_of(algorithm, first.choice);
     const Place place = at_second ? *at_second : at_first.value_or(algorithm);
-    place.refuse(
-        fmt::format("{} does not go with {}: {}", said(second), said(first), conflict->reason));
+    place.refuse(fmt::format("{} does not go with {}: {}", said(second, algorithm),
+                             said(first, algorithm), conflict->reason));
 }
 
 std::string_view why_survivors_cannot_go_on(Features features) {

@@ -8,6 +8,9 @@
 
 namespace paceline {
 
+// The names of features stay in here, because several sources are compiled as one.
+namespace rules_of_exchange {
+
 namespace {
 
 using enum Feature;
@@ -185,7 +188,8 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(vote_step), codecs.without(Features(majority)), is_its_codec},
     {Features(scaled_sign_step), codecs.without(Features(scaled_sign)), is_its_codec},
     {Features(low_rank_step), codecs.without(Features(power_sgd)), is_its_codec},
-    {Features(column_step), codecs.without(Features(one_bit_columns)), is_its_codec},
+    {Features(column_step), codecs,
+     "its columns are its codec; leave it out, or take \"sgd\" with one-bit-columns"},
     {Features(adam, layerwise, momenta), Features(dgc), velocities},
     {Features(momenta), Features(sign, majority),
      "a mean momentum needs sizes: take one-bit, 8-bit or scaled-sign"},
@@ -210,6 +214,9 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(dropping_step), Features(all_reduce, two_phase).with(servers).with(machines),
      "each worker selects from its whole gradient, by one threshold: all-gather or "
      "sparse-all-reduce, flat"},
+    {Features(column_step),
+     Features(all_reduce, all_gather, sparse_all_reduce).with(servers).with(machines),
+     "columns are cut into stripes, one for each worker to add up: two-phase, flat"},
     {Features(neighbor_models, differences, pushes),
      carriers.without(Features(neighbors, own_messages)),
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
@@ -226,9 +233,11 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(clipping), Features(into_forward),
      "the norm to clip by is known when all pieces have arrived: \"begin\" is "
      "\"beside-backward\""},
-    {Features(dgc_step, column_step, momenta), Features(into_forward),
+    {Features(dgc_step, momenta), Features(into_forward),
      "its stages change what is sent from one step to the next, so a step ends before the next "
      "begins"},
+    {Features(column_step), schedules.without(Features(whole, after_backward, fifo)),
+     "stripes are of the whole gradient: \"whole\"; \"sgd\" with one-bit-columns takes pieces"},
     {Features(dropping_step), schedules.without(Features(whole, after_backward, fifo)),
      "one threshold goes over the whole gradient: \"whole\"; \"sgd\" with top-k selects by "
      "tensor"},
@@ -301,8 +310,14 @@ constexpr auto algorithm_features = std::to_array<AlgorithmFeature>({
     {"collective", nothing},
 });
 
+}  // namespace
+
+}  // namespace rules_of_exchange
+
+namespace {
+
 // Returns whether each of the two features is on a side of the rule of its own.
-constexpr bool excludes(const ExchangeRule& rule, Feature one, Feature other) {
+bool excludes(const ExchangeRule& rule, Feature one, Feature other) {
     return (rule.first.has(one) && rule.second.has(other)) ||
            (rule.first.has(other) && rule.second.has(one));
 }
@@ -310,28 +325,29 @@ constexpr bool excludes(const ExchangeRule& rule, Feature one, Feature other) {
 }  // namespace
 
 std::span<const FeatureEntry> exchange_features() {
-    return feature_table;
+    return rules_of_exchange::feature_table;
 }
 
 const FeatureEntry& entry_of(Feature feature) {
-    return feature_table[static_cast<std::size_t>(feature)];
+    return rules_of_exchange::feature_table[static_cast<std::size_t>(feature)];
 }
 
 std::span<const ExchangeRule> exchange_rules() {
-    return rules;
+    return rules_of_exchange::rules;
 }
 
 std::optional<std::string_view> reason_against(Feature one, Feature other) {
-    const auto found = std::ranges::find_if(
-        rules, [=](const ExchangeRule& rule) { return excludes(rule, one, other); });
-    if (found == rules.end()) return std::nullopt;
+    const auto found =
+        std::ranges::find_if(rules_of_exchange::rules,
+                             [=](const ExchangeRule& rule) { return excludes(rule, one, other); });
+    if (found == rules_of_exchange::rules.end()) return std::nullopt;
     return found->reason;
 }
 
 std::optional<Conflict> conflict_among(Features all) {
-    for (const ExchangeRule& rule : rules)
-        for (const FeatureEntry& first : feature_table)
-            for (const FeatureEntry& second : feature_table)
+    for (const ExchangeRule& rule : rules_of_exchange::rules)
+        for (const FeatureEntry& first : rules_of_exchange::feature_table)
+            for (const FeatureEntry& second : rules_of_exchange::feature_table)
                 if (all.has(first.feature) && all.has(second.feature) &&
                     rule.first.has(first.feature) && rule.second.has(second.feature))
                     return Conflict{first.feature, second.feature, rule.reason};
@@ -339,8 +355,9 @@ std::optional<Conflict> conflict_among(Features all) {
 }
 
 Feature feature_of_algorithm(std::string_view kind) {
-    const auto found = std::ranges::find(algorithm_features, kind, &AlgorithmFeature::kind);
-    PACELINE_CHECK(found != algorithm_features.end(),
+    const auto found = std::ranges::find(rules_of_exchange::algorithm_features, kind,
+                                         &rules_of_exchange::AlgorithmFeature::kind);
+    PACELINE_CHECK(found != rules_of_exchange::algorithm_features.end(),
                    "every algorithm says what it exchanges (exchange_rules.cpp)");
     return found->feature;
 }
