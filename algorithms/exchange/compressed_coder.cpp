@@ -25,29 +25,61 @@ std::int64_t chunk_begin(std::int64_t entries, int n, int index) {
     return chunks(Bytes{entries}, n, 0, index).count;
 }
 
-// The entries of a layout that the owner of a chunk holds.
-LayoutPtr chunk_of(const Layout& layout, int n, int index) {
-    return part_of(layout, chunk_begin(layout.entries(), n, index),
-                   chunk_begin(layout.entries(), n, index + 1));
+// Returns the entries that the owner of a chunk holds, of those that are encoded.
+LayoutPtr chunk_of(const Layout& encoded, int n, int index) {
+    return part_of(encoded, chunk_begin(encoded.entries(), n, index),
+                   chunk_begin(encoded.entries(), n, index + 1));
 }
 
-// Encodes the mean again, chunk by chunk, as the owners do; changes their errors.
-Vector recoded(const Compressor& compressor, Vector mean, int owners, Vector* errors,
-               RandomStream random) {
+// Calls use(where a tensor that is not left out begins, where it begins among those alone, its entries).
+template <class Use>
+void for_each_encoded(const Layout& layout, Use use) {
+    std::int64_t begin = 0;
+    for (std::size_t j = 0; j < layout.tensors().size(); ++j) {
+        if (layout.tensors()[j].left_out) continue;
+        const std::int64_t entries = layout.tensors()[j].entries();
+        use(layout.offset(j), begin, entries);
+        begin += entries;
+    }
+}
+
+// Encodes entries again, chunk by chunk, as their owners do; changes the owners' errors.
+void encode_chunks(const Compressor& compressor, const Layout& layout, Eigen::VectorXd& values,
+                   int owners, Eigen::VectorXd* errors, RandomStream& random) {
     for (int j = 0; j < owners; ++j) {
-        const LayoutPtr layout = chunk_of(*mean.layout(), owners, j);
-        if (layout->entries() == 0) continue;
-        const std::int64_t begin = chunk_begin(mean.entries(), owners, j);
-        Vector part(layout, mean.values().segment(begin, layout->entries()));
+        const LayoutPtr own = chunk_of(layout, owners, j);
+        if (own->entries() == 0) continue;
+        const std::int64_t begin = chunk_begin(layout.entries(), owners, j);
+        Vector part(own, values.segment(begin, own->entries()));
         if (errors != nullptr) {
-            Vector error(layout, errors->values().segment(begin, layout->entries()));
+            Vector error(own, errors->segment(begin, own->entries()));
             part = compress_with_feedback(compressor, std::move(part), error, random);
-            errors->writable().segment(begin, layout->entries()) = error.values();
+            errors->segment(begin, own->entries()) = error.values();
         } else {
             compress(compressor, part, random);
         }
-        mean.writable().segment(begin, layout->entries()) = part.values();
+        values.segment(begin, own->entries()) = part.values();
     }
+}
+
+// Returns the mean as the owners' messages bring it. What is left out of compression stays as it is.
+Vector encoded_again(const Compressor& compressor, Vector mean, const LayoutPtr& encoded, int owners,
+                     Vector* errors, RandomStream random) {
+    Eigen::VectorXd* const all_errors = errors == nullptr ? nullptr : &errors->writable();
+    Eigen::VectorXd& all = mean.writable();
+    if (encoded->entries() == mean.entries()) {
+        encode_chunks(compressor, *encoded, all, owners, all_errors, random);
+        return mean;
+    }
+    Eigen::VectorXd values(encoded->entries());
+    const Layout& layout = *mean.layout();
+    for_each_encoded(layout, [&](std::int64_t at, std::int64_t begin, std::int64_t entries) {
+        values.segment(begin, entries) = all.segment(at, entries);
+    });
+    encode_chunks(compressor, *encoded, values, owners, all_errors, random);
+    for_each_encoded(layout, [&](std::int64_t at, std::int64_t begin, std::int64_t entries) {
+        all.segment(at, entries) = values.segment(begin, entries);
+    });
     return mean;
 }
 
@@ -68,6 +100,8 @@ class CompressedCoder final : public Coder {
           feedback_(codec.error_feedback),
           transport_(transport),
           place_(std::move(place)),
+          encoded_(without_left_out(place_.layout)),
+          charged_(without_left_out(place_.charged)),
           members_(static_cast<int>(place_.group->members.size())),
           random_(self.stream("compression" + place_.tag)),
           decoded_(place_.layout),
@@ -118,8 +152,15 @@ class CompressedCoder final : public Coder {
         return compressor_.lossless ? dense_bytes(*place_.charged)
                                     : sum_bytes(compressor_, *place_.charged, n);
     }
+    // A chunk holds its share of what is encoded, and of what is not.
     [[nodiscard]] Bytes chunk_bytes(int n, int index) const {
-        return weigh(*chunk_of(*place_.charged, n, index));
+        return weigh(*chunk_of(*charged_, n, index)) + rest_bytes(n, index);
+    }
+    [[nodiscard]] Bytes rest_bytes(int n, int index) const {
+        return chunk(fp32.weigh(place_.charged->entries() - charged_->entries()), n, index);
+    }
+    [[nodiscard]] Bytes dense_chunk_bytes(int n, int index) const {
+        return dense_bytes(*chunk_of(*place_.charged, n, index));
     }
     [[nodiscard]] Vector aggregate(const Round<Vector>& round) const {
         return compressor_.majority ? majority_vote(round) : mean_of(round);
@@ -136,6 +177,8 @@ class CompressedCoder final : public Coder {
     bool feedback_;
     TransportPlan transport_;
     CoderPlace place_;
+    LayoutPtr encoded_;  // of the values, without tensors that are left out
+    LayoutPtr charged_;  // of the weights, likewise
     int members_;
     RandomStream random_;
     Vector decoded_;  // what this worker sends, as it is decoded
@@ -212,7 +255,7 @@ Task<> CompressedCoder::share_scalers() {
 
 // An owner, or a server that encodes its answer, decodes all messages of its chunk and encodes their sum.
 Task<> CompressedCoder::own_work(int owners, int owner, int messages) {
-    const LayoutPtr own = chunk_of(*place_.charged, owners, owner);
+    const LayoutPtr own = chunk_of(*charged_, owners, owner);
     Duration time = paceline::decoding_time(compressor_, coding_, *own, messages);
     if (encodes_answers())
         time = sum(time, encoding_time(compressor_, coding_, *own, own_passes()));
@@ -224,11 +267,11 @@ Form CompressedCoder::form_again(int owners) {
     if (feedback_ && !self_.timing_only())
         errors = &self_.replicated(
             "errors of owners" + place_.tag,
-            Vector(place_.layout, Eigen::VectorXd::Zero(place_.layout->entries())));
+            Vector(encoded_, Eigen::VectorXd::Zero(encoded_->entries())));
     return [this, owners, errors](const Round<Vector>& round) {
         const int present = std::min(owners, static_cast<int>(round.members()));
-        return recoded(compressor_, mean_of(round), present, errors,
-                       self_.common_stream("encoding again" + place_.tag, number_));
+        return encoded_again(compressor_, mean_of(round), encoded_, present, errors,
+                             self_.common_stream("encoding again" + place_.tag, number_));
     };
 }
 
@@ -237,8 +280,7 @@ Task<Vector> CompressedCoder::through_servers() {
         const int members = rank.size();
         const int servers = std::min(transport_.servers, members);
         const auto weigh_shard = [this, servers](bool encoded, int shard) {
-            const LayoutPtr own = chunk_of(*place_.charged, servers, shard);
-            return encoded ? this->weigh(*own) : dense_bytes(*own);
+            return encoded ? chunk_bytes(servers, shard) : dense_chunk_bytes(servers, shard);
         };
         return server_exchange(
             rank, {servers, transport_.first_server_node},

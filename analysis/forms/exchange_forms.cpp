@@ -41,6 +41,14 @@ Bytes packed(const Compressor& compressor, const Layout& layout, WireFormat wire
     return compressor.lossless ? wire.weigh(layout.entries()) : form_of_packed(compressor, layout);
 }
 
+// The longest chunk of n: its share of what is encoded, and of what is left out.
+Bytes longest_chunk(const Compressor& compressor, const Layout& layout, WireFormat wire, int n) {
+    const LayoutPtr encoded = without_left_out(std::make_shared<const Layout>(layout));
+    const std::int64_t rest = 4 * (layout.entries() - encoded->entries());
+    return packed(compressor, longest_part(*encoded, n), wire) +
+           Bytes{rest / n + (rest % n > 0 ? 1 : 0)};
+}
+
 struct CompressedForm {
     const Compressor& compressor;
     const Codec& codec;
@@ -57,6 +65,9 @@ struct CompressedForm {
     [[nodiscard]] Duration decoding(const Layout& of, std::int64_t messages) const {
         return decoding_time(compressor, codec.coding, of, messages);
     }
+    [[nodiscard]] Layout encoded_part(int parts) const {
+        return longest_part(*without_left_out(std::make_shared<const Layout>(layout)), parts);
+    }
     [[nodiscard]] Duration only_passes(std::int64_t passes) const {
         return coding_time(codec.coding, passes, layout.entries());
     }
@@ -65,8 +76,8 @@ struct CompressedForm {
 MaybeTime two_phase_form(const CompressedForm& f, std::int64_t passes) {
     const auto star = lone_star(f.n, f.network);
     if (!star) return std::nullopt;
-    const Layout chunk = longest_part(f.layout, f.n);
-    const Bytes longest = packed(f.compressor, chunk, f.in.wire);
+    const Layout chunk = f.encoded_part(f.n);
+    const Bytes longest = longest_chunk(f.compressor, f.layout, f.in.wire, f.n);
     const Duration phases = sum(all_to_all_time(f.n, longest, *star),
                                 ring_all_gather_time(f.n, longest, *star));
     const Duration owner = sum(f.decoding(chunk, f.n), f.encoding(chunk, 0));
@@ -77,13 +88,14 @@ MaybeTime servers_form(const CompressedForm& f, std::int64_t passes) {
     const auto star = lone_star(f.n, f.network);
     if (!star) return std::nullopt;
     const int servers = std::min(f.transport.servers, f.n);
-    const Layout shard = longest_part(f.layout, servers);
+    const Layout shard = f.encoded_part(servers);
     const bool up = f.transport.coded != ServerCoding::none;
     const bool both = f.transport.coded == ServerCoding::both;
     const std::int64_t others = f.transport.first_server_node ? f.n : f.n - 1;
     const auto phase = [&](bool encoded) {
         const Bytes one =
-            encoded ? packed(f.compressor, shard, f.in.wire) : f.in.wire.weigh(shard.entries());
+            encoded ? longest_chunk(f.compressor, f.layout, f.in.wire, servers)
+                    : f.in.wire.weigh(longest_part(f.layout, servers).entries());
         return others == 0 ? Duration{} : sum(star->latency, (others * one) / star->bandwidth);
     };
     Duration work{};

@@ -54,4 +54,12 @@ LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>
     return std::make_shared<const Layout>(std::move(tensors));
 }
 
+LayoutPtr without_left_out(const LayoutPtr& layout) {
+    std::vector<Tensor> kept;
+    for (const Tensor& tensor : layout->tensors())
+        if (!tensor.left_out) kept.push_back(tensor);
+    if (kept.size() == layout->tensors().size()) return layout;
+    return std::make_shared<const Layout>(std::move(kept));
+}
+
 }  // namespace paceline

@@ -54,4 +54,7 @@ using TensorChoice = std::variant<std::string, std::int64_t>;
 /// effect.
 LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>& choices);
 
+/// Returns the layout without the tensors that are left out, in sequence.
+LayoutPtr without_left_out(const LayoutPtr& layout);
+
 }  // namespace paceline
