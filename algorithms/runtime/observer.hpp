@@ -5,10 +5,10 @@
 //     steps. `dies` is called when a worker's process has been destroyed at its suspension point;
 //     the worker may begin steps again later.
 //   - A computation begins with a call that returns a token of the observer's choice, and ends with
-//     a call that passes the token back. It ends early if the worker dies or the run ends. One
-//     device may have several computations in flight. A gradient that becomes complete bucket by
-//     bucket also reports the span in which each bucket was computed, within the span of the
-//     gradient.
+//     a call that passes the token back. It ends early if the worker dies or the run ends. A device
+//     computes one thing at a time. A gradient that becomes complete bucket by bucket also reports
+//     the span in which each bucket was computed. Such a gradient is several computations of the
+//     same number if the device does something else in between, or if its forward pass waits.
 //   - A round is one call of a collective on one worker. Rounds of one worker may overlap, and a
 //     round may consist of other rounds. It ends early if the worker dies or its attempt breaks.
 //     `round_closes` says that nobody enters the rounds of a stream any more, and `all_go_back` that
@@ -17,9 +17,8 @@
 //     the return of dead workers, and for a checkpoint to be written. Rounds and computations may be
 //     in progress beside it. A worker that dies or gives up ends it before it is over.
 //   - `waited` reports a wait when it is over. The causes are those of TimeUse (time_use.hpp). A
-//     wait for stragglers starts once all that the worker computes within the round counts as done.
-//     Spans in which a worker does nothing else are reported by who ends them, the others are found
-//     by TimeAccounts.
+//     wait for stragglers is reported as the spans in which the worker is idle. Spans in which a
+//     worker does nothing else are reported by who ends them, the others are found by TimeAccounts.
 //
 // Hosts are numbered as in the network, across all jobs. All calls come from the event loop, and an
 // event happens at the simulation's now() unless times are passed. Each member may be left empty;

@@ -5,30 +5,73 @@
 
 namespace paceline {
 
+namespace {
+
+bool is_of_group(const RoundPart& round) {
+    return round.members > 0 && round.on == nullptr;
+}
+
+}  // namespace
+
 void TimeUse::change_under_way(int by) {
     computed_ = computed();
     counted_until_ = simulation_->now();
     under_way_ += by;
+    change_busy(by);
 }
 
-Duration TimeUse::busy() const {
-    const Duration now =
-        writing_since_ == never ? Duration::zero() : simulation_->now() - writing_since_;
-    return computed() + writing_ + now;
+void TimeUse::change_busy(int by) {
+    const Time now = simulation_->now();
+    const bool was_busy = busy_ > 0;
+    busy_ += by;
+    if (!was_busy) busy_since_ = now;
+    if (busy_ == 0 && !parts_.empty() && now > busy_since_) used_.push_back({busy_since_, now});
+    active_until_ = now;
 }
 
-Duration TimeUse::add_uncovered(WaitFor what, Duration time, Time until) {
-    const Duration uncovered =
-        std::max(until - std::max(until - time, waited_until_), Duration::zero());
+void TimeUse::begin_part() {
+    parts_.push_back(simulation_->now());
+}
+
+void TimeUse::change_rounds(int by) {
+    rounds_ += by;
+    active_until_ = simulation_->now();
+}
+
+void TimeUse::end_part(Time begun) {
+    parts_.erase(std::ranges::lower_bound(parts_, begun));
+    const auto needed = [this](const Span& span) {
+        return !parts_.empty() && span.end > parts_.front();
+    };
+    used_.erase(used_.begin(), std::ranges::find_if(used_, needed));
+}
+
+std::vector<TimeUse::Span> TimeUse::count_idle(WaitFor what, Span span) {
+    if (busy_ > 0) span.end = std::min(span.end, busy_since_);
+    std::vector<Span> idle;
+    Time from = span.begin;
+    for (const Span& used : used_) {
+        if (used.begin >= span.end) break;
+        if (used.begin > from) idle.push_back({from, used.begin});
+        from = std::max(from, used.end);
+    }
+    if (from < span.end) idle.push_back({from, span.end});
     Duration& total = what == WaitFor::the_dead ? dead_ : stragglers_;
-    total = sum(total, uncovered);
-    waited_until_ = std::max(waited_until_, until);
-    return uncovered;
+    for (const Span& one : idle) total = sum(total, one.end - one.begin);
+    if (!idle.empty()) waited_until_ = std::max(waited_until_, idle.back().end);
+    used_.insert(used_.end(), idle.begin(), idle.end());
+    std::ranges::sort(used_, {}, &Span::begin);
+    return idle;
+}
+
+void TimeUse::end_steps() {
+    steps_ended_ = true;
+    active_until_ = simulation_->now();
 }
 
 Duration TimeUse::waited_for_stragglers(Time end) const {
-    return stragglers_ +
-           std::max(end - std::max(last_step_ended_, waited_until_), Duration::zero());
+    if (!steps_ended_ || busy_ > 0 || rounds_ > 0) return stragglers_;
+    return stragglers_ + std::max(end - std::max(active_until_, waited_until_), Duration::zero());
 }
 
 Duration TimeUse::waited_for_network(Time end) const {
@@ -54,11 +97,11 @@ void TimeAccounts::watch_steps() {
         notify(next_.step_begins, host, step);
     };
     observer_.steps_end = [this](int host) {
-        use(host).last_step_ended_ = simulation_.now();
+        use(host).end_steps();
         notify(next_.steps_end, host);
     };
     observer_.dies = [this](int host) {
-        use(host).last_step_ended_ = never;
+        use(host).steps_ended_ = false;
         notify(next_.dies, host);
     };
 }
@@ -84,14 +127,17 @@ void TimeAccounts::watch_rounds() {
         const Open part{.host = host,
                         .next = next_.round_begins ? next_.round_begins(host, round) : 0,
                         .begun = simulation_.now(),
-                        .busy = use(host).busy(),
                         .round = round};
+        use(host).begin_part();
+        if (is_of_group(round)) use(host).change_rounds(1);
         if (round.members > 0) enter(part);
         return open(part);
     };
     observer_.round_ends = [this](Token token) {
         const Open part = close(token);
         if (part.round.members > 0) leave(part);
+        use(part.host).end_part(part.begun);
+        if (is_of_group(part.round)) use(part.host).change_rounds(-1);
         notify(next_.round_ends, part.next);
     };
     observer_.round_closes = [this](Stream stream) {
@@ -106,22 +152,24 @@ void TimeAccounts::watch_rounds() {
 
 void TimeAccounts::watch_waits() {
     observer_.wait_begins = [this](int host, WaitFor what) {
-        if (what == WaitFor::checkpoint) use(host).writing_since_ = simulation_.now();
+        if (what == WaitFor::checkpoint)
+            use(host).change_busy(1);
+        else
+            use(host).begin_part();
         return open({.host = host,
                      .next = next_.wait_begins ? next_.wait_begins(host, what) : 0,
                      .begun = simulation_.now(),
-                     .busy = use(host).busy(),
                      .what = what});
     };
     observer_.wait_ends = [this](Token token, bool over) {
         const Open wait = close(token);
         const Time now = simulation_.now();
         if (wait.what == WaitFor::checkpoint) {
-            use(wait.host).writing_since_ = never;
+            use(wait.host).change_busy(-1);
             if (over) add_wait(wait.host, wait.what, wait.begun, now);
-        } else if (over) {
-            wait_beside_work(wait.host, wait.what,
-                             now - wait.begun - (use(wait.host).busy() - wait.busy), now);
+        } else {
+            if (over) wait_beside_work(wait.host, wait.what, wait.begun, now);
+            use(wait.host).end_part(wait.begun);
         }
         notify(next_.wait_ends, wait.next, over);
     };
@@ -159,8 +207,7 @@ void TimeAccounts::leave(const Open& part) {
     const auto round = rounds_.find(part.round.stream);
     if (round == rounds_.end()) return;  // closed before
     const Time until = std::min(last_entry(part, round->second), simulation_.now());
-    wait_beside_work(part.host, WaitFor::stragglers,
-                     until - part.begun - (use(part.host).busy() - part.busy), until);
+    wait_beside_work(part.host, WaitFor::stragglers, part.begun, until);
     if (++round->second.left == part.round.members) rounds_.erase(round);
 }
 
@@ -174,11 +221,10 @@ Time TimeAccounts::last_entry(const Open& part, const Entries& entries) const {
     return last;
 }
 
-// Counts the part of a wait that no other such wait has covered.
-void TimeAccounts::wait_beside_work(int host, WaitFor what, Duration time, Time until) {
-    if (time <= Duration::zero()) return;
-    const Duration uncounted = use(host).add_uncovered(what, time, until);
-    if (uncounted > Duration::zero()) notify(next_.waited, host, what, until - uncounted, until);
+// Counts what the worker was idle of a wait and no other wait has covered.
+void TimeAccounts::wait_beside_work(int host, WaitFor what, Time from, Time until) {
+    for (const TimeUse::Span& idle : use(host).count_idle(what, {from, until}))
+        notify(next_.waited, host, what, idle.begin, idle.end);
 }
 
 void TimeAccounts::add_wait(int host, WaitFor what, Time from, Time until) {
@@ -187,7 +233,7 @@ void TimeAccounts::add_wait(int host, WaitFor what, Time from, Time until) {
     const Duration time = until - from;
     switch (what) {
         case WaitFor::stragglers:
-            return wait_beside_work(host, what, time, until);
+            return wait_beside_work(host, what, from, until);
         case WaitFor::the_dead:
             by.dead_ = sum(by.dead_, time);
             break;

@@ -7,28 +7,32 @@
 //   stragglers        waiting for workers that had not come yet:
 //                     - in a round of a collective that it enters at t and leaves at e, with T the
 //                       time at which the last member that it depends on has entered (all of its
-//                       group, or those it listens to): min(T, e) - t, less the time it has
-//                       computed in the round. T counts as e if not all have entered by then
-//                       (trees).
-//                     - at a barrier (Worker::barrier), and from its last step on until the
-//                       run ends, because others still work
+//                       group, or those it listens to): what it is idle of [t, min(T, e)]. T counts
+//                       as e if not all have entered by then (trees).
+//                     - at a barrier (Worker::barrier)
+//                     - until the run ends, because others still work: from its last step on, or
+//                       from the end of what it has computed since, of its last round of a group,
+//                       or of its last wait
 //   dead              from the death of another worker until the work that it broke begins again
 //   away              while it was away itself
 //   checkpoints       writing them
 //   network           the rest: messages of rounds, letters and answers, and the remainder of a
 //                     round that a limit cut short
 //
-// If a worker computes while a round is in progress, we assume that it computes first and waits
-// then; the same holds for checkpoints that it writes. This is so for every non-blocking round here.
-// Overlapping waits, for stragglers or for the dead, are not counted twice. The waits of one worker
-// are intervals, in order of their ends.
+// A worker is idle when its device neither computes nor writes a checkpoint. It may compute at any
+// time within a round, as when it codes a piece while another travels on another stream. Rounds may
+// overlap; no instant is counted as two waits. So the parts add up to the time of the run:
 //
-// Cost: two lookups in a small map per round and worker. The entries of a round are erased when all
-// of its members have left it, or when it is closed.
+//   computing + stragglers + dead + away + checkpoints + network = run
+//
+// Cost: two lookups in a small map per round and worker, and a few spans of time for each worker:
+// those in which it has been busy or has waited since its oldest round in progress began. The
+// entries of a round are erased when all of its members have left it, or when it is closed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -59,24 +63,41 @@ class TimeUse {
   private:
     friend class TimeAccounts;
 
+    struct Span {
+        Time begin;
+        Time end;
+    };
+
     void change_under_way(int by);
-    /// Returns the time in which the device did something so far.
-    [[nodiscard]] Duration busy() const;
-    /// Counts a wait for stragglers or for the dead that ends at `until`, and returns the part of it
-    /// that no other such wait has covered.
-    Duration add_uncovered(WaitFor what, Duration time, Time until);
+    /// Notes that the device begins or ceases to do something.
+    void change_busy(int by);
+    /// Notes that a round or a wait begins, and that one which began at `begun` is over.
+    void begin_part();
+    void end_part(Time begun);
+    /// Notes that a round of a group begins or ends.
+    void change_rounds(int by);
+    /// Counts what the worker was idle of a span as a wait for stragglers or for the dead, except
+    /// what has been counted before. Returns what it has counted. Requires that a round or a wait
+    /// in progress began at or before the span.
+    std::vector<Span> count_idle(WaitFor what, Span span);
+    void end_steps();
 
     const Simulation* simulation_;
     int under_way_ = 0;  // computations in progress
     Duration computed_{};
     Time counted_until_{};  // computations are counted up to here
+    int busy_ = 0;          // computations and checkpoints in progress
+    Time busy_since_{};
+    int rounds_ = 0;            // of groups, in progress
+    std::deque<Time> parts_{};  // when rounds and waits in progress began
+    std::vector<Span> used_{};  // busy or counted as waiting, in order, since the first of these
     Duration stragglers_{};
-    Time waited_until_{};  // waits are counted up to here
-    Time last_step_ended_ = never;
+    Time waited_until_{};  // the end of the last wait that is counted
+    bool steps_ended_ = false;
+    Time active_until_{};  // when it last ended its steps, a computation or a round of a group
     Duration dead_{};
     Duration away_{};
     Duration writing_{};
-    Time writing_since_ = never;  // a checkpoint, now
 };
 
 /// The observer of all workers and servers of a job. Passes everything on to the job's own
@@ -106,7 +127,6 @@ class TimeAccounts {
         int host = 0;
         Token next = 0;  // that of the next observer
         Time begun{};
-        Duration busy{};  // of the worker until then
         RoundPart round{};
         WaitFor what{};
     };
@@ -125,7 +145,7 @@ class TimeAccounts {
     void enter(const Open& part);
     void leave(const Open& part);
     [[nodiscard]] Time last_entry(const Open& part, const Entries& entries) const;
-    void wait_beside_work(int host, WaitFor what, Duration time, Time until);
+    void wait_beside_work(int host, WaitFor what, Time from, Time until);
     void add_wait(int host, WaitFor what, Time from, Time until);
     void watch_steps();
     void watch_computations();

@@ -1,6 +1,16 @@
 #include "algorithms/runtime/time_use.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -372,6 +382,186 @@ TEST_CASE("participation: FedAvg has the share of clients that are drawn, and ot
             std::string(algorithm.name) == "fedavg" ? std::optional(0.5) : std::nullopt;
         CHECK(run.cluster.participation() == expected);
     }
+}
+
+// --- coding beside the rounds of several streams ---
+
+struct Span {
+    Time begin;
+    Time end = never;
+};
+
+struct Entered {
+    int host;
+    Span span;
+};
+
+// What the workers report: computations by host, and rounds by stream.
+struct Timeline {
+    explicit Timeline(std::optional<TrainingRun>& run) : run_(run) {
+        observer.computing_begins = [this](int host, Work) {
+            busy.push_back({host, {now()}});
+            return std::uint64_t{busy.size()};
+        };
+        observer.computing_ends = [this](std::uint64_t token) { busy[token - 1].span.end = now(); };
+        observer.round_begins = [this](int host, const RoundPart& round) {
+            rounds.emplace_back(round.stream, Entered{host, {now()}});
+            return std::uint64_t{rounds.size()};
+        };
+        observer.round_ends = [this](std::uint64_t token) {
+            rounds[token - 1].second.span.end = now();
+        };
+        observer.waited = [this](int host, WaitFor, Time from, Time until) {
+            waits.push_back({host, {from, until}});
+        };
+    }
+    [[nodiscard]] Time now() const { return run_->simulation.now(); }
+
+    WorkerObserver observer;
+    std::deque<Entered> busy;
+    std::deque<std::pair<Stream, Entered>> rounds;
+    std::deque<Entered> waits;
+
+  private:
+    std::optional<TrainingRun>& run_;
+};
+
+bool covers(const Span& span, Time begin, Time end) {
+    return span.begin <= begin && end <= span.end;
+}
+
+// The waits for stragglers of a host, by the definition: instant by instant between all events.
+Duration waited_by_definition(const Timeline& seen, int host, std::size_t members) {
+    std::vector<Span> waits;
+    for (const auto& [stream, part] : seen.rounds) {
+        if (part.host != host) continue;
+        std::vector<Time> entries;
+        for (const auto& [other, of_other] : seen.rounds)
+            if (other == stream && of_other.span.begin <= part.span.end)
+                entries.push_back(of_other.span.begin);
+        const Time last = *std::ranges::max_element(entries);
+        waits.push_back({part.span.begin, entries.size() == members ? last : part.span.end});
+    }
+    std::set<Time> events;
+    for (const Span& wait : waits) events.insert({wait.begin, wait.end});
+    for (const Entered& one : seen.busy) events.insert({one.span.begin, one.span.end});
+    Duration sum{};
+    for (auto at = events.begin(); at != events.end() && std::next(at) != events.end(); ++at) {
+        const Time begin = *at;
+        const Time end = *std::next(at);
+        const bool idle = std::ranges::none_of(seen.busy, [&](const Entered& one) {
+            return one.host == host && covers(one.span, begin, end);
+        });
+        const bool waits_now =
+            std::ranges::any_of(waits, [&](const Span& one) { return covers(one, begin, end); });
+        if (idle && waits_now) sum += end - begin;
+    }
+    return sum;
+}
+
+struct Doings {
+    std::vector<Duration> coding_at, coding;         // several may queue on the device
+    std::vector<std::vector<Duration>> round_after;  // by stream, after the round before
+};
+
+Task<> code_at(Worker& self, Duration at, Duration takes) {
+    co_await self.simulation().sleep(at);
+    co_await self.compute(takes);
+}
+
+Task<> hand_in(Rank rank, Bytes block) {
+    if (rank.place() > 0) co_await rank.send(0, block);
+    for (int from = 1; rank.place() == 0 && from < rank.size(); ++from) co_await rank.receive(from);
+}
+
+// Odd rounds are reductions to the first worker, which others leave before all have entered.
+Task<> carry_rounds(Worker& self, int stream, std::vector<Duration> after) {
+    const GroupPtr group = self.group(self.everybody()->members, stream);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        co_await self.simulation().sleep(after[i]);
+        Vector mine(self.model().layout());
+        if (i % 2 == 0)
+            co_await self.all_reduce(std::move(mine), AllReduce::ring, 3'000_B, group);
+        else
+            co_await self.reduce_to_first(
+                std::move(mine), [](const Rank& rank) { return hand_in(rank, 2'000_B); },
+                [](const Round<Vector>& round) { return round.of(0); }, group);
+    }
+}
+
+Task<> do_all(Worker& self, Doings doings) {
+    std::vector<Pending<>> pending;
+    for (std::size_t i = 0; i < doings.coding.size(); ++i)
+        pending.push_back(self.start(code_at(self, doings.coding_at[i], doings.coding[i])));
+    for (std::size_t s = 0; s < doings.round_after.size(); ++s)
+        pending.push_back(
+            self.start(carry_rounds(self, static_cast<int>(s), doings.round_after[s])));
+    for (Pending<>& one : pending) co_await std::move(one);
+}
+
+TEST_CASE("time use, property: coding beside rounds of other streams leaves accounts that add up") {
+    for (unsigned seed = 0; seed < 150; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        std::uniform_int_distribution<std::int64_t> when(0, 2'000'000'000);
+        std::uniform_int_distribution<std::int64_t> length(0, 300'000'000);
+        const int workers = 2 + static_cast<int>(seed % 3);
+        const std::size_t streams = 1 + seed % 2;
+        std::optional<TrainingRun> run;
+        Timeline seen(run);
+        Job job = timing_job(small_layout(), 1);
+        job.observer = &seen.observer;
+        run.emplace(workers, link, std::move(job));
+        for (int rank = 0; rank < workers; ++rank) {
+            Doings doings;
+            for (int i = 0; i < 6; ++i) {
+                doings.coding_at.emplace_back(when(random));
+                doings.coding.emplace_back(length(random));
+            }
+            doings.round_after.resize(streams);
+            for (std::vector<Duration>& after : doings.round_after)
+                for (int i = 0; i < 4; ++i) after.emplace_back(when(random) / 3);
+            run->spawn(rank, do_all(run->cluster.worker(rank), doings));
+        }
+        run->simulation.run();
+        REQUIRE(run->processes.finished());
+
+        for (int rank = 0; rank < workers; ++rank) {
+            CAPTURE(rank);
+            const Use use = use_of(*run, rank);
+            CHECK(use.stragglers ==
+                  waited_by_definition(seen, rank, static_cast<std::size_t>(workers)));
+            CHECK(use.computed + use.stragglers + use.network == run->elapsed());
+            Duration reported{};
+            for (const Entered& wait : seen.waits)
+                if (wait.host == rank) reported += wait.span.end - wait.span.begin;
+            CHECK(reported == use.stragglers);
+        }
+        CHECK(run->cluster.held().accounts == 0);
+    }
+}
+
+// Worker 0 still codes after its last step; worker 1 computes longer.
+Task<> code_after_steps(Worker& self) {
+    while (self.keeps_training()) co_await self.compute(1ms);
+    co_await self.simulation().sleep(500us);
+    if (self.rank() == 0) co_await self.compute(2ms);
+    if (self.rank() == 1) co_await self.compute(9ms);
+}
+
+TEST_CASE("time use: what a worker computes after its last step is no wait for stragglers") {
+    TrainingRun run(2, link, timing_job(small_layout(), 1));
+    run.spawn_all(code_after_steps);
+    run.simulation.run();
+
+    REQUIRE(run.elapsed() == 10'500us);
+    const Use first = use_of(run, 0);
+    CHECK(first.computed == 3ms);
+    CHECK(first.stragglers == 7ms);  // from 3.5 ms on
+    CHECK(first.network == 500us);
+    const Use second = use_of(run, 1);
+    CHECK(second.computed == 10ms);
+    CHECK(second.stragglers == 0ms);
 }
 
 }  // namespace
