@@ -12,7 +12,10 @@
 
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/inside_machine.hpp"
+#include "sim/collectives/servers.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/collectives/two_phase.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
 namespace paceline::sim_cancellation_test {
@@ -23,8 +26,16 @@ using namespace literals;
 
 const UnionWeight growing = [](const Union& merged) { return merged.count * 1000_B; };
 
+Bytes some_weight(int of) {
+    return (of + 1) * 3001_B;
+}
+
+Task<> nothing() {
+    co_return;
+}
+
 Task<> some_collective(Rank self, std::uint64_t kind) {
-    switch (kind % 6) {
+    switch (kind % 10) {
         case 0:
             return ring_all_reduce(std::move(self), 64'001_B);
         case 1:
@@ -35,6 +46,15 @@ Task<> some_collective(Rank self, std::uint64_t kind) {
             return ring_all_gather(std::move(self), 8000_B);
         case 4:
             return bruck_all_gather(std::move(self), 8000_B);
+        case 5:
+            return two_phase(std::move(self), some_weight, nothing);
+        case 6:
+            return server_exchange(std::move(self), {3, {}}, some_weight, some_weight,
+                                   [](int) { return nothing(); });
+        case 7:
+            return reduce_to_first(std::move(self), 64'001_B);
+        case 8:
+            return broadcast_from_first(std::move(self), 64'001_B);
         default:
             return sparse_all_reduce(std::move(self), growing);
     }

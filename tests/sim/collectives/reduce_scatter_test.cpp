@@ -6,7 +6,6 @@
 
 #include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/all_reduce.hpp"
-#include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
@@ -58,29 +57,6 @@ TEST_CASE("ring reduce-scatter: each place sends all chunks but its own") {
 
         for (int place = 0; place < n; ++place)
             REQUIRE(run.network.traffic(place).sent + chunk(1'000'003_B, n, place) == 1'000'003_B);
-    }
-}
-
-TEST_CASE("all-to-all: on an idle star it takes (n-1) (L + V/B)") {
-    for (int n = 1; n <= 65; ++n) {
-        CAPTURE(n);
-        const Duration simulated =
-            time_on_star(n, {1_Gbps, 25us}, [](Rank self) { return all_to_all(self, 1_MB); });
-        REQUIRE(simulated == (n - 1) * (50us + 8ms));
-        REQUIRE(simulated == all_to_all_time(n, 1_MB, {1_Gbps, 50us}));
-    }
-}
-
-TEST_CASE("all-to-all: every pair exchanges one block") {
-    StarRun run(9, {1_Gbps, 50us});
-
-    run.spawn_all([](Rank self) { return all_to_all(self, 1001_B); });
-    run.simulation.run();
-
-    CHECK(run.network.messages_delivered() == 72);
-    for (int place = 0; place < 9; ++place) {
-        CHECK(run.network.traffic(place).sent == 8008_B);
-        CHECK(run.network.traffic(place).received == 8008_B);
     }
 }
 
