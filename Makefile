@@ -74,9 +74,10 @@ fingerprints: deps ## run every fingerprint scenario; writes the hashes to tests
 	@python3 tools/fingerprints.py build/release/paceline --write --jobs $(jobs)
 
 reference: deps ## write docs/reference.md from the schema, and the tables of algorithms in docs/
-	@echo "reference: writes the tables of algorithms and docs/reference.md"
+	@echo "reference: writes the tables of algorithms, docs/combinations.md and docs/reference.md"
 	@$(call build,release,paceline)
 	@tools/make_algorithm_tables.py build/release/paceline
+	@tools/make_combinations.py build/release/paceline
 	@$(call build,release,paceline_papers)
 	@tools/make_papers_table.py build/release/tests/papers/paceline_papers
 	@python3 tools/make_reference.py
@@ -113,6 +114,7 @@ check-reference: deps ## check docs/reference.md, the tables of algorithms, and 
 	@echo "check-reference: makes docs/reference.md and the tables of algorithms again, and follows the links of every page"
 	@$(call build,release,paceline)
 	@tools/make_algorithm_tables.py build/release/paceline --check
+	@tools/make_combinations.py build/release/paceline --check
 	@$(call build,release,paceline_papers)
 	@tools/make_papers_table.py build/release/tests/papers/paceline_papers --check
 	@python3 tools/make_reference.py --check

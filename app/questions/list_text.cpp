@@ -10,6 +10,7 @@
 #include "algorithms/compression/sparse.hpp"
 #include "app/json/printable.hpp"
 #include "app/json/resources.hpp"
+#include "app/questions/combinations.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/compressors.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
@@ -193,6 +194,10 @@ std::string list_collectives() {
            "  exact forms, with chunk sizes and groups that are no power of two: docs/models.md\n";
 }
 
+std::string list_combinations() {
+    return "  the tables of docs/combinations.md: paceline list combinations\n";
+}
+
 struct List {
     std::string_view name;
     std::string (*text)();
@@ -201,6 +206,7 @@ struct List {
 constexpr auto lists = std::to_array<List>({{"algorithms", &list_algorithms},
                                             {"fabrics", &list_fabrics},
                                             {"compressors", &list_compressors},
+                                            {"combinations", &list_combinations},
                                             {"mixings", &list_mixings},
                                             {"models", &list_models},
                                             {"data", &list_data},
@@ -222,6 +228,7 @@ std::span<const std::string_view> list_names() {
 }
 
 std::string list_text(std::string_view name) {
+    if (name == "combinations") return combinations_text();
     std::string text;
     for (const List& list : lists)
         if (name.empty() || list.name == name)

@@ -345,13 +345,21 @@ std::optional<std::string_view> reason_against(Feature one, Feature other) {
 }
 
 std::optional<Conflict> conflict_among(Features all) {
+    const auto named = [all](Features side) {
+        return std::ranges::find_if(exchange_features(),
+                                    [&](const FeatureEntry& entry) {
+                                        return all.has(entry.feature) && side.has(entry.feature);
+                                    })
+            ->feature;
+    };
     for (const ExchangeRule& rule : rules_of_exchange::rules)
-        for (const FeatureEntry& first : rules_of_exchange::feature_table)
-            for (const FeatureEntry& second : rules_of_exchange::feature_table)
-                if (all.has(first.feature) && all.has(second.feature) &&
-                    rule.first.has(first.feature) && rule.second.has(second.feature))
-                    return Conflict{first.feature, second.feature, rule.reason};
+        if (all.meets(rule.first) && all.meets(rule.second))
+            return Conflict{named(rule.first), named(rule.second), rule.reason};
     return std::nullopt;
+}
+
+Features features_of(Choice choice) {
+    return rules_of_exchange::of(choice);
 }
 
 Feature feature_of_algorithm(std::string_view kind) {

@@ -108,6 +108,9 @@ class Features {
         rest.bits_ &= ~less.bits_;
         return rest;
     }
+    [[nodiscard]] constexpr bool meets(Features others) const {
+        return (bits_ & others.bits_) != 0;
+    }
     friend constexpr bool operator==(Features, Features) = default;
 
   private:
@@ -148,6 +151,9 @@ std::optional<std::string_view> reason_against(Feature one, Feature other);
 
 /// Returns the first conflict between features of a set; nothing if all go together.
 std::optional<Conflict> conflict_among(Features all);
+
+/// Returns all features of a choice.
+Features features_of(Choice choice);
 
 /// Returns the feature of an algorithm by its kind. Requires an algorithm of the table.
 Feature feature_of_algorithm(std::string_view kind);

@@ -1,0 +1,176 @@
+#include "app/questions/combinations.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/exchange_rules.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Entries = std::vector<FeatureEntry>;
+
+Entries entries_of(Features features) {
+    Entries entries;
+    std::ranges::copy_if(exchange_features(), std::back_inserter(entries),
+                         [&](const FeatureEntry& entry) { return features.has(entry.feature); });
+    return entries;
+}
+
+std::vector<std::string> kinds_of(Feature algorithm) {
+    std::vector<std::string> kinds;
+    for (const AlgorithmEntry& entry : algorithm_table())
+        if (feature_of_algorithm(entry.name) == algorithm)
+            kinds.push_back(fmt::format("`{}`", entry.name));
+    return kinds;
+}
+
+std::string cell_name(const FeatureEntry& entry) {
+    if (entry.choice != Choice::algorithm) return fmt::format("`{}`", entry.name);
+    const std::vector<std::string> kinds = kinds_of(entry.feature);
+    return kinds.empty() ? std::string(entry.name)
+                         : fmt::format("{}: {}", entry.name, fmt::join(kinds, ", "));
+}
+
+// The reasons that have been given, in the order of their numbers.
+class Reasons {
+  public:
+    std::string number_of(std::string_view reason) {
+        auto found = std::ranges::find(reasons_, reason);
+        if (found == reasons_.end()) found = reasons_.insert(found, reason);
+        return fmt::format("[{}](#reasons)", found - reasons_.begin() + 1);
+    }
+    [[nodiscard]] std::string text() const {
+        std::string lines;
+        for (std::size_t i = 0; i < reasons_.size(); ++i)
+            lines += fmt::format("{}. {}.\n", i + 1, sentence(reasons_[i]));
+        return lines;
+    }
+
+  private:
+    static std::string sentence(std::string_view reason) {
+        std::string text(reason);
+        if (text.front() >= 'a' && text.front() <= 'z')
+            text.front() = static_cast<char>(text.front() - 'a' + 'A');
+        return text;
+    }
+
+    std::vector<std::string_view> reasons_;
+};
+
+std::string table_of(const Entries& rows, const Entries& columns, Reasons& reasons) {
+    std::string text = "| |";
+    for (const FeatureEntry& column : columns) text += fmt::format(" {} |", cell_name(column));
+    text += "\n|---|";
+    for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
+    for (const FeatureEntry& row : rows) {
+        text += fmt::format("\n| {} |", cell_name(row));
+        for (const FeatureEntry& column : columns) {
+            const auto reason = reason_against(row.feature, column.feature);
+            text += fmt::format(" {} |", reason ? reasons.number_of(*reason) : "yes");
+        }
+    }
+    return text + "\n";
+}
+
+struct Section {
+    std::string_view title;
+    Features rows;
+    Features columns;
+};
+
+constexpr Features pieces_of_gradients(Feature::whole, Feature::tensors, Feature::buckets,
+                                       Feature::merged);
+constexpr Features begins_of_pieces(Feature::after_backward, Feature::beside_backward,
+                                    Feature::into_forward);
+constexpr Features orders_of_pieces(Feature::fifo, Feature::priority);
+constexpr Features ways_by_machine(Feature::flat, Feature::leaders, Feature::encoding_leaders,
+                                   Feature::shards);
+
+std::vector<Section> sections() {
+    const Features algorithms = features_of(Choice::algorithm);
+    const Features codecs = features_of(Choice::codec);
+    const Features transports = features_of(Choice::transport);
+    const Features schedules = features_of(Choice::schedule);
+    return {
+        {"Codecs and transports", codecs, transports},
+        {"Algorithms and codecs", algorithms, codecs},
+        {"Algorithms and transports", algorithms, transports},
+        {"Algorithms and schedules", algorithms, schedules},
+        {"Codecs and schedules", codecs, schedules},
+        {"Transports and schedules", transports, schedules},
+        {"Kinds of transports, and machines", transports.without(ways_by_machine), ways_by_machine},
+        {"Schedules: pieces, order, and when they begin",
+         pieces_of_gradients.with(orders_of_pieces), begins_of_pieces},
+        {"Failures", codecs.with(transports).with(schedules), Features(Feature::survivors_go_on)},
+    };
+}
+
+// What a combination is made of: one feature of each list; of partitions and streams, or none.
+std::vector<Features> transports_in_full() {
+    std::vector<Features> all;
+    for (const FeatureEntry& kind :
+         entries_of(features_of(Choice::transport).without(ways_by_machine)))
+        for (const FeatureEntry& way : entries_of(ways_by_machine))
+            all.emplace_back(kind.feature, way.feature);
+    return all;
+}
+
+std::vector<Features> schedules_in_full() {
+    std::vector<Features> all;
+    for (const FeatureEntry& piece : entries_of(pieces_of_gradients))
+        for (const FeatureEntry& time : entries_of(begins_of_pieces))
+            for (const FeatureEntry& order : entries_of(orders_of_pieces))
+                for (const bool cut : {false, true})
+                    for (const bool streams : {false, true}) {
+                        Features one(piece.feature, time.feature, order.feature);
+                        if (cut) one = one.with(Features(Feature::partitions));
+                        if (cut && time.feature == Feature::into_forward)
+                            one = one.with(Features(Feature::partitions_into_forward));
+                        if (streams) one = one.with(Features(Feature::several_streams));
+                        all.push_back(one);
+                    }
+    return all;
+}
+
+}  // namespace
+
+CombinationCounts count_combinations() {
+    CombinationCounts counts;
+    const std::vector<Features> transports = transports_in_full();
+    const std::vector<Features> schedules = schedules_in_full();
+    for (const FeatureEntry& algorithm : entries_of(features_of(Choice::algorithm))) {
+        const auto kinds = static_cast<std::int64_t>(kinds_of(algorithm.feature).size());
+        for (const FeatureEntry& codec : entries_of(features_of(Choice::codec)))
+            for (const Features transport : transports) {
+                const Features so_far = Features(algorithm.feature, codec.feature).with(transport);
+                for (const Features schedule : schedules)
+                    (conflict_among(so_far.with(schedule)) ? counts.refused : counts.run) += kinds;
+            }
+    }
+    return counts;
+}
+
+std::string combinations_text() {
+    Reasons reasons;
+    std::string text;
+    for (const Section& section : sections())
+        text +=
+            fmt::format("## {}\n\n{}\n", section.title,
+                        table_of(entries_of(section.rows), entries_of(section.columns), reasons));
+    const CombinationCounts counts = count_combinations();
+    text += fmt::format("## Reasons\n\n{}\n", reasons.text());
+    return text + fmt::format(
+                      "Of {} combinations of a kind of algorithm, a codec, a transport and a "
+                      "schedule, {} run and {} are refused.\n",
+                      counts.run + counts.refused, counts.run, counts.refused);
+}
+
+}  // namespace paceline
