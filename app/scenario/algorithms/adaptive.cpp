@@ -230,7 +230,10 @@ AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput&
     AlgorithmChoice choice;
     options.rule = rule_of(in.optimizer);
     options.coding = read_coding(read);
-    choice.meets_everybody = true;
+    ExchangeOptions stripes = dense_exchange({});
+    stripes.transport.carrier = Carrier::two_phase;
+    read_exchange(read, in, stripes, choice);  // it takes no other
+    choice.exchange.reset();
     choice.run = [options](Worker& worker) { return one_bit_sgd(worker, options); };
     choice.contribution = [](const Layout& layout, std::int64_t, double) {
         return stripe_bytes(layout, 0, 1);

@@ -9,6 +9,7 @@
 #include "app/json/names.hpp"
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/own_exchange.hpp"
 
 namespace paceline {
 
@@ -73,6 +74,7 @@ AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
         place.refuse(
             "its server stands on a node of its own, which needs \"cluster.devices_per_node\" of "
             "1");
+    if (entry.traits.trains) check_own_exchange(read, in);
     AlgorithmChoice choice = entry.read(read, in);
     static_cast<AlgorithmTraits&>(choice) = entry.traits;
     if (choice.is_replicated && choice.when_nodes_die == WhenNodesDie::reruns_models)

@@ -17,6 +17,7 @@
 #include "app/scenario/algorithms/compressors.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/own_exchange.hpp"
 
 namespace paceline {
 
@@ -128,11 +129,16 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
     choice.sends_at_once = choice.mixing.degree;
     choice.meets_everybody = choice.mixing.meets_everybody;
     ChocoSgdOptions options;
-    options.compressor =
-        read_compressor(read.required("compressor", "such as {\"kind\": \"top-k\"}"));
+    if (const auto codec = read_own_codec(read, in, false)) {
+        options.compressor = std::get<Compressor>(codec->coder);
+        options.coding = codec->coding;
+    } else {
+        options.compressor =
+            read_compressor(read.required("compressor", "such as {\"kind\": \"top-k\"}"));
+        options.coding = read_coding(read);
+    }
     if (const auto p = read.optional("consensus_step"))
         options.consensus_step = as_number_above(*p, 0, 1);
-    options.coding = read_coding(read);
 
     const MixingPtr w = schedule.at(0);
     choice.vectors = 6;

@@ -58,6 +58,11 @@ Carrier usual_carrier(const Codec& codec) {
     return Carrier::two_phase;
 }
 
+// What it sends is no codec that others can take.
+bool encodes_by_itself(Feature algorithm) {
+    return algorithm == Feature::dropping_step || algorithm == Feature::column_step;
+}
+
 // Returns the pieces that a preset has.
 ScheduleChoice schedule_of(const ExchangeOptions& preset, const AlgorithmChoice& choice) {
     ScheduleChoice schedule{.schedule = preset.schedule};
@@ -99,10 +104,10 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
         options.transport = travel.plan;
     }
     if (schedule) read_schedule(*schedule, options, choice, pieces);
-    Features features = Features(feature_of_algorithm(kind_of_algorithm(read)))
-                            .with(features_of(options.codec))
-                            .with(features_of(travel))
-                            .with(features_of(pieces));
+    const Feature algorithm = feature_of_algorithm(kind_of_algorithm(read));
+    Features features = Features(algorithm).with(features_of(travel)).with(features_of(pieces));
+    if (codec || !encodes_by_itself(algorithm))
+        features = features.with(features_of(options.codec));
     if (in.optimizer.clip > 0) features = features.with(Features(Feature::clipping));
     if (codec || transport || schedule) check_exchange(read.place(), features);
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);

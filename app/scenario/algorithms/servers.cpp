@@ -15,6 +15,7 @@
 #include "app/scenario/algorithms/compressors.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/own_exchange.hpp"
 
 namespace paceline {
 
@@ -85,7 +86,15 @@ AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
-void read_upload(const ObjectReader& read, FedavgOptions& options) {
+void read_upload(const ObjectReader& read, const AlgorithmInput& in, FedavgOptions& options) {
+    if (const auto codec = read_own_codec(read, in, true)) {
+        const auto& compressor = std::get<Compressor>(codec->coder);
+        if (compressor.lossless) return;  // models travel as they are
+        options.compressor = compressor;
+        options.error_feedback = codec->error_feedback;
+        options.coding = codec->coding;
+        return;
+    }
     options.coding = read_coding(read);
     if (const auto p = read.optional("compressor")) {
         options.compressor = read_compressor(*p);
@@ -114,7 +123,7 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
         options.deadline = as_duration(*p);
         if (*options.deadline == Duration::zero()) p->refuse("ends a round as it begins");
     }
-    read_upload(read, options);
+    read_upload(read, in, options);
     options.momentum = in.optimizer.momentum;
     AlgorithmChoice choice = with_server(read, options, &fedavg, &fedavg_server);
     choice.period = options.local_steps;

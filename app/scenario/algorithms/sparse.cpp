@@ -1,15 +1,16 @@
 // Methods that exchange only the largest entries.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 #include <variant>
-#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/exchange/exchange_presets.hpp"
+#include "algorithms/exchange/sparse_coder.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/exchange_forms.hpp"
@@ -55,7 +56,12 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
         options.dense_steps = as_integer(*p, 0, most_steps_of_an_option);
     options.rule = rule_of(in.optimizer);
 
-    use_servers(choice, options.all_reduce);
+    const ExchangeOptions exchange =
+        read_exchange(read, in, sparse_exchange(exchange_of(options)), choice);
+    const DgcOptions carried = as_carried(exchange_of(options), exchange.transport);
+    options.exchange = carried.exchange;
+    options.all_reduce = carried.all_reduce;
+    choice.exchange.reset();
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
     choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t k,
                                                         double) {

@@ -34,7 +34,10 @@ Json example_of(const Json& node) {
 
 Json required_options(const Json& definition) {
     Json object = Json::object();
-    for (const std::string key : definition.at("required"))
+    Json keys = definition.at("required");
+    if (definition.contains("anyOf"))  // the first of several sets of keys
+        for (const Json& key : definition.at("anyOf").front().at("required")) keys.push_back(key);
+    for (const std::string key : keys)
         object[key] = example_of(definition.at("properties").at(key));
     return object;
 }

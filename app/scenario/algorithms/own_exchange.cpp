@@ -1,0 +1,43 @@
+#include "app/scenario/algorithms/own_exchange.hpp"
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "app/scenario/algorithms/codecs.hpp"
+#include "app/scenario/algorithms/exchange_choice.hpp"
+
+namespace paceline {
+
+void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in) {
+    constexpr Features with_own(Feature::pushes, Feature::differences, Feature::pairs,
+                                Feature::server_of_models, Feature::server_rounds);
+    const Place& place = read.place();
+    const Feature algorithm =
+        feature_of_algorithm(place.json->at("kind").get_ref<const std::string&>());
+    if (!with_own.has(algorithm)) return;
+    Features features(algorithm);
+    if (const auto p = read.optional("codec"))
+        features = features.with(features_of(read_codec(*p, in)));
+    if (const auto p = read.optional("transport"))
+        features = features.with(features_of(read_transport_choice(*p, in)));
+    if (const auto p = read.optional("schedule"))
+        features = features.with(features_of(read_schedule_choice(*p)));
+    check_exchange(place, features);
+}
+
+std::optional<Codec> read_own_codec(const ObjectReader& read, const AlgorithmInput& in,
+                                    bool feedback) {
+    const auto p = read.optional("codec");
+    if (!p) return std::nullopt;
+    read.not_both("compressor", "codec");
+    if (p->json->is_object() && p->json->contains("leave_out"))
+        p->child("leave_out", p->json->at("leave_out"))
+            .refuse("this method encodes whole models; leave it out, or take the kind \"sgd\"");
+    if (!feedback && p->json->is_object() && p->json->contains("error_feedback"))
+        p->child("error_feedback", p->json->at("error_feedback"))
+            .refuse("what a message leaves out is in the next difference; leave it out");
+    return read_codec(*p, in);
+}
+
+}  // namespace paceline
