@@ -1,5 +1,6 @@
 #include "algorithms/decentralized/d2_dmsgd.hpp"
 
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -9,6 +10,7 @@ Task<> d2_dmsgd(Worker& self, D2DmsgdOptions options) {
     Vector x_before = x;
     Vector m = Vector::zero_like(x);
     Vector moved = m;  // gamma m of the step before
+    NeighborAverages neighbors(self, options.exchange);
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
@@ -18,7 +20,7 @@ Task<> d2_dmsgd(Worker& self, D2DmsgdOptions options) {
         const Vector next = 2 * x - x_before - (moves - moved);
         moved = moves;
         x_before = x;
-        x = co_await self.neighbor_average(next);
+        x = co_await neighbors.average(next);
         co_await self.update();
     }
 }

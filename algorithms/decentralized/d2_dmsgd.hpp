@@ -20,6 +20,7 @@
 // YhHu96's released code; the same as EDM (arXiv 2501.19082).
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -28,6 +29,7 @@ class Worker;
 
 struct D2DmsgdOptions {
     double momentum = 0.9;  // beta
+    ExchangeOptions exchange{};
 };
 
 /// Requires a job with a mixing.

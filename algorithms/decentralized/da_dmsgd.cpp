@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -9,13 +10,14 @@ namespace paceline {
 Task<> da_dmsgd(Worker& self, DaDmsgdOptions options) {
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
+    NeighborAverages neighbors(self, options.exchange);
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
         const Vector g = co_await self.gradient(x);
         const Vector h = options.momentum * m + g;
-        Pending<Vector> momenta = self.start(self.neighbor_average(h));
-        Pending<Vector> models = self.start(self.neighbor_average(x - gamma * h));
+        Pending<Vector> momenta = self.start(neighbors.average(h));
+        Pending<Vector> models = self.start(neighbors.average(x - gamma * h));
         m = co_await std::move(momenta);
         x = co_await std::move(models);
         co_await self.update();

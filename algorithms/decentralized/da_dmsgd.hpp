@@ -20,6 +20,7 @@
 // momentum. The fixed point is derived.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -28,6 +29,7 @@ class Worker;
 
 struct DaDmsgdOptions {
     double momentum = 0.9;  // beta
+    ExchangeOptions exchange{};
 };
 
 /// Requires a job with a mixing.

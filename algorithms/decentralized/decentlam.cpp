@@ -1,5 +1,6 @@
 #include "algorithms/decentralized/decentlam.hpp"
 
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -7,11 +8,12 @@ namespace paceline {
 Task<> decentlam(Worker& self, DecentlamOptions options) {
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
+    NeighborAverages neighbors(self, options.exchange);
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        const Vector g = co_await self.gradient(x);
-        const Vector mixed = co_await self.neighbor_average(x - gamma * g);
+        const Vector mixed = co_await neighbors.average_behind_gradient(
+            x, [&](const Piece& piece, const Vector& g) { return part_of(x, piece) - gamma * g; });
         const Vector g_tilde = (x - mixed) / gamma;
         m = options.momentum * m + g_tilde;
         x -= gamma * m;

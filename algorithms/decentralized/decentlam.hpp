@@ -19,6 +19,7 @@
 // (derived). Requires gamma > 0. Sends one vector to each neighbor per step, after the gradient.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -27,6 +28,7 @@ class Worker;
 
 struct DecentlamOptions {
     double momentum = 0.9;  // beta
+    ExchangeOptions exchange{};
 };
 
 /// Requires a job with a mixing.

@@ -16,6 +16,7 @@
 // code of yukiTakezawa/MomentumTracking.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -24,6 +25,7 @@ class Worker;
 
 struct DmsgdOptions {
     double momentum = 0.9;  // beta
+    ExchangeOptions exchange{};
 };
 
 /// Requires a job with a mixing.

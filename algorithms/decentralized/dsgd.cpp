@@ -1,16 +1,20 @@
 #include "algorithms/decentralized/dsgd.hpp"
 
+#include <utility>
+
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 
-Task<> dsgd(Worker& self) {
+Task<> dsgd(Worker& self, ExchangeOptions exchange) {
     Vector& x = self.model();
+    NeighborAverages neighbors(self, std::move(exchange));
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        const Vector g = co_await self.gradient(x);
-        x = co_await self.neighbor_average(x - gamma * g);
+        x = co_await neighbors.average_behind_gradient(
+            x, [&](const Piece& piece, const Vector& g) { return part_of(x, piece) - gamma * g; });
         co_await self.update();
     }
 }

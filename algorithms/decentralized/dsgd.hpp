@@ -14,6 +14,7 @@
 // Signal Processing 60, 2012 (diffusion); form: bluefog-tutorial.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -21,6 +22,6 @@ namespace paceline {
 class Worker;
 
 /// Requires a job with a mixing.
-Task<> dsgd(Worker& self);
+Task<> dsgd(Worker& self, ExchangeOptions exchange = {});
 
 }  // namespace paceline

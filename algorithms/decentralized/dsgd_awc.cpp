@@ -2,16 +2,18 @@
 
 #include <utility>
 
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 
-Task<> dsgd_awc(Worker& self) {
+Task<> dsgd_awc(Worker& self, ExchangeOptions exchange) {
     Vector& x = self.model();
+    NeighborAverages neighbors(self, std::move(exchange));
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        Pending<Vector> averaging = self.start(self.neighbor_average(x));
+        Pending<Vector> averaging = self.start(neighbors.average(x));
         const Vector g = co_await self.gradient(x);
         const Vector mixed = co_await std::move(averaging);
         x = mixed - gamma * g;

@@ -13,6 +13,7 @@
 // longer of computation and exchange. Source: Lian et al., NeurIPS 2017; form: bluefog-tutorial.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -20,6 +21,6 @@ namespace paceline {
 class Worker;
 
 /// Requires a job with a mixing.
-Task<> dsgd_awc(Worker& self);
+Task<> dsgd_awc(Worker& self, ExchangeOptions exchange = {});
 
 }  // namespace paceline

@@ -16,6 +16,7 @@
 // Systems 5, 2018; form: bluefog-tutorial.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -23,6 +24,6 @@ namespace paceline {
 class Worker;
 
 /// Requires a job with a mixing.
-Task<> gradient_tracking(Worker& self);
+Task<> gradient_tracking(Worker& self, ExchangeOptions exchange = {});
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -10,6 +11,7 @@ Task<> momentum_tracking(Worker& self, MomentumTrackingOptions options) {
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
     Vector c = m;
+    NeighborAverages neighbors(self, options.exchange);
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
@@ -20,8 +22,8 @@ Task<> momentum_tracking(Worker& self, MomentumTrackingOptions options) {
             c = m;
         }
         m = options.momentum * m + g;
-        Pending<Vector> models = self.start(self.neighbor_average(x));
-        Pending<Vector> corrections = self.start(self.neighbor_average(c - m));
+        Pending<Vector> models = self.start(neighbors.average(x));
+        Pending<Vector> corrections = self.start(neighbors.average(c - m));
         x = co_await std::move(models);
         x -= gamma * (m - c);
         c = co_await std::move(corrections);

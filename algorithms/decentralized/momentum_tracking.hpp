@@ -25,6 +25,7 @@
 // (yukiTakezawa/MomentumTracking, optimizer/momentum_tracking_optimizer.py).
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -33,6 +34,7 @@ class Worker;
 
 struct MomentumTrackingOptions {
     double momentum = 0.9;  // beta
+    ExchangeOptions exchange{};
 };
 
 /// Requires a job with a mixing.

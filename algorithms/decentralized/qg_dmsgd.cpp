@@ -1,5 +1,6 @@
 #include "algorithms/decentralized/qg_dmsgd.hpp"
 
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -8,12 +9,14 @@ Task<> qg_dmsgd(Worker& self, QgDmsgdOptions options) {
     const double beta = options.momentum;
     Vector& x = self.model();
     Vector m = Vector::zero_like(x);
+    NeighborAverages neighbors(self, options.exchange);
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        const Vector g = co_await self.gradient(x);
-        const Vector h = x - gamma * (beta * m + g);
-        const Vector mixed = co_await self.neighbor_average(h);
+        const Vector mixed = co_await neighbors.average_behind_gradient(
+            x, [&](const Piece& piece, const Vector& g) {
+                return part_of(x, piece) - gamma * (beta * part_of(m, piece) + g);
+            });
         m = beta * m + (1 - beta) * (x - mixed) / gamma;
         x = mixed;
         co_await self.update();

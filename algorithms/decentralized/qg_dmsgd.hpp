@@ -19,6 +19,7 @@
 // gamma > 0.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -27,6 +28,7 @@ class Worker;
 
 struct QgDmsgdOptions {
     double momentum = 0.9;  // beta
+    ExchangeOptions exchange{};
 };
 
 /// Requires a job with a mixing.

@@ -14,6 +14,7 @@
 
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/compression/compressor.hpp"
+#include "algorithms/compression/none.hpp"
 #include "algorithms/exchange/dgc_options.hpp"
 #include "models/tensors/layout.hpp"
 
@@ -28,7 +29,7 @@ struct OneBitCodec {
 };
 
 struct Codec {
-    std::variant<Compressor, LowRankCodec, DgcOptions, OneBitCodec> coder;
+    std::variant<Compressor, LowRankCodec, DgcOptions, OneBitCodec> coder = make_none();
     bool error_feedback = false;  // of a compressor
     CodingCost coding{};
     std::vector<TensorChoice> leave_out{};  // tensors that are sent as they are

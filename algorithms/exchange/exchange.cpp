@@ -24,20 +24,6 @@ int stream_of(const ExchangeSchedule& schedule, const Piece& piece) {
     return static_cast<int>(piece.number) % schedule.streams;
 }
 
-std::vector<Piece> pieces_of(const Worker& self, const ExchangeOptions& options) {
-    const ExchangeSchedule& schedule = options.schedule;
-    const LayoutPtr charged = with_left_out(self.charged_layout(), options.codec.leave_out);
-    const LayoutPtr layout =
-        self.stands_in() ? with_left_out(self.current_model().layout(), options.codec.leave_out)
-                         : charged;
-    const std::vector<Bucket>& buckets = self.timing().buckets;
-    if (schedule.whole && !schedule.partition) return {whole_piece(layout, charged, buckets.size())};
-    std::optional<std::int64_t> entries;
-    if (schedule.partition)
-        entries = std::max<std::int64_t>(1, schedule.partition->count / self.wire().weigh(1).count);
-    return cut_pieces(layout, charged, buckets, entries);
-}
-
 GroupPtr everybody_on(Worker& self, int stream) {
     return stream == 0 ? self.everybody() : self.group(self.everybody()->members, stream);
 }
@@ -70,7 +56,7 @@ VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, Preparatio
     : self_(self),
       options_(std::move(options)),
       prepare_(std::move(prepare)),
-      pieces_(pieces_of(self, options_)) {
+      pieces_(pieces_of(self, options_.schedule, options_.codec.leave_out)) {
     coders_.reserve(pieces_.size());
     for (const Piece& piece : pieces_) coders_.push_back(coder_of(self, options_, piece, name));
 }

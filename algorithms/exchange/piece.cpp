@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "models/tensors/layout.hpp"
+#include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 
@@ -74,6 +74,20 @@ std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
         }
     }
     return pieces;
+}
+
+std::vector<Piece> pieces_of(const Worker& self, const ExchangeSchedule& schedule,
+                             const std::vector<TensorChoice>& left_out) {
+    const LayoutPtr charged = with_left_out(self.charged_layout(), left_out);
+    const LayoutPtr layout =
+        self.stands_in() ? with_left_out(self.current_model().layout(), left_out) : charged;
+    const std::vector<Bucket>& buckets = self.timing().buckets;
+    if (schedule.whole && !schedule.partition)
+        return {whole_piece(layout, charged, buckets.size())};
+    std::optional<std::int64_t> entries;
+    if (schedule.partition)
+        entries = std::max<std::int64_t>(1, schedule.partition->count / self.wire().weigh(1).count);
+    return cut_pieces(layout, charged, buckets, entries);
 }
 
 Vector part_of(const Vector& whole, const Piece& piece) {

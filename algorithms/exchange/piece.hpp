@@ -14,10 +14,14 @@
 #include <optional>
 #include <vector>
 
+#include "algorithms/exchange/schedule.hpp"
 #include "algorithms/runtime/step_timing.hpp"
+#include "models/tensors/layout.hpp"
 #include "models/tensors/vector.hpp"
 
 namespace paceline {
+
+class Worker;
 
 struct Piece {
     std::size_t number;
@@ -34,6 +38,10 @@ Piece whole_piece(LayoutPtr layout, LayoutPtr charged, std::size_t buckets);
 std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
                               const std::vector<Bucket>& buckets,
                               std::optional<std::int64_t> partition);
+
+/// Returns the pieces of a worker's model by a schedule, with these tensors left out of compression.
+std::vector<Piece> pieces_of(const Worker& self, const ExchangeSchedule& schedule,
+                             const std::vector<TensorChoice>& left_out);
 
 /// Returns the part of `whole` that the piece holds.
 Vector part_of(const Vector& whole, const Piece& piece);

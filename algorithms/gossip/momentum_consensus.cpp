@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -10,11 +11,12 @@ Task<> momentum_consensus_of_iterates(Worker& self, MomentumConsensusOptions opt
     const double omega = options.omega;
     Vector& x = self.model();
     Vector change = Vector::zero_like(x);
+    NeighborAverages neighbors(self, options.exchange);
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        Pending<Vector> averaging = self.start(self.neighbor_average(x));
-        Pending<Vector> averaging_of_change = self.start(self.neighbor_average(change));
+        Pending<Vector> averaging = self.start(neighbors.average(x));
+        Pending<Vector> averaging_of_change = self.start(neighbors.average(change));
         const Vector g = co_await self.gradient(x);
         const Vector mixed = co_await std::move(averaging);
         const Vector mixed_change = co_await std::move(averaging_of_change);
@@ -29,11 +31,12 @@ Task<> momentum_consensus_of_buffers(Worker& self, MomentumConsensusOptions opti
     const double omega = options.omega;
     Vector& x = self.model();
     Vector v = Vector::zero_like(x);
+    NeighborAverages neighbors(self, options.exchange);
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        Pending<Vector> averaging = self.start(self.neighbor_average(x));
-        Pending<Vector> averaging_of_v = self.start(self.neighbor_average(v));
+        Pending<Vector> averaging = self.start(neighbors.average(x));
+        Pending<Vector> averaging_of_v = self.start(neighbors.average(v));
         const Vector g = co_await self.gradient(x);
         const Vector mixed = co_await std::move(averaging);
         const Vector mixed_v = co_await std::move(averaging_of_v);

@@ -37,6 +37,7 @@
 // the method was found; the group's CrossGradientAggregation (@b6c22a3) does not contain it.
 #pragma once
 
+#include "algorithms/exchange/exchange_options.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -46,6 +47,7 @@ class Worker;
 struct MomentumConsensusOptions {
     double momentum = 0.9;  // beta
     double omega = 0.5;
+    ExchangeOptions exchange{};
 };
 
 /// Both require a job with a mixing.

@@ -66,6 +66,8 @@ class Collectives {
     /// its step.
     virtual Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
                                       NeighborWeights weights) = 0;
+    /// The same among the first devices of machines of `devices`, by a mixing of machines.
+    virtual Task<Vector> machine_sum(WorkerState& own, Vector v, Bytes size, int devices) = 0;
     /// Returns the workers that the next neighbor_sum sends to.
     [[nodiscard]] virtual std::vector<int> listeners(const WorkerState& own) const = 0;
 };

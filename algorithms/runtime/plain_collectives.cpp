@@ -116,24 +116,28 @@ Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank ra
 // The first worker that enters the round draws W of the step, and W is erased when the last worker
 // has left, like the values. Several W may exist at once, because distant workers may be in
 // different steps.
+// If members are machines, `devices` is above 1: member i is the first device of machine i.
 Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream key, Vector v,
-                                Bytes size, NeighborWeights weights) {
-    const auto members = static_cast<std::size_t>(all.workers);
+                                Bytes size, NeighborWeights weights, int devices = 1) {
+    const auto members = static_cast<std::size_t>(all.workers / devices);
+    const int me = own.rank / devices;
     const MixingPtr mixing =
         all.mixings.at(key, members).once([&](const auto&) { return all.mixing_of(own); });
     std::vector<int> from;
-    for (const MixingWeight& w : mixing->row(own.rank))
-        if (w.node != own.rank) from.push_back(w.node);
+    for (const MixingWeight& w : mixing->row(me))
+        if (w.node != me) from.push_back(w.node * devices);
+    std::vector<int> to = mixing->listeners(me);
+    for (int& listener : to) listener *= devices;
 
     const InRound part(
         all.observer(), all.host(own.rank),
         {.name = "exchange with neighbors", .stream = key, .members = members, .on = &from});
-    all.rounds.at(key, members).enter(static_cast<std::size_t>(own.rank), std::move(v));
-    co_await neighbor_exchange(all.network, own.rank, mixing->listeners(own.rank), from, key, size);
+    all.rounds.at(key, members).enter(static_cast<std::size_t>(me), std::move(v));
+    co_await neighbor_exchange(all.network, own.rank, to, from, key, size);
 
     const Round<Vector>& round = all.rounds.at(key, members);
-    Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(own.rank)));
-    for (const MixingWeight& w : mixing->row(own.rank))
+    Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(me)));
+    for (const MixingWeight& w : mixing->row(me))
         sum += (weights == NeighborWeights::one ? 1 : w.weight) *
                round.of(static_cast<std::size_t>(w.node));
     all.rounds.leave(key);
@@ -176,6 +180,14 @@ Task<Vector> PlainCollectives::neighbor_sum(WorkerState& own, Vector v, Bytes si
                                             NeighborWeights weights) {
     return plain_neighbor_sum(all_, own, own.begin_round(*all_.everybody), std::move(v), size,
                               weights);
+}
+
+Task<Vector> PlainCollectives::machine_sum(WorkerState& own, Vector v, Bytes size, int devices) {
+    std::vector<int> leaders;
+    for (int rank = 0; rank < all_.workers; rank += devices) leaders.push_back(rank);
+    const GroupPtr group = all_.group(std::move(leaders));
+    return plain_neighbor_sum(all_, own, own.begin_round(*group), std::move(v), size,
+                              NeighborWeights::of_row, devices);
 }
 
 std::vector<int> PlainCollectives::listeners(const WorkerState& own) const {

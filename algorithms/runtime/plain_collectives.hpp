@@ -27,6 +27,7 @@ class PlainCollectives final : public Collectives {
                              SparseExchange how, SparsePacking packing) override;
     Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
                               NeighborWeights weights) override;
+    Task<Vector> machine_sum(WorkerState& own, Vector v, Bytes size, int devices) override;
     [[nodiscard]] std::vector<int> listeners(const WorkerState& own) const override;
 
   private:

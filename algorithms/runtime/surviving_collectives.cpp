@@ -267,6 +267,11 @@ Task<Vector> SurvivingCollectives::neighbor_sum(WorkerState& own, Vector v, Byte
                                   weights);
 }
 
+Task<Vector> SurvivingCollectives::machine_sum(WorkerState& /*own*/, Vector /*v*/, Bytes /*size*/,
+                                               int /*devices*/) {
+    PACELINE_CHECK(false, "where nodes fail, nothing goes by machine");
+}
+
 std::vector<int> SurvivingCollectives::listeners(const WorkerState& own) const {
     return listeners_in(all_, own, own.next_round(*all_.everybody));
 }

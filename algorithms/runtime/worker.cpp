@@ -310,6 +310,11 @@ Task<Vector> Worker::neighbor_average(Vector v, Bytes size) {
     return shared_.collectives->neighbor_sum(own_, std::move(v), size, NeighborWeights::of_row);
 }
 
+Task<Vector> Worker::machine_average(Vector v, Bytes size, int devices) {
+    PACELINE_CHECK(!shared_.job.mixing.empty(), "averaging with neighbors needs a mixing");
+    return shared_.collectives->machine_sum(own_, std::move(v), size, devices);
+}
+
 Task<Vector> Worker::neighbor_sum(Vector v, Bytes size) {
     PACELINE_CHECK(!shared_.job.mixing.empty(), "adding up neighbors needs a mixing");
     return shared_.collectives->neighbor_sum(own_, std::move(v), size, NeighborWeights::one);

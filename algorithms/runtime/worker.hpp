@@ -197,6 +197,8 @@ class Worker {
     Task<Vector> neighbor_average(Vector v);
     /// The same, with messages that weigh `size`.
     Task<Vector> neighbor_average(Vector v, Bytes size);
+    /// The same among the first devices of machines of `devices`, which call it; W is one of machines.
+    Task<Vector> machine_average(Vector v, Bytes size, int devices);
     /// Returns the sum of the v of this worker and of those that it listens to, without weights; v
     /// weighs `size`. Otherwise as neighbor_average.
     Task<Vector> neighbor_sum(Vector v, Bytes size);

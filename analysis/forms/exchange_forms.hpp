@@ -57,4 +57,13 @@ std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::
 std::int64_t exchange_messages(const ExchangeOptions& options, const StepModelInput& in,
                                double density = 1);
 
+/// The same for averages with neighbors: neighbor_step_time where vectors travel whole, as they are, flat;
+/// by leaders, of machines, with the two phases inside. Empty for pieces, coding and varying degrees.
+std::optional<Duration> neighbor_exchange_step_time(const ExchangeOptions& options,
+                                                    const Mixing& mixing, int vectors, bool beside,
+                                                    const StepModelInput& in);
+/// `edges` is the number of messages of one average, whole and flat.
+std::int64_t neighbor_exchange_messages(const ExchangeOptions& options, std::int64_t edges,
+                                        int vectors, const StepModelInput& in);
+
 }  // namespace paceline

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "algorithms/runtime/merged_timing.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/step_models.hpp"
 
 namespace paceline {
@@ -92,6 +95,34 @@ std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t s
 
 }  // namespace
 
+namespace {
+
+// Merges tensors by what their exchanges take on the idle network. Where that is not known, they stay as
+// they are.
+StepTiming merged_by_rule(const Scenario& scenario, const StepTiming& tensors) {
+    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    if (!network || !scenario.algorithm.exchange) return tensors;
+    ExchangeOptions whole = *scenario.algorithm.exchange;
+    whole.schedule = {};
+    const LayoutPtr& layout = scenario.workload.layout;
+    const StepModelInput in{scenario.cluster.workers,  *network, tensors,
+                            scenario.workload.update, layout,   scenario.algorithm.wire};
+    const auto time = [&](const Bucket& bucket) -> std::optional<Duration> {
+        const Layout part = *part_of(*layout, layout->offset(bucket.first),
+                                     layout->offset(bucket.first + bucket.count));
+        return exchange_time(whole, part, 0, in);
+    };
+    const std::size_t count = layout->tensors().size();
+    const auto first = time({0, count / 2, {}});
+    const auto second = time({count / 2, count - count / 2, {}});
+    const auto both = time({0, count, {}});
+    if (count < 2 || !first || !second || !both) return tensors;
+    const Duration start_up = std::max(Duration::zero(), sum(*first, *second) - *both);
+    return merged(tensors, {start_up, [&](const Bucket& bucket) { return *time(bucket); }});
+}
+
+}  // namespace
+
 StepTiming step_timing(const Scenario& scenario) {
     const Workload& workload = scenario.workload;
     const AlgorithmChoice& algorithm = scenario.algorithm;
@@ -99,9 +130,11 @@ StepTiming step_timing(const Scenario& scenario) {
         return accumulated(make_step_timing(workload.gradient, *workload.layout),
                            workload.accumulation);
     const std::int64_t entries = algorithm.bucket->count / algorithm.wire.weigh(1).count;
-    return accumulated(make_step_timing(workload.gradient, *workload.layout, *workload.tensor_macs,
-                                        std::max<std::int64_t>(entries, 1)),
-                       workload.accumulation);
+    StepTiming timing =
+        make_step_timing(workload.gradient, *workload.layout, *workload.tensor_macs,
+                         std::max<std::int64_t>(entries, 1));
+    if (algorithm.merges_pieces) timing = merged_by_rule(scenario, timing);
+    return accumulated(std::move(timing), workload.accumulation);
 }
 
 std::int64_t whole_steps(const Scenario& scenario, std::int64_t steps) {

@@ -28,21 +28,21 @@ namespace {
 template <class Options>
 AlgorithmChoice with_momentum(const ObjectReader& read, const AlgorithmInput& in, int vectors,
                               bool beside, Task<> (*algorithm)(Worker&, Options)) {
-    AlgorithmChoice choice = decentralized(read, in, vectors, beside);
-    const Options options{.momentum = in.optimizer.momentum};
+    AlgorithmChoice choice = neighborly(read, in, vectors, beside);
+    const Options options{.momentum = in.optimizer.momentum, .exchange = *choice.exchange};
     choice.run = [options, algorithm](Worker& worker) { return algorithm(worker, options); };
     return choice;
 }
 
 AlgorithmChoice read_dsgd(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice = decentralized(read, in, 1, false);
-    choice.run = [](Worker& worker) { return dsgd(worker); };
+    AlgorithmChoice choice = neighborly(read, in, 1, false);
+    choice.run = [exchange = *choice.exchange](Worker& worker) { return dsgd(worker, exchange); };
     return choice;
 }
 
 AlgorithmChoice read_dsgd_awc(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice = decentralized(read, in, 1, true);
-    choice.run = [](Worker& worker) { return dsgd_awc(worker); };
+    AlgorithmChoice choice = neighborly(read, in, 1, true);
+    choice.run = [exchange = *choice.exchange](Worker& worker) { return dsgd_awc(worker, exchange); };
     return choice;
 }
 
@@ -71,8 +71,8 @@ AlgorithmChoice read_d2_dmsgd(const ObjectReader& read, const AlgorithmInput& in
 }
 
 AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice = decentralized(read, in, 2, false);
-    choice.run = [](Worker& worker) { return gradient_tracking(worker); };
+    AlgorithmChoice choice = neighborly(read, in, 2, false);
+    choice.run = [exchange = *choice.exchange](Worker& worker) { return gradient_tracking(worker, exchange); };
     return choice;
 }
 

@@ -116,6 +116,28 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
     return options;
 }
 
+ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const AlgorithmInput& in,
+                                       AlgorithmChoice& choice) {
+    ExchangeOptions options;
+    TransportChoice travel{TransportKind::neighbors, {}};
+    ScheduleChoice pieces;
+    const auto codec = read.optional("codec");
+    const auto transport = read.optional("transport");
+    const auto schedule = read.optional("schedule");
+    if (codec) options.codec = read_codec(*codec, in);
+    if (transport) travel = read_transport_choice(*transport, in);
+    options.transport = travel.plan;
+    if (schedule) read_schedule(*schedule, options, choice, pieces);
+    const Features features = Features(feature_of_algorithm(kind_of_algorithm(read)))
+                                  .with(features_of(options.codec))
+                                  .with(features_of(travel))
+                                  .with(features_of(pieces));
+    if (codec || transport || schedule) check_exchange(read.place(), features);
+    choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
+    choice.exchange = options;
+    return options;
+}
+
 void cost_by_exchange(AlgorithmChoice& choice, const AlgorithmInput& in,
                       const ExchangeOptions& options, std::int64_t passes) {
     choice.contribution = [options, wire = choice.wire, workers = in.workers](

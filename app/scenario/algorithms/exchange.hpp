@@ -14,6 +14,10 @@ namespace paceline {
 ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in,
                               ExchangeOptions preset, AlgorithmChoice& choice);
 
+/// The same for methods that average with neighbors.
+ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const AlgorithmInput& in,
+                                       AlgorithmChoice& choice);
+
 /// Sets bytes, time and messages of an algorithm that exchanges a gradient in every step; `passes` are
 /// those of the algorithm before encoding.
 void cost_by_exchange(AlgorithmChoice& choice, const AlgorithmInput& in,

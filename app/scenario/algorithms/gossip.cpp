@@ -30,8 +30,9 @@ constexpr auto readings = std::to_array<Spelling<Reading>>({
 });
 
 AlgorithmChoice read_momentum_consensus(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice = decentralized(read, in, 2, true);
+    AlgorithmChoice choice = neighborly(read, in, 2, true);
     MomentumConsensusOptions options{.momentum = in.optimizer.momentum};
+    options.exchange = *choice.exchange;
     Reading reading = Reading::iterate_difference;
     if (const auto p = read.optional("reading")) reading = as_choice(*p, "a reading", readings);
     if (const auto p = read.optional("omega")) options.omega = as_number_up_to(*p, 1);
