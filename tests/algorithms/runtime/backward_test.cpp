@@ -299,7 +299,7 @@ TEST_CASE(
     Job job = training_job(layout, 1);
     job.timing = make_step_timing(900us, *layout, {1, 1}, 1);
     job.objective = [](const Vector& x, int, std::int64_t) {
-        return Eigen::VectorXd(Eigen::VectorXd::Constant(x.entries(), NAN));
+        return Eigen::VectorXd(Eigen::VectorXd::Constant(x.entries(), std::nan("")));
     };
     TrainingRun run(1, link, std::move(job));
     run.spawn_all(lose_all);
