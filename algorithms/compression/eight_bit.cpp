@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 namespace paceline {
 
@@ -14,10 +13,11 @@ constexpr double greatest_level = 255;
 // Leaves a bucket that is not finite as it is, so that training diverges as with dense exchange.
 void quantize(std::span<double> x) {
     const auto [least, greatest] = std::ranges::minmax(x);
-    const double range = greatest - least;
-    if (!(range > 0) || !std::isfinite(range)) return;
+    const double scale = greatest_level / (greatest - least);
+    if (!std::isfinite(scale) || !(scale > 0)) return;
+    const double highest = std::nearbyint(scale * greatest);
     for (double& v : x)
-        v = least + range * (std::nearbyint(greatest_level * ((v - least) / range)) / greatest_level);
+        v = std::clamp(std::nearbyint(scale * v), highest - greatest_level, highest) / scale;
 }
 
 std::int64_t bucket_of(EightBitOptions options, std::int64_t entries) {
