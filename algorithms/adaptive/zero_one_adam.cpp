@@ -117,7 +117,7 @@ Task<> own_step(Worker& self, ZeroOneAdamOptions options, const Vector& v, Local
         x, [&](const Vector& g) { local_step(options.rule, gamma, g, v, next, mine); });
     x = std::move(next);
     if (!meets) co_return;
-    Vector u = co_await updates.mean(mine.moved);
+    Vector u = co_await updates.aggregate(mine.moved);
     meet(options, std::move(u), v, x, mine);
 }
 

@@ -1,29 +1,11 @@
 #include "algorithms/exchange/coder.hpp"
 
-#include <utility>
-#include <variant>
-
-#include "algorithms/exchange/compressed_coder.hpp"
-#include "algorithms/exchange/low_rank_coder.hpp"
-#include "algorithms/exchange/one_bit_coder.hpp"
-#include "algorithms/exchange/sparse_coder.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
 
 Vector Coder::take_message() {
     PACELINE_CHECK(false, "messages of this codec are not complete before they travel");
-}
-
-CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
-                    CoderPlace place) {
-    if (std::holds_alternative<Compressor>(codec.coder))
-        return make_compressed_coder(self, codec, transport, std::move(place));
-    if (std::holds_alternative<LowRankCodec>(codec.coder))
-        return make_low_rank_coder(self, codec, transport, std::move(place));
-    if (std::holds_alternative<OneBitCodec>(codec.coder))
-        return make_one_bit_coder(self, codec, std::move(place));
-    return make_sparse_coder(self, codec, transport, std::move(place));
 }
 
 }  // namespace paceline

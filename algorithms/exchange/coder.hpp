@@ -10,8 +10,7 @@
 // Times are those of the charged layout. Values follow the arithmetic of the transport: what an owner or
 // a server encodes again is encoded again here. Without values only times and messages remain.
 //
-// There is a coder for each form of codec (codec.hpp): compressed_coder.hpp, low_rank_coder.hpp,
-// sparse_coder.hpp, one_bit_coder.hpp. All members of a group make theirs from equal options, and use
+// There is a coder for each form of codec (codec.hpp; make_coder.hpp). All members of a group make theirs from equal options, and use
 // them for the same vectors in the same order.
 #pragma once
 
@@ -70,9 +69,5 @@ class Coder {
 };
 
 using CoderPtr = std::unique_ptr<Coder>;
-
-/// Makes the coder of a codec. Requires a transport that the codec can use, whose `machines` are not
-/// looked at, and that the worker outlives the coder.
-CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place);
 
 }  // namespace paceline

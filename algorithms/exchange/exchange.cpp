@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algorithms/exchange/by_machine.hpp"
+#include "algorithms/exchange/make_coder.hpp"
 #include "algorithms/exchange/piece_queue.hpp"
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -118,7 +119,7 @@ Task<> VectorExchange::all_decoded(Pass& pass) {
     for (Signal& decoded : pass.decoded) co_await decoded.happened({"a piece of a gradient"});
 }
 
-Task<Vector> VectorExchange::mean(Vector v) {
+Task<Vector> VectorExchange::aggregate(Vector v) {
     if (pieces_.size() == 1) {
         co_await encode(0, part_of(v, pieces_[0]));
             Vector mean = co_await coders_[0]->travel();
@@ -139,7 +140,7 @@ Task<Vector> VectorExchange::mean_gradient(const Vector& x) {
             co_return co_await self_.mean_gradient(x, options_.transport.all_reduce);
     }
     if (options_.schedule.begin == Begin::after_backward)
-        co_return co_await mean(co_await self_.gradient(x));
+        co_return co_await aggregate(co_await self_.gradient(x));
     Backward backward = self_.backward(x);
     const std::unique_ptr<Pass> pass = begin_pass(x);
     co_await exchange_beside(*pass, backward);

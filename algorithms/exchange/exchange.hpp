@@ -67,7 +67,7 @@ class VectorExchange {
     /// Returns the aggregate of the gradients of all workers at x.
     Task<Vector> mean_gradient(const Vector& x);
     /// Returns the aggregate of the v of all workers; all pieces are complete when it begins.
-    Task<Vector> mean(Vector v);
+    Task<Vector> aggregate(Vector v);
 
     /// Computes the gradient at x and begins its exchange. The forward pass of a layer waits for that
     /// layer's piece of the step before.

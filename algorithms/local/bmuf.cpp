@@ -37,7 +37,7 @@ Task<> bmuf(Worker& self, BmufOptions options) {
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
-        const Vector mean = co_await exchange.mean(x);
+        const Vector mean = co_await exchange.aggregate(x);
         self.once(self.step() / options.period, [&] { block_step(options, mean, y, w, d); });
         x = y;
         m = Vector::zero_like(m);

@@ -20,7 +20,7 @@ Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
     while (self.keeps_training()) {
         if (self.step() % options.period == 0) {
             start = x;
-            average = self.start(exchange.mean(x));
+            average = self.start(exchange.aggregate(x));
         }
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;

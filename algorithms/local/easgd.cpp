@@ -20,7 +20,7 @@ Task<> easgd(Worker& self, EasgdOptions options) {
         if (!ends_block(self.step(), options.period)) continue;
         const Vector old = x;
         x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
-        const Vector mean = co_await exchange.mean(old);
+        const Vector mean = co_await exchange.aggregate(old);
         self.once(self.step() / options.period, [&] {
             const double all = options.alpha * static_cast<double>(self.all_present().size());
             z = (1 - all) * z + all * mean;

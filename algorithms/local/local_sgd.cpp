@@ -16,7 +16,7 @@ Task<> local_sgd(Worker& self, LocalSgdOptions options) {
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (ends_block(self.step(), options.period))
-            x = co_await exchange.mean(x);
+            x = co_await exchange.aggregate(x);
     }
 }
 

@@ -23,7 +23,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
         const std::int64_t block = self.step() / options.period;
         if (block > 0 && self.step() % options.period == 0) {
             if (gamma == 0) gamma = self.learning_rate();  // a worker that joined at this block
-            average = self.start(exchange.mean(x));
+            average = self.start(exchange.aggregate(x));
         }
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;

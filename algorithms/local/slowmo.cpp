@@ -13,8 +13,8 @@ namespace {
 Task<BaseState> renewed(VectorExchange& exchange, SlowmoOptions options, BaseState state) {
     if (options.buffers == Buffers::reset) reset_buffers(state);
     if (options.buffers != Buffers::average) co_return state;
-    state.m = co_await exchange.mean(state.m);
-    if (is_adam(options.base.base)) state.v = co_await exchange.mean(state.v);
+    state.m = co_await exchange.aggregate(state.m);
+    if (is_adam(options.base.base)) state.v = co_await exchange.aggregate(state.v);
     co_return state;
 }
 
@@ -32,10 +32,10 @@ Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
         co_await all_reduce_step(self, options.base.rule, options.base.all_reduce, update);
         if (!ends_block(self.step(), options.period)) continue;
         Vector mean = x;
-        if (options.average) mean = co_await exchange.mean(x);
+        if (options.average) mean = co_await exchange.aggregate(x);
         Vector renewed = options.buffers == Buffers::reset ? Vector::zero_like(m) : m;
         if (options.buffers == Buffers::average)
-            renewed = co_await exchange.mean(m);
+            renewed = co_await exchange.aggregate(m);
         self.once(update + 1, [&] {
             slow_step(options, self.learning_rate(), mean, anchor, u);
             x = anchor;
@@ -71,7 +71,7 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
         state = co_await drained(self, std::move(state));
         const double gamma = self.learning_rate();
         if (options.average) {
-            const Vector mean = co_await exchange.mean(numerator(state, x));
+            const Vector mean = co_await exchange.aggregate(numerator(state, x));
             self.once(self.step() / options.period,
                       [&] { slow_step(options, gamma, mean, anchor, u); });
             state.w = 1;

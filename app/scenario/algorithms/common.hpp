@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "algorithms/compression/coding.hpp"
-#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 
@@ -33,25 +32,5 @@ MomentumRule rule_of(const Optimizer& optimizer);
 
 /// Records what an all-reduce by servers needs.
 void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan);
-
-/// Returns synchronous SGD by this exchange, with its costs.
-AlgorithmChoice synchronous(AlgorithmChoice choice, const AlgorithmInput& in,
-                            const ExchangeOptions& exchange);
-
-/// Returns DGC by this exchange, which has its codec, with its costs.
-AlgorithmChoice sparse_sgd(AlgorithmChoice choice, const AlgorithmInput& in,
-                           const ExchangeOptions& exchange);
-
-/// Reads what methods that average with neighbors in every step share: the "mixing" and the "wire". They
-/// send `vectors` vectors to each neighbor, after the gradient or (`beside`) concurrently with it.
-AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,
-                              bool beside, MixingUse use = MixingUse::averages);
-/// The same, and how averages travel: their codec, transport and schedule.
-AlgorithmChoice neighborly(const ObjectReader& read, const AlgorithmInput& in, int vectors,
-                           bool beside);
-/// The same for a choice whose exchange has been read; `members` workers, or machines, have the mixing.
-AlgorithmChoice averaging(AlgorithmChoice choice, const ObjectReader& read,
-                          const AlgorithmInput& in, int members, int vectors, bool beside,
-                          MixingUse use);
 
 }  // namespace paceline

@@ -18,6 +18,7 @@
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 #include "app/scenario/algorithms/own_exchange.hpp"
+#include "app/scenario/algorithms/synchronous.hpp"
 
 namespace paceline {
 

@@ -19,6 +19,7 @@
 #include "analysis/forms/step_models.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/neighbors.hpp"
 
 namespace paceline {
 

@@ -16,6 +16,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/neighbors.hpp"
 
 namespace paceline {
 

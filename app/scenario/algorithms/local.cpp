@@ -18,6 +18,7 @@
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/neighbors.hpp"
 
 namespace paceline {
 

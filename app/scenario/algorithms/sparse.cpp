@@ -21,6 +21,7 @@
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/synchronous.hpp"
 
 namespace paceline {
 

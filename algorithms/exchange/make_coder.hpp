@@ -1,0 +1,12 @@
+// Makes the coder of a codec: compressed_coder.hpp, low_rank_coder.hpp, sparse_coder.hpp, one_bit_coder.hpp.
+#pragma once
+
+#include "algorithms/exchange/coder.hpp"
+
+namespace paceline {
+
+/// Makes the coder of a codec. Requires a transport that the codec can use, whose `machines` are not
+/// looked at, and that the worker outlives the coder.
+CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place);
+
+}  // namespace paceline

@@ -1,0 +1,17 @@
+#include "app/scenario/algorithms/synchronous.hpp"
+
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
+
+namespace paceline {
+
+AlgorithmChoice synchronous(AlgorithmChoice choice, const AlgorithmInput& in,
+                            const ExchangeOptions& exchange) {
+    const SynchronousSgdOptions options{exchange, rule_of(in.optimizer)};
+    cost_by_exchange(choice, in, exchange);
+    choice.run = [options](Worker& worker) { return synchronous_sgd(worker, options); };
+    return choice;
+}
+
+}  // namespace paceline
