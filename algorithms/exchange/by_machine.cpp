@@ -88,7 +88,9 @@ class LeadersCoder final : public MachineCoder {
         if (at_.device == 0)
             coder_ = make_coder(self, codec, transport,
                                 {layout_, charged_, at_.between, place.tag + " of machines"});
-        messages_ = transport.carrier == Carrier::all_gather ? at_.machines : 1;
+        if (transport.carrier == Carrier::all_gather) messages_ = at_.machines;
+        if (transport.carrier == Carrier::servers && transport.coded != ServerCoding::both)
+            messages_ = 0;  // answers are dense
         if (transport.encoded_inside) {
             const CoderPtr like = make_coder(self, codec, transport,
                                              {layout_, charged_, at_.between, place.tag + " (sizes)"});
