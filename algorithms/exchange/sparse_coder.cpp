@@ -206,6 +206,7 @@ Task<Vector> SparseCoder::travel() {
 DgcOptions as_carried(DgcOptions options, const TransportPlan& transport) {
     options.all_reduce = transport.all_reduce;
     options.exchange = SparseExchange::recursive_doubling;
+    if (transport.carrier == Carrier::servers) options.uncompressed = Uncompressed::gathered;
     if (transport.carrier == Carrier::all_gather)
         options.exchange = transport.all_gather == AllGather::ring
                                ? SparseExchange::all_gather_ring
