@@ -161,6 +161,13 @@ Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const I
     return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));
 }
 
+Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
+                                               const IdleStar& bus, const IdleStar& network) {
+    const Duration drain = std::max(devices * size / network.bandwidth, size / bus.bandwidth);
+    return sum(multiple(folded_group(devices).doublings, message_time(size, bus)),
+               multiple(folded_group(machines).doublings, sum(network.latency, drain)));
+}
+
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
                                             const IdleStar& network) {
     const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency};

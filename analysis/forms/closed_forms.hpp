@@ -92,6 +92,11 @@ Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, con
 /// of steps. A step between machines also passes lanes of the bus. Requires more than one machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
+/// Recursive doubling in the same setting, p and g powers of two: log2 g steps inside, then log2 p in which
+/// g workers share a card:  log2(g) (l + t'(S)) + log2(p) (L + max(t(g S), t'(S))).
+Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
+                                               const IdleStar& bus, const IdleStar& network);
+
 /// The ring all-gather in the same setting: n-1 times the slower step.
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
                                             const IdleStar& network);

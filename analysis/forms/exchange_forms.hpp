@@ -1,33 +1,19 @@
-// Closed forms of exchanges on an idle network: one for each transport, one for each schedule, and none
-// for an algorithm.
+// Closed forms of exchanges: one for each transport (transport_forms.hpp) and one for each schedule
+// (schedule_forms.hpp), none for an algorithm.
 //
-// n workers, one piece. E and D: time to encode and to decode; S: bytes of the dense piece; M: of its
-// message; A: of an exact sum of messages; V: of the longest chunk of a message; U, R: of a shard up and
-// down. On a star with latency L, t(x) the time of x bytes on a link:
+//   a step    the end of its last piece, or of backward, then the update
+//   bytes     of a worker's message, by codec
+//   messages  over all n workers, by carrier (message_counts.hpp; scalers: recursive doubling):
 //
-//   all-reduce          E + all-reduce of A + D                     closed_forms.hpp, any plan
-//   all-gather          E + all-gather of M + n D
-//   two-phase           E + 2 (n-1) (L + t(V)) + W + D              W: n chunks decoded, one encoded
-//   servers             E + 2 L + t(k U) + W + t(k R) + D           k = n, or n-1 on the workers
-//   sparse all-reduce   E + sparse_all_reduce_time of the unions
-//   low rank            E + all-reduce of P + one pass + all-reduce of Q + D
+//     two-phase         2 n (n-1)
+//     servers           2 q n, on the workers 2 q (n-1); low rank twice
+//     one bit           4 n (n-1) per buffer
+//     leaders           p machines, inside each: dense     2 (g (g-1) + g-1)
+//                                                encoded   g-1 + g-1 + g (g-1)
+//     shards            2 p g (g-1), and g times those of p
 //
-// A shared scaler adds a recursive doubling of 4 bytes per tensor before. With p machines of g devices,
-// bus for the inside and network for the cards:
-//
-//   flat       all-reduce by ring and by machine, ring all-gather: closed_forms.hpp; others unknown
-//   leaders    (g-1)(l + t'(S/g)) + l + t'((g-1) S/g)  +  the transport of p  +  the same behind
-//   shards     (g-1)(l + t'(S/g))  +  the transport of p with chunks, g at a time on a card  +  the same
-//
-// l and t' are the bus's. Chunks cut entries as closed_forms.hpp says. Forms with chunks are exact where
-// chunks are equal.
-//
-// A step, r_i the time at which piece i is complete, X_i its exchange:
-//
-//   after backward   T1 + E_i + X_i + D_i for one piece
-//   beside           e_i = max(r_i, e_(i-1)) + X_i where nothing is coded; the last e, then the update
-//
-// Empty: pieces that are coded and more than one, several streams, priorities, into forward.
+// Steps are unknown, and empty, with several streams and more than one piece, into forward, and where the
+// transport is unknown.
 #pragma once
 
 #include <cstdint>

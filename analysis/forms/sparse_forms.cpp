@@ -37,10 +37,14 @@ Duration form_of_tensor(const SelectionCost& cost, double n, double density) {
     return comparisons(cost, n_log_n(m) + n_log_n(a));
 }
 
+bool is_flat(const Tensor& tensor) {
+    return tensor.shape.size() < 2 || tensor.left_out;
+}
+
 std::int64_t flat_entries(const Layout& layout) {
     std::int64_t entries = 0;
     for (const Tensor& tensor : layout.tensors())
-        if (tensor.shape.size() < 2) entries += tensor.entries();
+        if (is_flat(tensor)) entries += tensor.entries();
     return entries;
 }
 
@@ -49,7 +53,7 @@ std::int64_t flat_entries(const Layout& layout) {
 Bytes form_of_union(const DgcOptions& options, const Layout& layout, double density, int c) {
     std::int64_t bytes = 0;
     for (const Tensor& tensor : layout.tensors()) {
-        if (tensor.shape.size() < 2 || tensor.entries() == 0) continue;
+        if (is_flat(tensor) || tensor.entries() == 0) continue;
         const std::int64_t n = tensor.entries();
         const auto z = static_cast<std::int64_t>(
             form_of_nonzeros(static_cast<double>(n), density, c, options.law));
@@ -79,7 +83,7 @@ Duration form_of_selection(const SelectionCost& cost, const Layout& layout, doub
     Duration total{};
     if (cost.method == Selection::free) return total;
     for (const Tensor& tensor : layout.tensors())
-        if (tensor.shape.size() >= 2)
+        if (!is_flat(tensor))
             total =
                 sum(total, form_of_tensor(cost, static_cast<double>(tensor.entries()), density));
     return total;

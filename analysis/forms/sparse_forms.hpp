@@ -3,7 +3,8 @@
 // none of it is called here, so that a comparison of the two can fail.
 //
 // n_j entries of the compressible tensor j, density rho, k_j = ceil(rho n_j), e bytes per entry
-// sent, f per dense entry, D entries of one-dimensional tensors:
+// sent, f per dense entry, D entries of one-dimensional tensors and of those left
+// out of compression:
 //
 //   nonzeros of c contributions   z_j(c) = min(n_j, c k_j)                    worst case
 //                                 z_j(c) = ceil(n_j (1 - (1 - k_j/n_j)^c))    independent, c > 1

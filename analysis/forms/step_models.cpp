@@ -97,15 +97,6 @@ Known sparse_exchange_time(const DgcOptions& options, double density, const Layo
     return time + all_reduce_time(options.all_reduce, n, rest, network);
 }
 
-// Returns the time of an exchange, sparse or dense.
-Known stage_exchange_time(const DgcOptions& options, double density, const Layout& layout,
-                          const StepModelInput& in) {
-    if (!form_exchanges_dense(options, layout, density, in.workers))
-        return sparse_exchange_time(options, density, layout, in.workers, in.network);
-    return all_reduce_time(options.all_reduce, in.workers, form_of_dense(layout, options.format),
-                           in.network);
-}
-
 }  // namespace
 
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
@@ -192,11 +183,19 @@ bool form_exchanges_dense(const DgcOptions& options, const Layout& layout, doubl
     return *sparse > *dense;
 }
 
+std::optional<Duration> sparse_travel_time(const DgcOptions& options, double density,
+                                           const Layout& layout, int n,
+                                           const IdleNetwork& network) {
+    if (!form_exchanges_dense(options, layout, density, n))
+        return sparse_exchange_time(options, density, layout, n, network);
+    return all_reduce_time(options.all_reduce, n, form_of_dense(layout, options.format), network);
+}
+
 std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
                                       const StepModelInput& in) {
     Duration work = sum(in.timing.step, in.update);
     if (density < 1) work = sum(work, form_of_selection(options.selection, *in.layout, density));
-    return Known{work} + stage_exchange_time(options, density, *in.layout, in);
+    return Known{work} + sparse_travel_time(options, density, *in.layout, in.workers, in.network);
 }
 
 std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
@@ -205,7 +204,8 @@ std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOption
     const Layout everything({{"everything", {in.layout->entries(), 1}}});
     const Duration search = form_of_search(options.selection, in.layout->entries());
     return Known{sum(sum(in.timing.step, in.update), search)} +
-           stage_exchange_time(exchange_of(options), options.density, everything, in);
+           sparse_travel_time(exchange_of(options), options.density, everything, in.workers,
+                              in.network);
 }
 
 }  // namespace paceline

@@ -55,6 +55,9 @@ std::optional<Duration> overlapped_step_time(AllReducePlan plan, const StepModel
 /// both ways, in this step and in those before it.
 std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
                                            const StepModelInput& in);
+/// Returns the time of an exchange of sparse messages among n workers: sparse, or dense where that is less.
+std::optional<Duration> sparse_travel_time(const DgcOptions& options, double density,
+                                           const Layout& layout, int n, const IdleNetwork& network);
 /// Returns whether n workers exchange dense vectors at this density (sparse_forms.hpp).
 bool form_exchanges_dense(const DgcOptions& options, const Layout& layout, double density, int n);
 std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,

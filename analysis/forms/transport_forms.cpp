@@ -1,0 +1,454 @@
+#include "analysis/forms/transport_forms.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "algorithms/compression/error_feedback.hpp"
+#include "algorithms/exchange/low_rank_coder.hpp"
+#include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "analysis/forms/compressed_step_models.hpp"
+#include "analysis/forms/sparse_forms.hpp"
+
+namespace paceline {
+
+namespace {
+
+using Travel = std::optional<std::vector<PieceStage>>;  // empty if no closed form is known
+using MaybeTime = std::optional<Duration>;
+
+PieceStage on_device(Duration time) {
+    return {true, time};
+}
+
+std::vector<PieceStage> device_if_any(Duration time) {
+    if (time == Duration::zero()) return {};
+    return {on_device(time)};
+}
+
+Travel on_wires(MaybeTime time) {
+    if (!time) return std::nullopt;
+    return std::vector{PieceStage{false, *time}};
+}
+
+Travel then(Travel first, const Travel& second) {
+    if (!first || !second) return std::nullopt;
+    first->insert(first->end(), second->begin(), second->end());
+    return first;
+}
+
+Bytes longest_of(Bytes size, int parts) {
+    return {size.count / parts + (size.count % parts > 0 ? 1 : 0)};
+}
+
+// Returns what joins all n workers uniformly, if anything does: their bus or the star.
+std::optional<IdleStar> lone_star(int n, const IdleNetwork& network) {
+    if (network.bus && n > network.devices) return std::nullopt;
+    return network.bus ? *network.bus : network.star;
+}
+
+// A vector that is exchanged among n workers of a network, as if that were all.
+struct Flat {
+    const ExchangeOptions& options;
+    const Layout& layout;
+    std::int64_t passes;
+    int n;
+    const IdleNetwork& network;
+    WireFormat wire;
+    double density;
+
+    [[nodiscard]] const TransportPlan& transport() const { return options.transport; }
+    [[nodiscard]] const CodingCost& coding() const { return options.codec.coding; }
+};
+
+// One phase of an exchange with q servers: `size` bytes from or to each worker, for each shard.
+MaybeTime server_phase_time(const Flat& f, int q, Bytes size) {
+    const bool own_nodes = f.transport().first_server_node.has_value();
+    if (f.n == 1 && !own_nodes) return Duration{};
+    if (const auto star = lone_star(f.n, f.network))
+        return sum(star->latency, ((own_nodes ? f.n : f.n - 1) * size) / star->bandwidth);
+    if (own_nodes) return std::nullopt;
+    const int g = f.network.devices;
+    return sum(f.network.star.latency,
+               std::max((std::min(q, g) * (f.n - g) * size) / f.network.star.bandwidth,
+                        ((f.n - 1) * size) / f.network.bus->bandwidth));
+}
+
+// Dense sums through servers that nothing is encoded for; they cut at bytes.
+MaybeTime summing_servers_time(const Flat& f, Bytes up, Bytes down) {
+    const int q = std::min(f.transport().servers, f.n);
+    const MaybeTime push = server_phase_time(f, q, longest_of(up, q));
+    const MaybeTime pull = server_phase_time(f, q, longest_of(down, q));
+    if (!push || !pull) return std::nullopt;
+    return sum(*push, *pull);
+}
+
+// -- compressors ---------------------------------------------------------------------------------
+
+struct Compressed : Flat {
+    const Compressor& compressor;
+
+    [[nodiscard]] std::int64_t own_passes() const {
+        return options.codec.error_feedback ? error_feedback_passes : 0;
+    }
+    [[nodiscard]] Duration encoding(const Layout& of, std::int64_t extra) const {
+        return encoding_time(compressor, coding(), of, extra + own_passes());
+    }
+    [[nodiscard]] Duration decoding(const Layout& of, std::int64_t messages) const {
+        return decoding_time(compressor, coding(), of, messages);
+    }
+    [[nodiscard]] Bytes packed(const Layout& of) const {
+        return form_of_packed(compressor, of, wire);
+    }
+    [[nodiscard]] bool encodes_up() const {
+        return transport().carrier != Carrier::servers || transport().coded != ServerCoding::none;
+    }
+    [[nodiscard]] bool encodes_again() const {
+        return transport().carrier == Carrier::two_phase ||
+               (transport().carrier == Carrier::servers && transport().coded == ServerCoding::both);
+    }
+    [[nodiscard]] std::int64_t messages_decoded() const {
+        if (transport().carrier == Carrier::all_gather) return n;
+        return transport().carrier == Carrier::all_reduce || encodes_again() ? 1 : 0;
+    }
+    // Owner's or server's work on its chunk of what is encoded.
+    [[nodiscard]] Duration work_on(const Layout& chunk) const {
+        const Duration decoded = encodes_up() ? decoding(chunk, n) : Duration{};
+        return encodes_again() ? sum(decoded, encoding(chunk, 0)) : decoded;
+    }
+};
+
+Layout encoded_tensors(const Layout& layout) {
+    std::vector<Tensor> tensors;
+    for (const Tensor& tensor : layout.tensors())
+        if (!tensor.left_out) tensors.push_back(tensor);
+    return Layout(std::move(tensors));
+}
+
+// What the owner of chunk j of k gets of every message, and what it does with it.
+struct OwnedChunk {
+    Bytes packed;
+    Bytes dense;
+    Duration work{};
+};
+
+std::vector<OwnedChunk> owned_chunks(const Compressed& c, int k) {
+    const Layout encoded = encoded_tensors(c.layout);
+    const Bytes rest{4 * (c.layout.entries() - encoded.entries())};
+    std::vector<OwnedChunk> chunks;
+    for (int j = 0; j < k; ++j) {
+        const Layout chunk = form_of_chunk(encoded, k, j);
+        const std::int64_t one_more = j >= k - rest.count % k ? 1 : 0;
+        chunks.push_back({c.packed(chunk) + Bytes{rest.count / k + one_more},
+                          c.wire.weigh(form_of_chunk(c.layout, k, j).entries()), c.work_on(chunk)});
+    }
+    return chunks;
+}
+
+std::vector<PieceStage> encode_stages(const Compressed& c) {
+    if (!c.encodes_up())
+        return device_if_any(coding_time(c.coding(), c.passes, c.layout.entries()));
+    const Duration time = c.encoding(c.layout, c.passes);
+    if (c.compressor.lossless && !c.options.codec.error_feedback) return device_if_any(time);
+    return {on_device(time)};
+}
+
+Travel two_phase_stages(const Compressed& c) {
+    const auto star = lone_star(c.n, c.network);
+    if (!star) return std::nullopt;
+    Bytes longest;
+    Duration work{};
+    for (const OwnedChunk& chunk : owned_chunks(c, c.n)) {
+        longest = std::max(longest, chunk.packed);
+        work = std::max(work, chunk.work);
+    }
+    return then(then(on_wires(all_to_all_time(c.n, longest, *star)), device_if_any(work)),
+                on_wires(ring_all_gather_time(c.n, longest, *star)));
+}
+
+// The slowest shard decides.
+Travel server_stages(const Compressed& c) {
+    const int q = std::min(c.transport().servers, c.n);
+    Travel slowest;
+    Duration most{-1};
+    for (const OwnedChunk& shard : owned_chunks(c, q)) {
+        const MaybeTime push = server_phase_time(c, q, c.encodes_up() ? shard.packed : shard.dense);
+        const MaybeTime pull =
+            server_phase_time(c, q, c.encodes_again() ? shard.packed : shard.dense);
+        if (!push || !pull) return std::nullopt;
+        const Duration all = sum(sum(*push, *pull), shard.work);
+        if (all <= most) continue;
+        most = all;
+        slowest = then(then(on_wires(push), device_if_any(shard.work)), on_wires(pull));
+    }
+    return slowest;
+}
+
+MaybeTime scalers_time(const Compressed& c) {
+    const Bytes size{4 * static_cast<std::int64_t>(c.layout.tensors().size())};
+    if (lone_star(c.n, c.network))
+        return all_reduce_time(AllReduce::recursive_doubling, c.n, size, c.network);
+    const int g = c.network.devices;
+    if (!std::has_single_bit(static_cast<unsigned>(c.n)) ||
+        !std::has_single_bit(static_cast<unsigned>(g)))
+        return std::nullopt;
+    return recursive_doubling_over_machines_time(c.n / g, g, size, *c.network.bus, c.network.star);
+}
+
+Bytes packed_sum(const Compressed& c) {
+    if (c.compressor.lossless || !c.compressor.bits_of_sum) return c.packed(c.layout);
+    std::int64_t bits = 0;
+    for (const Tensor& tensor : c.layout.tensors())
+        bits += tensor.left_out ? 32 * tensor.entries() : c.compressor.bits_of_sum(tensor, c.n);
+    return {bits / 8 + (bits % 8 == 0 ? 0 : 1)};
+}
+
+Travel carried_stages(const Compressed& c) {
+    switch (c.transport().carrier) {
+        case Carrier::all_reduce:
+            return on_wires(
+                all_reduce_time(c.transport().all_reduce, c.n, packed_sum(c), c.network));
+        case Carrier::all_gather:
+            return on_wires(
+                all_gather_time(c.transport().all_gather, c.n, c.packed(c.layout), c.network));
+        case Carrier::two_phase:
+            return two_phase_stages(c);
+        case Carrier::servers:
+            return server_stages(c);
+        case Carrier::sparse_all_reduce:
+            break;
+    }
+    return std::nullopt;
+}
+
+std::optional<PieceForm> compressed_form(const Compressed& c) {
+    Travel travel = carried_stages(c);
+    if (c.compressor.scaler && c.encodes_up()) travel = then(on_wires(scalers_time(c)), travel);
+    if (!travel) return std::nullopt;
+    return PieceForm{encode_stages(c), *travel,
+                     device_if_any(c.decoding(c.layout, c.messages_decoded()))};
+}
+
+// -- other codecs --------------------------------------------------------------------------------
+
+std::optional<PieceForm> low_rank_form(const Flat& f, const LowRankCodec& codec) {
+    const LowRankBytes size = low_rank_bytes(codec, f.layout);
+    const auto added_up = [&](Bytes of) -> MaybeTime {
+        if (f.transport().carrier == Carrier::servers) return summing_servers_time(f, of, of);
+        return all_reduce_time(f.transport().all_reduce, f.n, of, f.network);
+    };
+    const auto pass = [&](std::int64_t passes) {
+        return std::vector{on_device(coding_time(f.coding(), passes, f.layout.entries()))};
+    };
+    const Travel travel =
+        then(then(on_wires(added_up(size.left)), pass(1)), on_wires(added_up(size.right)));
+    if (!travel) return std::nullopt;
+    return PieceForm{pass(2 + f.passes), *travel, pass(2)};
+}
+
+std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
+    const auto star = lone_star(f.n, f.network);
+    if (!star) return std::nullopt;
+    const auto copy = std::make_shared<const Layout>(f.layout);
+    const OneBitBuffers cut = codec.fused ? fused_buffer(copy, f.n) : buffer_per_tensor(copy, f.n);
+    PieceForm form{{on_device(coding_time(f.coding(), f.passes, f.layout.entries()))}, {}, {}};
+    for (const OneBitBuffer& buffer : cut.buffers) {
+        const std::int64_t chunk = buffer.padded / f.n;
+        const Duration scales = ring_all_gather_time(f.n, Bytes{4}, *star);
+        const Duration there = all_to_all_time(f.n, Bytes{chunk / 8}, *star);
+        const Duration back = ring_all_gather_time(f.n, Bytes{chunk / 8}, *star);
+        const auto pass = [&](std::int64_t entries) {
+            return on_device(coding_time(f.coding(), 1, entries));
+        };
+        form.travel.insert(form.travel.end(), {pass(2 * buffer.padded),
+                                               {false, sum(there, scales)},
+                                               pass(buffer.padded + 2 * chunk),
+                                               {false, sum(back, scales)},
+                                               pass(buffer.padded)});
+    }
+    return form;
+}
+
+std::optional<PieceForm> sparse_form(const Flat& f, DgcOptions options) {
+    options = carried_by(std::move(options), f.transport());
+    MaybeTime travel;
+    if (f.transport().carrier == Carrier::servers) {
+        options.uncompressed = Uncompressed::gathered;
+        travel = summing_servers_time(f, form_of_union(options, f.layout, f.density, 1),
+                                      form_of_dense(f.layout, options.format));
+    } else {
+        travel = sparse_travel_time(options, f.density, f.layout, f.n, f.network);
+    }
+    if (!travel) return std::nullopt;
+    const Duration search =
+        f.density < 1 ? form_of_selection(options.selection, f.layout, f.density) : Duration{};
+    return PieceForm{{on_device(search)}, {{false, *travel}}, {}};
+}
+
+std::optional<PieceForm> flat_form(const Flat& f) {
+    const auto& coder = f.options.codec.coder;
+    if (const auto* const compressor = std::get_if<Compressor>(&coder))
+        return compressed_form({f, *compressor});
+    if (const auto* const low_rank = std::get_if<LowRankCodec>(&coder))
+        return low_rank_form(f, *low_rank);
+    if (const auto* const one_bit = std::get_if<OneBitCodec>(&coder))
+        return one_bit_form(f, *one_bit);
+    return sparse_form(f, std::get<DgcOptions>(coder));
+}
+
+// -- by machine ----------------------------------------------------------------------------------
+
+// What a machine exchanges inside: size bytes from its g devices to the first, or back.
+Duration rooted_time(int g, Bytes size, const IdleStar& bus) {
+    if (g == 1) return {};
+    const Bytes others{size.count - size.count / g};
+    return sum(ring_reduce_scatter_time(g, size, bus), sum(bus.latency, others / bus.bandwidth));
+}
+
+std::vector<PieceStage> all_stages(const PieceForm& form) {
+    std::vector<PieceStage> all = form.encode;
+    all.insert(all.end(), form.travel.begin(), form.travel.end());
+    all.insert(all.end(), form.decode.begin(), form.decode.end());
+    return all;
+}
+
+struct Machines {
+    int g;
+    int p;
+    IdleStar bus;
+    IdleNetwork between;  // machines, as the first devices see it
+};
+
+// What everybody decodes at the end: what a leader has received.
+struct Received {
+    Bytes size;
+    std::int64_t messages;
+};
+
+Received received(const Compressed& c) {
+    if (c.transport().carrier == Carrier::all_gather) return {c.n * c.packed(c.layout), c.n};
+    if (c.transport().carrier == Carrier::all_reduce) return {packed_sum(c), 1};
+    if (c.encodes_again()) return {c.packed(c.layout), 1};
+    return {c.wire.weigh(c.layout.entries()), 0};
+}
+
+std::optional<PieceForm> encoded_leaders_form(const Flat& f, const Machines& machines) {
+    const auto* const compressor = std::get_if<Compressor>(&f.options.codec.coder);
+    if (compressor == nullptr) return std::nullopt;
+    const Compressed c{f, *compressor};
+    const std::optional<PieceForm> between = compressed_form(c);
+    if (!between) return std::nullopt;
+    const int g = machines.g;
+    const IdleStar& bus = machines.bus;
+    const Duration gather =
+        g == 1 ? Duration{} : sum(bus.latency, ((g - 1) * c.packed(c.layout)) / bus.bandwidth);
+    const Received last = received(c);
+    std::vector<PieceStage> travel{
+        {false, gather}, on_device(c.decoding(c.layout, g)), on_device(c.encoding(c.layout, 0))};
+    travel.insert(travel.end(), between->travel.begin(), between->travel.end());
+    travel.push_back({false, rooted_time(g, last.size, bus)});
+    const Travel all = then(travel, device_if_any(c.decoding(c.layout, last.messages)));
+    return PieceForm{{on_device(c.encoding(c.layout, f.passes))}, *all, {}};
+}
+
+std::optional<PieceForm> between_phases(const Flat& f, Duration inside,
+                                        const std::optional<PieceForm>& between) {
+    if (!between) return std::nullopt;
+    const Travel travel = then(then(on_wires(inside), all_stages(*between)), on_wires(inside));
+    return PieceForm{
+        device_if_any(coding_time(f.coding(), f.passes, f.layout.entries())), *travel, {}};
+}
+
+std::optional<PieceForm> leaders_form(Flat f, Machines machines) {
+    machines.between.star.bandwidth =
+        std::min(machines.between.star.bandwidth, machines.bus.bandwidth);
+    const Flat leader{f.options,        f.layout, f.passes, machines.p,
+                      machines.between, f.wire,   f.density};
+    if (f.options.transport.encoded_inside) return encoded_leaders_form(leader, machines);
+    const Duration inside = rooted_time(machines.g, fp32.weigh(f.layout.entries()), machines.bus);
+    Flat idle = leader;
+    idle.passes = 0;
+    return between_phases(f, inside, flat_form(idle));
+}
+
+std::optional<PieceForm> shards_form(const Flat& f, Machines machines) {
+    IdleStar& star = machines.between.star;
+    star.bandwidth =
+        std::min(Bandwidth{star.bandwidth.bits_per_second / machines.g}, machines.bus.bandwidth);
+    std::optional<PieceForm> longest;
+    for (int i = 0; i < machines.g; ++i) {
+        const Layout chunk = form_of_chunk(f.layout, machines.g, i);
+        auto one =
+            flat_form({f.options, chunk, 0, machines.p, machines.between, f.wire, f.density});
+        if (!one) return std::nullopt;
+        if (!longest || total_time(*longest) < total_time(*one)) longest = std::move(one);
+    }
+    const Duration inside =
+        ring_reduce_scatter_time(machines.g, fp32.weigh(f.layout.entries()), machines.bus);
+    return between_phases(f, inside, longest);
+}
+
+std::optional<PieceForm> machines_form(const Flat& f) {
+    const int g = f.transport().devices;
+    if (g > 1 && !f.network.bus) return std::nullopt;
+    const IdleStar bus = f.network.bus.value_or(f.network.star);
+    const Machines machines{g, f.n / g, bus, {f.network.star, std::nullopt, 1}};
+    return f.transport().machines == ByMachine::leaders ? leaders_form(f, machines)
+                                                        : shards_form(f, machines);
+}
+
+}  // namespace
+
+DgcOptions carried_by(DgcOptions options, const TransportPlan& transport) {
+    options.all_reduce = transport.all_reduce;
+    options.exchange = SparseExchange::recursive_doubling;
+    if (transport.carrier == Carrier::all_gather)
+        options.exchange = transport.all_gather == AllGather::ring
+                               ? SparseExchange::all_gather_ring
+                               : SparseExchange::all_gather_bruck;
+    return options;
+}
+
+Layout entries_between(const Layout& layout, std::int64_t begin, std::int64_t end) {
+    std::vector<Tensor> tensors;
+    std::int64_t at = 0;
+    for (const Tensor& tensor : layout.tensors()) {
+        const std::int64_t from = std::max(begin, at);
+        at += tensor.entries();
+        const std::int64_t held = std::min(end, at) - from;
+        if (held <= 0) continue;
+        Tensor part{"", {held}, tensor.left_out};
+        if (tensor.shape.size() > 1) part.shape = {1, held};
+        if (held == tensor.entries()) part.shape = tensor.shape;
+        tensors.push_back(std::move(part));
+    }
+    return Layout(std::move(tensors));
+}
+
+Layout form_of_chunk(const Layout& layout, int k, int i) {
+    const std::int64_t entries = layout.entries();
+    const auto begin = [&](std::int64_t part) {
+        return part * (entries / k) + std::max<std::int64_t>(0, part - k + entries % k);
+    };
+    return entries_between(layout, begin(i), begin(i + 1));
+}
+
+Bytes form_of_packed(const Compressor& compressor, const Layout& layout, WireFormat wire) {
+    return compressor.lossless ? wire.weigh(layout.entries()) : form_of_packed(compressor, layout);
+}
+
+Duration total_time(const PieceForm& form) {
+    Duration total{};
+    for (const PieceStage& stage : all_stages(form)) total = sum(total, stage.time);
+    return total;
+}
+
+std::optional<PieceForm> piece_form(const ExchangeOptions& options, const Layout& piece,
+                                    std::int64_t passes, const StepModelInput& in, double density) {
+    const Flat flat{options, piece, passes, in.workers, in.network, in.wire, density};
+    return options.transport.machines == ByMachine::flat ? flat_form(flat) : machines_form(flat);
+}
+
+}  // namespace paceline

@@ -1,0 +1,83 @@
+// Closed forms of transports: what one vector takes on its way, on an idle network.
+//
+// n workers. E(x), D(x): time to encode and to decode x; M: the message; A: an exact sum of messages;
+// V_j: chunk j of n of a message; U_j, R_j: shard j of q, up and down; S: the dense vector. On a star with
+// latency L, where t(x) is the time of x bytes on a link:
+//
+//   all-reduce          E + all-reduce of A + D                        closed_forms.hpp, any plan
+//   all-gather          E + all-gather of M + D(n messages)
+//   two-phase           E + (n-1)(L + t(V)) + W + (n-1)(L + t(V)) + D   V = max V_j
+//                       W = max over j of D(n chunks j) + E(chunk j)
+//   servers             E + max over j of 2 L + t(k U_j) + W_j + t(k R_j) + D    k = n, or n-1 on workers
+//                       W_j = D(n shards j) if they are encoded, + E(shard j) if the answer is
+//   sparse all-reduce   E + unions by recursive doubling + all-reduce of the rest
+//   low rank            2 passes + sum of P + 1 pass + sum of Q + 2 passes,  a sum: all-reduce or servers
+//   one bit             adaptive_step_models.hpp
+//
+// A shared scaler is a recursive doubling of 4 bytes per tensor before the rest. Two-phase is exact for any
+// chunks if the longest takes the longest work: chunk j follows its owner through all n-1 rounds and then
+// passes n-1 members. Servers are exact, to a few picoseconds, if shards are equal or servers have nodes
+// of their own.
+//
+// p machines of g workers each; l, t': of the bus; the card has bandwidth B, of which each of g flows
+// gets a g-th:
+//
+//   flat      all-reduce      ring and by machine (closed_forms.hpp)
+//             all-gather      ring: (n-1) times the slower of a step inside and a step between
+//             a scaler        doubling, n and g powers of two
+//             servers         on the workers: L + max( t(s (n-g) U), t'((n-1) U) ), s = min(q, g), each way
+//   leaders   dense inside    reduce + E + transport of p + D + broadcast
+//                             reduce:     (g-1)(l + t'(S/g)) + l + t'(S - S/g);  broadcast: the same
+//             encoded inside  E + l + t'((g-1) M) + D(g messages) + E + transport of p + broadcast of what
+//                             the leader receives + D
+//   shards    (g-1)(l + t'(S/g)) + transport of p, of the longest chunk on a g-th of the card + the same
+//
+// Inside machines entries weigh 4 bytes. Unknown, empty: all other flat transports over machines of several
+// workers. Vectors are cut at entries: part i of k ends before entry floor(i N/k), plus max(0, i - k + N mod
+// k); what a part weighs is the bits of the tensors in it. Shared with algorithms/exchange: the structs of
+// options, and what closed_forms.hpp names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "algorithms/exchange/exchange_options.hpp"
+#include "analysis/forms/step_models.hpp"
+
+namespace paceline {
+
+/// Time on the device, for which a piece queues, or on the wires.
+struct PieceStage {
+    bool on_device;
+    Duration time{};
+};
+
+/// A piece's stages in order: before it travels, while it holds the communication stream, and behind.
+struct PieceForm {
+    std::vector<PieceStage> encode{};
+    std::vector<PieceStage> travel{};
+    std::vector<PieceStage> decode{};
+};
+
+/// Returns the time of all stages.
+Duration total_time(const PieceForm& form);
+
+/// Returns the stages of a piece with these charged tensors; `passes` over its entries come before
+/// encoding, `density` is that of DGC's stage.
+std::optional<PieceForm> piece_form(const ExchangeOptions& options, const Layout& piece,
+                                    std::int64_t passes, const StepModelInput& in,
+                                    double density = 1);
+
+/// Returns the bytes of a message of a compressor; what is lossless travels in the wire format.
+Bytes form_of_packed(const Compressor& compressor, const Layout& layout, WireFormat wire);
+
+/// Returns DGC's options with the exchange that a transport asks for.
+DgcOptions carried_by(DgcOptions options, const TransportPlan& transport);
+
+/// Returns the entries begin .. end-1 as a layout: a cut tensor of two dimensions or more becomes a row.
+Layout entries_between(const Layout& layout, std::int64_t begin, std::int64_t end);
+/// Returns part i of k.
+Layout form_of_chunk(const Layout& layout, int k, int i);
+
+}  // namespace paceline

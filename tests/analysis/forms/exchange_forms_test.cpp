@@ -1,0 +1,331 @@
+// Synchronous SGD without values, by every codec, transport and schedule that has a form.
+#include "analysis/forms/exchange_forms.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/compression/columns.hpp"
+#include "algorithms/compression/eight_bit.hpp"
+#include "algorithms/compression/half.hpp"
+#include "algorithms/compression/natural.hpp"
+#include "algorithms/compression/none.hpp"
+#include "algorithms/compression/qsgd.hpp"
+#include "algorithms/compression/signs.hpp"
+#include "algorithms/compression/sparsifiers.hpp"
+#include "algorithms/compression/terngrad.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/runtime/cluster.hpp"
+#include "sim/engine/processes.hpp"
+#include "topologies/fabrics/machines.hpp"
+#include "topologies/fabrics/star.hpp"
+
+namespace paceline::exchange_forms_test {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+
+const Link wire{1_Gbps, 25us};
+const Link lane{100_Gbps, 2us};
+
+// n workers, g on each machine; servers may have nodes of their own behind them.
+struct Site {
+    int n;
+    int g = 1;
+
+    [[nodiscard]] Fabric fabric(int servers) const {
+        if (g == 1) return make_star(n + servers, wire, wire);
+        return make_machines(n, g, {BusKind::switched, lane}, make_star(n / g, wire, wire));
+    }
+    [[nodiscard]] IdleNetwork idle() const {
+        if (g == 1) return {{wire.capacity(), 50us}, {}, 1};
+        return {{wire.capacity(), 54us}, IdleStar{lane.capacity(), 4us}, g};
+    }
+};
+
+struct Case {
+    Site site;
+    ExchangeOptions exchange;
+    LayoutPtr layout;
+    StepTiming timing;
+    Duration update{};
+
+    [[nodiscard]] StepModelInput input() const {
+        return {site.n, site.idle(), timing, update, layout, fp32};
+    }
+};
+
+struct Outcome {
+    Duration step;
+    std::int64_t messages;
+};
+
+Outcome simulated(const Case& at) {
+    Simulation simulation;
+    const bool own_nodes = at.exchange.transport.first_server_node.has_value();
+    Network network(simulation, at.site.fabric(own_nodes ? at.exchange.transport.servers : 0));
+    Job job{Vector(at.layout)};
+    job.timing = at.timing;
+    job.update = at.update;
+    job.workers = at.site.n;
+    job.takes_step = [](std::int64_t k) { return k < 1; };
+    Cluster cluster(network, std::move(job));
+    Processes processes{simulation};
+    for (int rank = 0; rank < at.site.n; ++rank)
+        processes.spawn("worker", synchronous_sgd(cluster.worker(rank), {at.exchange, {}}));
+    simulation.run();
+    REQUIRE(processes.finished());
+    return {simulation.now().time_since_epoch(),
+            static_cast<std::int64_t>(network.messages_delivered())};
+}
+
+struct Named {
+    std::string name;
+    Codec codec;
+};
+
+std::vector<Named> codecs() {
+    std::vector<Named> all;
+    const auto add = [&](const std::string& name, Compressor compressor) {
+        all.push_back({name, {compressor}});
+        all.push_back({name + " with error feedback", {compressor, true}});
+    };
+    add("none", make_none());
+    add("fp16", make_half());
+    add("top-k", make_top_k(0.01));
+    add("random-k", make_random_k(1.0 / 64, false));
+    add("qsgd", make_qsgd({}));
+    add("terngrad", make_terngrad());
+    add("shared terngrad", make_shared_terngrad());
+    add("sign", make_sign());
+    add("natural", make_natural());
+    add("8-bit", make_eight_bit());
+    add("columns", make_columns());
+    all.push_back({"power-sgd", {LowRankCodec{4}}});
+    DgcOptions dgc;
+    dgc.density = 0.01;
+    all.push_back({"dgc", {dgc}});
+    all.push_back({"one-bit", {OneBitCodec{}}});
+    return all;
+}
+
+constexpr int workers = 8;
+constexpr double density = 0.01;  // of DGC
+
+struct Way {
+    std::string name;
+    TransportPlan plan;
+};
+
+// All transports of machines with g devices. Servers on nodes of their own stand behind the workers.
+std::vector<Way> transports(int g) {
+    std::vector<Way> flat;
+    for (const Carrier carrier :
+         {Carrier::all_reduce, Carrier::all_gather, Carrier::two_phase, Carrier::sparse_all_reduce})
+        flat.push_back({std::to_string(static_cast<int>(carrier)), {.carrier = carrier}});
+    for (const ServerCoding coded : {ServerCoding::none, ServerCoding::up, ServerCoding::both})
+        for (const int servers : {1, 2, workers}) {
+            const TransportPlan plan{
+                .carrier = Carrier::servers, .servers = servers, .coded = coded};
+            const std::string name = std::to_string(servers) + " servers";
+            flat.push_back({name, plan});
+            if (g > 1) continue;
+            flat.push_back({name + " apart", plan});
+            flat.back().plan.first_server_node = workers;
+        }
+    std::vector<Way> all = flat;
+    for (const Way& way : flat)
+        for (const char* const machines : {"leaders", "encoded leaders", "shards"}) {
+            all.push_back({way.name + ", " + machines, way.plan});
+            TransportPlan& plan = all.back().plan;
+            plan.devices = g;
+            plan.encoded_inside = machines == std::string("encoded leaders");
+            plan.machines =
+                machines == std::string("shards") ? ByMachine::shards : ByMachine::leaders;
+        }
+    return all;
+}
+
+bool compressor_can_use(const Compressor& compressor, const TransportPlan& plan) {
+    const bool servers = plan.carrier == Carrier::servers;
+    if (plan.encoded_inside && (compressor.lossless || compressor.scaler)) return false;
+    if (plan.carrier == Carrier::all_reduce) return compressor.aggregation == Aggregation::summable;
+    if (servers && plan.coded == ServerCoding::none) return compressor.lossless;
+    if (plan.carrier == Carrier::two_phase || (servers && plan.coded == ServerCoding::both))
+        return !compressor.draws_alike;
+    return plan.carrier != Carrier::sparse_all_reduce;
+}
+
+bool can_use(const Codec& codec, const TransportPlan& plan) {
+    const bool servers = plan.carrier == Carrier::servers;
+    if (const auto* const compressor = std::get_if<Compressor>(&codec.coder))
+        return compressor_can_use(*compressor, plan);
+    if (plan.encoded_inside) return false;
+    if (std::holds_alternative<LowRankCodec>(codec.coder))
+        return plan.machines != ByMachine::shards &&
+               (plan.carrier == Carrier::all_reduce ||
+                (servers && plan.coded == ServerCoding::none));
+    if (std::holds_alternative<OneBitCodec>(codec.coder))
+        return plan.carrier == Carrier::two_phase && plan.machines == ByMachine::flat;
+    return plan.carrier == Carrier::all_gather || plan.carrier == Carrier::sparse_all_reduce ||
+           (servers && plan.coded == ServerCoding::up);
+}
+
+// Calls use(codec, transport) for all that go together on machines of g devices.
+template <class Use>
+void for_each_exchange(int g, Use use) {
+    for (const Named& named : codecs())
+        for (const Way& way : transports(g)) {
+            if (!can_use(named.codec, way.plan)) continue;
+            CAPTURE(g);
+            CAPTURE(named.name);
+            CAPTURE(way.name);
+            CAPTURE(static_cast<int>(way.plan.coded));
+            use(named.codec, way.plan);
+        }
+}
+
+std::optional<Duration> form_of(const Case& at) {
+    return exchange_step_time(at.exchange, 0, at.input(), density);
+}
+
+// Where several workers of a machine share its card, and no form is known.
+bool is_unknown(int g, const Codec& codec, const TransportPlan& plan) {
+    if (g == 1 || plan.machines != ByMachine::flat) return false;
+    return plan.carrier == Carrier::two_phase || plan.carrier == Carrier::sparse_all_reduce ||
+           std::holds_alternative<OneBitCodec>(codec.coder);
+}
+
+// Forms over machines of several workers are upper bounds where chunks differ by a byte.
+double tolerance(int g, double over_machines) {
+    return g == 1 ? 1e-8 : over_machines;
+}
+
+TEST_CASE("exchange forms: every codec by every transport, whole, with chunks that are equal") {
+    const auto layout = std::make_shared<const Layout>(std::vector<Tensor>{{"weight", {512, 640}}});
+    int known = 0;
+    for (const int g : {1, 4})
+        for_each_exchange(g, [&](const Codec& codec, const TransportPlan& plan) {
+            const Case at{
+                {workers, g}, {codec, plan, {}}, layout, make_step_timing(10ms, *layout), 1ms};
+            const std::optional<Duration> form = form_of(at);
+            const Outcome outcome = simulated(at);
+            REQUIRE(exchange_messages(at.exchange, at.input(), density) == outcome.messages);
+            REQUIRE(form.has_value() == !is_unknown(g, codec, plan));
+            if (!form) return;
+            ++known;
+            REQUIRE(to_seconds(outcome.step) ==
+                    doctest::Approx(to_seconds(*form)).epsilon(tolerance(g, 1e-5)));
+        });
+    CHECK(known > 1500);
+}
+
+struct RandomCase : Case {
+    std::mt19937_64 rng;
+
+    RandomCase(unsigned seed, int g, const Codec& codec, const TransportPlan& plan)
+        : Case{{workers, g}, {codec, plan, {}}, {}, {}, 1ms}, rng(seed) {
+        if (rng() % 2 == 0) exchange.codec.coding.per_entry = 2ns;  // as long as messages
+        ExchangeSchedule& schedule = exchange.schedule;
+        schedule.whole = rng() % 4 == 0;
+        if (rng() % 2 == 0) schedule.begin = Begin::beside_backward;
+        if (schedule.begin == Begin::beside_backward && rng() % 2 == 0)
+            schedule.order = Order::priority;
+    }
+    [[nodiscard]] bool can_be_cut() const {
+        return !std::holds_alternative<LowRankCodec>(exchange.codec.coder) &&
+               !std::holds_alternative<OneBitCodec>(exchange.codec.coder);
+    }
+    void cut_layout(std::vector<Tensor> tensors, std::int64_t bucket_entries) {
+        std::vector<double> macs;
+        for (std::size_t i = 0; i < tensors.size(); ++i)
+            macs.push_back(static_cast<double>(rng() % 1000));
+        layout = std::make_shared<const Layout>(std::move(tensors));
+        const Duration step = 1ms * static_cast<std::int64_t>(1 + rng() % 10);
+        timing = make_step_timing(step, *layout, macs,
+                                  exchange.schedule.whole ? layout->entries() : bucket_entries);
+    }
+};
+
+// All members do the same at the same time: every owner has an equal chunk of every piece.
+bool is_even(const TransportPlan& plan) {
+    return plan.carrier != Carrier::servers || plan.servers == workers;
+}
+
+TEST_CASE("exchange forms, property: pieces that are tensors, or halves of them, in any schedule") {
+    unsigned seed = 0;
+    for (int round = 0; round < 3; ++round)
+        for (const int g : {1, 4})
+            for_each_exchange(g, [&](const Codec& codec, const TransportPlan& plan) {
+                if (!is_even(plan)) return;
+                CAPTURE(++seed);
+                RandomCase at(seed, g, codec, plan);
+                const bool halves = at.can_be_cut() && at.rng() % 2 == 0;
+                std::vector<Tensor> tensors;
+                const std::uint64_t count = at.exchange.schedule.whole ? 1 : 1 + at.rng() % 8;
+                for (std::uint64_t i = 0; i < count; ++i)
+                    tensors.push_back({std::to_string(i), {128 << at.rng() % 3, 512}});
+                if (halves) at.exchange.schedule.partition = Bytes{4 * 128 * 256};
+                at.cut_layout(std::move(tensors), 1);
+
+                const std::optional<Duration> form = form_of(at);
+                const Outcome outcome = simulated(at);
+                REQUIRE(exchange_messages(at.exchange, at.input(), density) == outcome.messages);
+                REQUIRE(form.has_value() == !is_unknown(g, codec, plan));
+                if (!form) return;
+                REQUIRE(to_seconds(outcome.step) ==
+                        doctest::Approx(to_seconds(*form)).epsilon(tolerance(g, 3e-4)));
+            });
+}
+
+TEST_CASE("exchange forms, property: any pieces come near, and take exactly so many messages") {
+    unsigned seed = 0;
+    for (const int g : {1, 4})
+        for_each_exchange(g, [&](const Codec& codec, const TransportPlan& plan) {
+            CAPTURE(++seed);
+            RandomCase at(seed, g, codec, plan);
+            std::vector<Tensor> tensors;
+            for (std::uint64_t i = 0, count = 1 + at.rng() % 12; i < count; ++i)
+                tensors.push_back(
+                    {std::to_string(i), {64, static_cast<std::int64_t>(1 + at.rng() % 800)}});
+            if (at.rng() % 2 == 0) tensors.push_back({"bias", {61}});
+            if (at.rng() % 2 == 0) at.exchange.codec.leave_out = {std::int64_t{-1}};
+            if (at.can_be_cut() && at.rng() % 3 == 0)
+                at.exchange.schedule.partition =
+                    Bytes{static_cast<std::int64_t>(4096 * (1 + at.rng() % 40))};
+            at.cut_layout(std::move(tensors), static_cast<std::int64_t>(1 + at.rng() % 100'000));
+
+            const std::optional<Duration> form = form_of(at);
+            const Outcome outcome = simulated(at);
+            REQUIRE(exchange_messages(at.exchange, at.input(), density) == outcome.messages);
+            if (!form) return;
+            REQUIRE(to_seconds(outcome.step) ==
+                    doctest::Approx(to_seconds(*form))
+                        .epsilon(plan.carrier == Carrier::servers ? 0.1 : 0.02));
+        });
+}
+
+TEST_CASE(
+    "exchange forms: several streams and steps into forward have none, one piece on two has") {
+    const auto layout =
+        std::make_shared<const Layout>(std::vector<Tensor>{{"a", {64, 64}}, {"b", {64, 64}}});
+    Case at{{workers}, {{make_none()}, {}, {}}, layout, make_step_timing(10ms, *layout, {1, 1}, 1)};
+    at.exchange.schedule.streams = 2;
+    CHECK(form_of(at).has_value());
+    at.exchange.schedule.whole = false;
+    CHECK_FALSE(form_of(at).has_value());
+    at.exchange.schedule.streams = 1;
+    CHECK(form_of(at).has_value());
+    at.exchange.schedule.begin = Begin::into_forward;
+    CHECK_FALSE(form_of(at).has_value());
+}
+
+}  // namespace
+}  // namespace paceline::exchange_forms_test
