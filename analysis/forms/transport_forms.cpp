@@ -113,22 +113,39 @@ struct Compressed : Flat {
         if (transport().carrier == Carrier::all_gather) return n;
         return transport().carrier == Carrier::all_reduce || encodes_again() ? 1 : 0;
     }
-    // The j-th of q chunks of what is encoded, and the bytes of what is left out that goes with it.
-    [[nodiscard]] Layout encoded_chunk(int q, int j) const {
-        return form_of_chunk(*without_left_out(std::make_shared<const Layout>(layout)), q, j);
-    }
-    [[nodiscard]] Bytes left_out_chunk(int q, int j) const {
-        std::int64_t bytes = 0;
-        for (const Tensor& tensor : layout.tensors())
-            if (tensor.left_out) bytes += 4 * tensor.entries();
-        return {bytes / q + (j >= q - bytes % q ? 1 : 0)};
-    }
-    // Owner's or server's work on its chunk.
+    // Owner's or server's work on its chunk of what is encoded.
     [[nodiscard]] Duration work_on(const Layout& chunk) const {
         const Duration decoded = encodes_up() ? decoding(chunk, n) : Duration{};
         return encodes_again() ? sum(decoded, encoding(chunk, 0)) : decoded;
     }
 };
+
+Layout encoded_tensors(const Layout& layout) {
+    std::vector<Tensor> tensors;
+    for (const Tensor& tensor : layout.tensors())
+        if (!tensor.left_out) tensors.push_back(tensor);
+    return Layout(std::move(tensors));
+}
+
+// What the owner of chunk j of k gets of every message, and what it does with it.
+struct OwnedChunk {
+    Bytes packed;
+    Bytes dense;
+    Duration work{};
+};
+
+std::vector<OwnedChunk> owned_chunks(const Compressed& c, int k) {
+    const Layout encoded = encoded_tensors(c.layout);
+    const Bytes rest{4 * (c.layout.entries() - encoded.entries())};
+    std::vector<OwnedChunk> chunks;
+    for (int j = 0; j < k; ++j) {
+        const Layout chunk = form_of_chunk(encoded, k, j);
+        const std::int64_t one_more = j >= k - rest.count % k ? 1 : 0;
+        chunks.push_back({c.packed(chunk) + Bytes{rest.count / k + one_more},
+                          c.wire.weigh(form_of_chunk(c.layout, k, j).entries()), c.work_on(chunk)});
+    }
+    return chunks;
+}
 
 std::vector<PieceStage> encode_stages(const Compressed& c) {
     if (!c.encodes_up())
@@ -143,10 +160,9 @@ Travel two_phase_stages(const Compressed& c) {
     if (!star) return std::nullopt;
     Bytes longest;
     Duration work{};
-    for (int j = 0; j < c.n; ++j) {
-        const Layout chunk = c.encoded_chunk(c.n, j);
-        longest = std::max(longest, c.packed(chunk) + c.left_out_chunk(c.n, j));
-        work = std::max(work, c.work_on(chunk));
+    for (const OwnedChunk& chunk : owned_chunks(c, c.n)) {
+        longest = std::max(longest, chunk.packed);
+        work = std::max(work, chunk.work);
     }
     return then(then(on_wires(all_to_all_time(c.n, longest, *star)), device_if_any(work)),
                 on_wires(ring_all_gather_time(c.n, longest, *star)));
@@ -157,18 +173,15 @@ Travel server_stages(const Compressed& c) {
     const int q = std::min(c.transport().servers, c.n);
     Travel slowest;
     Duration most{-1};
-    for (int j = 0; j < q; ++j) {
-        const Layout shard = c.encoded_chunk(q, j);
-        const Bytes dense = c.wire.weigh(form_of_chunk(c.layout, q, j).entries());
-        const Bytes encoded = c.packed(shard) + c.left_out_chunk(q, j);
-        const MaybeTime push = server_phase_time(c, q, c.encodes_up() ? encoded : dense);
-        const MaybeTime pull = server_phase_time(c, q, c.encodes_again() ? encoded : dense);
+    for (const OwnedChunk& shard : owned_chunks(c, q)) {
+        const MaybeTime push = server_phase_time(c, q, c.encodes_up() ? shard.packed : shard.dense);
+        const MaybeTime pull =
+            server_phase_time(c, q, c.encodes_again() ? shard.packed : shard.dense);
         if (!push || !pull) return std::nullopt;
-        const Duration work = c.work_on(shard);
-        const Duration all = sum(sum(*push, *pull), work);
+        const Duration all = sum(sum(*push, *pull), shard.work);
         if (all <= most) continue;
         most = all;
-        slowest = then(then(on_wires(push), device_if_any(work)), on_wires(pull));
+        slowest = then(then(on_wires(push), device_if_any(shard.work)), on_wires(pull));
     }
     return slowest;
 }

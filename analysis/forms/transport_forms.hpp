@@ -33,9 +33,12 @@
 //   shards    (g-1)(l + t'(S/g)) + transport of p, of the longest chunk on a g-th of the card + the same
 //
 // Inside machines entries weigh 4 bytes. Unknown, empty: all other flat transports over machines of several
-// workers. Vectors are cut at entries: part i of k ends before entry floor(i N/k), plus max(0, i - k + N mod
-// k); what a part weighs is the bits of the tensors in it. Shared with algorithms/exchange: the structs of
-// options, and what closed_forms.hpp names.
+// workers.
+//
+// Vectors are cut at entries: part i = 0, ..., k-1 has floor(N/k) entries, one more for each of the last N
+// mod k; it weighs the bits of the tensors in it. A chunk of a message is such a part of what is encoded, and a chunk
+// of the bytes of the tensors that are left out. Shared with algorithms/exchange: the structs of options,
+// and what closed_forms.hpp names.
 #pragma once
 
 #include <cstdint>
