@@ -11,22 +11,22 @@ namespace {
 
 constexpr Bytes scale_bytes{4};
 
-Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding) {
+Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding, GroupPtr group) {
     const std::int64_t chunk = buffer.padded / self.workers();
     const Bytes signs{chunk / 8};
     co_await self.compute(coding_time(coding, 2, buffer.padded));
     co_await self.exchange([signs](const Rank& rank) { return all_to_all(rank, signs); },
-                           "all-to-all");
-    co_await self.all_gather(scale_bytes, AllGather::ring);
+                           "all-to-all", group);
+    co_await self.all_gather(scale_bytes, AllGather::ring, group);
     co_await self.compute(coding_time(coding, 1, buffer.padded + 2 * chunk));
-    co_await self.all_gather(signs, AllGather::ring);
-    co_await self.all_gather(scale_bytes, AllGather::ring);
+    co_await self.all_gather(signs, AllGather::ring, group);
+    co_await self.all_gather(scale_bytes, AllGather::ring, group);
     co_await self.compute(coding_time(coding, 1, buffer.padded));
 }
 
-Task<> exchange_buffers(Worker& self, OneBitPlanPtr plan) {
+Task<> exchange_buffers(Worker& self, OneBitPlanPtr plan, GroupPtr group) {
     for (const OneBitBuffer& buffer : plan->charged.buffers)
-        co_await exchange_buffer(self, buffer, plan->coding);
+        co_await exchange_buffer(self, buffer, plan->coding, group);
 }
 
 Vector zero_errors(const OneBitPlan& plan) {
@@ -68,15 +68,22 @@ Vector OneBitEncoder::encode(const Vector& v) {
 }
 
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded) {
-    const CollectiveOfOwn messages = [&](const Rank&) { return exchange_buffers(self, plan); };
+    return one_bit_all_reduce(self, std::move(plan), std::move(encoded), self.everybody());
+}
+
+Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded, GroupPtr group) {
+    const CollectiveOfOwn messages = [&](const Rank&) {
+        return exchange_buffers(self, plan, group);
+    };
     if (!encoded.has_values()) {
-        co_await exchange_buffers(self, plan);
+        co_await exchange_buffers(self, plan, group);
         co_return Vector(plan->values.layout);
     }
     Vector& owner_errors = self.replicated(plan->name, zero_errors(*plan));
-    co_return co_await self.combine(std::move(encoded), messages, [&](const Round<Vector>& round) {
+    const Form form = [&](const Round<Vector>& round) {
         return reduce(*plan, round, owner_errors);
-    });
+    };
+    co_return co_await self.combine(std::move(encoded), messages, form, group);
 }
 
 }  // namespace paceline

@@ -66,6 +66,8 @@ class OneBitEncoder {
 
 /// Returns the compressed mean of what all workers encoded. The simulated time includes encoding.
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded);
+/// The same on a communication stream: a group of all workers (Worker::group).
+Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded, GroupPtr group);
 
 /// Returns how many entries one call processes for a buffer, summed over passes: 4 P + 2 P/n.
 std::int64_t one_bit_passes(const OneBitBuffer& buffer, int workers);

@@ -16,9 +16,8 @@ OneBitPlanPtr plan_of(const Worker& self, const Codec& codec, const CoderPlace& 
         return fused ? fused_buffer(layout, self.workers())
                      : buffer_per_tensor(layout, self.workers());
     };
-    return std::make_shared<const OneBitPlan>(
-        OneBitPlan{cut(place.layout), cut(place.charged), codec.coding,
-                   "errors of owners" + place.tag});
+    return std::make_shared<const OneBitPlan>(OneBitPlan{
+        cut(place.layout), cut(place.charged), codec.coding, "errors of owners" + place.tag});
 }
 
 class OneBitCoder final : public Coder {
@@ -26,6 +25,7 @@ class OneBitCoder final : public Coder {
     OneBitCoder(Worker& self, const Codec& codec, const CoderPlace& place)
         : self_(self),
           encoder_(plan_of(self, codec, place), !self.timing_only()),
+          group_(place.group),
           encoded_(place.layout) {}
 
     Task<> encode(CoderInput input) override {
@@ -34,7 +34,7 @@ class OneBitCoder final : public Coder {
         co_await self_.compute(before, [&] { encoded_ = encoder_.encode(input.make()); });
     }
     Task<Vector> travel() override {
-        co_return co_await one_bit_all_reduce(self_, encoder_.plan(), std::move(encoded_));
+        co_return co_await one_bit_all_reduce(self_, encoder_.plan(), std::move(encoded_), group_);
     }
     Task<> decode() override { co_return; }
     [[nodiscard]] Bytes message_bytes() const override {
@@ -49,6 +49,7 @@ class OneBitCoder final : public Coder {
   private:
     Worker& self_;
     OneBitEncoder encoder_;
+    GroupPtr group_;
     Vector encoded_;
 };
 
