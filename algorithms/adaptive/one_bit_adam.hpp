@@ -32,7 +32,7 @@
 
 #include <cstdint>
 
-#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/optimizers/adam.hpp"
 #include "sim/engine/task.hpp"
 
@@ -42,7 +42,7 @@ class Worker;
 
 struct OneBitAdamOptions {
     ExchangeOptions warm_up{};  // of the exact means
-    ExchangeOptions exchange{};  // of the compressed ones
+    ExchangeOptions exchange = one_bit_exchange(/*fused=*/false);  // of the compressed ones
     AdamRule rule{.bias_correction = false};
     std::int64_t freeze_step = 100'000;  // F
     bool mask = true;

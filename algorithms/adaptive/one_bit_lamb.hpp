@@ -39,7 +39,7 @@
 
 #include <cstdint>
 
-#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/optimizers/lamb.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/task.hpp"
@@ -50,7 +50,7 @@ class Worker;
 
 struct OneBitLambOptions {
     ExchangeOptions warm_up{};  // of the exact means
-    ExchangeOptions exchange{};  // of the compressed ones
+    ExchangeOptions exchange = one_bit_exchange(/*fused=*/true);  // of the compressed ones
     LambRule rule{.adam = {.bias_correction = false}, .min_trust = 0.01, .max_trust = 10};
     std::int64_t freeze_step = 100'000;  // F, above 0
     double coeff_beta = 0.9;             // cb

@@ -37,7 +37,7 @@
 
 #include <cstdint>
 
-#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/optimizers/adam.hpp"
 #include "sim/engine/task.hpp"
 
@@ -47,7 +47,7 @@ class Worker;
 
 struct ZeroOneAdamOptions {
     ExchangeOptions exact{};  // of the exact means
-    ExchangeOptions exchange{};  // of the compressed ones
+    ExchangeOptions exchange = one_bit_exchange(/*fused=*/false);  // of the compressed ones
     AdamRule rule{.bias_correction = false};
     std::int64_t var_freeze_step = 100'000;  // F
     std::int64_t var_update_scaler = 16;

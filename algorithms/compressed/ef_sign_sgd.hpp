@@ -19,7 +19,7 @@
 // Compression Schemes", ICML 2019; form: released code (epfml/error-feedback-SGD).
 #pragma once
 
-#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -27,7 +27,7 @@ namespace paceline {
 class Worker;
 
 struct EfSignSgdOptions {
-    ExchangeOptions exchange{};
+    ExchangeOptions exchange = scaled_sign_exchange();
 };
 
 Task<> ef_sign_sgd(Worker& self, EfSignSgdOptions options);

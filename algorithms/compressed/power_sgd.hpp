@@ -35,7 +35,7 @@
 // gain).
 #pragma once
 
-#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "sim/engine/task.hpp"
 
@@ -44,7 +44,7 @@ namespace paceline {
 class Worker;
 
 struct PowerSgdOptions {
-    ExchangeOptions exchange{};
+    ExchangeOptions exchange = low_rank_exchange(2, {});
     MomentumRule rule{};
 };
 

@@ -23,7 +23,7 @@
 
 #include <cstdint>
 
-#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -35,7 +35,7 @@ inline constexpr std::int64_t sign_momentum_passes = 1;
 
 struct SignSgdOptions {
     double momentum = 0.9;  // beta
-    ExchangeOptions exchange{};
+    ExchangeOptions exchange = vote_exchange();
 };
 
 /// Requires the codec of signs with the majority's vote.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/compression/none.hpp"
+#include "algorithms/compression/signs.hpp"
 
 namespace paceline {
 
@@ -49,6 +50,16 @@ ExchangeOptions sparse_exchange(const DgcOptions& options) {
     if (options.exchange == SparseExchange::all_gather_bruck)
         exchange.transport.all_gather = AllGather::bruck;
     return exchange;
+}
+
+ExchangeOptions vote_exchange(AllGather gather, CodingCost coding) {
+    Compressor votes = make_sign();
+    votes.majority = true;
+    return compressed_exchange(std::move(votes), false, coding, {}, gather);
+}
+
+ExchangeOptions scaled_sign_exchange(AllGather gather, CodingCost coding) {
+    return compressed_exchange(make_scaled_sign(), true, coding, {}, gather);
 }
 
 ExchangeOptions one_bit_exchange(bool fused, CodingCost coding) {

@@ -16,6 +16,10 @@ ExchangeOptions compressed_exchange(Compressor compressor, bool error_feedback,
 ExchangeOptions low_rank_exchange(std::int64_t rank, AllReducePlan plan, CodingCost coding = {});
 /// DGC's, by the transport that its options name.
 ExchangeOptions sparse_exchange(const DgcOptions& options);
+/// Signs, gathered, and the vote of all.
+ExchangeOptions vote_exchange(AllGather gather = AllGather::ring, CodingCost coding = {});
+/// Scaled signs with error feedback, gathered.
+ExchangeOptions scaled_sign_exchange(AllGather gather = AllGather::ring, CodingCost coding = {});
 /// DeepSpeed's compressed all-reduce.
 ExchangeOptions one_bit_exchange(bool fused, CodingCost coding = {});
 

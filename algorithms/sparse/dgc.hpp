@@ -76,7 +76,7 @@
 // norm of the whole is not known yet.
 #pragma once
 
-#include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -84,7 +84,7 @@ namespace paceline {
 class Worker;
 
 struct DgcAlgorithmOptions {
-    ExchangeOptions exchange{};  // whose codec has the options (dgc_options.hpp)
+    ExchangeOptions exchange = sparse_exchange(DgcOptions{});  // whose codec has the options (dgc_options.hpp)
 };
 
 /// Returns the exchange of stages of density 1: everything travels dense, by an all-reduce or the servers

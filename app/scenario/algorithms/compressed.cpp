@@ -73,13 +73,11 @@ AlgorithmChoice read_compressed(const ObjectReader& read, const AlgorithmInput& 
 }
 
 AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
-    Compressor votes = make_sign();
-    votes.majority = true;
     AlgorithmChoice choice;
     const SignSgdOptions options{
         in.optimizer.momentum,
         read_exchange(read, in,
-                      compressed_exchange(votes, false, read_coding(read), {}, read_gather(read)),
+                      vote_exchange(read_gather(read), read_coding(read)),
                       choice)};
     cost_by_exchange(choice, in, options.exchange, sign_momentum_passes);
     choice.run = [options](Worker& worker) { return sign_sgd(worker, options); };
@@ -90,7 +88,7 @@ AlgorithmChoice read_ef_sign(const ObjectReader& read, const AlgorithmInput& in)
     AlgorithmChoice choice;
     const EfSignSgdOptions options{read_exchange(
         read, in,
-        compressed_exchange(make_scaled_sign(), true, read_coding(read), {}, read_gather(read)),
+        scaled_sign_exchange(read_gather(read), read_coding(read)),
         choice)};
     cost_by_exchange(choice, in, options.exchange);
     choice.run = [options](Worker& worker) { return ef_sign_sgd(worker, options); };
