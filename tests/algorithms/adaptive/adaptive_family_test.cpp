@@ -11,6 +11,7 @@
 #include "algorithms/adaptive/one_bit_lamb.hpp"
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 #include "algorithms/adaptive/zero_one_adam.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/adaptive_step_models.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
@@ -22,11 +23,18 @@ using Algorithm = std::function<Task<>(Worker&)>;
 const std::vector<Algorithm> family{
     [](Worker& w) { return dense_adam(w, {}); },
     [](Worker& w) { return dense_lamb(w, {}); },
-    [](Worker& w) { return one_bit_adam(w, {.freeze_step = 4}); },
-    [](Worker& w) { return one_bit_adam(w, {.freeze_step = 4, .fused = true}); },
-    [](Worker& w) { return one_bit_lamb(w, {.freeze_step = 4}); },
     [](Worker& w) {
-        return zero_one_adam(w, {.var_freeze_step = 6,
+        return one_bit_adam(w, {.exchange = one_bit_exchange(false), .freeze_step = 4});
+    },
+    [](Worker& w) {
+        return one_bit_adam(w, {.exchange = one_bit_exchange(true), .freeze_step = 4});
+    },
+    [](Worker& w) {
+        return one_bit_lamb(w, {.exchange = one_bit_exchange(true), .freeze_step = 4});
+    },
+    [](Worker& w) {
+        return zero_one_adam(w, {.exchange = one_bit_exchange(false),
+                                 .var_freeze_step = 6,
                                  .var_update_scaler = 2,
                                  .local_step_scaler = 2,
                                  .local_step_clipper = 2});
@@ -122,7 +130,8 @@ std::int64_t messages_of(int n, std::int64_t steps, const Algorithm& algorithm) 
 }
 
 TEST_CASE("adaptive family: messages of a step are as many as its model says") {
-    const ZeroOneAdamOptions zero_one{.var_freeze_step = 9,
+    const ZeroOneAdamOptions zero_one{.exchange = one_bit_exchange(false),
+                                      .var_freeze_step = 9,
                                       .var_update_scaler = 2,
                                       .local_step_scaler = 3,
                                       .local_step_clipper = 4};
@@ -131,7 +140,8 @@ TEST_CASE("adaptive family: messages of a step are as many as its model says") {
         const auto in = on_star(n, idle_star(adaptive_link), step_of_tests, small_layout());
         for (const bool fused : {true, false})
             CHECK(messages_of(n, 3, [=](Worker& w) {
-                      return one_bit_adam(w, {.freeze_step = 0, .fused = fused});
+                      return one_bit_adam(w,
+                                          {.exchange = one_bit_exchange(fused), .freeze_step = 0});
                   }) == 3 * one_bit_messages(fused, in));
         CHECK(messages_of(n, 3, [](Worker& w) { return one_bit_sgd(w, {}); }) ==
               3 * 2 * n * (n - 1));

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/adaptive/dense_lamb.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
@@ -11,10 +11,10 @@ namespace paceline::dense_adam_test {
 namespace {
 
 auto adam(AdamRule rule) {
-    return [=](Worker& w) { return dense_adam(w, {AllReduce::ring, rule}); };
+    return [=](Worker& w) { return dense_adam(w, {dense_exchange(AllReduce::ring), rule}); };
 }
 auto lamb(LambRule rule) {
-    return [=](Worker& w) { return dense_lamb(w, {AllReduce::ring, rule}); };
+    return [=](Worker& w) { return dense_lamb(w, {dense_exchange(AllReduce::ring), rule}); };
 }
 
 TEST_CASE("dense Adam: it is serial Adam on the mean gradient") {
@@ -65,7 +65,7 @@ TEST_CASE("dense Adam and LAMB: a step takes the step model of dense SGD, to the
             run.simulation.run();
 
             const auto in = on_star(n, idle_star(adaptive_link), step_of_tests, layout);
-            CHECK(run.elapsed() == 3 * *dense_sgd_step_time({AllReduce::ring}, in));
+            CHECK(run.elapsed() == 3 * *dense_step_time(AllReduce::ring, in));
         }
 }
 

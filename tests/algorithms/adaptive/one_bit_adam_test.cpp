@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/adaptive/dense_adam.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
 namespace paceline::one_bit_adam_test {
@@ -12,7 +13,8 @@ const AdamRule rule{0.9, 0.99, 1e-4, 0.01, false};
 
 auto one_bit(std::int64_t freeze_step, bool fused) {
     return [=](Worker& w) {
-        return one_bit_adam(w, {.rule = rule, .freeze_step = freeze_step, .fused = fused});
+        return one_bit_adam(
+            w, {.exchange = one_bit_exchange(fused), .rule = rule, .freeze_step = freeze_step});
     };
 }
 
@@ -92,7 +94,8 @@ Job with_a_dead_entry(std::int64_t steps) {
 TEST_CASE("1-bit Adam: an entry that never had a gradient stays if masked, and leaps otherwise") {
     const auto with_mask = [](bool mask) {
         return [=](Worker& w) {
-            return one_bit_adam(w, {.rule = {.epsilon = 1e-8, .bias_correction = false},
+            return one_bit_adam(w, {.exchange = one_bit_exchange(false),
+                                    .rule = {.epsilon = 1e-8, .bias_correction = false},
                                     .freeze_step = 5,
                                     .mask = mask});
         };

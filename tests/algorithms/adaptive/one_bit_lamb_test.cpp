@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/adaptive/dense_lamb.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
 namespace paceline::one_bit_lamb_test {
@@ -14,7 +15,9 @@ namespace {
 using doctest::Approx;
 
 OneBitLambOptions options_of(std::int64_t freeze_step, double decay) {
-    return {.rule = {{0.9, 0.99, 1e-4, decay, false}, 0.01, 10}, .freeze_step = freeze_step};
+    return {.exchange = one_bit_exchange(true),
+            .rule = {{0.9, 0.99, 1e-4, decay, false}, 0.01, 10},
+            .freeze_step = freeze_step};
 }
 auto one_bit(OneBitLambOptions options) {
     return [=](Worker& w) { return one_bit_lamb(w, options); };

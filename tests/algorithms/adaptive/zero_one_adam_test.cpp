@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/adaptive/dense_adam.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
 namespace paceline::zero_one_adam_test {
@@ -17,7 +18,8 @@ auto zero_one(ZeroOneAdamOptions options) {
 }
 
 ZeroOneAdamOptions small_options() {
-    return {.rule = rule,
+    return {.exchange = one_bit_exchange(false),
+            .rule = rule,
             .var_freeze_step = 19,
             .var_update_scaler = 4,
             .local_step_scaler = 5,

@@ -8,12 +8,18 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/compressed/choco_sgd.hpp"
+#include "algorithms/compressed/ef_sign_sgd.hpp"
+#include "algorithms/compressed/power_sgd.hpp"
+#include "algorithms/compressed/sign_sgd.hpp"
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/natural.hpp"
 #include "algorithms/compression/qsgd.hpp"
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/compression/terngrad.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/compressed_step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
@@ -35,11 +41,11 @@ struct Method {
 Method compressed(Compressor compressor, bool feedback, AllReducePlan all_reduce,
                   AllGather all_gather) {
     const std::string name = "compressed-sgd " + compressor.name;
-    const CompressedSgdOptions options{std::move(compressor), feedback, all_reduce, all_gather,
-                                       {Duration{90}},        {0.9}};
-    return {name, [=](Worker& self) { return compressed_sgd(self, options); },
+    const ExchangeOptions exchange = compressed_exchange(std::move(compressor), feedback,
+                                                         {Duration{90}}, all_reduce, all_gather);
+    return {name, [=](Worker& self) { return synchronous_sgd(self, {exchange, {0.9}}); },
             [=](std::int64_t, const StepModelInput& in) {
-                return compressed_sgd_step_time(options, in);
+                return compressed_step_time(exchange, 0, in);
             }};
 }
 
@@ -52,11 +58,13 @@ Method choco(const Compressor& compressor, const Mixing& mixing) {
 }
 
 std::vector<Method> methods(int n) {
-    const SignSgdOptions sign{0.9, AllGather::bruck, {Duration{90}}};
-    const EfSignSgdOptions ef_sign{AllGather::ring, {Duration{90}}};
-    PowerSgdOptions power;
-    power.all_reduce = AllReduce::halving_doubling;
-    power.coding = {Duration{90}};
+    Compressor votes = make_sign();
+    votes.majority = true;
+    const SignSgdOptions sign{
+        0.9, compressed_exchange(votes, false, {Duration{90}}, {}, AllGather::bruck)};
+    const EfSignSgdOptions ef_sign{compressed_exchange(make_scaled_sign(), true, {Duration{90}})};
+    const PowerSgdOptions power{low_rank_exchange(2, AllReduce::halving_doubling, {Duration{90}}),
+                                {}};
     const Mixing ring = make_ring_mixing(n);
     return {
         compressed(make_top_k(0.1), true, AllReduce::ring, AllGather::ring),
@@ -67,13 +75,17 @@ std::vector<Method> methods(int n) {
         compressed(make_natural(), false, AllReduce::ring, AllGather::bruck),
         compressed(make_half(), false, AllReduce::recursive_doubling, AllGather::ring),
         {"sign-sgd", [=](Worker& self) { return sign_sgd(self, sign); },
-         [=](std::int64_t, const StepModelInput& in) { return sign_sgd_step_time(sign, in); }},
+         [=](std::int64_t, const StepModelInput& in) {
+             return compressed_step_time(sign.exchange, 1, in);
+         }},
         {"ef-sign-sgd", [=](Worker& self) { return ef_sign_sgd(self, ef_sign); },
          [=](std::int64_t, const StepModelInput& in) {
-             return ef_sign_sgd_step_time(ef_sign, in);
+             return compressed_step_time(ef_sign.exchange, 0, in);
          }},
         {"power-sgd", [=](Worker& self) { return power_sgd(self, power); },
-         [=](std::int64_t, const StepModelInput& in) { return power_sgd_step_time(power, in); }},
+         [=](std::int64_t, const StepModelInput& in) {
+             return low_rank_step_time(power.exchange, in);
+         }},
         choco(make_top_k(0.1), ring),
         choco(make_random_k(0.1, false), ring),
         choco(make_qsgd({7, 5}), ring)};

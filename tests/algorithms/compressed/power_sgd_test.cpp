@@ -7,7 +7,9 @@
 #include <boost/random/normal_distribution.hpp>
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
+#include "algorithms/exchange/low_rank_coder.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline::power_sgd_test {
@@ -29,14 +31,12 @@ Eigen::VectorXd trained(int n, Task<> (*algorithm)(Worker&, Options), Options op
 }
 
 PowerSgdOptions options_of(std::int64_t rank, MomentumRule rule = {}) {
-    PowerSgdOptions options;
-    options.rank = rank;
-    options.rule = rule;
-    return options;
+    return {low_rank_exchange(rank, {}), rule};
 }
 
 Eigen::VectorXd dense(int n, MomentumRule rule, Job job) {
-    return trained(n, &dense_sgd, DenseSgdOptions{AllReduce::ring, rule}, std::move(job));
+    return trained(n, &synchronous_sgd,
+                   SynchronousSgdOptions{dense_exchange(AllReduce::ring), rule}, std::move(job));
 }
 
 const MomentumRule heavy_ball{full_rule.momentum, false, full_rule.weight_decay, full_rule.clip};
@@ -184,7 +184,7 @@ TEST_CASE("PowerSGD: a tensor without a gradient in one step learns again in the
 TEST_CASE("PowerSGD: it sends 4 r (a + c) bytes of each matrix, and one dimension whole") {
     // r = 2: P is 2 (8 + 4), Q is 2 (6 + 4), and a bias of 8 follows P
     const LayoutPtr layout = make_layout({{"m", {8, 2, 3}}, {"b", {8}}, {"s", {4, 4}}});
-    const PowerSgdMessages messages = power_sgd_messages(options_of(2), *layout);
+    const LowRankBytes messages = low_rank_bytes({2}, *layout);
     CHECK(messages.left == Bytes{4 * (2 * 12 + 8)});
     CHECK(messages.right == Bytes{4 * 2 * 10});
 

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/compressed/ef_sign_sgd.hpp"
+#include "algorithms/compression/signs.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
@@ -36,6 +38,15 @@ Eigen::VectorXd trained(int n, Task<> (*algorithm)(Worker&, Options), Options op
     return run.cluster.worker(0).replicated_model().values();
 }
 
+SignSgdOptions voting(double momentum, AllGather how = AllGather::ring) {
+    Compressor votes = make_sign();
+    votes.majority = true;
+    return {momentum, compressed_exchange(votes, false, {}, {}, how)};
+}
+EfSignSgdOptions ef_signs() {
+    return {compressed_exchange(make_scaled_sign(), true)};
+}
+
 // +1 or -1: the vote of n momenta, counted one by one.
 double vote(const std::vector<Eigen::VectorXd>& m, Eigen::Index j) {
     int balance = 0;
@@ -59,7 +70,7 @@ TEST_CASE("signSGD: it is the majority vote of the momenta's signs, counted by h
             }
 
             const Eigen::VectorXd found =
-                trained(n, &sign_sgd, {.momentum = beta}, job_with_schedule(small_layout(), 30));
+                trained(n, &sign_sgd, voting(beta), job_with_schedule(small_layout(), 30));
 
             CHECK((found - x).cwiseAbs().maxCoeff() < 1e-12);
         }
@@ -71,7 +82,7 @@ TEST_CASE("signSGD: a tie of two workers moves nothing") {
         return Eigen::VectorXd::Constant(x.entries(), rank == 0 ? 3.0 : -0.1).eval();
     };
 
-    CHECK(trained(2, &sign_sgd, {}, std::move(job)) == Eigen::VectorXd::Ones(26));
+    CHECK(trained(2, &sign_sgd, voting(0.9), std::move(job)) == Eigen::VectorXd::Ones(26));
 }
 
 TEST_CASE("EF-signSGD: it agrees with plain vectors, with errors in units of steps") {
@@ -92,7 +103,8 @@ TEST_CASE("EF-signSGD: it agrees with plain vectors, with errors in units of ste
             x -= mean;
         }
 
-        const Eigen::VectorXd found = trained(n, &ef_sign_sgd, {}, job_with_schedule(layout, 30));
+        const Eigen::VectorXd found =
+            trained(n, &ef_sign_sgd, ef_signs(), job_with_schedule(layout, 30));
 
         CHECK((found - x).cwiseAbs().maxCoeff() < 1e-12);
     }
@@ -103,7 +115,7 @@ TEST_CASE("EF-signSGD: alone it is not SGD") {
     for (std::int64_t k = 0; k < 10; ++k) x -= rate_at(k) * pull_to_own_target(x, 0, k);
 
     const Eigen::VectorXd found =
-        trained(1, &ef_sign_sgd, {}, job_with_schedule(small_layout(), 10));
+        trained(1, &ef_sign_sgd, ef_signs(), job_with_schedule(small_layout(), 10));
 
     CHECK((found - x).cwiseAbs().maxCoeff() > 1e-3);
 }
@@ -119,7 +131,8 @@ TEST_CASE("EF-signSGD: on tensors of one entry it loses nothing, and is SGD on t
         x -= rate_at(k) * mean;
     }
 
-    const Eigen::VectorXd found = trained(3, &ef_sign_sgd, {}, job_with_schedule(layout, 20));
+    const Eigen::VectorXd found =
+        trained(3, &ef_sign_sgd, ef_signs(), job_with_schedule(layout, 20));
 
     CHECK((found - x).cwiseAbs().maxCoeff() < 1e-10);
 }
@@ -133,9 +146,9 @@ TEST_CASE("signs: a bit per entry is sent, and a scale of 32 per tensor where th
         return run.network.traffic(2).sent.count;
     };
 
-    CHECK(sent(&sign_sgd, SignSgdOptions{}) == 3 * 4 * 4);          // 26 bits
-    CHECK(sent(&ef_sign_sgd, EfSignSgdOptions{}) == 3 * 4 * (20));  // 26 + 4 x 32 bits
-    CHECK(sent(&sign_sgd, SignSgdOptions{.all_gather = AllGather::bruck}) == 3 * 4 * 4);
+    CHECK(sent(&sign_sgd, voting(0.9)) == 3 * 4 * 4);       // 26 bits
+    CHECK(sent(&ef_sign_sgd, ef_signs()) == 3 * 4 * (20));  // 26 + 4 x 32 bits
+    CHECK(sent(&sign_sgd, voting(0.9, AllGather::bruck)) == 3 * 4 * 4);
 }
 
 }  // namespace

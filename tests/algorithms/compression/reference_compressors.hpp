@@ -27,7 +27,7 @@ inline Eigen::VectorXd normal_vector(unsigned seed, Eigen::Index entries) {
 /// Returns what receivers decode from one tensor.
 inline Eigen::VectorXd decoded(const Compressor& compressor, Eigen::VectorXd x,
                                RandomStream& random) {
-    compressor.apply({x.data(), static_cast<std::size_t>(x.size())}, random);
+    compressor.apply({x.data(), static_cast<std::size_t>(x.size())}, {"x", {x.size()}}, random);
     return x;
 }
 

@@ -21,7 +21,8 @@
 #include "algorithms/decentralized/gradient_tracking.hpp"
 #include "algorithms/decentralized/momentum_tracking.hpp"
 #include "algorithms/decentralized/qg_dmsgd.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
 #include "topologies/mixing/graphs.hpp"
@@ -69,7 +70,7 @@ struct Quadratics {
 constexpr double beta = 0.8;
 
 Task<> replicated_momentum_sgd(Worker& self) {
-    co_await dense_sgd(self, {AllReduce::ring, {beta}});
+    co_await synchronous_sgd(self, {dense_exchange(AllReduce::ring), {beta}});
     self.model() = self.replicated_model();
 }
 

@@ -54,7 +54,7 @@ double distance(TrainingRun& run, int rank, const Eigen::VectorXd& expected) {
 
 TEST_CASE("decentralized SGD: on a complete graph it is gradient descent on the mean") {
     TrainingRun run(6, link, decentralized_job(make_complete_mixing(6)));
-    run.spawn_all(dsgd);
+    run.spawn_all([](Worker& self) { return dsgd(self); });
 
     run.simulation.run();
 
@@ -65,7 +65,7 @@ TEST_CASE("decentralized SGD: on a complete graph it is gradient descent on the 
 
 TEST_CASE("decentralized SGD: alone it is SGD") {
     TrainingRun run(1, link, decentralized_job(make_ring_mixing(1)));
-    run.spawn_all(dsgd);
+    run.spawn_all([](Worker& self) { return dsgd(self); });
 
     run.simulation.run();
 
@@ -77,7 +77,7 @@ TEST_CASE("decentralized SGD: alone it is SGD") {
 
 TEST_CASE("decentralized SGD: on a ring the mean of the models descends as on a complete graph") {
     TrainingRun run(8, link, decentralized_job(make_ring_mixing(8)));
-    run.spawn_all(dsgd);
+    run.spawn_all([](Worker& self) { return dsgd(self); });
 
     run.simulation.run();
 
@@ -94,7 +94,7 @@ TEST_CASE("decentlam: without momentum it is decentralized SGD") {
     TrainingRun lam(5, link, decentralized_job(make_ring_mixing(5)));
     TrainingRun sgd(5, link, decentralized_job(make_ring_mixing(5)));
     lam.spawn_all([](Worker& self) { return decentlam(self, {0}); });
-    sgd.spawn_all(dsgd);
+    sgd.spawn_all([](Worker& self) { return dsgd(self); });
 
     lam.simulation.run();
     sgd.simulation.run();

@@ -5,7 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline::pmsgd_lars_test {
@@ -26,7 +27,9 @@ Eigen::VectorXd model_after(int nodes, Job job, const Algorithm& algorithm) {
 }
 
 auto dense(double momentum) {
-    return [=](Worker& w) { return dense_sgd(w, {AllReduce::ring, {momentum}}); };
+    return [=](Worker& w) {
+        return synchronous_sgd(w, {dense_exchange(AllReduce::ring), {momentum}});
+    };
 }
 auto lars(PmsgdLarsOptions options) {
     return [=](Worker& w) { return pmsgd_lars(w, options); };
@@ -45,10 +48,12 @@ Job proportional(double c, std::int64_t steps) {
 TEST_CASE("PmSGD with LARS: with an eta that makes every ratio 1 it is momentum SGD") {
     const double c = 0.7;
     const Eigen::VectorXd plain = model_after(4, proportional(c, 30), dense(0.9));
-    const Eigen::VectorXd scaled = model_after(
-        4, proportional(c, 30), lars({AllReduce::ring, 0.9, {.trust = c, .epsilon = 0}}));
-    const Eigen::VectorXd halved = model_after(
-        4, proportional(c, 30), lars({AllReduce::ring, 0.9, {.trust = c / 2, .epsilon = 0}}));
+    const Eigen::VectorXd scaled =
+        model_after(4, proportional(c, 30),
+                    lars({dense_exchange(AllReduce::ring), 0.9, {.trust = c, .epsilon = 0}}));
+    const Eigen::VectorXd halved =
+        model_after(4, proportional(c, 30),
+                    lars({dense_exchange(AllReduce::ring), 0.9, {.trust = c / 2, .epsilon = 0}}));
 
     CHECK((scaled - plain).cwiseAbs().maxCoeff() < 1e-12);
     CHECK((halved - plain).cwiseAbs().maxCoeff() > 1e-3);
@@ -58,13 +63,14 @@ TEST_CASE("PmSGD with LARS: clipped, with trust beyond every bound, it is moment
     const Eigen::VectorXd plain = model_after(5, training_job(small_layout(), 20), dense(0.8));
     const Eigen::VectorXd clipped =
         model_after(5, training_job(small_layout(), 20),
-                    lars({AllReduce::ring, 0.8, {.trust = 1e9, .clip = true}}));
+                    lars({dense_exchange(AllReduce::ring), 0.8, {.trust = 1e9, .clip = true}}));
 
     CHECK((clipped - plain).cwiseAbs().maxCoeff() < 1e-12);
 }
 
 TEST_CASE("PmSGD with LARS: it follows its equations, implemented a second time") {
-    const PmsgdLarsOptions options{AllReduce::ring, 0.8, {.trust = 0.02, .weight_decay = 0.01}};
+    const PmsgdLarsOptions options{
+        dense_exchange(AllReduce::ring), 0.8, {.trust = 0.02, .weight_decay = 0.01}};
     const Eigen::VectorXd found = model_after(3, training_job(small_layout(), 12), lars(options));
 
     const LayoutPtr layout = small_layout();
@@ -97,7 +103,7 @@ TEST_CASE("PmSGD with LARS: costs the time of dense SGD, to the picosecond") {
             run.simulation.run();
             return run.elapsed();
         };
-        CHECK(elapsed(lars({.all_reduce = AllReduce::ring})) == elapsed(dense(0.9)));
+        CHECK(elapsed(lars({.exchange = dense_exchange(AllReduce::ring)})) == elapsed(dense(0.9)));
     }
 }
 

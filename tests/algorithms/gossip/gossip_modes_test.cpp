@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
 #include "tests/algorithms/gossip/gossip_run.hpp"
 
 namespace paceline::gossip_modes_test {

@@ -6,7 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/decentralized/dmsgd.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/gossip/osgp.hpp"
 #include "analysis/forms/gossip_step_models.hpp"
 #include "tests/algorithms/gossip/gossip_run.hpp"
@@ -154,7 +155,7 @@ TEST_CASE("sgp: alone both are SGD with momentum, Nesterov, decay and clipping")
     const MomentumRule rule{0.9, true, 0.01, 2.0};
     const auto dense = [rule](Worker& self) -> Task<> {
         return [](Worker& w, MomentumRule r) -> Task<> {
-            co_await dense_sgd(w, {AllReduce::ring, r});
+            co_await synchronous_sgd(w, {dense_exchange(AllReduce::ring), r});
             w.model() = w.replicated_model();
         }(self, rule);
     };

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/decentralized/dmsgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
@@ -73,7 +74,8 @@ TEST_CASE("base steps: DSGD with momentum is DmSGD") {
 TEST_CASE("base steps: all-reduce is dense SGD, on every worker") {
     const MomentumRule rule{0.9, true, 0.01};
     TrainingRun run(5, local_link, local_job(20, falling_rate));
-    run.spawn_all([=](Worker& w) { return dense_sgd(w, {AllReduce::ring, rule}); });
+    run.spawn_all(
+        [=](Worker& w) { return synchronous_sgd(w, {dense_exchange(AllReduce::ring), rule}); });
     run.simulation.run();
 
     const Eigen::MatrixXd models =

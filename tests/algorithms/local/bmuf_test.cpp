@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
 #include "tests/algorithms/local/local_run.hpp"
@@ -105,7 +106,7 @@ TEST_CASE("bmuf: its three forms follow their equations") {
             all.all_at(y);
             all.m.setZero();
         }
-        const BmufOptions options{3, 0.4, 0.9, form, AllReduce::ring, {0.5}};
+        const BmufOptions options{3, 0.4, 0.9, form, dense_exchange(AllReduce::ring), {0.5}};
 
         CHECK(distance(models_after(3, local_job(14, falling_rate), of_bmuf(options)), all.x) <
               1e-12);
@@ -114,7 +115,7 @@ TEST_CASE("bmuf: its three forms follow their equations") {
 
 TEST_CASE("bmuf: without block momentum every form is averaging of parameters") {
     const Eigen::MatrixXd averaged = models_after(5, local_job(20, falling_rate), [](Worker& w) {
-        return local_sgd(w, {4, AllReduce::ring, {}});
+        return local_sgd(w, {4, dense_exchange(AllReduce::ring), {}});
     });
     for (const BlockForm form : forms) {
         CAPTURE(static_cast<int>(form));

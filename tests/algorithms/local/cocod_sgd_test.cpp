@@ -2,13 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
 namespace paceline::cocod_sgd_test {
 namespace {
 
 LocalAlgorithm of_cocod(std::int64_t period, MomentumRule rule) {
-    return [=](Worker& w) { return cocod_sgd(w, {period, AllReduce::ring, rule}); };
+    return [=](Worker& w) { return cocod_sgd(w, {period, dense_exchange(AllReduce::ring), rule}); };
 }
 
 TEST_CASE("CoCoD: a block adds what a worker did to the mean of where all began") {

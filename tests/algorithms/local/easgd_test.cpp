@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
@@ -9,7 +10,8 @@ namespace paceline::easgd_test {
 namespace {
 
 LocalAlgorithm of_easgd(std::int64_t period, double alpha, MomentumRule rule = {}) {
-    return [=](Worker& w) { return easgd(w, {period, alpha, AllReduce::ring, rule}); };
+    return
+        [=](Worker& w) { return easgd(w, {period, alpha, dense_exchange(AllReduce::ring), rule}); };
 }
 
 TEST_CASE("EASGD: workers and center pull one another by their old values") {

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/bmuf.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
 #include "algorithms/local/easgd.hpp"
@@ -47,11 +48,12 @@ Member slowmo_on(const std::string& name, Base base, bool average, Buffers buffe
 
 std::vector<Member> family() {
     const auto averaged = [](const StepModelInput& in, std::int64_t k) {
-        return averaged_step_time(AllReduce::ring, period, k, in);
+        return averaged_step_time(dense_exchange(AllReduce::ring), period, k, in);
     };
-    const PostLocalSgdOptions post{4, period, AllReduce::ring, {0.9}};
+    const PostLocalSgdOptions post{4, period, dense_exchange(AllReduce::ring), {0.9}};
     return {
-        {"local-sgd", [](Worker& w) { return local_sgd(w, {period, AllReduce::ring, {0.9}}); },
+        {"local-sgd",
+         [](Worker& w) { return local_sgd(w, {period, dense_exchange(AllReduce::ring), {0.9}}); },
          averaged},
         {"post-local-sgd", [=](Worker& w) { return post_local_sgd(w, post); },
          [=](const StepModelInput& in, std::int64_t k) {
@@ -59,20 +61,26 @@ std::vector<Member> family() {
          }},
         {"bmuf",
          [](Worker& w) {
-             return bmuf(w, {period, 0.5, 1, BlockForm::nesterov, AllReduce::ring, {0.9}});
+             return bmuf(
+                 w, {period, 0.5, 1, BlockForm::nesterov, dense_exchange(AllReduce::ring), {0.9}});
          },
          averaged},
-        {"easgd", [](Worker& w) { return easgd(w, {period, 0.1, AllReduce::ring, {0.9}}); },
+        {"easgd",
+         [](Worker& w) { return easgd(w, {period, 0.1, dense_exchange(AllReduce::ring), {0.9}}); },
          averaged},
-        {"cocod-sgd", [](Worker& w) { return cocod_sgd(w, {period, AllReduce::ring, {0.9}}); },
+        {"cocod-sgd",
+         [](Worker& w) { return cocod_sgd(w, {period, dense_exchange(AllReduce::ring), {0.9}}); },
          [](const StepModelInput& in, std::int64_t k) {
-             return overlapped_average_step_time(AllReduce::ring, period, k, in);
+             return overlapped_average_step_time(dense_exchange(AllReduce::ring), period, k, in);
          }},
         {"overlap-local-sgd",
-         [](Worker& w) { return overlap_local_sgd(w, {period, 0.6, 0.7, AllReduce::ring, {0.9}}); },
+         [](Worker& w) {
+             return overlap_local_sgd(w,
+                                      {period, 0.6, 0.7, dense_exchange(AllReduce::ring), {0.9}});
+         },
          [](const StepModelInput& in, std::int64_t k) {
              if (k < period) return std::optional(lone_step_time(in));
-             return overlapped_average_step_time(AllReduce::ring, period, k, in);
+             return overlapped_average_step_time(dense_exchange(AllReduce::ring), period, k, in);
          }},
         slowmo_on("slowmo on local", Base::local, true, Buffers::reset),
         slowmo_on("slowmo on sgp", Base::sgp, true, Buffers::maintain),

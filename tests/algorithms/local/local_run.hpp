@@ -5,7 +5,8 @@
 #include <functional>
 #include <utility>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
 
@@ -32,7 +33,7 @@ inline Job local_job(std::int64_t steps, const Rate& rate, MixingSchedule mixing
 
 /// Dense SGD, with its one model copied to every worker.
 inline Task<> dense_on_all(Worker& self, MomentumRule rule) {
-    co_await dense_sgd(self, {AllReduce::ring, rule});
+    co_await synchronous_sgd(self, {dense_exchange(AllReduce::ring), rule});
     self.model() = self.replicated_model();
 }
 inline LocalAlgorithm of_dense(MomentumRule rule) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/post_local_sgd.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
@@ -9,12 +10,13 @@ namespace paceline::local_sgd_test {
 namespace {
 
 LocalAlgorithm of_local_sgd(std::int64_t period, MomentumRule rule = {}) {
-    return [=](Worker& w) { return local_sgd(w, {period, AllReduce::ring, rule}); };
+    return [=](Worker& w) { return local_sgd(w, {period, dense_exchange(AllReduce::ring), rule}); };
 }
 
 LocalAlgorithm of_post_local_sgd(std::int64_t switch_step, std::int64_t period, MomentumRule rule) {
-    return
-        [=](Worker& w) { return post_local_sgd(w, {switch_step, period, AllReduce::ring, rule}); };
+    return [=](Worker& w) {
+        return post_local_sgd(w, {switch_step, period, dense_exchange(AllReduce::ring), rule});
+    };
 }
 
 TEST_CASE("local SGD: it is each worker's own momentum SGD, averaged after every tau-th step") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
 namespace paceline::overlap_local_sgd_test {
@@ -10,7 +11,8 @@ namespace {
 LocalAlgorithm of_overlap(std::int64_t period, double alpha, double anchor_momentum,
                           MomentumRule rule = {}) {
     return [=](Worker& w) {
-        return overlap_local_sgd(w, {period, alpha, anchor_momentum, AllReduce::ring, rule});
+        return overlap_local_sgd(
+            w, {period, alpha, anchor_momentum, dense_exchange(AllReduce::ring), rule});
     };
 }
 

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 #include "tests/topologies/mixing/matrix.hpp"
@@ -77,7 +78,7 @@ TEST_CASE("slowmo: with tau 1, alpha 1 and beta 0 it is averaging of parameters"
             models_after(n, local_job(25, falling_rate), of_slowmo(options));
 
         CHECK(distance(models, models_after(n, local_job(25, falling_rate), [](Worker& w) {
-                           return local_sgd(w, {1, AllReduce::ring, {0.8}});
+                           return local_sgd(w, {1, dense_exchange(AllReduce::ring), {0.8}});
                        })) < 1e-10);
     }
 }
@@ -89,7 +90,7 @@ TEST_CASE("slowmo: with alpha 1 and beta 0 it is local SGD, whatever tau is") {
             models_after(4, local_job(25, falling_rate), of_slowmo(options_of(1, 0, period)));
 
         CHECK(distance(models, models_after(4, local_job(25, falling_rate), [=](Worker& w) {
-                           return local_sgd(w, {period, AllReduce::ring, {}});
+                           return local_sgd(w, {period, dense_exchange(AllReduce::ring), {}});
                        })) < 1e-10);
     }
 }

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "algorithms/decentralized/dsgd.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/gossip/ad_psgd.hpp"
 #include "algorithms/gossip/sgp.hpp"
 #include "algorithms/gossip/swarm_sgd.hpp"
@@ -80,7 +80,7 @@ Job failing_job(std::int64_t steps, const Absences& absences, OnDeath on_death,
 }
 
 WorkerProgram dense() {
-    return {[](Worker& worker) { return dense_sgd(worker, {}); }};
+    return {[](Worker& worker) { return synchronous_sgd(worker, {}); }};
 }
 
 Duration ring(int nodes) {
@@ -232,7 +232,7 @@ TEST_CASE("go on: all survivors sum the same contributions in a step") {
     Absences absences = none(n);
     absences[1].push_back({at(500us)});  // in its first gradient
     FailingRun run(n, training_job(n, 6, absences), {[](Worker& worker) {
-                       return dense_sgd(worker, {.all_reduce = {}, .rule = {.momentum = 0.5}});
+                       return synchronous_sgd(worker, {.exchange = {}, .rule = {.momentum = 0.5}});
                    }});
     run.to_the_end();
 
@@ -466,7 +466,7 @@ TEST_CASE("failures, property: with any absences a run ends, and is the same whe
             const bool local = rng() % 2 == 0;
             FailingRun run(n, std::move(job), {[local](Worker& worker) {
                                return local ? local_sgd(worker, {.period = 3})
-                                            : dense_sgd(worker, {});
+                                            : synchronous_sgd(worker, {});
                            }});
             CHECK(run.to_the_end(at(10s)) == RunEnd::idle);
             CHECK(run.processes.finished());

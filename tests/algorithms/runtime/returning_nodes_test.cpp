@@ -10,7 +10,8 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/overlap_local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
 #include "algorithms/runtime/worker_processes.hpp"
@@ -168,7 +169,8 @@ Eigen::MatrixXd written_down(int n, const OverlapLocalSgdOptions& options, std::
 TEST_CASE("overlap local SGD: a restart within a block loses the average in flight, and goes on") {
     constexpr int n = 4;
     constexpr std::int64_t steps = 24;
-    const OverlapLocalSgdOptions options{4, 0.6, 0.7, AllReduce::ring, {.momentum = 0.5}};
+    const OverlapLocalSgdOptions options{
+        4, 0.6, 0.7, dense_exchange(AllReduce::ring), {.momentum = 0.5}};
     // Checkpoints begin with steps 6, 12 and 18, which is within the block of steps 16 to 19.
     const Duration write = 100us;
     const Duration read = 300us;
@@ -209,7 +211,7 @@ SlowmoOptions over_all_reduce(double beta, Buffers buffers, bool average) {
 
 TEST_CASE("slowmo: over all-reduce, without slow momentum, it is dense SGD when nodes return") {
     Run dense(job_of(4, 40, away_twice()), {[](Worker& worker) {
-                  return dense_sgd(worker, {.all_reduce = {}, .rule = {.momentum = 0.5}});
+                  return synchronous_sgd(worker, {.exchange = {}, .rule = {.momentum = 0.5}});
               }});
     const Duration elapsed = dense.to_the_end();
     const SlowmoOptions options = over_all_reduce(0, Buffers::maintain, false);

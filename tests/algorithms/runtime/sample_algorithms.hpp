@@ -7,7 +7,8 @@
 
 #include "algorithms/decentralized/decentlam.hpp"
 #include "algorithms/decentralized/dsgd.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -32,11 +33,11 @@ inline constexpr unsigned sample_algorithms = 6;
 inline Task<> sample_algorithm(Worker& self, unsigned kind) {
     switch (kind % sample_algorithms) {
         case 0:
-            return dense_sgd(self, {AllReduce::ring, {0.9}});
+            return synchronous_sgd(self, {dense_exchange(AllReduce::ring), {0.9}});
         case 1:
-            return dense_sgd(self, {AllReduce::recursive_doubling, {}});
+            return synchronous_sgd(self, {dense_exchange(AllReduce::recursive_doubling), {}});
         case 2:
-            return dense_sgd(self, {AllReduce::halving_doubling, {0.5}});
+            return synchronous_sgd(self, {dense_exchange(AllReduce::halving_doubling), {0.5}});
         case 3:
             return dsgd(self);
         case 4:

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/decentralized/dsgd.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/gossip/ad_psgd.hpp"
 #include "algorithms/gossip/swarm_sgd.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
@@ -90,7 +90,7 @@ TEST_CASE("delays: in DSGD on a ring a slow gradient spreads one hop per step, u
 }
 
 TEST_CASE("delays: an all-reduce passes a delay on to all nodes at once") {
-    const Delays delays([](Worker& w) { return dense_sgd(w, {}); }, make_ring_mixing(n));
+    const Delays delays([](Worker& w) { return synchronous_sgd(w, {}); }, make_ring_mixing(n));
 
     for (int rank = 0; rank < n; ++rank)
         for (int k = 0; k < steps; ++k) {

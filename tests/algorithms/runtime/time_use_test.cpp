@@ -17,8 +17,8 @@
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 #include "algorithms/decentralized/dsgd.hpp"
 #include "algorithms/decentralized/dsgd_awc.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
-#include "algorithms/dense/overlapped_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/gossip/ad_psgd.hpp"
 #include "algorithms/gossip/swarm_sgd.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
@@ -61,7 +61,7 @@ Job slow_job(std::int64_t steps, StepFactor law) {
 TEST_CASE("time use: an all-reduce among equal workers waits for the network only") {
     // 104 bytes: each of 8 chunks has 13, so all are there at the same time.
     TrainingRun run(8, link, timing_job(small_layout(), 5));
-    run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
     run.simulation.run();
 
     for (int rank = 0; rank < 8; ++rank) {
@@ -75,7 +75,7 @@ TEST_CASE("time use: an all-reduce among equal workers waits for the network onl
 TEST_CASE("time use: workers that enter an all-reduce early wait for the last to enter") {
     constexpr int steps = 5;
     TrainingRun run(8, link, slow_job(steps, always_slow(4, {{2}, 1})));
-    run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
     run.simulation.run();
 
     for (int rank = 0; rank < 8; ++rank) {
@@ -229,9 +229,10 @@ struct Named {
 
 std::vector<Named> algorithms() {
     return {
-        {"dense", [](Worker& w) { return dense_sgd(w, {}); }},
-        {"dense, tree", [](Worker& w) { return dense_sgd(w, {.all_reduce = AllReduce::tree}); }},
-        {"overlapped", [](Worker& w) { return overlapped_sgd(w, {}); }},
+        {"dense", [](Worker& w) { return synchronous_sgd(w, {}); }},
+        {"dense, tree",
+         [](Worker& w) { return synchronous_sgd(w, {dense_exchange(AllReduce::tree)}); }},
+        {"overlapped", [](Worker& w) { return synchronous_sgd(w, {overlapped_exchange({})}); }},
         {"one-bit", [](Worker& w) { return one_bit_sgd(w, {}); }},
         {"dsgd", [](Worker& w) { return dsgd(w); }},
         {"dsgd-awc", [](Worker& w) { return dsgd_awc(w); }},

@@ -313,7 +313,7 @@ TEST_CASE("neighbor average: the matrix form, step by step, on ring and complete
             CAPTURE(n);
             TrainingRun run(n, link, with_mixing(training_job(small_layout(), 7), mixing));
             scatter(run);
-            run.spawn_all(dsgd);
+            run.spawn_all([](Worker& self) { return dsgd(self); });
 
             run.simulation.run();
 
@@ -334,7 +334,7 @@ TEST_CASE("neighbor average: a step takes the gradient, the latency and degree t
     const LayoutPtr layout = make_layout({{"all", {125, 10}}});  // 5000 bytes, 40 us
     const auto time_of = [&](const Mixing& mixing) {
         TrainingRun run(mixing.nodes(), link, with_mixing(timing_job(layout, 4), mixing));
-        run.spawn_all(dsgd);
+        run.spawn_all([](Worker& self) { return dsgd(self); });
         run.simulation.run();
         return to_seconds(run.elapsed());
     };
@@ -410,7 +410,7 @@ TEST_CASE("neighbor average: rounds keep apart while a straggler is several roun
 
 TEST_CASE("neighbor average: without a mixing it is refused") {
     TrainingRun run(2, link, timing_job(small_layout(), 1));
-    run.spawn_all(dsgd);
+    run.spawn_all([](Worker& self) { return dsgd(self); });
 
     CHECK_THROWS_AS(run.simulation.run(), LogicError);
 }
@@ -419,7 +419,7 @@ TEST_CASE("neighbor average: half precision halves the bytes") {
     Job job = with_mixing(training_job(small_layout(), 3), make_ring_mixing(4));
     job.wire = fp16;
     TrainingRun run(4, link, std::move(job));
-    run.spawn_all(dsgd);
+    run.spawn_all([](Worker& self) { return dsgd(self); });
 
     run.simulation.run();
 

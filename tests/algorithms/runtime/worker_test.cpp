@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/runtime/backward.hpp"
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
@@ -592,7 +592,7 @@ TEST_CASE("workers: a cluster may use fewer than all hosts") {
     TrainingRun some(5, {1_Gbps, 5us}, std::move(job));
     TrainingRun all(3, {1_Gbps, 5us}, timing_job(small_layout(), 4));
     for (TrainingRun* run : {&some, &all}) {
-        run->spawn_all([](Worker& self) { return dense_sgd(self, {}); });
+        run->spawn_all([](Worker& self) { return synchronous_sgd(self, {}); });
         run->simulation.run();
     }
 

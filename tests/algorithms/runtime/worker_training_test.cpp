@@ -11,7 +11,8 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/decentralized/decentlam.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
@@ -223,9 +224,12 @@ void check_charged(int nodes, const Job& base, const Algorithm& algorithm) {
 TEST_CASE(
     "charged layout: bytes and times are those of the published net, values the worker's own") {
     Job job = training_job(small_layout(), 4);
-    check_charged(4, job, [](Worker& w) { return dense_sgd(w, {AllReduce::ring, {0.9}}); });
-    check_charged(5, job,
-                  [](Worker& w) { return dense_sgd(w, {AllReduce::halving_doubling, {0.9}}); });
+    check_charged(4, job, [](Worker& w) {
+        return synchronous_sgd(w, {dense_exchange(AllReduce::ring), {0.9}});
+    });
+    check_charged(5, job, [](Worker& w) {
+        return synchronous_sgd(w, {dense_exchange(AllReduce::halving_doubling), {0.9}});
+    });
     job.mixing = make_ring_mixing(5);
     check_charged(5, job, [](Worker& w) { return decentlam(w, {0.9}); });
 }
@@ -272,7 +276,7 @@ TEST_CASE("worker: a gradient that is not finite diverges, and names the worker 
 
 TEST_CASE("mean gradient: one worker's infinite gradient diverges") {
     TrainingRun run(4, link, job_that_diverges(1, 2, std::numeric_limits<double>::infinity()));
-    run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
 
     CHECK_THROWS_AS(run.simulation.run(), Diverged);
 }
@@ -324,7 +328,7 @@ TEST_CASE("worker: after_steps sees the model of exactly that many steps") {
     };
     TrainingRun run(2, link, job);
     cluster = &run.cluster;
-    run.spawn_all([](Worker& w) { return dense_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
 
     run.simulation.run();
 

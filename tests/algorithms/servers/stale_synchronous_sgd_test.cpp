@@ -10,7 +10,8 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/servers/async_sgd.hpp"
 #include "analysis/forms/server_step_models.hpp"
 #include "tests/algorithms/servers/server_run.hpp"
@@ -47,7 +48,9 @@ TEST_CASE("stale-synchronous SGD: with bound 0 it is dense momentum SGD, on any 
         auto stale = run_of(n, {0, beta}, server_job(25));
         make_unequal(stale, rng);
         TrainingRun dense(n, server_link, server_job(25));
-        dense.spawn_all([=](Worker& self) { return dense_sgd(self, {AllReduce::ring, {beta}}); });
+        dense.spawn_all([=](Worker& self) {
+            return synchronous_sgd(self, {dense_exchange(AllReduce::ring), {beta}});
+        });
         dense.simulation.run();
 
         const Eigen::VectorXd& expected = dense.cluster.worker(0).replicated_model().values();

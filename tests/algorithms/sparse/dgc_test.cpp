@@ -10,8 +10,9 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
 #include "algorithms/exchange/exchange_choice.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
+#include "algorithms/exchange/sparse_coder.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "tests/models/built_in_profile.hpp"
@@ -37,7 +38,7 @@ LayoutPtr mixed_layout() {
 struct DgcRun : TrainingRun {
     DgcRun(int nodes, const DgcOptions& options, Job job)
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return dgc(self, options); });
+        spawn_all([=](Worker& self) { return dgc(self, {sparse_exchange(options)}); });
         simulation.run();
     }
 };
@@ -437,7 +438,8 @@ TEST_CASE("dgc, property: with any all-reduce, chains longer than dense ones are
 
                         TrainingRun run(n, no_latency, timing_job(layout, 1));
                         run.spawn_all([&](Worker& self) {
-                            return exchange_sparse(self, options, layout, {density, is_dense});
+                            return exchange_sparse(self, options, layout, {density, is_dense},
+                                                   self.everybody());
                         });
                         run.simulation.run();
 

@@ -15,7 +15,8 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "sim/engine/check.hpp"
@@ -69,7 +70,7 @@ DgcOptions everything_with_momentum() {
 struct DgcRun : TrainingRun {
     DgcRun(int nodes, const DgcOptions& options, Job job)
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return dgc(self, options); });
+        spawn_all([=](Worker& self) { return dgc(self, {sparse_exchange(options)}); });
         simulation.run();
     }
     [[nodiscard]] const Values& model() { return cluster.worker(0).replicated_model().values(); }
@@ -176,7 +177,7 @@ TEST_CASE("dgc: where all is sent and nothing is masked, it is dense momentum SG
 
                 DgcRun run(n, options, job_with_schedule(30));
                 TrainingRun dense(n, link, job_with_schedule(30));
-                dense.spawn_all([](Worker& self) { return dense_sgd(self, {{}, {0.9}}); });
+                dense.spawn_all([](Worker& self) { return synchronous_sgd(self, {{}, {0.9}}); });
                 dense.simulation.run();
 
                 const Values& x = dense.cluster.worker(0).replicated_model().values();
@@ -312,7 +313,8 @@ TEST_CASE("dgc: a warm-up at density 1 takes the steps of dense SGD, to the bit 
         CAPTURE(n);
         DgcRun run(n, options, job_with_schedule(30));
         TrainingRun dense(n, link, job_with_schedule(30));
-        dense.spawn_all([](Worker& self) { return dense_sgd(self, {{}, {0.9, true, 0.1, 1}}); });
+        dense.spawn_all(
+            [](Worker& self) { return synchronous_sgd(self, {{}, {0.9, true, 0.1, 1}}); });
         dense.simulation.run();
 
         CHECK(run.model() == dense.cluster.worker(0).replicated_model().values());
@@ -592,7 +594,7 @@ TEST_CASE("dgc: a stand-in without tensors that are compressed is refused") {
     Job job = training_job(make_layout({{"b", {10}}}), 3);
     job.charged = mixed_layout();
     TrainingRun run(2, link, std::move(job));
-    run.spawn_all([](Worker& self) { return dgc(self, {}); });
+    run.spawn_all([](Worker& self) { return dgc(self, {sparse_exchange({})}); });
 
     CHECK_THROWS_AS(run.simulation.run(), LogicError);
 }
@@ -629,7 +631,7 @@ TEST_CASE("dgc, property: a run that learns can be dropped at any time") {
         TrainingRun run(1 + static_cast<int>(i % 7), link, job_with_schedule(20));
         DgcOptions options = exact(0.03, 0.9);
         options.exchange = exchanges[static_cast<std::size_t>(i % 3)];
-        run.spawn_all([&](Worker& self) { return dgc(self, options); });
+        run.spawn_all([&](Worker& self) { return dgc(self, {sparse_exchange(options)}); });
         run.simulation.run(Time{Duration{i * 170'000'000}});
         unfinished += run.processes.finished() ? 0 : 1;
 

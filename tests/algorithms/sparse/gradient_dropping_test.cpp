@@ -8,7 +8,6 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
@@ -150,7 +149,7 @@ TEST_CASE("gradient dropping: the first steps are dense SGD") {
 
     const DroppingRun run(8, options, timing_job(layout, 3));
 
-    const Duration dense = *dense_sgd_step_time({AllReduce::recursive_doubling}, input(8, layout));
+    const Duration dense = *dense_step_time(AllReduce::recursive_doubling, input(8, layout));
     CHECK(run.elapsed() == 3 * dense);
     CHECK(run.network.traffic(0).sent == 3 * (3 * 15'600_B));
 }

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
@@ -102,7 +103,7 @@ TEST_CASE("local step models: where an all-reduce or an exchange has no form, ne
 
     in.network.bus = in.network.star;
     in.network.devices = 2;
-    const AllReducePlan tree = AllReduce::tree;
+    const ExchangeOptions tree = dense_exchange(AllReduce::tree);
     CHECK(averaged_step_time(tree, 2, 0, in) == 1ms);
     CHECK_FALSE(averaged_step_time(tree, 2, 1, in).has_value());
     CHECK_FALSE(overlapped_average_step_time(tree, 2, 1, in).has_value());

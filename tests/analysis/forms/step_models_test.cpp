@@ -11,8 +11,6 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/collective/collective.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
-#include "algorithms/dense/overlapped_sgd.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "tests/models/built_in_profile.hpp"
@@ -99,7 +97,7 @@ TEST_CASE("step models: alone there is nothing but computation and selection") {
     dgc.selection.method = Selection::exact;
     GradientDroppingOptions dropping;
 
-    CHECK(dense_sgd_step_time({}, in) == 344ms);
+    CHECK(dense_step_time({}, in) == 344ms);
     CHECK(dgc_step_time(dgc, 0.001, in) == 344ms + selection_time(dgc.selection, *layout, 0.001));
     CHECK(gradient_dropping_step_time(dropping, 0, in) == 344ms);
     CHECK(gradient_dropping_step_time(dropping, 100, in) ==
@@ -111,8 +109,8 @@ TEST_CASE("step models: dense SGD on AlexNet over a ring of two takes S/B more")
     const StepModelInput full = on_star(2, {1_Gbps, 10us}, 344ms, layout, fp32);
     const StepModelInput half = on_star(2, {1_Gbps, 10us}, 344ms, layout, fp16);
 
-    CHECK(dense_sgd_step_time({}, full) == 344ms + 20us + 243'860'896_B / 1_Gbps);
-    CHECK(dense_sgd_step_time({}, half) == 344ms + 20us + 121'930'448_B / 1_Gbps);
+    CHECK(dense_step_time({}, full) == 344ms + 20us + 243'860'896_B / 1_Gbps);
+    CHECK(dense_step_time({}, half) == 344ms + 20us + 121'930'448_B / 1_Gbps);
 }
 
 TEST_CASE("step models: speedups of dense SGD follow the calibrated curves") {
@@ -129,7 +127,7 @@ TEST_CASE("step models: speedups of dense SGD follow the calibrated curves") {
             const double formula = n * one / (one + 2.0 * (n - 1) / n * size / bytes_per_s);
 
             const StepModelInput in = on_star(n, {curve.bandwidth}, curve.step, layout, fp32);
-            const double model = speedup(n, curve.step, *dense_sgd_step_time({}, in));
+            const double model = speedup(n, curve.step, *dense_step_time({}, in));
 
             CHECK(model == Approx(formula).epsilon(1e-6));
             CHECK(std::abs(model - curve.dense[i]) <= 0.005 + 0.003 * curve.dense[i]);
@@ -164,7 +162,7 @@ TEST_CASE("step models: the two printed speedups of AlexNet on 64 nodes come out
     const StepModelInput slow = on_star(64, {1_Gbps}, 344ms, layout, fp32);
     const StepModelInput fast = on_star(64, {10_Gbps}, 344ms, layout, fp32);
 
-    const double dense = speedup(64, 344ms, *dense_sgd_step_time({}, fast));
+    const double dense = speedup(64, 344ms, *dense_step_time({}, fast));
     const double dgc = speedup(64, 344ms, *dgc_step_time(as_in_the_paper(), 0.001, slow));
 
     CHECK(dense == Approx(30.2).epsilon(0.003));  // "about 30"
@@ -175,7 +173,7 @@ TEST_CASE("step models: dense AlexNet on two nodes over 1 Gbps is slower than on
     const StepModelInput two =
         on_star(2, {1_Gbps}, 344ms, built_in_profile("alexnet").layout(), fp32);
 
-    CHECK(speedup(2, 344ms, *dense_sgd_step_time({}, two)) < 0.5);
+    CHECK(speedup(2, 344ms, *dense_step_time({}, two)) < 0.5);
 }
 
 TEST_CASE("step models: DGC's all-gather catches up with dense at twice the ratio in nodes") {
@@ -184,7 +182,7 @@ TEST_CASE("step models: DGC's all-gather catches up with dense at twice the rati
     const auto dgc_wins_at = [&](int nodes) {
         const StepModelInput in =
             on_star(nodes, {1_Gbps}, 344ms, built_in_profile("alexnet").layout(), fp32);
-        return dgc_step_time(gather, 0.001, in) < dense_sgd_step_time({}, in);
+        return dgc_step_time(gather, 0.001, in) < dense_step_time({}, in);
     };
 
     CHECK(dgc_wins_at(1185));
@@ -213,8 +211,8 @@ TEST_CASE("step models: gradient dropping is dense for its first steps") {
     options.selection.method = Selection::free;
     options.law = DensityLaw::worst_case;
 
-    CHECK(gradient_dropping_step_time(options, 0, in) == dense_sgd_step_time({}, in));
-    CHECK(gradient_dropping_step_time(options, 99, in) == dense_sgd_step_time({}, in));
+    CHECK(gradient_dropping_step_time(options, 0, in) == dense_step_time({}, in));
+    CHECK(gradient_dropping_step_time(options, 99, in) == dense_step_time({}, in));
     // 510,340 entries of 8 bytes, then twice as many
     CHECK(gradient_dropping_step_time(options, 100, in) ==
           150ms + 20us + 4'082'720_B / 1_Gbps + 8'165'440_B / 1_Gbps);

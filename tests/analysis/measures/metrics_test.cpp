@@ -6,7 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
@@ -40,7 +41,7 @@ Task<> stop_at(Simulation& simulation, Duration when) {
 struct DenseRun : TrainingRun {
     explicit DenseRun(int nodes, std::int64_t steps = 3)
         : TrainingRun(nodes, link, timing_job(make_layout({{"a", {1000}}}), steps)) {
-        spawn_all([](Worker& self) { return dense_sgd(self, {}); });
+        spawn_all([](Worker& self) { return synchronous_sgd(self, {}); });
     }
     Metrics finish(const RunFacts& facts, Time limit = never) {
         const RunEnd end = simulation.run(limit);
@@ -156,7 +157,7 @@ TEST_CASE("metrics: selection is time of the device, not exposed communication")
     options.selection = {Selection::exact, Duration{500}};
     const LayoutPtr layout = make_layout({{"a", {32, 32}}});
     TrainingRun run(1, link, timing_job(layout, 3));
-    run.spawn_all([=](Worker& self) { return dgc(self, options); });
+    run.spawn_all([=](Worker& self) { return dgc(self, {sparse_exchange(options)}); });
 
     const Metrics m = measured(run);
 

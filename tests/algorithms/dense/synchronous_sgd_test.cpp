@@ -1,4 +1,4 @@
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
 
 #include <array>
 #include <chrono>
@@ -7,10 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline::dense_sgd_test {
+namespace paceline::synchronous_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,9 +23,9 @@ constexpr std::array all_reduces{AllReduce::ring, AllReduce::recursive_doubling,
 constexpr std::array sizes{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
 
 struct DenseRun : TrainingRun {
-    DenseRun(int nodes, DenseSgdOptions options, Job job)
+    DenseRun(int nodes, AllReducePlan how, MomentumRule rule, Job job)
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return dense_sgd(self, options); });
+        spawn_all([=](Worker& self) { return synchronous_sgd(self, {dense_exchange(how), rule}); });
         simulation.run();
     }
     [[nodiscard]] const Eigen::VectorXd& model() {
@@ -71,7 +72,7 @@ TEST_CASE("dense SGD: it is serial momentum SGD on the mean gradient") {
                 CAPTURE(n);
                 CAPTURE(momentum);
 
-                DenseRun run(n, {how, {momentum}}, job_with_schedule(30));
+                DenseRun run(n, how, {momentum}, job_with_schedule(30));
 
                 const Eigen::VectorXd expected = serial_momentum_sgd(n, momentum, 30);
                 CHECK((run.model() - expected).cwiseAbs().maxCoeff() < 1e-12);
@@ -79,7 +80,7 @@ TEST_CASE("dense SGD: it is serial momentum SGD on the mean gradient") {
 }
 
 TEST_CASE("dense SGD: alone and without momentum it is SGD") {
-    DenseRun run(1, {}, job_with_schedule(30));
+    DenseRun run(1, {}, {}, job_with_schedule(30));
 
     Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
     for (std::int64_t k = 0; k < 30; ++k) x -= rate_at(k) * pull_to_own_target(x, 0, k);
@@ -89,9 +90,9 @@ TEST_CASE("dense SGD: alone and without momentum it is SGD") {
 }
 
 TEST_CASE("dense SGD: the kind of all-reduce does not change a bit of the model") {
-    DenseRun ring(6, {AllReduce::ring, {0.9}}, job_with_schedule(30));
-    DenseRun doubling(6, {AllReduce::recursive_doubling, {0.9}}, job_with_schedule(30));
-    DenseRun halving(6, {AllReduce::halving_doubling, {0.9}}, job_with_schedule(30));
+    DenseRun ring(6, AllReduce::ring, {0.9}, job_with_schedule(30));
+    DenseRun doubling(6, AllReduce::recursive_doubling, {0.9}, job_with_schedule(30));
+    DenseRun halving(6, AllReduce::halving_doubling, {0.9}, job_with_schedule(30));
 
     CHECK(ring.model() == doubling.model());
     CHECK(ring.model() == halving.model());
@@ -104,9 +105,9 @@ TEST_CASE("dense SGD: one step takes the step model, exactly, for any number of 
             CAPTURE(static_cast<int>(how));
             CAPTURE(n);
 
-            DenseRun run(n, {how}, timing_job(layout, 1));
+            DenseRun run(n, how, {}, timing_job(layout, 1));
 
-            CHECK(run.elapsed() == *dense_sgd_step_time({how}, input(n, layout)));
+            CHECK(run.elapsed() == *dense_step_time(how, input(n, layout)));
         }
 }
 
@@ -117,9 +118,9 @@ TEST_CASE("dense SGD: steps of powers of two take the step model, to the picosec
             CAPTURE(static_cast<int>(how));
             CAPTURE(n);
 
-            DenseRun run(n, {how}, timing_job(layout, 4));
+            DenseRun run(n, how, {}, timing_job(layout, 4));
 
-            CHECK(run.elapsed() == 4 * *dense_sgd_step_time({how}, input(n, layout)));
+            CHECK(run.elapsed() == 4 * *dense_step_time(how, input(n, layout)));
         }
 }
 
@@ -130,9 +131,9 @@ TEST_CASE("dense SGD: steps of powers of two take the step model where chunks di
             CAPTURE(static_cast<int>(how));
             CAPTURE(n);
 
-            DenseRun run(n, {how}, timing_job(layout, 4));
+            DenseRun run(n, how, {}, timing_job(layout, 4));
 
-            CHECK(run.elapsed() == 4 * *dense_sgd_step_time({how}, input(n, layout)));
+            CHECK(run.elapsed() == 4 * *dense_step_time(how, input(n, layout)));
         }
 }
 
@@ -144,9 +145,9 @@ TEST_CASE("dense SGD: steps of other numbers of nodes take the step model at mos
             CAPTURE(n);
             if (power_of_two(n)) continue;
 
-            DenseRun run(n, {how}, timing_job(layout, 4));
+            DenseRun run(n, how, {}, timing_job(layout, 4));
 
-            const Duration model = *dense_sgd_step_time({how}, input(n, layout));
+            const Duration model = *dense_step_time(how, input(n, layout));
             CHECK(run.elapsed() <= 4 * model);
             CHECK(run.elapsed() > 4 * step_of_tests);
         }
@@ -155,7 +156,7 @@ TEST_CASE("dense SGD: steps of other numbers of nodes take the step model at mos
 TEST_CASE("dense SGD: a ring brings each node 2 (n-1)/n of the model per step") {
     const LayoutPtr layout = make_layout({{"a", {64, 48}}, {"b", {64}}});  // 12544 bytes
 
-    DenseRun run(4, {AllReduce::ring}, timing_job(layout, 5));
+    DenseRun run(4, AllReduce::ring, {}, timing_job(layout, 5));
 
     for (int rank = 0; rank < 4; ++rank) {
         CHECK(run.network.traffic(rank).sent == Bytes{5 * 2 * 3 * 12'544 / 4});
@@ -167,10 +168,10 @@ TEST_CASE("dense SGD: the wire format sets what it sends") {
     Job job = timing_job(small_layout(), 3);
     job.wire = fp16;
 
-    DenseRun run(8, {AllReduce::recursive_doubling}, std::move(job));
+    DenseRun run(8, AllReduce::recursive_doubling, {}, std::move(job));
 
     CHECK(run.network.traffic(5).sent == 3 * (3 * 52_B));
 }
 
 }  // namespace
-}  // namespace paceline::dense_sgd_test
+}  // namespace paceline::synchronous_sgd_test

@@ -1,5 +1,3 @@
-#include "algorithms/dense/overlapped_sgd.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -11,11 +9,12 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline::overlapped_sgd_test {
+namespace paceline::overlapped_exchange_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -31,9 +30,10 @@ AllReducePlan servers_on_workers(int servers) {
 }
 
 struct OverlappedRun : TrainingRun {
-    OverlappedRun(int nodes, const Link& link, const OverlappedSgdOptions& options, Job job)
+    OverlappedRun(int nodes, const Link& link, AllReducePlan how, MomentumRule rule, Job job)
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return overlapped_sgd(self, options); });
+        spawn_all(
+            [=](Worker& self) { return synchronous_sgd(self, {overlapped_exchange(how), rule}); });
     }
     [[nodiscard]] const Eigen::VectorXd& model() {
         return cluster.worker(0).replicated_model().values();
@@ -41,7 +41,7 @@ struct OverlappedRun : TrainingRun {
 };
 
 Duration time_of(int nodes, const Link& link, AllReducePlan how, Job job) {
-    OverlappedRun run(nodes, link, {how}, std::move(job));
+    OverlappedRun run(nodes, link, how, {}, std::move(job));
     run.simulation.run();
     REQUIRE(run.processes.finished());
     return run.elapsed();
@@ -49,7 +49,7 @@ Duration time_of(int nodes, const Link& link, AllReducePlan how, Job job) {
 
 Duration time_of_dense(int nodes, const Link& link, AllReducePlan how, Job job) {
     TrainingRun run(nodes, link, std::move(job));
-    run.spawn_all([=](Worker& self) { return dense_sgd(self, {how}); });
+    run.spawn_all([=](Worker& self) { return synchronous_sgd(self, {dense_exchange(how)}); });
     run.simulation.run();
     return run.elapsed();
 }
@@ -125,10 +125,12 @@ TEST_CASE("overlapped SGD: with one bucket it is dense SGD, in every bit and to 
                 CAPTURE(n);
                 CAPTURE(momentum);
                 TrainingRun dense(n, wire, training_job(small_layout(), 10));
-                dense.spawn_all([=](Worker& self) { return dense_sgd(self, {how, {momentum}}); });
+                dense.spawn_all([=](Worker& self) {
+                    return synchronous_sgd(self, {dense_exchange(how), {momentum}});
+                });
                 dense.simulation.run();
 
-                OverlappedRun overlapped(n, wire, {how, {momentum}},
+                OverlappedRun overlapped(n, wire, how, {momentum},
                                          training_job(small_layout(), 10));
                 overlapped.simulation.run();
 
@@ -144,12 +146,14 @@ TEST_CASE("overlapped SGD: buckets of any size leave the values of dense SGD as 
             CAPTURE(n);
             CAPTURE(entries);
             TrainingRun dense(n, wire, training_job(layout, 10));
-            dense.spawn_all([](Worker& self) { return dense_sgd(self, {AllReduce::ring, {0.9}}); });
+            dense.spawn_all([](Worker& self) {
+                return synchronous_sgd(self, {dense_exchange(AllReduce::ring), {0.9}});
+            });
             dense.simulation.run();
 
             Job job = training_job(layout, 10);
             job.timing = make_step_timing(step_of_tests, *layout, {4, 0, 2, 0}, entries);
-            OverlappedRun overlapped(n, wire, {AllReduce::ring, {0.9}}, std::move(job));
+            OverlappedRun overlapped(n, wire, AllReduce::ring, {0.9}, std::move(job));
             overlapped.simulation.run();
 
             const Eigen::VectorXd& expected = dense.cluster.worker(0).replicated_model().values();
@@ -190,7 +194,7 @@ TEST_CASE("overlapped SGD: without computation it is one all-reduce after the ot
 }
 
 TEST_CASE("overlapped SGD: alone it takes its computation and sends nothing") {
-    OverlappedRun run(1, wire, {AllReduce::ring}, three_bucket_job(7));
+    OverlappedRun run(1, wire, AllReduce::ring, {}, three_bucket_job(7));
     run.simulation.run();
 
     CHECK(run.elapsed() == 70ms);
@@ -201,7 +205,7 @@ TEST_CASE("overlapped SGD: alone it takes its computation and sends nothing") {
 TEST_CASE("overlapped SGD: the optimizer's update follows the exchange, in every step") {
     Job job = three_bucket_job(3);
     job.update = 700us;
-    OverlappedRun run(2, wire, {AllReduce::ring}, std::move(job));
+    OverlappedRun run(2, wire, AllReduce::ring, {}, std::move(job));
     run.simulation.run();
 
     CHECK(run.elapsed() == 3 * (10ms + 52us + 700us));
@@ -236,7 +240,7 @@ TEST_CASE("overlapped SGD, property: a step takes e_i = max(r_i, e_(i-1)) + a_i"
             const Duration step =
                 recurrence(timing, *layout, [&](Bytes size) { return formula(n, size, rate); });
             REQUIRE(time_of(n, link, how, job) == 2 * step);
-            REQUIRE(overlapped_sgd_step_time({how}, in) == step);
+            REQUIRE(overlapped_step_time(how, in) == step);
             if (step > timing.step + formula(n, bytes_of(*layout, timing.buckets.back()), rate))
                 ++waited;
         };
@@ -310,7 +314,7 @@ TEST_CASE("overlapped SGD: where members leave apart, it takes no longer than th
                 const StepModelInput in{n,  idle_network(link), three_buckets(),
                                         {}, three_tensors(),    fp32};
 
-                const Duration step = *overlapped_sgd_step_time({how}, in);
+                const Duration step = *overlapped_step_time(how, in);
 
                 CHECK(time_of(n, link, how, three_bucket_job(1)) <= step);
             }
@@ -342,7 +346,7 @@ TEST_CASE(
 
 TEST_CASE("overlapped SGD: it sends the bytes of dense SGD") {
     for (const int n : {2, 3, 8}) {
-        OverlappedRun run(n, wire, {AllReduce::ring}, three_bucket_job(2));
+        OverlappedRun run(n, wire, AllReduce::ring, {}, three_bucket_job(2));
         run.simulation.run();
 
         CHECK(run.sent_by_all() == 2 * 2 * (n - 1) * 24'000_B);
@@ -350,12 +354,12 @@ TEST_CASE("overlapped SGD: it sends the bytes of dense SGD") {
 }
 
 TEST_CASE("overlapped SGD: a straggler's bucket holds up everyone's, and their backward goes on") {
-    OverlappedRun run(2, wire, {AllReduce::ring}, three_bucket_job(1));
+    OverlappedRun run(2, wire, AllReduce::ring, {}, three_bucket_job(1));
     TrainingRun late(2, wire, three_bucket_job(1));
-    late.spawn(0, overlapped_sgd(late.cluster.worker(0), {}));
+    late.spawn(0, synchronous_sgd(late.cluster.worker(0), {overlapped_exchange({})}));
     late.spawn(1, [](Simulation& simulation, Worker& self) -> Task<> {
         co_await simulation.sleep(50ms);
-        co_await overlapped_sgd(self, {});
+        co_await synchronous_sgd(self, {overlapped_exchange({})});
     }(late.simulation, late.cluster.worker(1)));
     late.simulation.run();
     run.simulation.run();
@@ -366,7 +370,7 @@ TEST_CASE("overlapped SGD: a straggler's bucket holds up everyone's, and their b
 
 struct SeededRun : OverlappedRun {
     explicit SeededRun(unsigned seed)
-        : OverlappedRun(5, wire, {AllReduce::ring, {0.9}}, job_of(seed)) {}
+        : OverlappedRun(5, wire, AllReduce::ring, {0.9}, job_of(seed)) {}
 
     static Job job_of(unsigned seed) {
         std::mt19937_64 rng(seed);
@@ -419,4 +423,4 @@ TEST_CASE("overlapped SGD, property: dropped at any time, a run leaves only mess
 }
 
 }  // namespace
-}  // namespace paceline::overlapped_sgd_test
+}  // namespace paceline::overlapped_exchange_test

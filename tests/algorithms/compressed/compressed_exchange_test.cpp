@@ -1,5 +1,3 @@
-#include "algorithms/compressed/compressed_sgd.hpp"
-
 #include <array>
 #include <chrono>
 #include <vector>
@@ -11,11 +9,12 @@
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/compression/terngrad.hpp"
-#include "algorithms/dense/dense_sgd.hpp"
+#include "algorithms/dense/synchronous_sgd.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
-namespace paceline::compressed_sgd_test {
+namespace paceline::compressed_exchange_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -23,19 +22,15 @@ using namespace literals;
 
 const Link link{1_Gbps, 5us};
 
-CompressedSgdOptions options_of(Compressor compressor, bool error_feedback,
-                                MomentumRule rule = {}) {
-    CompressedSgdOptions options;
-    options.compressor = std::move(compressor);
-    options.error_feedback = error_feedback;
-    options.rule = rule;
-    return options;
+SynchronousSgdOptions options_of(Compressor compressor, bool error_feedback,
+                                 MomentumRule rule = {}) {
+    return {compressed_exchange(std::move(compressor), error_feedback), rule};
 }
 
 struct CompressedRun : TrainingRun {
-    CompressedRun(int nodes, const CompressedSgdOptions& options, Job job)
+    CompressedRun(int nodes, const SynchronousSgdOptions& options, Job job)
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return compressed_sgd(self, options); });
+        spawn_all([=](Worker& self) { return synchronous_sgd(self, options); });
         simulation.run();
         REQUIRE(processes.finished());
     }
@@ -46,7 +41,9 @@ struct CompressedRun : TrainingRun {
 
 struct DenseRun : TrainingRun {
     DenseRun(int nodes, MomentumRule rule, Job job) : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return dense_sgd(self, {AllReduce::ring, rule}); });
+        spawn_all([=](Worker& self) {
+            return synchronous_sgd(self, {dense_exchange(AllReduce::ring), rule});
+        });
         simulation.run();
     }
     [[nodiscard]] const Eigen::VectorXd& model() {
@@ -173,8 +170,8 @@ TEST_CASE("compressed SGD: a gathered message is received n - 1 times, and sent 
     for (const AllGather how : {AllGather::ring, AllGather::bruck})
         for (const int n : {1, 2, 3, 4, 5, 8}) {
             CAPTURE(n);
-            CompressedSgdOptions options = options_of(make_qsgd({7, 5}), true);
-            options.all_gather = how;
+            SynchronousSgdOptions options = options_of(make_qsgd({7, 5}), true);
+            options.exchange.transport.all_gather = how;
             // 26 entries of 4 bits, buckets of 5: 3 + 1 + 2 + 1 norms of 32 bits
             const Bytes message{(26 * 4 + 7 * 32) / 8};
 
@@ -189,7 +186,7 @@ TEST_CASE("compressed SGD: a gathered message is received n - 1 times, and sent 
 
 TEST_CASE("compressed SGD: messages that add up cost an all-reduce of one") {
     const LayoutPtr layout = make_layout({{"a", {64, 8}}, {"b", {16}}});
-    const CompressedSgdOptions options = options_of(make_random_k(0.25, false), true);
+    const SynchronousSgdOptions options = options_of(make_random_k(0.25, false), true);
     const std::int64_t message = 4 * (128 + 4);
 
     CompressedRun run(4, options, training_job(layout, 3));
@@ -201,7 +198,7 @@ TEST_CASE("compressed SGD: messages that add up cost an all-reduce of one") {
 TEST_CASE("compressed SGD: a stand-in's messages weigh as the net that is charged") {
     Job job = training_job(small_layout(), 2);
     job.charged = make_layout({{"a", {1000, 10}}, {"b", {77}}});
-    const CompressedSgdOptions options = options_of(make_terngrad(), false);
+    const SynchronousSgdOptions options = options_of(make_terngrad(), false);
     const Bytes message{(2 * 10'077 + 64 + 7) / 8};
 
     CompressedRun run(3, options, std::move(job));
@@ -211,4 +208,4 @@ TEST_CASE("compressed SGD: a stand-in's messages weigh as the net that is charge
 }
 
 }  // namespace
-}  // namespace paceline::compressed_sgd_test
+}  // namespace paceline::compressed_exchange_test
