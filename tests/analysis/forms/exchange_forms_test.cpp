@@ -33,12 +33,12 @@ using namespace std::chrono_literals;
 using namespace literals;
 
 const Link wire{1_Gbps, 25us};
-const Link lane{100_Gbps, 2us};
 
 // n workers, g on each machine; servers may have nodes of their own behind them.
 struct Site {
     int n;
     int g = 1;
+    Link lane{100_Gbps, 2us};
 
     [[nodiscard]] Fabric fabric(int servers) const {
         if (g == 1) return make_star(n + servers, wire, wire);
@@ -225,6 +225,22 @@ TEST_CASE("exchange forms: every codec by every transport, whole, with chunks th
                     doctest::Approx(to_seconds(*form)).epsilon(tolerance(g, 1e-5)));
         });
     CHECK(known > 1500);
+}
+
+TEST_CASE("exchange forms: servers on machines with a slow bus") {
+    const auto layout = std::make_shared<const Layout>(std::vector<Tensor>{{"weight", {512, 640}}});
+    for (const int servers : {1, 2, 4, 8}) {
+        CAPTURE(servers);
+        const Case at{
+            {workers, 4, {200_Mbps, 2us}},
+            {{make_sign()},
+             {.carrier = Carrier::servers, .servers = servers, .coded = ServerCoding::both},
+             {}},
+            layout,
+            make_step_timing(10ms, *layout)};
+        CHECK(to_seconds(simulated(at).step) ==
+              doctest::Approx(to_seconds(form_of(at).value())).epsilon(1e-8));
+    }
 }
 
 struct RandomCase : Case {
