@@ -16,7 +16,7 @@
 //   step_timing.hpp      the time of a gradient, and when its buckets are ready
 //   Compressor           the bits and coding passes of one tensor; its message is added up here
 //   1-bit, PowerSGD      padded buffers, stripes, messages and passes (one_bit_all_reduce.hpp,
-//                        one_bit_sgd.hpp, power_sgd.hpp); encoding times of compressed methods
+//                        one_bit_sgd.hpp, low_rank_coder.hpp); encoding times of compressed methods
 //   mixings              who sends to whom
 //   fedavg               the number of clients of a round
 //

@@ -159,6 +159,27 @@ std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::
     return sum(end_of_pieces(in.timing, schedule, scheduled), in.update);
 }
 
+std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options,
+                                                  const StepModelInput& in) {
+    const LayoutPtr charged = with_left_out(in.layout, options.codec.leave_out);
+    const auto* const dgc = std::get_if<DgcOptions>(&options.codec.coder);
+    const auto held = [=, density = dgc == nullptr ? 1 : dgc->density](const Bucket& bucket) {
+        const Layout run = entries_between(*charged, charged->offset(bucket.first),
+                                           charged->offset(bucket.first + bucket.count));
+        auto form = piece_form(options, run, 0, in, density);
+        if (!form) return std::optional<Duration>();
+        return std::optional(total_time({{}, form->travel, {}}));
+    };
+    const std::size_t tensors = charged->tensors().size();
+    if (tensors < 2) return std::nullopt;
+    const auto first = held({0, tensors / 2, {}});
+    const auto second = held({tensors / 2, tensors - tensors / 2, {}});
+    const auto both = held({0, tensors, {}});
+    if (!first || !second || !both) return std::nullopt;
+    return ExchangeEstimate{std::max(Duration::zero(), sum(*first, *second) - *both),
+                            [held](const Bucket& bucket) { return held(bucket).value(); }};
+}
+
 std::int64_t exchange_messages(const ExchangeOptions& options, const StepModelInput& in,
                                double density) {
     std::int64_t messages = 0;

@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/runtime/merged_timing.hpp"
 #include "analysis/forms/step_models.hpp"
 
 namespace paceline {
@@ -38,6 +39,12 @@ std::optional<Duration> exchange_time(const ExchangeOptions& options, const Layo
 /// Returns the time of a step.
 std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::int64_t passes,
                                            const StepModelInput& in, double density = 1);
+
+/// Returns how long a run of tensors holds the communication stream, for MG-WFBP's rule; at DGC's final
+/// density. The start-up is what two exchanges of half the tensors take more than one of all. Empty where
+/// the transport is unknown, or there are fewer than two tensors.
+std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options,
+                                                  const StepModelInput& in);
 
 /// Returns the number of messages of an exchange of all pieces, over all workers.
 std::int64_t exchange_messages(const ExchangeOptions& options, const StepModelInput& in,

@@ -102,23 +102,14 @@ namespace {
 StepTiming merged_by_rule(const Scenario& scenario, const StepTiming& tensors) {
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
     if (!network || !scenario.algorithm.exchange) return tensors;
-    ExchangeOptions whole = *scenario.algorithm.exchange;
-    whole.schedule = {};
-    const LayoutPtr& layout = scenario.workload.layout;
-    const StepModelInput in{scenario.cluster.workers,  *network, tensors,
-                            scenario.workload.update, layout,   scenario.algorithm.wire};
-    const auto time = [&](const Bucket& bucket) -> std::optional<Duration> {
-        const Layout part = *part_of(*layout, layout->offset(bucket.first),
-                                     layout->offset(bucket.first + bucket.count));
-        return exchange_time(whole, part, 0, in);
-    };
-    const std::size_t count = layout->tensors().size();
-    const auto first = time({0, count / 2, {}});
-    const auto second = time({count / 2, count - count / 2, {}});
-    const auto both = time({0, count, {}});
-    if (count < 2 || !first || !second || !both) return tensors;
-    const Duration start_up = std::max(Duration::zero(), sum(*first, *second) - *both);
-    return merged(tensors, {start_up, [&](const Bucket& bucket) { return *time(bucket); }});
+    const StepModelInput in{scenario.cluster.workers,
+                            *network,
+                            tensors,
+                            scenario.workload.update,
+                            scenario.workload.layout,
+                            scenario.algorithm.wire};
+    const auto estimate = exchange_estimate(*scenario.algorithm.exchange, in);
+    return estimate ? merged(tensors, *estimate) : tensors;
 }
 
 }  // namespace
@@ -130,9 +121,8 @@ StepTiming step_timing(const Scenario& scenario) {
         return accumulated(make_step_timing(workload.gradient, *workload.layout),
                            workload.accumulation);
     const std::int64_t entries = algorithm.bucket->count / algorithm.wire.weigh(1).count;
-    StepTiming timing =
-        make_step_timing(workload.gradient, *workload.layout, *workload.tensor_macs,
-                         std::max<std::int64_t>(entries, 1));
+    StepTiming timing = make_step_timing(workload.gradient, *workload.layout, *workload.tensor_macs,
+                                         std::max<std::int64_t>(entries, 1));
     if (algorithm.merges_pieces) timing = merged_by_rule(scenario, timing);
     return accumulated(std::move(timing), workload.accumulation);
 }

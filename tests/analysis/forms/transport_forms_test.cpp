@@ -161,6 +161,50 @@ TEST_CASE("transport forms: leaders that take encoded vectors encode their sum a
          {}});
 }
 
+TEST_CASE("transport forms: leaders pass on a message of every machine") {
+    StepModelInput in = on_machines();
+    in.workers = 6;
+    check({byte_codec(),
+           {.carrier = Carrier::all_gather,
+            .machines = ByMachine::leaders,
+            .devices = 2,
+            .encoded_inside = true},
+           {}},
+          in,
+          {{"device 8000"},
+           // 2 (50 + 32); 2 (4 + 4.8) for three messages
+           {"wires 7200", "device 8000", "device 8000", "wires 164000", "wires 17600",
+            "device 12000"},
+           {}});
+}
+
+TEST_CASE(
+    "transport forms: servers on machines wait for their card, or for their lane of a slow bus") {
+    const ExchangeOptions four{
+        byte_codec(), {.carrier = Carrier::servers, .servers = 4, .coded = ServerCoding::both}, {}};
+    StepModelInput in = on_machines();
+    check(four, in,
+          {{"device 8000"},
+           {"wires 82000", "device 6000", "wires 82000"},  // 50 + 2 2 8
+           {"device 4000"}});
+    in.network.bus->bandwidth = 500_Mbps;
+    check(four, in,
+          {{"device 8000"},
+           {"wires 98000", "device 6000", "wires 98000"},  // 50 + 3 16
+           {"device 4000"}});
+}
+
+TEST_CASE("transport forms: through servers, one-dimensional tensors travel with DGC's messages") {
+    DgcOptions options;
+    options.density = 0.01;
+    options.format = {6, 4};
+    options.selection.method = Selection::free;
+    const Layout layout({{"a", {4, 1000}}, {"bias", {100}}});
+    check(piece_form({{options}, {.carrier = Carrier::servers, .servers = 1}, {}}, layout, 0,
+                     on_star(), 0.01),
+          {{"device 0"}, {"wires 508960"}, {}});  // 2 50 + 3 (40 6 + 100 4 + 4100 4) 8 ns
+}
+
 TEST_CASE("transport forms: shards share the machine's card") {
     check({byte_codec(),
            {.carrier = Carrier::all_gather, .machines = ByMachine::shards, .devices = 2},
@@ -183,13 +227,21 @@ TEST_CASE("transport forms: shards of a dense ring are the hierarchical all-redu
 }
 
 TEST_CASE("transport forms: tensors left out are cut apart from the others, and not coded") {
-    Tensor last{"last", {1000}};
+    Tensor last{"last", {1001}};
     last.left_out = true;
     const Layout layout({{"a", {4, 1000}}, last});
     check(piece_form({byte_codec(), {.carrier = Carrier::two_phase}, {}}, layout, 0, on_star()),
           {{"device 8000"},
-           {"wires 198000", "device 6000", "wires 198000"},  // 3 (50 + 16): 1000 and 4000 / 4
+           {"wires 198024", "device 6000", "wires 198024"},  // 3 (50 + 16.008): 1000 + 4004 / 4
            {"device 4000"}});
+    last.shape = {1000};
+    const Layout odd({{"a", {4, 1000}}, {"b", {4, 2}}, last});
+    const ExchangeOptions thirds{byte_codec(), {.carrier = Carrier::two_phase}, {}};
+    check(
+        piece_form(thirds, odd, 0, on_star(3)),
+        {{"device 8016"},
+         {"wires 142720", "device 6680", "wires 142720"},  // 2 (50 + 8 (1336 + 1334)); 1336 (3 + 2)
+         {"device 4008"}});
 }
 
 TEST_CASE("transport forms: a lone worker sends nothing, but codes") {

@@ -76,6 +76,22 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("two-phase, property: the longest chunk decides, if all owners work as long") {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 rng(seed);
+        const Blocks chunks = random_blocks(rng, static_cast<int>(2 + rng() % 12));
+        Owners owners{Instants(chunks.size(), 700us), Instants(chunks.size())};
+        StarRun run(static_cast<int>(chunks.size()), link);
+        run.spawn_all(owners.member(run, chunks));
+        run.simulation.run();
+
+        const Bytes longest = *std::ranges::max_element(chunks);
+        const auto rounds = static_cast<int>(chunks.size()) - 1;
+        REQUIRE(run.last_end() == 2 * rounds * (50us + longest / 1_Gbps) + 700us);
+    }
+}
+
 TEST_CASE("two-phase, property: nobody has the aggregate before the slowest owner has worked") {
     for (std::size_t slow = 0; slow < 7; ++slow) {
         CAPTURE(slow);
