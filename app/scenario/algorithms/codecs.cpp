@@ -71,7 +71,6 @@ void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOpti
     if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
 }
 
-
 constexpr auto own_codecs = std::to_array<CodecEntry>({
     {"none", "entries as they are, in the wire format"},
     {"power-sgd", "factors of low rank, two sums; its own error feedback"},
@@ -168,12 +167,10 @@ void read_sparse_messages(const ObjectReader& read, double& density, DensityLaw&
     if (const auto p = read.optional("density")) density = as_density(*p);
     if (const auto p = read.optional("density_law"))
         law = as_choice(*p, "a density law", density_laws);
-    if (const auto p = read.optional("encoding"))
-        format = as_choice(*p, "an encoding", encodings);
+    if (const auto p = read.optional("encoding")) format = as_choice(*p, "an encoding", encodings);
     if (const auto p = read.optional("selection"))
         selection.method = as_choice(*p, "a way to select", selections);
-    if (const auto p = read.optional("selection_step"))
-        selection.per_comparison = as_duration(*p);
+    if (const auto p = read.optional("selection_step")) selection.per_comparison = as_duration(*p);
 }
 
 }  // namespace paceline

@@ -54,8 +54,7 @@ Compressor read_qsgd(const ObjectReader& read) {
     return make_qsgd(options);
 }
 
-constexpr auto scalers =
-    std::to_array<Spelling<bool>>({{"own", false}, {"shared", true}});
+constexpr auto scalers = std::to_array<Spelling<bool>>({{"own", false}, {"shared", true}});
 
 Compressor read_terngrad(const ObjectReader& read) {
     const auto p = read.optional("scaler");
@@ -89,8 +88,7 @@ constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
      &read_random_block},
     {"qsgd", "levels of a bucket's norm: d ceil(log2(2 levels + 1)) + 32 ceil(d / bucket) bits",
      &read_qsgd},
-    {"terngrad", "-M, 0 or M by chance, M the largest entry: 2 d + 32 bits",
-     &read_terngrad},
+    {"terngrad", "-M, 0 or M by chance, M the largest entry: 2 d + 32 bits", &read_terngrad},
     {"sign", "1 or -1: d bits", &read_sign},
     {"scaled-sign", "the mean size with the sign: d + 32 bits", &read_plain<&make_scaled_sign>},
     {"natural", "a power of two by chance: 9 d bits", &read_plain<&make_natural>},
