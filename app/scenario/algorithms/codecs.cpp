@@ -101,7 +101,7 @@ TensorChoice read_choice(const Place& place) {
 
 std::vector<TensorChoice> read_choices(const Place& place) {
     if (!place.json->is_array())
-        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8.weight\", -1]");
+        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8\", -1]");
     std::vector<TensorChoice> choices;
     for (std::size_t i = 0; i < place.json->size(); ++i)
         choices.push_back(read_choice(place.element(i)));
@@ -109,11 +109,17 @@ std::vector<TensorChoice> read_choices(const Place& place) {
 }
 
 bool has(const Layout& layout, const TensorChoice& choice) {
-    const auto count = static_cast<std::int64_t>(layout.tensors().size());
-    if (const auto* const at = std::get_if<std::int64_t>(&choice))
-        return *at >= -count && *at < count;
-    return std::ranges::find(layout.tensors(), std::get<std::string>(choice), &Tensor::name) !=
-           layout.tensors().end();
+    return !chosen_tensors(layout, choice).empty();
+}
+
+// Returns the names of tensors, and then those of their layers.
+std::vector<std::string_view> names_of_parts(const std::vector<Tensor>& tensors) {
+    std::vector<std::string_view> names = names_of(tensors);
+    for (const Tensor& tensor : tensors) {
+        const std::size_t dot = tensor.name.rfind('.');
+        if (dot != std::string::npos) names.push_back(std::string_view(tensor.name).substr(0, dot));
+    }
+    return names;
 }
 
 [[noreturn]] void refuse_choice(const Place& place, const TensorChoice& choice,
@@ -125,12 +131,11 @@ bool has(const Layout& layout, const TensorChoice& choice) {
                         "from -{} to -1",
                         *at, tensors.size(), tensors.size() - 1, tensors.size()));
     const std::string_view name = std::get<std::string>(choice);
-    const std::vector<std::string_view> known = names_of(tensors);
-    const std::string_view meant = nearest(name.substr(0, 100), known);
-    place.refuse(fmt::format("\"{}\" is no tensor of the model; {}it has {}, from \"{}\" to \"{}\"",
-                             name.substr(0, 100),
-                             meant.empty() ? "" : fmt::format("did you mean \"{}\"? ", meant),
-                             tensors.size(), known.front(), known.back()));
+    const std::string_view meant = nearest(name.substr(0, 100), names_of_parts(tensors));
+    place.refuse(fmt::format(
+        "\"{}\" is no tensor or layer of the model; {}it has {}, from \"{}\" to \"{}\"",
+        name.substr(0, 100), meant.empty() ? "" : fmt::format("did you mean \"{}\"? ", meant),
+        tensors.size(), tensors.front().name, tensors.back().name));
 }
 
 // Codecs that have no error feedback to choose, and why.

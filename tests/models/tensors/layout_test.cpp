@@ -64,7 +64,7 @@ std::vector<bool> left_out(const LayoutPtr& layout) {
     return left;
 }
 
-TEST_CASE("layout: tensors are left out by name, by place, and by place from the end") {
+TEST_CASE("layout: tensors are left out by name, by layer, by place, and from the end") {
     const LayoutPtr all = six_tensors();
     using Left = std::vector<bool>;
 
@@ -72,7 +72,13 @@ TEST_CASE("layout: tensors are left out by name, by place, and by place from the
     CHECK(left_out(with_left_out(all, {"fc.weight"})) == Left{0, 0, 0, 0, 1, 0});
     CHECK(left_out(with_left_out(all, {0, 3})) == Left{1, 0, 0, 1, 0, 0});
     CHECK(left_out(with_left_out(all, {-1, -6, "fc.bias"})) == Left{1, 0, 0, 0, 0, 1});
-    CHECK(left_out(with_left_out(all, {6, -7, "fc"})) == Left{0, 0, 0, 0, 0, 0});
+    CHECK(left_out(with_left_out(all, {"conv"})) == Left{1, 1, 0, 0, 0, 0});
+    CHECK(left_out(with_left_out(all, {"fc", "scale"})) == Left{0, 0, 0, 1, 1, 1});
+    CHECK(left_out(with_left_out(all, {6, -7, "f", "fc.", "weight", ""})) ==
+          Left{0, 0, 0, 0, 0, 0});
+    CHECK(chosen_tensors(*all, -2) == std::vector<std::size_t>{4});
+    CHECK(chosen_tensors(*all, "fc") == std::vector<std::size_t>{4, 5});
+    CHECK(chosen_tensors(*all, 6).empty());
     CHECK(with_left_out(all, {}) == all);
 }
 
