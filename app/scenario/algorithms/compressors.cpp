@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/compression/columns.hpp"
 #include "algorithms/compression/eight_bit.hpp"
@@ -113,6 +114,18 @@ Compressor read_compressor(const Place& place) {
     const Place kind = kind_of(place, "a compressor", names);
     const CompressorEntry& entry = compressor_kinds[as_name(kind, "a compressor", names)];
     return entry.read(ObjectReader(place, compressor_keys(entry)));
+}
+
+Compressor read_compressor_of_own(const Place& place) {
+    Compressor compressor = read_compressor(place);
+    const auto refuse = [&](const char* key) {
+        place.child(key, place.json->at(key))
+            .refuse(
+                "is for methods whose messages go to all workers, such as \"sgd\"; leave it out");
+    };
+    if (compressor.majority) refuse("majority");
+    if (compressor.scaler) refuse("scaler");
+    return compressor;
 }
 
 Compressor read_compressor_options(const ObjectReader& read, std::string_view name) {
