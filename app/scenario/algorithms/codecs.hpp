@@ -20,7 +20,7 @@ struct CodecEntry {
     std::string_view summary;
 };
 
-/// Returns all codecs: compressors first.
+/// Returns all codecs, the compressors last.
 std::span<const CodecEntry> codec_table();
 
 /// Returns the keys that the object of a codec can have.
