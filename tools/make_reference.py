@@ -46,7 +46,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside"}
+          "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside", "leave_out"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
@@ -106,6 +106,7 @@ SECTIONS = [
     ]),
     ("Parts of algorithms", [("models.md#collectives-the-normative-table", "what each collective costs"), ("models.md#mixings", "weights and spectral gaps"),
                              ("algorithms/compressed.md#compressors", "compressors")], [
+        ("codec", ["algorithm.codec"]),
         ("exchange-transport", ["algorithm.transport"]),
         ("exchange-schedule", ["algorithm.schedule"]),
         ("all_reduce", ["algorithm.all_reduce", "algorithm.exchange", "algorithm.transport.plan"]),
@@ -144,9 +145,21 @@ class Schema:
             node = {**target, **beside}
         return node
 
+    def kind_of(self, name):
+        """Returns the value of "kind" in a definition; nothing if it has none."""
+        return self.definitions[name].get("properties", {}).get("kind", {}).get("const")
+
+    def may_be_a_name(self, name):
+        """Whether a definition is a choice of kinds, or the name of one, which stands for its defaults."""
+        parts = self.definitions[name].get("oneOf", [])
+        kinds = [self.kind_of(self.name_of(part["$ref"])) for part in parts if "$ref" in part]
+        return any(set(part["enum"]) == set(kinds) for part in parts if "enum" in part)
+
     def kinds(self, name):
         """Returns the alternatives of a definition; empty if it is not a choice of kinds."""
         parts = [part.get("$ref") for part in self.definitions[name].get("oneOf", [])]
+        if self.may_be_a_name(name):
+            parts = [part for part in parts if part is not None]
         if not parts or None in parts:
             return []
         return [self.name_of(part) for part in parts]
@@ -315,7 +328,9 @@ def entry(schema, name, paths, anchors, pages):
             lines += ["Every algorithm has `kind`, which is required, and may have `label` (its name in results; default: the kind) and, all but",
                       "`collective`, `optimizer` ([own optimizer](#own-optimizer)). Its other keys:", ""]
         else:
-            lines += ["`kind` is required, and says which other keys there are:", ""]
+            alone = " A kind's name alone, such as `%s`, stands for an object without other keys." % json.dumps(one_of[1])
+            lines += ["`kind` is required, and says which other keys there are:" if not schema.may_be_a_name(name) else
+                      "`kind` is required in an object, and says which other keys there are." + alone, ""]
         for kind in kinds:
             lines += kind_entry(schema, name, kind, anchors, pages)
     elif "properties" in definition:

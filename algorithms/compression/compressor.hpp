@@ -41,8 +41,8 @@ struct Compressor {
     std::int64_t decode = 1;   // passes, per message
     bool lossless = false;     // decoded messages are what was sent, in the wire format
     bool majority = false;     // the aggregate is the vote of signs (exchange/majority_vote.hpp)
-    /// For a tensor: the size of a message, how many entries it holds, and the size of an exact sum of
-    /// n messages (null: that of one).
+    /// For a tensor: the size of a message, how many entries it holds, and the size of an exact sum
+    /// of n messages (null: that of one).
     std::function<std::int64_t(const Tensor&)> bits;
     std::function<std::int64_t(const Tensor&)> held = [](const Tensor& t) { return t.entries(); };
     std::function<std::int64_t(const Tensor&, int n)> bits_of_sum{};

@@ -25,9 +25,10 @@ Compressor make_half() {
     Compressor compressor;
     compressor.name = "fp16";
     compressor.aggregation = Aggregation::summable;
-    compressor.bits = [](const Tensor& tensor) {
-        const std::int64_t d = tensor.entries(); return 16 * d; };
-    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) { cast_to_half(x); };
+    compressor.bits = [](const Tensor& tensor) { return 16 * tensor.entries(); };
+    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) {
+        cast_to_half(x);
+    };
     return compressor;
 }
 

@@ -30,8 +30,7 @@ Compressor make_natural() {
     Compressor compressor;
     compressor.name = "natural";
     compressor.unbiased = true;
-    compressor.bits = [](const Tensor& tensor) {
-        const std::int64_t d = tensor.entries(); return 9 * d; };
+    compressor.bits = [](const Tensor& tensor) { return 9 * tensor.entries(); };
     compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& random) {
         for (double& v : x)
             if (v != 0 && std::isfinite(v))

@@ -27,9 +27,10 @@ void to_scaled_signs(std::span<double> x) {
 Compressor make_sign() {
     Compressor compressor;
     compressor.name = "sign";
-    compressor.bits = [](const Tensor& tensor) {
-        const std::int64_t d = tensor.entries(); return d; };
-    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) { to_signs(x); };
+    compressor.bits = [](const Tensor& tensor) { return tensor.entries(); };
+    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) {
+        to_signs(x);
+    };
     return compressor;
 }
 
@@ -37,9 +38,10 @@ Compressor make_scaled_sign() {
     Compressor compressor;
     compressor.name = "scaled-sign";
     compressor.encode = 2;
-    compressor.bits = [](const Tensor& tensor) {
-        const std::int64_t d = tensor.entries(); return d + 32; };
-    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) { to_scaled_signs(x); };
+    compressor.bits = [](const Tensor& tensor) { return tensor.entries() + 32; };
+    compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) {
+        to_scaled_signs(x);
+    };
     return compressor;
 }
 

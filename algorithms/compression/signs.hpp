@@ -7,9 +7,9 @@
 // contracts: |x - C(x)|^2 = (1 - |x|_1^2 / (d |x|_2^2)) |x|^2 if no entry is 0. Its sign(0) is that
 // of the dense simulation in released code; a packed bit would decode as +1.
 //
-// Passes: to encode one for sign, two for scaled sign (the norm, the signs); one to decode. Sources:
-// Bernstein et al., ICML 2018; Karimireddy, Rebjock, Stich, Jaggi, ICML 2019 (scaled); forms:
-// released code (sands-lab/grace, epfml/error-feedback-SGD).
+// Passes: to encode one for sign, two for scaled sign (the norm, the signs); one to decode.
+// Sources: Bernstein et al., ICML 2018; Karimireddy, Rebjock, Stich, Jaggi, ICML 2019 (scaled);
+// forms: released code (sands-lab/grace, epfml/error-feedback-SGD).
 #pragma once
 
 #include "algorithms/compression/compressor.hpp"

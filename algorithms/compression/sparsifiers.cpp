@@ -63,7 +63,8 @@ Compressor make_random(double density, bool unbiased, Draw draw) {
     compressor.unbiased = unbiased;
     compressor.draws_alike = true;
     compressor.held = [density](const Tensor& tensor) {
-        const std::int64_t d = tensor.entries(); return sparsified_entries(d, density); };
+        return sparsified_entries(tensor.entries(), density);
+    };
     compressor.bits = [density](const Tensor& tensor) {
         const std::int64_t d = tensor.entries();
         return value_bits * sparsified_entries(d, density);
@@ -102,7 +103,8 @@ Compressor make_top_k(double density) {
         if (is_dense(d)) return value_bits * d;
         return (value_bits + position_bits) * sparsified_entries(d, density);
     };
-    compressor.apply = [=](std::span<double> v, const Tensor& /*tensor*/, RandomStream& /*random*/) {
+    compressor.apply = [=](std::span<double> v, const Tensor& /*tensor*/,
+                           RandomStream& /*random*/) {
         if (!is_dense(static_cast<std::int64_t>(v.size()))) keep_largest(v, density);
     };
     return compressor;

@@ -10,12 +10,23 @@
 //
 //   bits of a tensor of d entries:   2 d + 32
 //
-// Each worker has its own M, so messages are gathered. If all use the largest of the workers' M (the
-// paper's scaler sharing), messages are integers of -1 .. 1 times M: they add up exactly, and a sum of n
-// takes ceil(log2(2 n + 1)) bits an entry. It costs more noise, because M is larger for most workers; the
-// rounding stays unbiased. Passes: three to encode (moments, maximum,
-// rounding), one to decode. Source: Wen et al., NeurIPS 2017; form: released code
-// (sands-lab/grace).
+// Each worker has its own M, so messages are gathered. With a shared scaler, all workers use the
+// largest of their M, tensor by tensor. Messages are then integers of -1, 0, 1 times the same M:
+// they add up exactly on their way, and
+//
+//   bits of the sum of n messages:   d ceil(log2(2 n + 1)) + 32
+//
+// Rounding stays unbiased, with a larger variance, |x_i| (M - |x_i|), for workers whose own M is
+// smaller. A sum is charged at its final width from the first hop on.
+//
+// Passes: three to encode (moments, maximum, rounding), one to decode.
+//
+// Sources: Wen et al., "TernGrad", NeurIPS 2017 (rule, clipping, scalers by layer, "scaler sharing"
+// and the width of the sum); sands-lab/grace for M = max |x_i| of what was clipped. The authors'
+// released code (wenwei202/terngrad, inception_train.py) shares scalers, too, but takes M = 2.5
+// sigma, and clips at the shared M instead of each worker's own. It sends the last layer's weights
+// and biases in 32 bits ("leave_out": [-2, -1]), and by a script of theirs all tensors below 9,217
+// entries.
 #pragma once
 
 #include "algorithms/compression/compressor.hpp"

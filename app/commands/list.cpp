@@ -29,9 +29,10 @@ int list(const std::string& what, bool json) {
 Command list_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand("list", "say what can be named in a scenario");
     const auto what = std::make_shared<std::string>();
-    parser.add_option("WHAT", *what,
-                      "algorithms, fabrics, compressors, combinations, mixings, models, data, "
-                      "profiles, devices, links or collectives");
+    parser.add_option(
+        "WHAT", *what,
+        "algorithms, fabrics, compressors, codecs, combinations, mixings, models, data, "
+        "profiles, devices, links or collectives");
     const auto json = std::make_shared<bool>();
     parser.add_flag("--json", *json, "the algorithms as JSON: families, keys, what a failure does");
     return {&parser, [what, json] { return list(*what, *json); }};

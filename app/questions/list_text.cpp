@@ -12,10 +12,14 @@
 #include "app/json/resources.hpp"
 #include "app/questions/combinations.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/compressors.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
+#include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/devices.hpp"
+#include "app/scenario/workload/models.hpp"
 #include "app/scenario/workload/profiles.hpp"
 
 namespace paceline {
@@ -170,6 +174,13 @@ std::string list_compressors() {
     return text;
 }
 
+std::string list_codecs() {
+    std::string text = "  the \"codec\" of an algorithm that exchanges gradients or models\n";
+    for (const CodecEntry& entry : codec_table())
+        text += entry_with_keys(entry.name, entry.summary, codec_keys(entry.name));
+    return text;
+}
+
 std::string list_collectives() {
     return "  n workers, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n"
            "  all_reduce  ring                2(n-1) (L + ceil(S/n)/B)\n"
@@ -206,6 +217,7 @@ struct List {
 constexpr auto lists = std::to_array<List>({{"algorithms", &list_algorithms},
                                             {"fabrics", &list_fabrics},
                                             {"compressors", &list_compressors},
+                                            {"codecs", &list_codecs},
                                             {"combinations", &list_combinations},
                                             {"mixings", &list_mixings},
                                             {"models", &list_models},

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/cluster/cluster_memory.hpp"
 #include "sim/engine/split_mix64.hpp"
 
@@ -168,6 +169,7 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
         p->refuse("nothing is trained by a job beside the main one");
     job.algorithm =
         read_algorithm(algorithm, {{job.cluster.workers, job.cluster.devices_per_node}, {}});
+    check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
     if (const auto p = read.optional("stop")) {
         const ObjectReader stop(*p, stop_key_table);
@@ -307,6 +309,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
                        scenario.algorithm);
     if (scenario.training && !scenario.algorithm.trains)
         algorithm.refuse("trains nothing, and the workload has a \"model\"; give it a \"profile\"");
+    check_left_out(algorithm, *scenario.workload.layout,
+                   scenario.training ? scenario.training->model.layout.get() : nullptr);
     check_density_of_stand_in(scenario, algorithm);
     check_servers(scenario, algorithm);
     const ObjectReader stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),

@@ -37,20 +37,27 @@ LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end) {
     return std::make_shared<const Layout>(std::move(parts));
 }
 
+std::vector<std::size_t> chosen_tensors(const Layout& layout, const TensorChoice& choice) {
+    const std::vector<Tensor>& tensors = layout.tensors();
+    std::vector<std::size_t> chosen;
+    if (const auto* const name = std::get_if<std::string>(&choice)) {
+        const std::string layer = *name + ".";
+        for (std::size_t j = 0; j < tensors.size(); ++j)
+            if (tensors[j].name == *name || tensors[j].name.starts_with(layer)) chosen.push_back(j);
+        return chosen;
+    }
+    const auto count = static_cast<std::int64_t>(tensors.size());
+    const std::int64_t place = std::get<std::int64_t>(choice);
+    if (place >= -count && place < count)
+        chosen.push_back(static_cast<std::size_t>(place < 0 ? place + count : place));
+    return chosen;
+}
+
 LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>& choices) {
     if (choices.empty()) return layout;
     std::vector<Tensor> tensors = layout->tensors();
-    const auto count = static_cast<std::int64_t>(tensors.size());
-    for (const TensorChoice& choice : choices) {
-        if (const auto* const name = std::get_if<std::string>(&choice)) {
-            for (Tensor& tensor : tensors)
-                if (tensor.name == *name) tensor.left_out = true;
-            continue;
-        }
-        std::int64_t place = std::get<std::int64_t>(choice);
-        if (place < 0) place += count;
-        if (place >= 0 && place < count) tensors[static_cast<std::size_t>(place)].left_out = true;
-    }
+    for (const TensorChoice& choice : choices)
+        for (const std::size_t j : chosen_tensors(*layout, choice)) tensors[j].left_out = true;
     return std::make_shared<const Layout>(std::move(tensors));
 }
 

@@ -42,15 +42,19 @@ class Layout {
 
 using LayoutPtr = std::shared_ptr<const Layout>;
 
-/// Returns the entries [begin, end) of a layout as a layout of their own. Whole tensors keep their names
-/// and shapes; of a tensor that is cut, n entries become a matrix of 1 x n if it has two dimensions or
-/// more, else a tensor of one dimension.
+/// Returns the entries [begin, end) of a layout as a layout of their own. Whole tensors keep their
+/// names and shapes; of a tensor that is cut, n entries become a matrix of 1 x n if it has two
+/// dimensions or more, else a tensor of one dimension.
 LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end);
 
-/// A tensor by its name, or by its place: 0, 1, ... from the first layer on, or -1, -2, ... from the last.
+/// Tensors by name: "fc.weight" is one, "fc" the tensors of that layer, whose names begin with "fc.".
+/// Or one by place: 0, 1, ... from the first layer on, or -1, -2, ... from the last.
 using TensorChoice = std::variant<std::string, std::int64_t>;
 
-/// Returns the layout with these tensors left out of compression. Choices that name no tensor have no
+/// Returns the indices of the chosen tensors, ascending; none if there are no such tensors.
+std::vector<std::size_t> chosen_tensors(const Layout& layout, const TensorChoice& choice);
+
+/// Returns the layout with these tensors left out of compression. Choices of no tensor have no
 /// effect.
 LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>& choices);
 

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,7 +76,6 @@ void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOpti
     if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
 }
 
-
 constexpr auto own_codecs = std::to_array<CodecEntry>({
     {"none", "entries as they are, in the wire format"},
     {"power-sgd", "factors of low rank, two sums; its own error feedback"},
@@ -86,18 +90,72 @@ std::vector<CodecEntry> join_codecs() {
     return all;
 }
 
+constexpr std::int64_t most_tensors = 1'000'000;
+
+TensorChoice read_choice(const Place& place) {
+    if (place.json->is_string()) return as_string(place);
+    if (!place.json->is_number_integer())
+        place.refuse("is no tensor; write its name, or its place: 0 is the first, -1 the last");
+    return as_integer(place, -most_tensors, most_tensors);
+}
+
 std::vector<TensorChoice> read_choices(const Place& place) {
     if (!place.json->is_array())
-        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8.weight\", -1]");
+        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8\", -1]");
     std::vector<TensorChoice> choices;
-    for (std::size_t i = 0; i < place.json->size(); ++i) {
-        const Place one{&(*place.json)[i], place.file, fmt::format("{}[{}]", place.path, i)};
-        if (one.json->is_string())
-            choices.emplace_back(as_string(one));
-        else
-            choices.emplace_back(as_integer(one, -1'000'000, 1'000'000));
-    }
+    for (std::size_t i = 0; i < place.json->size(); ++i)
+        choices.push_back(read_choice(place.element(i)));
     return choices;
+}
+
+bool has(const Layout& layout, const TensorChoice& choice) {
+    return !chosen_tensors(layout, choice).empty();
+}
+
+// Returns the names of tensors, and then those of their layers.
+std::vector<std::string_view> names_of_parts(const std::vector<Tensor>& tensors) {
+    std::vector<std::string_view> names = names_of(tensors);
+    for (const Tensor& tensor : tensors) {
+        const std::size_t dot = tensor.name.rfind('.');
+        if (dot != std::string::npos) names.push_back(std::string_view(tensor.name).substr(0, dot));
+    }
+    return names;
+}
+
+[[noreturn]] void refuse_choice(const Place& place, const TensorChoice& choice,
+                                const Layout& layout) {
+    const std::vector<Tensor>& tensors = layout.tensors();
+    if (const auto* const at = std::get_if<std::int64_t>(&choice))
+        place.refuse(
+            fmt::format("{} is no place of a tensor; the model has {}, from 0 to {}, or "
+                        "from -{} to -1",
+                        *at, tensors.size(), tensors.size() - 1, tensors.size()));
+    const std::string_view name = std::get<std::string>(choice);
+    const std::string_view meant = nearest(name.substr(0, 100), names_of_parts(tensors));
+    place.refuse(fmt::format(
+        "\"{}\" is no tensor or layer of the model; {}it has {}, from \"{}\" to \"{}\"",
+        name.substr(0, 100), meant.empty() ? "" : fmt::format("did you mean \"{}\"? ", meant),
+        tensors.size(), tensors.front().name, tensors.back().name));
+}
+
+// Codecs that have no error feedback to choose, and why.
+struct OwnMemory {
+    std::string_view codec;
+    std::string_view why;
+};
+constexpr auto own_memories = std::to_array<OwnMemory>({
+    {"none", "what is sent as it is leaves no error"},
+    {"power-sgd", "it always adds what its factors leave out to the next gradient"},
+    {"dgc", "what it does not send accumulates at the worker, see \"accumulation\""},
+    {"one-bit", "its workers and owners always keep their errors"},
+});
+
+void check_memory_of_codec(const Place& place, std::string_view kind) {
+    const auto own = std::ranges::find(own_memories, kind, &OwnMemory::codec);
+    const auto key = place.json->find("error_feedback");
+    if (own == own_memories.end() || key == place.json->end()) return;
+    place.child("error_feedback", *key)
+        .refuse(fmt::format("is not for \"{}\": {}; leave it out", kind, own->why));
 }
 
 // Reads what is specific to a kind of codec.
@@ -144,6 +202,7 @@ Codec read_codec(const Place& place, const AlgorithmInput& in) {
     }
     const Place kind = kind_of(place, "a codec", names);
     const std::string_view name = codec_table()[as_name(kind, "a codec", names)].name;
+    check_memory_of_codec(place, name);
     const ObjectReader read(place, codec_keys(name));
     Codec codec = read_coder(read, name, in);
     if (name != "none") {
@@ -151,6 +210,22 @@ Codec read_codec(const Place& place, const AlgorithmInput& in) {
         if (const auto p = read.optional("leave_out")) codec.leave_out = read_choices(*p);
     }
     return codec;
+}
+
+void check_left_out(const Place& algorithm, const Layout& layout, const Layout* stand_in) {
+    const auto whole = [](const Place& object, std::string_view key) -> std::optional<Place> {
+        if (!object.json->is_object() || !object.json->contains(key)) return std::nullopt;
+        return object.child(key, object.json->at(key));
+    };
+    const std::optional<Place> codec = whole(algorithm, "codec");
+    const std::optional<Place> choices = codec ? whole(*codec, "leave_out") : std::nullopt;
+    if (!choices) return;
+    for (std::size_t i = 0; i < choices->json->size(); ++i) {
+        const Place place = choices->element(i);
+        const TensorChoice choice = read_choice(place);
+        if (has(layout, choice) || (stand_in != nullptr && has(*stand_in, choice))) continue;
+        refuse_choice(place, choice, layout);
+    }
 }
 
 DgcOptions read_dgc_options(const ObjectReader& read, const Optimizer& optimizer) {
@@ -168,12 +243,10 @@ void read_sparse_messages(const ObjectReader& read, double& density, DensityLaw&
     if (const auto p = read.optional("density")) density = as_density(*p);
     if (const auto p = read.optional("density_law"))
         law = as_choice(*p, "a density law", density_laws);
-    if (const auto p = read.optional("encoding"))
-        format = as_choice(*p, "an encoding", encodings);
+    if (const auto p = read.optional("encoding")) format = as_choice(*p, "an encoding", encodings);
     if (const auto p = read.optional("selection"))
         selection.method = as_choice(*p, "a way to select", selections);
-    if (const auto p = read.optional("selection_step"))
-        selection.per_comparison = as_duration(*p);
+    if (const auto p = read.optional("selection_step")) selection.per_comparison = as_duration(*p);
 }
 
 }  // namespace paceline

@@ -20,7 +20,7 @@ struct CodecEntry {
     std::string_view summary;
 };
 
-/// Returns all codecs: compressors first.
+/// Returns all codecs, the compressors last.
 std::span<const CodecEntry> codec_table();
 
 /// Returns the keys that the object of a codec can have.
@@ -28,6 +28,10 @@ Keys codec_keys(std::string_view name);
 
 /// Reads a codec's name or object. Throws ConfigError.
 Codec read_codec(const Place& place, const AlgorithmInput& in);
+
+/// Throws ConfigError if an algorithm's codec leaves out a tensor that the model does not have. A net
+/// that trains in place of the model may have it instead; null: there is none.
+void check_left_out(const Place& algorithm, const Layout& layout, const Layout* stand_in);
 
 /// Read the options of DGC, and those that it shares with gradient dropping.
 DgcOptions read_dgc_options(const ObjectReader& read, const Optimizer& optimizer);

@@ -133,7 +133,7 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
         options.coding = codec->coding;
     } else {
         options.compressor =
-            read_compressor(read.required("compressor", "such as {\"kind\": \"top-k\"}"));
+            read_compressor_of_own(read.required("compressor", "such as {\"kind\": \"top-k\"}"));
         options.coding = read_coding(read);
     }
     if (const auto p = read.optional("consensus_step"))

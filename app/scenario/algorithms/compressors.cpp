@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/compression/columns.hpp"
 #include "algorithms/compression/eight_bit.hpp"
@@ -54,12 +55,11 @@ Compressor read_qsgd(const ObjectReader& read) {
     return make_qsgd(options);
 }
 
-constexpr auto scalers =
-    std::to_array<Spelling<bool>>({{"own", false}, {"shared", true}});
+constexpr auto scalers = std::to_array<Spelling<bool>>({{"own", false}, {"shared", true}});
 
 Compressor read_terngrad(const ObjectReader& read) {
     const auto p = read.optional("scaler");
-    return p && as_choice(*p, "whose scaler", scalers) ? make_shared_terngrad() : make_terngrad();
+    return p && as_choice(*p, "a kind of scaler", scalers) ? make_shared_terngrad() : make_terngrad();
 }
 
 Compressor read_sign(const ObjectReader& read) {
@@ -89,8 +89,7 @@ constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
      &read_random_block},
     {"qsgd", "levels of a bucket's norm: d ceil(log2(2 levels + 1)) + 32 ceil(d / bucket) bits",
      &read_qsgd},
-    {"terngrad", "-M, 0 or M by chance, M the largest entry: 2 d + 32 bits",
-     &read_terngrad},
+    {"terngrad", "-M, 0 or M by chance, M the largest entry: 2 d + 32 bits", &read_terngrad},
     {"sign", "1 or -1: d bits", &read_sign},
     {"scaled-sign", "the mean size with the sign: d + 32 bits", &read_plain<&make_scaled_sign>},
     {"natural", "a power of two by chance: 9 d bits", &read_plain<&make_natural>},
@@ -115,6 +114,18 @@ Compressor read_compressor(const Place& place) {
     const Place kind = kind_of(place, "a compressor", names);
     const CompressorEntry& entry = compressor_kinds[as_name(kind, "a compressor", names)];
     return entry.read(ObjectReader(place, compressor_keys(entry)));
+}
+
+Compressor read_compressor_of_own(const Place& place) {
+    Compressor compressor = read_compressor(place);
+    const auto refuse = [&](const char* key) {
+        place.child(key, place.json->at(key))
+            .refuse(
+                "is for methods whose messages go to all workers, such as \"sgd\"; leave it out");
+    };
+    if (compressor.majority) refuse("majority");
+    if (compressor.scaler) refuse("scaler");
+    return compressor;
 }
 
 Compressor read_compressor_options(const ObjectReader& read, std::string_view name) {

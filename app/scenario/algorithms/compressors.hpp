@@ -26,6 +26,9 @@ Keys compressor_keys(const CompressorEntry& entry);
 /// Throws ConfigError.
 Compressor read_compressor(const Place& place);
 
+/// The same for a method whose messages do not go to all workers: refuses votes and shared scalers.
+Compressor read_compressor_of_own(const Place& place);
+
 /// Reads the options of a compressor of the table from an object that may have other keys, too.
 Compressor read_compressor_options(const ObjectReader& read, std::string_view name);
 

@@ -98,7 +98,7 @@ void read_upload(const ObjectReader& read, const AlgorithmInput& in, FedavgOptio
     }
     options.coding = read_coding(read);
     if (const auto p = read.optional("compressor")) {
-        options.compressor = read_compressor(*p);
+        options.compressor = read_compressor_of_own(*p);
         options.error_feedback = !options.compressor->unbiased;
         if (options.compressor->draws_alike)
             p->refuse("draws the same positions on all clients; use one that draws its own");

@@ -6,9 +6,12 @@
 #include <Eigen/Core>
 #include <doctest/doctest.h>
 
+#include "algorithms/compression/columns.hpp"
 #include "algorithms/compression/compressor.hpp"
+#include "algorithms/compression/eight_bit.hpp"
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/natural.hpp"
+#include "algorithms/compression/none.hpp"
 #include "algorithms/compression/qsgd.hpp"
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/compression/sparsifiers.hpp"
@@ -117,7 +120,8 @@ TEST_CASE("compressors: TernGrad cuts off at 2.5 standard deviations of the popu
 TEST_CASE("compressors: vectors of zeros and of one entry survive all of them") {
     for (const Compressor& compressor :
          {make_top_k(0.1), make_random_k(0.1, false), make_random_block(0.1, false),
-          make_qsgd({4, 3}), make_terngrad(), make_scaled_sign(), make_natural(), make_half()}) {
+          make_qsgd({4, 3}), make_terngrad(), make_scaled_sign(), make_natural(), make_half(),
+          make_none(), make_eight_bit(), make_eight_bit({2}), make_columns()}) {
         CAPTURE(compressor.name);
         RandomStream random = stream(1);
 
@@ -302,7 +306,7 @@ TEST_CASE("compressors: bits are those of the formulas, tensor by tensor, for od
         std::int64_t bits = 0;
         for (const std::int64_t d : sizes) {
             CAPTURE(d);
-            CHECK(compressor.bits({"x", {d}}) == formula(d));
+            CHECK(compressor.bits(tensor_of(d)) == formula(d));
             bits += formula(d);
         }
         CHECK(message_bits(compressor, layout) == bits);
@@ -331,6 +335,22 @@ TEST_CASE("compressors: bits are those of the formulas, tensor by tensor, for od
     check(make_scaled_sign(), [](std::int64_t d) { return d + 32; });
     check(make_natural(), [](std::int64_t d) { return 9 * d; });
     check(make_half(), [](std::int64_t d) { return 16 * d; });
+    check(make_none(), [](std::int64_t d) { return 32 * d; });
+    check(make_eight_bit(), [](std::int64_t d) { return 8 * d + 64; });
+    check(make_columns(), [](std::int64_t d) { return 32 * ((d + 31) / 32 + 2); });
+}
+
+TEST_CASE("compressors: no compression changes nothing, adds up and costs no pass") {
+    const Compressor none = make_none();
+    const Layout layout({{"a", {100}}});
+    const Eigen::VectorXd x = normal_vector(1, 100);
+    RandomStream random = stream(1);
+
+    CHECK(decoded(none, x, random) == x);
+    CHECK(none.lossless);
+    CHECK(none.aggregation == Aggregation::summable);
+    CHECK(encoding_time(none, {Duration{7}}, layout).count() == 0);
+    CHECK(decoding_time(none, {Duration{7}}, layout, 3).count() == 0);
 }
 
 TEST_CASE("compressors: a vector is compressed tensor by tensor") {
@@ -359,6 +379,67 @@ TEST_CASE("compressors: coding takes passes over all entries, and over those of 
     CHECK(decoding_time(make_top_k(0.1), cost, layout, 3).count() == 3 * 11 * 7);
     CHECK(decoding_time(make_qsgd({}), cost, layout, 3).count() == 3 * 110 * 7);
     CHECK(encoding_time(make_random_block(0.1, false), cost, layout).count() == 0);
+}
+
+std::vector<Compressor> every_compressor() {
+    return {make_none(),       make_half(),
+            make_top_k(0.2),   make_random_k(0.2, false),
+            make_natural(),    make_random_block(0.2, true),
+            make_sign(),       make_scaled_sign(),
+            make_terngrad(),   make_shared_terngrad(),
+            make_qsgd({4, 3}), make_eight_bit({5}),
+            make_columns()};
+}
+
+TEST_CASE("compressors, property: tensors that are left out pass unchanged, in 32 bits an entry") {
+    const LayoutPtr all = small_layout();
+    for (const Compressor& compressor : every_compressor())
+        for (unsigned left = 0; left < 16; ++left) {
+            CAPTURE(compressor.name);
+            CAPTURE(left);
+            std::vector<TensorChoice> choices;
+            std::int64_t bits = 0;
+            std::int64_t sum_bits = 0;
+            std::int64_t encoded = 0;
+            std::int64_t held = 0;
+            for (std::size_t j = 0; j < 4; ++j) {
+                const Tensor& tensor = all->tensors()[j];
+                if ((left >> j & 1U) != 0) {
+                    choices.emplace_back(tensor.name);
+                    bits += 32 * tensor.entries();
+                    sum_bits += 32 * tensor.entries();
+                    continue;
+                }
+                bits += compressor.bits(tensor);
+                sum_bits += compressor.bits_of_sum ? compressor.bits_of_sum(tensor, 9)
+                                                   : compressor.bits(tensor);
+                encoded += tensor.entries();
+                held += compressor.held(tensor);
+            }
+            const LayoutPtr layout = with_left_out(all, choices);
+            const Eigen::VectorXd x = normal_vector(left, 26);
+            Vector v(layout, x);
+            RandomStream random = stream(left);
+            RandomStream same = stream(left);
+
+            compress(compressor, v, random);
+
+            for (std::size_t j = 0; j < 4; ++j) {
+                const std::int64_t d = all->tensors()[j].entries();
+                Eigen::VectorXd part = x.segment(all->offset(j), d);
+                if ((left >> j & 1U) == 0)
+                    compressor.apply({part.data(), static_cast<std::size_t>(d)}, all->tensors()[j],
+                                     same);
+                CHECK(v.values().segment(all->offset(j), d) == part);
+            }
+            CHECK(message_bits(compressor, *layout) == bits);
+            CHECK(sum_bytes(compressor, *layout, 9).count == (sum_bits + 7) / 8);
+            const CodingCost cost{Duration{3}};
+            CHECK(encoding_time(compressor, cost, *layout, 2).count() ==
+                  (compressor.encode + 2) * encoded * 3);
+            CHECK(decoding_time(compressor, cost, *layout, 4).count() ==
+                  4 * compressor.decode * held * 3);
+        }
 }
 
 }  // namespace

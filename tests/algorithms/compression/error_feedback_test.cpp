@@ -5,8 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include "algorithms/compression/columns.hpp"
+#include "algorithms/compression/eight_bit.hpp"
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/natural.hpp"
+#include "algorithms/compression/none.hpp"
 #include "algorithms/compression/qsgd.hpp"
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/compression/sparsifiers.hpp"
@@ -29,7 +32,10 @@ std::vector<Compressor> every_compressor() {
             make_sign(),
             make_scaled_sign(),
             make_natural(),
-            make_half()};
+            make_half(),
+            make_none(),
+            make_eight_bit({5}),
+            make_columns()};
 }
 
 TEST_CASE("error feedback, property: what was sent and what is left add up to what was given") {
@@ -69,6 +75,26 @@ TEST_CASE("error feedback: what is not sent accumulates until it is") {
     CHECK(second.values() == Eigen::VectorXd{{0, 6, 0, 0}});
     CHECK(third.values() == Eigen::VectorXd{{8, 0, 0, 0}});
     CHECK(e.values() == Eigen::VectorXd{{0, 3, 6, 3}});
+}
+
+TEST_CASE("error feedback, property: tensors that are left out leave no error") {
+    for (const Compressor& compressor : every_compressor())
+        for (unsigned seed = 0; seed < 10; ++seed) {
+            CAPTURE(compressor.name);
+            CAPTURE(seed);
+            const LayoutPtr layout = with_left_out(small_layout(), {"conv.bias", -2});
+            RandomStream random = RandomStreams(seed).stream("test");
+            Vector e(layout, Eigen::VectorXd::Zero(26));
+            for (unsigned k = 0; k < 3; ++k) {
+                const Eigen::VectorXd g = normal_vector(100 * seed + k, 26);
+
+                const Vector sent = compress_with_feedback(compressor, {layout, g}, e, random);
+
+                CHECK(sent.values().segment(12, 4) == g.segment(12, 4));
+                CHECK(sent.values().segment(16, 8) == g.segment(16, 8));
+                CHECK(e.values().segment(12, 12).isZero(0));
+            }
+        }
 }
 
 TEST_CASE("error feedback: without values it does nothing") {

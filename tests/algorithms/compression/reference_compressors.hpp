@@ -24,10 +24,14 @@ inline Eigen::VectorXd normal_vector(unsigned seed, Eigen::Index entries) {
     return x;
 }
 
+inline Tensor tensor_of(std::int64_t entries) {
+    return {"x", {entries}};
+}
+
 /// Returns what receivers decode from one tensor.
 inline Eigen::VectorXd decoded(const Compressor& compressor, Eigen::VectorXd x,
                                RandomStream& random) {
-    compressor.apply({x.data(), static_cast<std::size_t>(x.size())}, {"x", {x.size()}}, random);
+    compressor.apply({x.data(), static_cast<std::size_t>(x.size())}, tensor_of(x.size()), random);
     return x;
 }
 

@@ -38,7 +38,7 @@ const Json timing = Json::parse(R"({
     "stop": {"iterations": 3}})");
 
 // Where an object of a definition occurs, and what else must be present for its keys to matter. The
-// same definition may occur in several rows. Algorithms, data and compressors need no row.
+// same definition may occur in several rows. Algorithms, data, compressors and codecs need no row.
 struct Stage {
     const char* definition;
     const char* pointer;
@@ -326,6 +326,19 @@ std::vector<Case> cases_of_compressor(const std::string& kind) {
     return {{scenario, Json::json_pointer("/algorithm/compressor")}};
 }
 
+std::vector<Case> cases_of_codec(const std::string& kind) {
+    std::vector<Case> cases;
+    for (Json scenario : {training, timing}) {
+        scenario["algorithm"] = {{"kind", "sgd"}, {"codec", {{"kind", kind}}}};
+        if (kind == "dgc") scenario["algorithm"]["codec"]["density"] = 0.1;
+        cases.push_back({scenario, Json::json_pointer("/algorithm/codec")});
+        if (kind != "dgc" || scenario.at("workload").contains("profile")) continue;
+        scenario["optimizer"]["weight_decay"] = 0.1;
+        cases.push_back({scenario, Json::json_pointer("/algorithm/codec")});
+    }
+    return cases;
+}
+
 bool is_algorithm(const std::string& definition) {
     const Json& all = scenario_schema().at("definitions").at("algorithm").at("oneOf");
     return std::ranges::any_of(
@@ -335,6 +348,7 @@ bool is_algorithm(const std::string& definition) {
 std::vector<Case> cases_of(const std::string& definition) {
     if (definition.starts_with("data-")) return cases_of_data(definition.substr(5));
     if (definition.starts_with("compressor-")) return cases_of_compressor(definition.substr(11));
+    if (definition.starts_with("codec-")) return cases_of_codec(definition.substr(6));
     std::vector<Case> cases;
     const auto add = [&](const Json& patch, const char* pointer) {
         for (const Json& base : {training, timing}) {

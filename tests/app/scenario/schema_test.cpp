@@ -15,6 +15,7 @@
 
 #include "app/json/names.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/compressors.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/cluster/access.hpp"
@@ -93,11 +94,13 @@ std::set<std::string> properties(const std::string& definition) {
     return names;
 }
 
-// Returns the names behind "$ref" in the alternatives of a definition.
+// Returns the names behind "$ref" in the alternatives of a definition. A list of names stands for
+// those of them that need no more keys.
 std::set<std::string> alternatives(const std::string& definition) {
     std::set<std::string> names;
     for (const Json& one : scenario_schema().at("definitions").at(definition).at("oneOf"))
-        names.insert(fs::path(one.at("$ref").get<std::string>()).filename().string());
+        if (!one.contains("enum"))
+            names.insert(fs::path(one.at("$ref").get<std::string>()).filename().string());
     return names;
 }
 
@@ -266,6 +269,36 @@ TEST_CASE("schema: the compressors are those of the reader") {
     check_names("compressor", compressor_table());
 }
 
+TEST_CASE("schema: the codecs are those of the reader, by name or with options") {
+    const Json& all = scenario_schema().at("definitions").at("codec").at("oneOf");
+
+    check_names("codec", codec_table());
+    CHECK(as_set(all.front().at("enum").get<std::vector<std::string>>()) ==
+          as_set(names_of(codec_table())));
+    for (const CodecEntry& entry : codec_table()) {
+        CAPTURE(entry.name);
+        CHECK(as_set(codec_keys(entry.name)) == properties(fmt::format("codec-{}", entry.name)));
+        CHECK(as_set(codec_keys(entry.name)).contains("leave_out") == (entry.name != "none"));
+    }
+}
+
+TEST_CASE("schema: a compressor as a codec has its keys, with the same values, and those of all") {
+    const Json& definitions = scenario_schema().at("definitions");
+    for (const CompressorEntry& entry : compressor_table()) {
+        CAPTURE(entry.name);
+        const std::string compressor = fmt::format("compressor-{}", entry.name);
+        const std::string codec = fmt::format("codec-{}", entry.name);
+        std::set<std::string> keys = properties(compressor);
+        for (const std::string& key : keys) {
+            CAPTURE(key);
+            CHECK(definitions.at(compressor).at("properties").at(key) ==
+                  definitions.at(codec).at("properties").at(key));
+        }
+        keys.insert({"error_feedback", "coding_step", "leave_out"});
+        CHECK(properties(codec) == keys);
+    }
+}
+
 // Keys of algorithms come from the schema; every_algorithm_test.cpp checks that they are read.
 TEST_CASE("schema: the algorithms are those of the reader") {
     CHECK(as_set(names_of(algorithm_table())) == alternatives("algorithm"));
@@ -395,6 +428,9 @@ TEST_CASE("schema: paths lead through references and through every kind") {
                              "algorithm.warm_up.densities",
                              "algorithm.compressor.density",
                              "algorithm.compressor.levels",
+                             "algorithm.codec.scaler",
+                             "algorithm.codec.warm_up.densities",
+                             "algorithm.codec.leave_out",
                              "algorithm.consensus_step",
                              "workload.gradient",
                              "stop.time",
