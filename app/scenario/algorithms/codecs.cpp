@@ -76,17 +76,18 @@ void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOpti
     if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
 }
 
+constexpr CodecEntry no_codec{"none", "entries as they are, in the wire format"};
 constexpr auto own_codecs = std::to_array<CodecEntry>({
-    {"none", "entries as they are, in the wire format"},
     {"power-sgd", "factors of low rank, two sums; its own error feedback"},
     {"dgc", "the largest accumulated entries; velocities and residuals stay with the worker"},
     {"one-bit", "signs and one scale per buffer, encoded by workers and owners (DeepSpeed)"},
 });
 
 std::vector<CodecEntry> join_codecs() {
-    std::vector<CodecEntry> all(own_codecs.begin(), own_codecs.end());
+    std::vector<CodecEntry> all{no_codec};
     for (const CompressorEntry& entry : compressor_table())
         all.push_back({entry.name, entry.summary});
+    all.insert(all.end(), own_codecs.begin(), own_codecs.end());
     return all;
 }
 

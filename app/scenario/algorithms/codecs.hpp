@@ -20,7 +20,7 @@ struct CodecEntry {
     std::string_view summary;
 };
 
-/// Returns all codecs, the compressors last.
+/// Returns all codecs: none, the compressors, and those with a memory of their own.
 std::span<const CodecEntry> codec_table();
 
 /// Returns the keys that the object of a codec can have.

@@ -45,6 +45,7 @@ TEST_CASE("shared TernGrad, property: a worker's scaler is its largest clipped e
 
 TEST_CASE("shared TernGrad, property: messages of n workers add up to integers of -n to n") {
     const Compressor shared = make_shared_terngrad();
+    double greatest = 0;
     for (unsigned seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         const int n = 2 + static_cast<int>(seed % 7);
@@ -64,8 +65,9 @@ TEST_CASE("shared TernGrad, property: messages of n workers add up to integers o
 
         CHECK((sum == sum.round()).all());
         CHECK(sum.abs().maxCoeff() <= n);
-        CHECK(sum.abs().maxCoeff() > 1);
+        greatest = std::max(greatest, sum.abs().maxCoeff());
     }
+    CHECK(greatest > 2);
 }
 
 TEST_CASE("shared TernGrad, property: it is unbiased at any larger scaler, with its variance") {
@@ -87,7 +89,7 @@ TEST_CASE("shared TernGrad, property: it is unbiased at any larger scaler, with 
                 squares += (c.array() - clipped(x)).square().sum() / draws;
             }
 
-            const Eigen::ArrayXd variance = clipped(x).abs() * (scaler - clipped(x).abs());
+            const Eigen::ArrayXd variance = clipped(x).abs() * (scaler - clipped(x).abs()).max(0);
             CHECK(((mean - clipped(x)).abs() <= 5 * (variance / draws).sqrt() + 12 * scaler / draws)
                       .all());
             CHECK(squares == doctest::Approx(variance.sum()).epsilon(0.03));
