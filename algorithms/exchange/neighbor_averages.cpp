@@ -45,6 +45,11 @@ Task<> NeighborAverages::code(const Layout& charged, std::int64_t messages) {
                                decoding_time(compressor, cost, charged, messages)));
 }
 
+// By machine only the leaders code, when they have the mean of their machine.
+Task<> NeighborAverages::code_own(const Piece& piece) {
+    if (options_.transport.machines == ByMachine::flat) co_await code(*piece.charged, 1);
+}
+
 Task<Vector> NeighborAverages::by_leaders(const Piece& piece, Vector part) {
     const Resource::Lease turn = co_await turns_.acquire();
     const int devices = options_.transport.devices;
@@ -63,8 +68,7 @@ Task<Vector> NeighborAverages::by_leaders(const Piece& piece, Vector part) {
     }
     co_return co_await self_.combine(
         std::move(mean), [dense](const Rank& rank) { return broadcast_from_first(rank, dense); },
-        [](const Round<Vector>& round) { return round.of(0); }, group,
-        "broadcast inside machines");
+        [](const Round<Vector>& round) { return round.of(0); }, group, "broadcast inside machines");
 }
 
 // Takes its place among the rounds now, and does the rest when it is awaited.
@@ -74,7 +78,7 @@ Task<Vector> NeighborAverages::begin(const Piece& piece, Vector part) {
 }
 
 Task<Vector> NeighborAverages::joined(std::vector<Task<Vector>> parts, Vector sum) {
-    for (const Piece& piece : pieces_) co_await code(*piece.charged, 1);
+    for (const Piece& piece : pieces_) co_await code_own(piece);
     std::vector<Pending<Vector>> under_way;
     under_way.reserve(parts.size());
     for (Task<Vector>& part : parts) under_way.push_back(self_.start(std::move(part)));
@@ -110,7 +114,7 @@ Task<Vector> NeighborAverages::average_behind_gradient(const Vector& x, Make mak
     for (const Piece& piece : pieces_) {
         co_await backward.completed(piece.bucket);
         Vector part = make(piece, part_of(backward.gradient(), piece));
-        co_await code(*piece.charged, 1);
+        co_await code_own(piece);
         under_way.push_back(self_.start(begin(piece, std::move(part))));
     }
     for (std::size_t i = 0; i < under_way.size(); ++i)

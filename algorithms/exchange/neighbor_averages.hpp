@@ -49,6 +49,7 @@ class NeighborAverages {
     [[nodiscard]] Vector encoded(Vector v) const;
     [[nodiscard]] Bytes weigh(const Layout& charged) const;
     Task<> code(const Layout& charged, std::int64_t messages);
+    Task<> code_own(const Piece& piece);
     Task<Vector> begin(const Piece& piece, Vector part);
     Task<Vector> by_leaders(const Piece& piece, Vector part);
     Task<Vector> joined(std::vector<Task<Vector>> parts, Vector sum);

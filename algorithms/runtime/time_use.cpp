@@ -199,7 +199,7 @@ void TimeAccounts::enter(const Open& part) {
     ++round.entered;
     round.last = part.begun;
     if (!part.round.on) return;
-    round.of_member.resize(part.round.members, never);
+    round.of_member.resize(uses_.size(), never);  // members may be some of the workers
     round.of_member[static_cast<std::size_t>(part.host - first_host_)] = part.begun;
 }
 
