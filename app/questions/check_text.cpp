@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "app/json/printable.hpp"
 #include "app/run/running_time.hpp"
 #include "app/run/step_costs.hpp"
+#include "app/scenario/algorithms/new_form.hpp"
 #include "app/scenario/memory_estimate.hpp"
 
 namespace paceline {
@@ -58,6 +60,7 @@ Bytes memory_of(const Samples& samples) {
 }  // namespace
 
 void StudyCheck::see(const Point& point) {
+    see_words(point);
     if (points_ < most_lines) lines_ += lines_of(point.scenario, points_);
     ++points_;
     mixings_.see(point.scenario);
@@ -73,11 +76,23 @@ void StudyCheck::see(const Point& point) {
     if (data_sets_.insert(&data).second) data_ += memory_of(data.train) + memory_of(data.test);
 }
 
+void StudyCheck::see_words(const Point& point) {
+    const Json algorithm = Json::parse(point.resolved).at("algorithm");
+    if (new_words_.size() == most_lines) return;
+    const Json words = new_form(algorithm);
+    if (words == algorithm) return;
+    const std::string line = words.dump();
+    if (std::ranges::find(new_words_, line) == new_words_.end()) new_words_.push_back(line);
+}
+
 CheckReport StudyCheck::report(const Study& study) const {
     CheckReport report{head_of(study) + lines_, warnings_.lines(study.axes)};
     if (points_ > most_lines)
         report.text += fmt::format("  ... and {} points more\n", points_ - most_lines);
     report.text += mixings_.text();
+    if (!new_words_.empty()) report.text += "\nin the words of \"version\": 2\n";
+    for (const std::string& words : new_words_)
+        report.text += fmt::format("  \"algorithm\": {}\n", printable(words));
     if (!report.warnings.empty()) report.text += "\n";
     for (const std::string& warning : report.warnings)
         report.text += fmt::format("warning: {}\n", warning);

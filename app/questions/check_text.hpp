@@ -26,7 +26,10 @@ class StudyCheck {
     [[nodiscard]] CheckReport report(const Study& study) const;
 
   private:
+    void see_words(const Point& point);
+
     std::size_t points_ = 0;
+    std::vector<std::string> new_words_;  // of algorithms that are not in the words of version 2
     std::string lines_;  // of the first points
     MixingLines mixings_;
     Warnings warnings_;

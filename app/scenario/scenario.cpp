@@ -12,6 +12,7 @@
 
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
+#include "app/scenario/algorithms/new_form.hpp"
 #include "app/scenario/cluster/cluster_memory.hpp"
 #include "sim/engine/split_mix64.hpp"
 
@@ -20,8 +21,8 @@ namespace paceline {
 namespace {
 
 constexpr auto root_keys = std::to_array<std::string_view>(
-    {"title", "seed", "cluster", "workload", "optimizer", "algorithm", "measure", "stop", "price",
-     "other_jobs", "sweep", "$schema"});
+    {"version", "title", "seed", "cluster", "workload", "optimizer", "algorithm", "measure", "stop",
+     "price", "other_jobs", "sweep", "$schema"});
 constexpr auto price_key_table = std::to_array<std::string_view>({"up_per_gb", "down_per_gb"});
 constexpr auto other_job_key_table =
     std::to_array<std::string_view>({"label", "nodes", "workload", "algorithm", "stop"});
@@ -278,6 +279,18 @@ std::optional<std::int64_t> Scenario::steps() const {
     return lesser(steps_of_each(), steps_for(*this, gradients_of(*this)));
 }
 
+namespace {
+
+// Version 2 has "codec", "transport" and "schedule" for words that say the same of one algorithm each.
+bool is_in_new_words(const ObjectReader& read) {
+    const auto p = read.optional("version");
+    if (!p) return false;
+    if (*p->json != 1 && *p->json != 2) p->refuse("is no version that this program knows: 1 or 2");
+    return *p->json == 2;
+}
+
+}  // namespace
+
 Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources) {
     const ObjectReader read({&resolved, &file, "", &sources}, root_keys);
     Scenario scenario;
@@ -320,6 +333,13 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     check_epochs(scenario, algorithm);
     if (const auto p = read.optional("price")) scenario.price = read_price(*p);
     if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);
+    if (is_in_new_words(read)) {
+        refuse_old_words(algorithm);
+        if (const auto jobs = read.optional("other_jobs"))
+            for (std::size_t i = 0; i < jobs->json->size(); ++i)
+                refuse_old_words(
+                    jobs->element(i).child("algorithm", jobs->json->at(i).at("algorithm")));
+    }
     return scenario;
 }
 

@@ -130,6 +130,8 @@ AlgorithmChoice read_one_bit_adam(const ObjectReader& read, const AlgorithmInput
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
     const CodingCost coding = read_coding(read);
     options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
+    if (read.has("transport"))  // its plan is that of uncompressed steps
+        options.warm_up.transport.all_reduce = options.exchange.transport.all_reduce;
     choice.run = [options](Worker& worker) { return one_bit_adam(worker, options); };
     cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
     return choice;
@@ -159,6 +161,8 @@ AlgorithmChoice read_one_bit_lamb(const ObjectReader& read, const AlgorithmInput
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
     const CodingCost coding = read_coding(read);
     options.exchange = read_exchange(read, in, one_bit_exchange(/*fused=*/true, coding), choice);
+    if (read.has("transport"))  // its plan is that of uncompressed steps
+        options.warm_up.transport.all_reduce = options.exchange.transport.all_reduce;
     choice.run = [options](Worker& worker) { return one_bit_lamb(worker, options); };
     cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
     return choice;
@@ -199,6 +203,8 @@ AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInpu
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
     const CodingCost coding = read_coding(read);
     options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
+    if (read.has("transport"))  // its plan is that of uncompressed steps
+        options.exact.transport.all_reduce = options.exchange.transport.all_reduce;
     choice.run = [options](Worker& worker) { return zero_one_adam(worker, options); };
     choice.contribution = [options, wire = choice.wire, workers = in.workers](
                               const Layout& layout, std::int64_t k, double) {

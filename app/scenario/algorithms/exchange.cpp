@@ -1,7 +1,9 @@
 #include "app/scenario/algorithms/exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -85,10 +87,30 @@ void read_schedule(const Place& place, ExchangeOptions& options, AlgorithmChoice
         choice.bucket = schedule.bucket;
 }
 
+// A word of version 1, and the one that stands for it in version 2.
+constexpr auto said_by = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"all_reduce", "transport"}, {"exchange", "transport"},   {"bucket", "schedule"},
+    {"compressor", "codec"},     {"error_feedback", "codec"}, {"coding_step", "codec"},
+    {"rank", "codec"},           {"fused", "codec"},          {"density", "codec"},
+    {"density_law", "codec"},    {"encoding", "codec"},       {"selection", "codec"},
+    {"selection_step", "codec"}, {"uncompressed", "codec"},   {"warm_up", "codec"},
+    {"decay", "codec"},          {"accumulation", "codec"},   {"momentum_correction", "codec"},
+    {"masking", "codec"},
+});
+
+void refuse_twice_said(const ObjectReader& read) {
+    const Json& json = *read.place().json;
+    if (encodes_by_itself(feature_of_algorithm(kind_of_algorithm(read)))) return;
+    for (const auto& [old_word, word] : said_by)
+        if (json.contains(std::string(old_word)) && json.contains(std::string(word)))
+            read.not_both(old_word, word);
+}
+
 }  // namespace
 
 ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in,
                               ExchangeOptions preset, AlgorithmChoice& choice) {
+    refuse_twice_said(read);
     ExchangeOptions options = std::move(preset);
     const auto codec = read.optional("codec");
     const auto transport = read.optional("transport");

@@ -1,0 +1,30 @@
+// An algorithm in the words "codec", "transport" and "schedule" (version 2 of scenarios).
+//
+//   {"kind": "compressed-sgd", "compressor": {"kind": "qsgd"}, "exchange": "all-gather-bruck"}
+//   {"kind": "sgd", "codec": {"kind": "qsgd", "error_feedback": false},
+//    "transport": {"kind": "all-gather", "how": "bruck"}, "schedule": "whole"}
+//
+// Kinds whose step is their own keep their name. Whatever else a kind has stays as it is, the "wire"
+// too: it is the width of numbers that no codec encodes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/json/json_file.hpp"
+#include "app/json/object_reader.hpp"
+
+namespace paceline {
+
+/// Returns an algorithm in these words, with all three spelled out where its kind has a choice. Requires
+/// an algorithm that has been read.
+Json new_form(const Json& algorithm);
+
+/// Refuses a word that version 2 has another one for, and says which. Requires an algorithm that is
+/// well-formed.
+void refuse_old_words(const Place& algorithm);
+
+/// Returns the keys that version 2 replaces, of all kinds.
+std::vector<std::string> old_words();
+
+}  // namespace paceline
