@@ -108,7 +108,7 @@ std::int64_t piece_messages(const ExchangeOptions& options, const Layout& layout
             transport.encoded_inside ? 2 * (g - 1) + g * (g - 1) : 2 * (g * (g - 1) + g - 1);
         return p * inside + flat_messages(options, layout, p, in.wire, density);
     }
-    std::int64_t messages = 2 * p * g * (g - 1);
+    std::int64_t messages = 2 * std::int64_t{p} * g * (g - 1);
     for (int i = 0; i < transport.devices; ++i)
         messages += flat_messages(options, form_of_chunk(layout, transport.devices, i), p, in.wire,
                                   density);

@@ -70,10 +70,10 @@ MaybeTime server_phase_time(const Flat& f, int q, Bytes size) {
     if (const auto star = lone_star(f.n, f.network))
         return sum(star->latency, ((own_nodes ? f.n : f.n - 1) * size) / star->bandwidth);
     if (own_nodes) return std::nullopt;
-    const int g = f.network.devices;
-    return sum(f.network.star.latency,
-               std::max((std::min(q, g) * (f.n - g) * size) / f.network.star.bandwidth,
-                        ((f.n - 1) * size) / f.network.bus->bandwidth));
+    const std::int64_t g = f.network.devices;
+    return sum(f.network.star.latency, std::max((std::min<std::int64_t>(q, g) * (f.n - g) * size) /
+                                                    f.network.star.bandwidth,
+                                                ((f.n - 1) * size) / f.network.bus->bandwidth));
 }
 
 // Dense sums through servers that nothing is encoded for; they cut at bytes.
