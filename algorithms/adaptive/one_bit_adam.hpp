@@ -41,7 +41,7 @@ namespace paceline {
 class Worker;
 
 struct OneBitAdamOptions {
-    ExchangeOptions warm_up{};  // of the exact means
+    ExchangeOptions warm_up{};                                     // of the exact means
     ExchangeOptions exchange = one_bit_exchange(/*fused=*/false);  // of the compressed ones
     AdamRule rule{.bias_correction = false};
     std::int64_t freeze_step = 100'000;  // F

@@ -49,7 +49,7 @@ namespace paceline {
 class Worker;
 
 struct OneBitLambOptions {
-    ExchangeOptions warm_up{};  // of the exact means
+    ExchangeOptions warm_up{};                                    // of the exact means
     ExchangeOptions exchange = one_bit_exchange(/*fused=*/true);  // of the compressed ones
     LambRule rule{.adam = {.bias_correction = false}, .min_trust = 0.01, .max_trust = 10};
     std::int64_t freeze_step = 100'000;  // F, above 0

@@ -46,7 +46,7 @@ namespace paceline {
 class Worker;
 
 struct ZeroOneAdamOptions {
-    ExchangeOptions exact{};  // of the exact means
+    ExchangeOptions exact{};                                       // of the exact means
     ExchangeOptions exchange = one_bit_exchange(/*fused=*/false);  // of the compressed ones
     AdamRule rule{.bias_correction = false};
     std::int64_t var_freeze_step = 100'000;  // F

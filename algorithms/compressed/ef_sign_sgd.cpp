@@ -12,9 +12,9 @@ Task<> ef_sign_sgd(Worker& self, EfSignSgdOptions options) {
     const auto as_step = [&](const Piece&, Vector g) {
         return self.learning_rate() * std::move(g);
     };
-    co_await synchronous_steps(
-        self, options.exchange, [&](std::int64_t, double, const Vector& mean) { x -= mean; },
-        {as_step});
+    co_await synchronous_steps(self, options.exchange,
+                               [&](std::int64_t, double, const Vector& mean) { x -= mean; },
+                               {as_step});
 }
 
 }  // namespace paceline

@@ -12,12 +12,11 @@ Task<> dmsgd(Worker& self, DmsgdOptions options) {
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        x = co_await neighbors.average_behind_gradient(
-            x, [&](const Piece& piece, const Vector& g) {
-                const Vector own = options.momentum * part_of(m, piece) + g;
-                put_part(own, piece, m);
-                return part_of(x, piece) - gamma * own;
-            });
+        x = co_await neighbors.average_behind_gradient(x, [&](const Piece& piece, const Vector& g) {
+            const Vector own = options.momentum * part_of(m, piece) + g;
+            put_part(own, piece, m);
+            return part_of(x, piece) - gamma * own;
+        });
         co_await self.update();
     }
 }

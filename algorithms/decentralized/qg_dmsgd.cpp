@@ -13,8 +13,8 @@ Task<> qg_dmsgd(Worker& self, QgDmsgdOptions options) {
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        const Vector mixed = co_await neighbors.average_behind_gradient(
-            x, [&](const Piece& piece, const Vector& g) {
+        const Vector mixed =
+            co_await neighbors.average_behind_gradient(x, [&](const Piece& piece, const Vector& g) {
                 return part_of(x, piece) - gamma * (beta * part_of(m, piece) + g);
             });
         m = beta * m + (1 - beta) * (x - mixed) / gamma;

@@ -93,8 +93,8 @@ class LeadersCoder final : public MachineCoder {
         if (transport.carrier == Carrier::servers && transport.coded != ServerCoding::both)
             messages_ = 0;  // answers are dense
         if (transport.encoded_inside) {
-            const CoderPtr like = make_coder(self, codec, transport,
-                                             {layout_, charged_, at_.between, place.tag + " (sizes)"});
+            const CoderPtr like = make_coder(
+                self, codec, transport, {layout_, charged_, at_.between, place.tag + " (sizes)"});
             handed_ = like->received_bytes();
         }
     }
@@ -155,8 +155,8 @@ class ShardsCoder final : public MachineCoder {
             mean_of<Vector>, at_.inside, "reduce-scatter inside machines");
         Vector chunk(chunk_of(*layout_));
         if (machine.has_values())
-            chunk = {chunk.layout(), machine.values().segment(begin(*layout_, at_.device),
-                                                              chunk.entries())};
+            chunk = {chunk.layout(),
+                     machine.values().segment(begin(*layout_, at_.device), chunk.entries())};
         chunk = co_await between(*coder_, chunk);
         // Everybody enters its chunk in a vector of the whole size, so that contributions are alike.
         Vector placed = Vector::zero_like(machine);
@@ -193,9 +193,7 @@ Task<Vector> LeadersCoder::encoded_inside() {
     const Bytes size = own_coder_->message_bytes();
     Vector mean = co_await self_.reduce_to_first(
         own_coder_->take_message(),
-        [size](const Rank& rank) {
-            return gather_to_first(rank, [size](int) { return size; });
-        },
+        [size](const Rank& rank) { return gather_to_first(rank, [size](int) { return size; }); },
         mean_of<Vector>, at_.inside, "gather inside machines");
     if (coder_) {
         const auto messages = static_cast<std::int64_t>(at_.inside->members.size());

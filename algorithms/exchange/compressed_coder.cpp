@@ -63,8 +63,8 @@ void encode_chunks(const Compressor& compressor, const Layout& layout, Eigen::Ve
 }
 
 // Returns the mean as the owners' messages bring it. What is left out of compression stays as it is.
-Vector encoded_again(const Compressor& compressor, Vector mean, const LayoutPtr& encoded, int owners,
-                     Vector* errors, RandomStream random) {
+Vector encoded_again(const Compressor& compressor, Vector mean, const LayoutPtr& encoded,
+                     int owners, Vector* errors, RandomStream random) {
     Eigen::VectorXd* const all_errors = errors == nullptr ? nullptr : &errors->writable();
     Eigen::VectorXd& all = mean.writable();
     if (encoded->entries() == mean.entries()) {
@@ -93,7 +93,8 @@ Vector largest_of(const Round<Vector>& round) {
 
 class CompressedCoder final : public Coder {
   public:
-    CompressedCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
+    CompressedCoder(Worker& self, const Codec& codec, const TransportPlan& transport,
+                    CoderPlace place)
         : self_(self),
           compressor_(std::get<Compressor>(codec.coder)),
           coding_(codec.coding),
@@ -116,10 +117,10 @@ class CompressedCoder final : public Coder {
         const Duration time = decoding_time(decoded_messages());
         if (time > Duration::zero()) co_await self_.compute(time);
     }
-    [[nodiscard]] Vector take_message() override { return std::exchange(decoded_, Vector(place_.layout)); }
-    [[nodiscard]] Bytes message_bytes() const override {
-        return weigh(*place_.charged);
+    [[nodiscard]] Vector take_message() override {
+        return std::exchange(decoded_, Vector(place_.layout));
     }
+    [[nodiscard]] Bytes message_bytes() const override { return weigh(*place_.charged); }
     [[nodiscard]] Bytes received_bytes() const override;
     [[nodiscard]] Duration decoding_time(std::int64_t messages) const override {
         return paceline::decoding_time(compressor_, coding_, *place_.charged, messages);
@@ -194,8 +195,8 @@ Task<> CompressedCoder::encode(CoderInput input) {
         decoded_ = input.make();
         co_return;
     }
-    const Duration time = encoding_time(compressor_, coding_, *place_.charged,
-                                        own_passes() + input.passes);
+    const Duration time =
+        encoding_time(compressor_, coding_, *place_.charged, own_passes() + input.passes);
     if (compressor_.lossless && !feedback_ && time == Duration::zero()) {
         decoded_ = input.make();
         co_return;
@@ -220,8 +221,8 @@ Task<> CompressedCoder::share_scalers() {
     const auto tensors = [](const Layout& layout) {
         return static_cast<std::int64_t>(layout.tensors().size());
     };
-    const auto per_tensor = std::make_shared<const Layout>(
-        std::vector<Tensor>{{"scalers", {tensors(*place_.layout)}}});
+    const auto per_tensor =
+        std::make_shared<const Layout>(std::vector<Tensor>{{"scalers", {tensors(*place_.layout)}}});
     Vector scalers(per_tensor);
     if (decoded_.has_values()) {
         Eigen::VectorXd own(tensors(*place_.layout));
@@ -236,9 +237,7 @@ Task<> CompressedCoder::share_scalers() {
     const Bytes size = tensors(*place_.charged) * scaler_bytes;
     scalers = co_await self_.combine(
         std::move(scalers),
-        [size](const Rank& rank) {
-            return all_reduce(AllReduce::recursive_doubling, rank, size);
-        },
+        [size](const Rank& rank) { return all_reduce(AllReduce::recursive_doubling, rank, size); },
         &largest_of, place_.group, "largest scalers");
     if (!decoded_.has_values()) co_return;
     const Vector before = decoded_;
@@ -246,9 +245,9 @@ Task<> CompressedCoder::share_scalers() {
     for (std::size_t j = 0; j < place_.layout->tensors().size(); ++j) {
         const Tensor& tensor = place_.layout->tensors()[j];
         if (tensor.left_out) continue;
-        compressor_.apply_scaled({values.data() + place_.layout->offset(j),
-                                  static_cast<std::size_t>(tensor.entries())},
-                                 scalers.values()(static_cast<Eigen::Index>(j)), random_);
+        compressor_.apply_scaled(
+            {values.data() + place_.layout->offset(j), static_cast<std::size_t>(tensor.entries())},
+            scalers.values()(static_cast<Eigen::Index>(j)), random_);
     }
     if (feedback_) error_ = before - decoded_;
 }
@@ -265,9 +264,8 @@ Task<> CompressedCoder::own_work(int owners, int owner, int messages) {
 Form CompressedCoder::form_again(int owners) {
     Vector* errors = nullptr;
     if (feedback_ && !self_.timing_only())
-        errors = &self_.replicated(
-            "errors of owners" + place_.tag,
-            Vector(encoded_, Eigen::VectorXd::Zero(encoded_->entries())));
+        errors = &self_.replicated("errors of owners" + place_.tag,
+                                   Vector(encoded_, Eigen::VectorXd::Zero(encoded_->entries())));
     return [this, owners, errors](const Round<Vector>& round) {
         const int present = std::min(owners, static_cast<int>(round.members()));
         return encoded_again(compressor_, mean_of(round), encoded_, present, errors,
@@ -325,15 +323,13 @@ Task<Vector> CompressedCoder::travel() {
     const Bytes size = message_bytes();
     const AllGather how = transport_.all_gather;
     co_return co_await self_.combine(
-        std::move(decoded_),
-        [how, size](const Rank& rank) { return all_gather(how, rank, size); }, form, place_.group,
-        "exchange");
+        std::move(decoded_), [how, size](const Rank& rank) { return all_gather(how, rank, size); },
+        form, place_.group, "exchange");
 }
 
 Bytes CompressedCoder::received_bytes() const {
     if (transport_.carrier == Carrier::all_gather) return members_ * message_bytes();
-    if (transport_.carrier == Carrier::all_reduce)
-        return weigh_sum(members_);
+    if (transport_.carrier == Carrier::all_reduce) return weigh_sum(members_);
     return encodes_answers() ? message_bytes() : dense_bytes(*place_.charged);
 }
 

@@ -32,8 +32,7 @@ GroupPtr everybody_on(Worker& self, int stream) {
 CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& piece,
                   const std::string& name) {
     const int stream = stream_of(options.schedule, piece);
-    CoderPlace place{piece.layout, piece.charged,
-                     everybody_on(self, stream), tag_of(name, piece)};
+    CoderPlace place{piece.layout, piece.charged, everybody_on(self, stream), tag_of(name, piece)};
     if (options.transport.machines == ByMachine::flat)
         return make_coder(self, options.codec, options.transport, std::move(place));
     return make_coder_by_machine(self, options.codec, options.transport, std::move(place), stream);
@@ -44,16 +43,16 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
 // One vector's way through the exchange.
 struct VectorExchange::Pass {
     std::int64_t step;
-    Vector sum;                         // of what has been decoded
-    std::size_t updated = 0;            // into forward: pieces that the optimizer has taken in
-    std::deque<Signal> decoded{};       // by piece
-    std::deque<PieceQueue> queues{};    // by stream
+    Vector sum;                       // of what has been decoded
+    std::size_t updated = 0;          // into forward: pieces that the optimizer has taken in
+    std::deque<Signal> decoded{};     // by piece
+    std::deque<PieceQueue> queues{};  // by stream
     std::vector<Pending<>> decodings{};
     std::vector<Pending<>> streams{};
 };
 
 VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare,
-                   const std::string& name)
+                               const std::string& name)
     : self_(self),
       options_(std::move(options)),
       prepare_(std::move(prepare)),
@@ -99,9 +98,8 @@ std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& l
 
 // A communication stream: carries its pieces, one at a time.
 Task<> VectorExchange::carry(Pass& pass, int stream) {
-    const auto mine = std::ranges::count_if(pieces_, [&](const Piece& piece) {
-        return stream_of(options_.schedule, piece) == stream;
-    });
+    const auto mine = std::ranges::count_if(
+        pieces_, [&](const Piece& piece) { return stream_of(options_.schedule, piece) == stream; });
     for (std::int64_t k = 0; k < mine; ++k) {
         const std::size_t i = co_await pass.queues[static_cast<std::size_t>(stream)].take();
         Vector mean = co_await coders_[i]->travel();
@@ -122,7 +120,7 @@ Task<> VectorExchange::all_decoded(Pass& pass) {
 Task<Vector> VectorExchange::aggregate(Vector v) {
     if (pieces_.size() == 1) {
         co_await encode(0, part_of(v, pieces_[0]));
-            Vector mean = co_await coders_[0]->travel();
+        Vector mean = co_await coders_[0]->travel();
         co_await coders_[0]->decode();
         co_return mean;
     }
@@ -137,7 +135,7 @@ Task<Vector> VectorExchange::aggregate(Vector v) {
 
 Task<Vector> VectorExchange::mean_gradient(const Vector& x) {
     if (averages_at_once()) {
-            co_return co_await self_.mean_gradient(x, options_.transport.all_reduce);
+        co_return co_await self_.mean_gradient(x, options_.transport.all_reduce);
     }
     if (options_.schedule.begin == Begin::after_backward)
         co_return co_await aggregate(co_await self_.gradient(x));
@@ -178,8 +176,8 @@ Task<> VectorExchange::arrived(std::size_t bucket, Update update) {
 }
 
 Task<> VectorExchange::step_into_forward(const Vector& x, Update update) {
-    Backward backward = self_.forward_and_backward(
-        x, [&](std::size_t bucket) { return arrived(bucket, update); });
+    Backward backward =
+        self_.forward_and_backward(x, [&](std::size_t bucket) { return arrived(bucket, update); });
     std::unique_ptr<Pass> pass = begin_pass(x);
     co_await exchange_beside(*pass, backward);
     last_ = std::move(pass);

@@ -59,7 +59,7 @@ class VectorExchange {
     /// Requires that the worker outlives the exchange. `name` tells apart the exchanges of an
     /// algorithm that has several.
     VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
-             const std::string& name = {});
+                   const std::string& name = {});
     ~VectorExchange();
     VectorExchange(const VectorExchange&) = delete;
     VectorExchange& operator=(const VectorExchange&) = delete;

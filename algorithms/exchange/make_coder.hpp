@@ -7,6 +7,7 @@ namespace paceline {
 
 /// Makes the coder of a codec. Requires a transport that the codec can use, whose `machines` are not
 /// looked at, and that the worker outlives the coder.
-CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place);
+CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+                    CoderPlace place);
 
 }  // namespace paceline

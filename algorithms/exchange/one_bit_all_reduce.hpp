@@ -28,6 +28,7 @@
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/compression/one_bit.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {

@@ -66,8 +66,7 @@ std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
             partition ? std::max<std::int64_t>(1, (entries + *partition - 1) / *partition) : 1;
         for (std::int64_t i = 0; i < parts; ++i) {
             const Range charge = portion(weighs, i, parts);
-            const Range values =
-                layout == charged ? charge : portion(holds, i, parts);
+            const Range values = layout == charged ? charge : portion(holds, i, parts);
             pieces.push_back({pieces.size(), b, values.begin,
                               part_of(*layout, values.begin, values.end),
                               part_of(*charged, charge.begin, charge.end)});

@@ -44,10 +44,10 @@ Vector rest_of(const SparseFormat& format, const Vector& g) {
 
 void put_rest(const Vector& rest, Vector& whole) {
     Eigen::VectorXd& all = whole.writable();
-    for_each_rest(*whole.layout(), [&](std::int64_t offset, Eigen::Index begin,
-                                       std::int64_t entries) {
-        all.segment(offset, entries) = rest.values().segment(begin, entries);
-    });
+    for_each_rest(*whole.layout(),
+                  [&](std::int64_t offset, Eigen::Index begin, std::int64_t entries) {
+                      all.segment(offset, entries) = rest.values().segment(begin, entries);
+                  });
 }
 
 Task<Vector> all_reduced(Worker& self, Vector v, AllReducePlan how, Bytes size,

@@ -19,8 +19,7 @@ namespace paceline {
 class Worker;
 
 /// Changes replicated state, by the aggregate of step k and the learning rate of that step.
-using ReplicatedUpdate =
-    std::function<void(std::int64_t k, double gamma, const Vector& aggregate)>;
+using ReplicatedUpdate = std::function<void(std::int64_t k, double gamma, const Vector& aggregate)>;
 
 /// Trains the replicated model. The steps are the only updates of replicated state (Worker::once).
 Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate update,

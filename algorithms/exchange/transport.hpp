@@ -40,7 +40,7 @@ enum class ByMachine : std::uint8_t { flat, leaders, shards };
 
 struct TransportPlan {
     Carrier carrier = Carrier::all_reduce;
-    AllReducePlan all_reduce{};              // for all_reduce, and for what must add up in the others
+    AllReducePlan all_reduce{};  // for all_reduce, and for what must add up in the others
     AllGather all_gather = AllGather::ring;  // for all_gather
     int servers = 1;                         // for servers; they stand on the first q workers ...
     std::optional<int> first_server_node{};  // ... or on nodes of their own from this one on

@@ -15,8 +15,7 @@ Task<> local_sgd(Worker& self, LocalSgdOptions options) {
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));
-        if (ends_block(self.step(), options.period))
-            x = co_await exchange.aggregate(x);
+        if (ends_block(self.step(), options.period)) x = co_await exchange.aggregate(x);
     }
 }
 

@@ -15,8 +15,7 @@ Task<> post_local_sgd(Worker& self, PostLocalSgdOptions options) {
 
     while (self.keeps_training()) {
         m = co_await local_step(self, options.rule, std::move(m));
-        if (options.averages_after(self.step()))
-            x = co_await exchange.aggregate(x);
+        if (options.averages_after(self.step())) x = co_await exchange.aggregate(x);
     }
 }
 

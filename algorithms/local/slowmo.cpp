@@ -34,8 +34,7 @@ Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
         Vector mean = x;
         if (options.average) mean = co_await exchange.aggregate(x);
         Vector renewed = options.buffers == Buffers::reset ? Vector::zero_like(m) : m;
-        if (options.buffers == Buffers::average)
-            renewed = co_await exchange.aggregate(m);
+        if (options.buffers == Buffers::average) renewed = co_await exchange.aggregate(m);
         self.once(update + 1, [&] {
             slow_step(options, self.learning_rate(), mean, anchor, u);
             x = anchor;

@@ -84,7 +84,8 @@ namespace paceline {
 class Worker;
 
 struct DgcAlgorithmOptions {
-    ExchangeOptions exchange = sparse_exchange(DgcOptions{});  // whose codec has the options (dgc_options.hpp)
+    ExchangeOptions exchange =
+        sparse_exchange(DgcOptions{});  // whose codec has the options (dgc_options.hpp)
 };
 
 /// Returns the exchange of stages of density 1: everything travels dense, by an all-reduce or the servers

@@ -66,8 +66,8 @@ std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange, std:
 
 std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& options, std::int64_t k,
                                                  const StepModelInput& in) {
-    return with_averages(lone_step_time(in), options.averages_after(k) ? 1 : 0,
-                         options.exchange, in);
+    return with_averages(lone_step_time(in), options.averages_after(k) ? 1 : 0, options.exchange,
+                         in);
 }
 
 std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mixing* mixing,
@@ -77,8 +77,9 @@ std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mix
                          options.exchange, in);
 }
 
-std::optional<Duration> overlapped_average_step_time(const ExchangeOptions& exchange, std::int64_t period,
-                                                     std::int64_t k, const StepModelInput& in) {
+std::optional<Duration> overlapped_average_step_time(const ExchangeOptions& exchange,
+                                                     std::int64_t period, std::int64_t k,
+                                                     const StepModelInput& in) {
     const Duration lone = lone_step_time(in);
     if (!ends_block(k, period)) return lone;
     const std::optional<Duration> average = average_time(exchange, in);

@@ -40,8 +40,9 @@ std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& opti
 std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mixing* mixing,
                                          std::int64_t k, const StepModelInput& in);
 /// Returns the step time of methods whose average runs concurrently with a block.
-std::optional<Duration> overlapped_average_step_time(const ExchangeOptions& exchange, std::int64_t period,
-                                                     std::int64_t k, const StepModelInput& in);
+std::optional<Duration> overlapped_average_step_time(const ExchangeOptions& exchange,
+                                                     std::int64_t period, std::int64_t k,
+                                                     const StepModelInput& in);
 
 /// Returns how many vectors SlowMo exchanges at the end of a block: the models, and buffers.
 int averaged_vectors(const SlowmoOptions& options);

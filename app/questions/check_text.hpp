@@ -30,7 +30,7 @@ class StudyCheck {
 
     std::size_t points_ = 0;
     std::vector<std::string> new_words_;  // of algorithms that are not in the words of version 2
-    std::string lines_;  // of the first points
+    std::string lines_;                   // of the first points
     MixingLines mixings_;
     Warnings warnings_;
     bool cost_is_known_ = true;

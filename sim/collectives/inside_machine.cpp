@@ -46,8 +46,8 @@ Task<> scatter_from_first(Rank self, BlockWeight block) {
 
 Task<> reduce_to_first(Rank self, Bytes size) {
     co_await ring_reduce_scatter(self, size);
-    co_await gather_to_first(
-        self, [size, n = self.size()](int place) { return chunk(size, n, place); });
+    co_await gather_to_first(self,
+                             [size, n = self.size()](int place) { return chunk(size, n, place); });
 }
 
 Task<> broadcast_from_first(Rank self, Bytes size) {

@@ -55,8 +55,7 @@ Task<> server_exchange(Rank self, ServerShape shape, ShardWeight up, ShardWeight
     std::vector<Task<>> parts;
     for (int server = 0; server < servers; ++server) {
         const int host = shape.first_node ? *shape.first_node + server : self.node(server);
-        if (server == self.place())
-            parts.push_back(serve(self, host, server, down(server), work));
+        if (server == self.place()) parts.push_back(serve(self, host, server, down(server), work));
         if (host == here) continue;
         parts.push_back(send_part({self.network(), here, host, self.stream()}, up(server)));
         parts.push_back(receive_part({self.network(), host, here, self.second_stream()}));

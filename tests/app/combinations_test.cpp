@@ -308,20 +308,20 @@ TEST_CASE("combinations: rules hold in either order, and say what they are about
 TEST_CASE("combinations: of synchronous SGD all run or are refused, without values") {
     Seen seen;
     visit(entry_named("sgd"), Mode::timing, slowness, 0, seen);
-    CHECK(seen.run * slowness > 700);
-    CHECK(seen.refused * slowness > 1000);
+    CHECK(static_cast<std::size_t>(seen.run) * slowness > 700U);
+    CHECK(static_cast<std::size_t>(seen.refused) * slowness > 1000U);
 }
 
 TEST_CASE("combinations: of synchronous SGD all run or are refused, with values") {
     Seen seen;
     visit(entry_named("sgd"), Mode::values, slowness, 0, seen);
-    CHECK(seen.run * slowness > 700);
+    CHECK(static_cast<std::size_t>(seen.run) * slowness > 700U);
 }
 
 TEST_CASE("combinations: of synchronous SGD all run or are refused, where a node dies") {
     Seen seen;
     visit(entry_named("sgd"), Mode::failures, slowness, 0, seen);
-    CHECK(seen.run * slowness > 100);
+    CHECK(static_cast<std::size_t>(seen.run) * slowness > 100U);
 }
 
 TEST_CASE("combinations: of every other algorithm many run or are refused") {

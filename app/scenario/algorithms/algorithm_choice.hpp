@@ -59,12 +59,12 @@ struct AlgorithmChoice : AlgorithmTraits {
     std::function<Task<>(Worker&)> run;
     std::function<Task<>(Worker&)> serve{};  // run by each server, for algorithms with server code
     WireFormat wire = fp32;
-    std::optional<Bytes> bucket;   // bucket size of the gradient; empty: one bucket
-    bool merges_pieces = false;    // buckets are merged by MG-WFBP's rule
+    std::optional<Bytes> bucket;                // bucket size of the gradient; empty: one bucket
+    bool merges_pieces = false;                 // buckets are merged by MG-WFBP's rule
     std::optional<ExchangeOptions> exchange{};  // of methods that choose codec, transport, schedule
     std::string_view why_survivors_cannot_go_on{};  // with that exchange; empty: they can
-    MixingChoice mixing;           // set by decentralized algorithms
-    int server_nodes = 0;          // nodes it needs besides the workers'
+    MixingChoice mixing;                            // set by decentralized algorithms
+    int server_nodes = 0;                           // nodes it needs besides the workers'
     int sends_at_once = 0;         // messages that a worker sends at once, beyond one
     bool is_replicated = false;    // its options make the model equal on all workers
     bool meets_everybody = false;  // over time, every worker sends to every other worker

@@ -76,9 +76,7 @@ AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     const SignSgdOptions options{
         in.optimizer.momentum,
-        read_exchange(read, in,
-                      vote_exchange(read_gather(read), read_coding(read)),
-                      choice)};
+        read_exchange(read, in, vote_exchange(read_gather(read), read_coding(read)), choice)};
     cost_by_exchange(choice, in, options.exchange, sign_momentum_passes);
     choice.run = [options](Worker& worker) { return sign_sgd(worker, options); };
     return choice;
@@ -87,9 +85,7 @@ AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
 AlgorithmChoice read_ef_sign(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     const EfSignSgdOptions options{read_exchange(
-        read, in,
-        scaled_sign_exchange(read_gather(read), read_coding(read)),
-        choice)};
+        read, in, scaled_sign_exchange(read_gather(read), read_coding(read)), choice)};
     cost_by_exchange(choice, in, options.exchange);
     choice.run = [options](Worker& worker) { return ef_sign_sgd(worker, options); };
     return choice;

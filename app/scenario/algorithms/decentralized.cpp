@@ -43,7 +43,9 @@ AlgorithmChoice read_dsgd(const ObjectReader& read, const AlgorithmInput& in) {
 
 AlgorithmChoice read_dsgd_awc(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = neighborly(read, in, 1, true);
-    choice.run = [exchange = *choice.exchange](Worker& worker) { return dsgd_awc(worker, exchange); };
+    choice.run = [exchange = *choice.exchange](Worker& worker) {
+        return dsgd_awc(worker, exchange);
+    };
     return choice;
 }
 
@@ -73,7 +75,9 @@ AlgorithmChoice read_d2_dmsgd(const ObjectReader& read, const AlgorithmInput& in
 
 AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = neighborly(read, in, 2, false);
-    choice.run = [exchange = *choice.exchange](Worker& worker) { return gradient_tracking(worker, exchange); };
+    choice.run = [exchange = *choice.exchange](Worker& worker) {
+        return gradient_tracking(worker, exchange);
+    };
     return choice;
 }
 

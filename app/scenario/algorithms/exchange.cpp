@@ -132,6 +132,11 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
         features = features.with(features_of(options.codec));
     if (in.optimizer.clip > 0) features = features.with(Features(Feature::clipping));
     if (codec || transport || schedule) check_exchange(read.place(), features);
+    if (schedule && std::holds_alternative<DgcOptions>(options.codec.coder) &&
+        in.optimizer.clip > 0 && pieces.pieces != PieceRule::whole)
+        schedule->refuse(
+            "DGC clips by the norm of the whole gradient, which its pieces do not know: write "
+            "\"whole\", or leave out the optimizer's \"clip\"");
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
     choice.exchange = options;
     need_of_transport(choice, options.transport);

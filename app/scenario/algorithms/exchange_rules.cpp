@@ -128,12 +128,13 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {gathered.without(Features(top_k)), Features(all_reduce),
      "its messages do not add up: take all-gather, two-phase or servers"},
     {Features(top_k), Features(all_reduce),
-     "its messages do not add up: take all-gather, two-phase, servers or sparse-all-reduce"},
+     "its messages do not add up: take all-gather, two-phase or servers"},
     {Features(dgc), Features(all_reduce),
      "supports that differ do not add up: take sparse-all-reduce, all-gather, or servers with "
      "\"encoded\": \"up\""},
-    {codecs.without(Features(top_k, dgc)), Features(sparse_all_reduce),
-     "unions are of supports: that is for top-k and dgc"},
+    {codecs.without(Features(dgc)), Features(sparse_all_reduce),
+     "messages that merge know their supports: that is for dgc, which without momentum correction "
+     "and masking is top-k with error feedback"},
     {drawn_alike, Features(two_phase, servers_both),
      "all workers draw the same entries, so that messages add up as they are: take all-reduce"},
     {Features(dgc), Features(two_phase, servers_both),
