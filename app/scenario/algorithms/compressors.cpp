@@ -59,7 +59,8 @@ constexpr auto scalers = std::to_array<Spelling<bool>>({{"own", false}, {"shared
 
 Compressor read_terngrad(const ObjectReader& read) {
     const auto p = read.optional("scaler");
-    return p && as_choice(*p, "a kind of scaler", scalers) ? make_shared_terngrad() : make_terngrad();
+    return p && as_choice(*p, "a kind of scaler", scalers) ? make_shared_terngrad()
+                                                           : make_terngrad();
 }
 
 Compressor read_sign(const ObjectReader& read) {

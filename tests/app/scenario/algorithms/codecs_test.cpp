@@ -133,8 +133,7 @@ TEST_CASE("codecs: with a stand-in, a tensor may be of either net") {
     CHECK(!refusal(R"([3])", charged, &trained).second.empty());
 }
 
-TEST_CASE(
-    "codecs: TernGrad sends AlexNet in 29.18 MiB with fc8 in 32 bits, as published") {
+TEST_CASE("codecs: TernGrad sends AlexNet in 29.18 MiB with fc8 in 32 bits, as published") {
     const std::string name = "models/profiles/alexnet.json";
     const LayoutPtr alexnet = read_profile(parse_json(resource(name), name), name).layout();
     const Codec terngrad = read(R"({"kind": "terngrad", "leave_out": ["fc8"]})");
