@@ -152,7 +152,7 @@ constexpr auto own_memories = std::to_array<OwnMemory>({
 });
 
 void check_memory_of_codec(const Place& place, std::string_view kind) {
-    const auto own = std::ranges::find(own_memories, kind, &OwnMemory::codec);
+    const auto* const own = std::ranges::find(own_memories, kind, &OwnMemory::codec);
     const auto key = place.json->find("error_feedback");
     if (own == own_memories.end() || key == place.json->end()) return;
     place.child("error_feedback", *key)
