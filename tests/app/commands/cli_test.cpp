@@ -133,7 +133,7 @@ TEST_CASE("command line: each list is printed, and without a name all of them") 
         CHECK(one.code == 0);
         CHECK(one.out == list_text(name));
         CHECK(one.out.size() > name.size() + 10);
-        CHECK(contains(all.out, one.out));
+        CHECK(contains(all.out, one.out) == (name != "combinations"));  // has a page of its own
     }
 }
 
