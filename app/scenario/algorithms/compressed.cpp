@@ -68,7 +68,7 @@ AlgorithmChoice read_compressed(const ObjectReader& read, const AlgorithmInput& 
     ExchangeOptions options = compressed_exchange(compressor, feedback, read_coding(read));
     read_old_exchange(read, in, options);
     AlgorithmChoice choice;
-    options = read_exchange(read, in, std::move(options), choice);
+    options = read_exchange(read, in, std::move(options), choice, /*has_codec=*/true);
     return synchronous(std::move(choice), in, options);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,10 +110,10 @@ void refuse_twice_said(const ObjectReader& read) {
 }  // namespace
 
 ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in,
-                              ExchangeOptions preset, AlgorithmChoice& choice) {
+                              ExchangeOptions preset, AlgorithmChoice& choice, bool has_codec) {
     refuse_twice_said(read);
     ExchangeOptions options = std::move(preset);
-    const auto codec = read.optional("codec");
+    const auto codec = has_codec ? std::nullopt : read.optional("codec");
     const auto transport = read.optional("transport");
     const auto schedule = read.optional("schedule");
     ScheduleChoice pieces = schedule_of(options, choice);
