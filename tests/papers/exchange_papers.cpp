@@ -2,14 +2,14 @@
 //
 //   p_i = g_i + e_i;  c_i = C(p_i);  e_i <- p_i - c_i;  a = mean of the c_i;  momentum SGD with a
 //
-// In two phases, and with servers whose answer is encoded, entries are cut into one chunk per owner,
-// the last ones longer by one entry:
+// In two phases, and with servers whose answer is encoded, entries are cut into one chunk for each
+// owner, the last ones longer by one entry:
 //
 //   q = a + o;  a <- C(q), for each tensor's part in a chunk;  o <- q - a
 //
 // Without error feedback e and o are 0. Without a codec all transports and schedules bring the mean.
 // Top-k: Stich et al., NeurIPS 2018. Scaled sign: Karimireddy et al., ICML 2019. Errors of workers
-// and owners: Tang et al., ICML 2019 (DoubleSqueeze, a server) and ICML 2021 (1-bit Adam, two phases).
+// and owners: Tang et al., ICML 2019 (DoubleSqueeze, a server) and 2021 (1-bit Adam, two phases).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -135,8 +135,7 @@ constexpr auto papers = std::to_array<Paper>({
      "Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019; Tang et al., ICML 2019 and ICML "
      "2021",
      "no codec, top-k, scaled sign; messages to all, two phases, servers; errors of workers and "
-     "owners, in units "
-     "of gradients",
+     "owners, in units of gradients",
      "none", &cases},
 });
 
