@@ -7,7 +7,7 @@
 //
 //   q = a + o;  a <- C(q), for each tensor's part in a chunk;  o <- q - a
 //
-// Without error feedback e and o are 0. Without a codec all transports and schedules bring the mean.
+// Without error feedback e and o are 0. Without a codec all exchanges bring the mean.
 // Top-k: Stich et al., NeurIPS 2018. Scaled sign: Karimireddy et al., ICML 2019. Errors of workers
 // and owners: Tang et al., ICML 2019 (DoubleSqueeze, a server) and 2021 (1-bit Adam, two phases).
 #include <algorithm>
