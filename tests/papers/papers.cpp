@@ -27,6 +27,7 @@ std::vector<Paper> all_papers() {
                             &lars_papers,
                             &dgc_papers,
                             &gradient_dropping_papers,
+                            &exchange_papers,
                             &compressed_sgd_papers,
                             &sign_papers,
                             &power_sgd_papers,

@@ -51,6 +51,7 @@ std::span<const Paper> dense_papers();
 std::span<const Paper> lars_papers();
 std::span<const Paper> dgc_papers();
 std::span<const Paper> gradient_dropping_papers();
+std::span<const Paper> exchange_papers();
 std::span<const Paper> compressed_sgd_papers();
 std::span<const Paper> sign_papers();
 std::span<const Paper> power_sgd_papers();

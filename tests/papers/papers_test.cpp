@@ -38,6 +38,7 @@ TEST_CASE("papers: sparse methods agree with their references") {
 }
 
 TEST_CASE("papers: compressed methods agree with their references") {
+    check(exchange_papers());
     check(compressed_sgd_papers());
     check(sign_papers());
     check(power_sgd_papers());
