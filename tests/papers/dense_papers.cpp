@@ -51,9 +51,6 @@ std::vector<Case> pmsgd() {
 std::vector<Case> overlapped() {
     return cases_of({{"kind", "dense-overlapped"}, {"bucket", "40B"}});
 }
-std::vector<Case> sgd() {
-    return cases_of({{"kind", "sgd"}, {"schedule", "tensors"}});
-}
 std::vector<Case> ps_sync() {
     return cases_of({{"kind", "ps-sync"}});
 }
@@ -62,8 +59,6 @@ constexpr std::string_view momenta =
     "heavy ball or Nesterov as PyTorch's; the mean is clipped, then decayed";
 
 constexpr auto papers = std::to_array<Paper>({
-    {"sgd", "Xu et al., GRACE, ICDCS 2021; Li et al., VLDB 2020",
-     "the values of `dense`, through a codec", "none", &sgd},
     {"dense", "Goyal et al., arXiv 1706.02677, 2017; Sutskever et al., ICML 2013", momenta, "none",
      &dense},
     {"dense-overlapped", "Li et al., VLDB 2020 (PyTorch DDP)",

@@ -114,6 +114,8 @@ std::vector<Case> cases() {
                          {"streams", 2}};
     const Setting clipped{.nesterov = true, .clip = 0.8};
     const Setting failing{.outages = {{1, 9, 17}, {4, 14, 30}}};
+    Setting with_a_peers_model{.nesterov = true, .outages = failing.outages};
+    with_a_peers_model.returns_with_a_peers_model = true;
     return {
         {"no codec, in parts by priority on two streams",
          through(none, {{"kind", "all-reduce"}}, queued), clipped, &sgd},
@@ -126,14 +128,16 @@ std::vector<Case> cases() {
         {"scaled sign in two phases", through(signs, two_phase), clipped, &sgd},
         {"scaled sign in two phases, without errors", through(memoryless, two_phase), {}, &sgd},
         {"scaled sign to servers that answer dense", through(signs, up), {}, &sgd},
-        {"two nodes die and return", through(top, gather), failing, &sgd},
+        {"top-k, two nodes die and return", through(top, gather), failing, &sgd},
+        {"no codec, two nodes die and return with a peer's model",
+         through(none, {{"kind", "all-reduce"}}, "tensors"), with_a_peers_model, &sgd},
     };
 }
 
 constexpr auto papers = std::to_array<Paper>({
     {"sgd",
-     "Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019; Tang et al., ICML 2019 and ICML "
-     "2021",
+     "Xu et al., ICDCS 2021 (GRACE); Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019; "
+     "Tang et al., ICML 2019 and 2021",
      "no codec, top-k, scaled sign; messages to all, two phases, servers; errors of workers and "
      "owners, in units of gradients",
      "none", &cases},
