@@ -6,7 +6,7 @@ function(paceline_embed_resources output function)
     foreach(file IN LISTS ARGN)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${file}")
         file(READ "${PROJECT_SOURCE_DIR}/${file}" text)
-        string(APPEND entries "    Resource{\"${file}\", R\"~embedded~(${text})~embedded~\"sv},\n")
+        string(APPEND entries "    EmbeddedFile{\"${file}\", R\"~embedded~(${text})~embedded~\"sv},\n")
     endforeach()
     list(LENGTH ARGN count)
     file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
@@ -21,13 +21,13 @@ namespace {
 
 using namespace std::string_view_literals;  // a literal knows its length; counting it would be too long
 
-constexpr std::array<Resource, @count@> all_of_@function@{{
+constexpr std::array<EmbeddedFile, @count@> all_of_@function@{{
 @entries@}};
 
 }  // namespace
 
-std::span<const Resource> @function@();
-std::span<const Resource> @function@() { return all_of_@function@; }
+std::span<const EmbeddedFile> @function@();
+std::span<const EmbeddedFile> @function@() { return all_of_@function@; }
 
 }  // namespace paceline
 ")

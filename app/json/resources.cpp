@@ -7,8 +7,8 @@
 namespace paceline {
 
 std::string_view resource(std::string_view name) {
-    const std::span<const Resource> all = resources();
-    const auto found = std::ranges::find(all, name, &Resource::name);
+    const std::span<const EmbeddedFile> all = resources();
+    const auto found = std::ranges::find(all, name, &EmbeddedFile::name);
     PACELINE_CHECK(found != all.end(), "a resource is named as in the source tree");
     return found->text;
 }

@@ -7,15 +7,15 @@
 
 namespace paceline {
 
-struct Resource {
+struct EmbeddedFile {
     std::string_view name;  // path from the root of the source tree
     std::string_view text;
 };
 
-/// Returns all resources, ordered by name.
-std::span<const Resource> resources();
+/// Returns all of them, ordered by name.
+std::span<const EmbeddedFile> resources();
 
-/// Returns the text of a resource. Requires that it exists.
+/// Returns the text of one. Requires that it exists.
 std::string_view resource(std::string_view name);
 
 }  // namespace paceline

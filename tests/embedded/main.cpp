@@ -16,13 +16,13 @@
 
 namespace paceline {
 
-std::span<const Resource> embedded_files();  // made by CMake
+std::span<const EmbeddedFile> embedded_files();  // made by CMake
 
 namespace {
 
 std::string results_of(const std::string& scenario) {
     std::map<std::string, std::string> texts;
-    for (const Resource& file : embedded_files()) texts.emplace(file.name, file.text);
+    for (const EmbeddedFile& file : embedded_files()) texts.emplace(file.name, file.text);
     const Sources sources = in_memory(std::move(texts));
     const Study study = read_study({scenario, sources.text(scenario), sources}, {});
     std::vector<PointResult> results;

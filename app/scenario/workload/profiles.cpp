@@ -81,7 +81,7 @@ ChargedNet::ChargedNet(Profile of)
 
 std::vector<std::string_view> profile_names() {
     std::vector<std::string_view> names;
-    for (const Resource& entry : resources()) {
+    for (const EmbeddedFile& entry : resources()) {
         if (!entry.name.starts_with(folder)) continue;
         names.push_back(
             entry.name.substr(folder.size(), entry.name.size() - folder.size() - ending.size()));
