@@ -120,6 +120,7 @@ class Generator {
     Json nodes_list(int nodes);
     Json subset(int nodes);
     Json mixing();
+    Json left_out();
     Json edges();
     Json all_reduce();
     Json algorithm();
@@ -303,8 +304,10 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "warm_up.epochs_each") return real(0.1, 3);
     if (place == "easgd.alpha") return real(0, 1.0 / workers_);
     if (place == "zero-one-adam.local_step_clipper") return 1 << whole(0, 3);
-    if (place == "compressor-qsgd.levels") return whole(1, 200);
-    if (place == "compressor-qsgd.bucket") return whole(1, 600);
+    if (place == "compressor-qsgd.levels" || place == "codec-qsgd.levels") return whole(1, 200);
+    if (place == "compressor-qsgd.bucket" || place == "codec-qsgd.bucket") return whole(1, 600);
+    if (place == "codec-8-bit.bucket" || place == "compressor-8-bit.bucket") return whole(1, 600);
+    if (place == "leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);
     if (place == "fedavg.over_selection") return real(1, 3);
     if (place == "dense-overlapped.bucket") return text({"1kB", "1MB", "25MiB"});
@@ -571,6 +574,14 @@ Json Generator::link() {
     if (made.contains("preset") && one_of(made.at("preset").get<std::string>(), {"dial-up", "2g"}))
         made["preset"] = "4g";  // minutes of simulated time, at a rate that pays no loss
     return made;
+}
+
+// Tensors that every model has, mostly.
+Json Generator::left_out() {
+    Json tensors = Json::array();
+    for (int i = 0, count = whole(0, 3); i < count; ++i)
+        tensors.push_back(chance(0.1) ? Json(text({"one", "one.weight"})) : Json(whole(-2, 1)));
+    return tensors;
 }
 
 Json Generator::mixing() {
