@@ -41,7 +41,7 @@ class LowRankCoder final : public Coder {
           place_(std::move(place)),
           shape_(*place_.layout, std::get<LowRankCodec>(codec.coder).rank),
           size_(low_rank_bytes(std::get<LowRankCodec>(codec.coder), *place_.charged)),
-          pass_(coding_time(codec.coding, 1, place_.charged->entries())),
+          pass_(coding_time(codec.coding, 1, without_left_out(place_.charged)->entries())),
           left_(flat("P", shape_.left_entries())),
           right_(flat("Q", shape_.right_entries())),
           product_(place_.layout),

@@ -17,7 +17,7 @@ CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& trans
     if (std::holds_alternative<LowRankCodec>(codec.coder))
         return make_low_rank_coder(self, codec, transport, std::move(place));
     if (std::holds_alternative<OneBitCodec>(codec.coder))
-        return make_one_bit_coder(self, codec, std::move(place));
+        return make_one_bit_coder(self, codec, transport.all_reduce, place);
     return make_sparse_coder(self, codec, transport, std::move(place));
 }
 

@@ -16,7 +16,11 @@
 // it does not overlap backward. Messages weigh what the charged layout, cut into its own buffers,
 // would weigh. The errors of all owners exist once.
 //
-// Source: DeepSpeed, runtime/comm/nccl.py (released code). The passes are this project's count.
+// Entries can follow the buffers that are not encoded (tensors that a codec leaves out). A dense
+// all-reduce averages them when all buffers are through; they take no coding.
+//
+// Source: DeepSpeed, runtime/comm/nccl.py (released code), whose buffers hold every tensor. The passes
+// and the entries behind the buffers are this project's.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +32,7 @@
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/compression/one_bit.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 
@@ -41,6 +46,10 @@ struct OneBitPlan {
     OneBitBuffers charged;  // of the layout that messages and coding are charged for
     CodingCost coding;
     std::string name;  // of the owners' errors in the replicated state
+
+    std::int64_t plain_values = 0;  // entries behind the buffers of the values ...
+    Bytes plain_charged{};          // ... what such entries weigh, of those that are charged ...
+    AllReducePlan plain{};          // ... and how they are averaged
 };
 
 using OneBitPlanPtr = std::shared_ptr<const OneBitPlan>;
@@ -65,7 +74,8 @@ class OneBitEncoder {
     Eigen::VectorXd error_;
 };
 
-/// Returns the compressed mean of what all workers encoded. The simulated time includes encoding.
+/// Returns the compressed mean of what all workers encoded, and behind it the mean of the entries that
+/// followed. The simulated time includes encoding.
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded);
 /// The same on a communication stream: a group of all workers (Worker::group).
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded, GroupPtr group);

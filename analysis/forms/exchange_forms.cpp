@@ -88,8 +88,12 @@ std::int64_t flat_messages(const ExchangeOptions& options, const Layout& layout,
     if (const auto* const low_rank = std::get_if<LowRankCodec>(&coder))
         return low_rank_messages(options, *low_rank, layout, n);
     if (const auto* const one_bit = std::get_if<OneBitCodec>(&coder)) {
-        const auto tensors = static_cast<std::int64_t>(layout.tensors().size());
-        return 4 * std::int64_t{n} * (n - 1) * (one_bit->fused ? 1 : tensors);
+        const auto buffers =
+            static_cast<std::int64_t>(form_of_buffers(*one_bit, layout, n).buffers.size());
+        const Bytes left_out = form_of_left_out(layout);
+        return 4 * std::int64_t{n} * (n - 1) * buffers +
+               (left_out > Bytes{} ? all_reduce_messages(options.transport.all_reduce, n, left_out)
+                                   : 0);
     }
     if (options.transport.carrier == Carrier::servers) return server_messages(options.transport, n);
     return sparse_exchange_messages(carried_by(std::get<DgcOptions>(coder), options.transport),
@@ -128,11 +132,9 @@ Bytes form_of_contribution(const ExchangeOptions& options, const Layout& layout,
         const LowRankBytes size = low_rank_bytes(*low_rank, charged);
         return size.left + size.right;
     }
-    if (const auto* const one_bit = std::get_if<OneBitCodec>(&coder)) {
-        const auto copy = std::make_shared<const Layout>(charged);
-        return one_bit_bytes(one_bit->fused ? fused_buffer(copy, workers)
-                                            : buffer_per_tensor(copy, workers));
-    }
+    if (const auto* const one_bit = std::get_if<OneBitCodec>(&coder))
+        return one_bit_bytes(form_of_buffers(*one_bit, charged, workers)) +
+               form_of_left_out(charged);
     return form_of_message(charged, density, std::get<DgcOptions>(coder).format);
 }
 

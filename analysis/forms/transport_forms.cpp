@@ -235,12 +235,13 @@ std::optional<PieceForm> compressed_form(const Compressed& c) {
 
 std::optional<PieceForm> low_rank_form(const Flat& f, const LowRankCodec& codec) {
     const LowRankBytes size = low_rank_bytes(codec, f.layout);
+    const std::int64_t encoded = encoded_tensors(f.layout).entries();
     const auto added_up = [&](Bytes of) -> MaybeTime {
         if (f.transport().carrier == Carrier::servers) return summing_servers_time(f, of, of);
         return all_reduce_time(f.transport().all_reduce, f.n, of, f.network);
     };
     const auto pass = [&](std::int64_t passes) {
-        return std::vector{on_device(coding_time(f.coding(), passes, f.layout.entries()))};
+        return std::vector{on_device(coding_time(f.coding(), passes, encoded))};
     };
     const Travel travel =
         then(then(on_wires(added_up(size.left)), pass(1)), on_wires(added_up(size.right)));
@@ -251,9 +252,8 @@ std::optional<PieceForm> low_rank_form(const Flat& f, const LowRankCodec& codec)
 std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
     const auto star = lone_star(f.n, f.network);
     if (!star) return std::nullopt;
-    const auto copy = std::make_shared<const Layout>(f.layout);
-    const OneBitBuffers cut = codec.fused ? fused_buffer(copy, f.n) : buffer_per_tensor(copy, f.n);
-    PieceForm form{{on_device(coding_time(f.coding(), f.passes, f.layout.entries()))}, {}, {}};
+    const OneBitBuffers cut = form_of_buffers(codec, f.layout, f.n);
+    PieceForm form{{on_device(coding_time(f.coding(), f.passes, cut.layout->entries()))}, {}, {}};
     for (const OneBitBuffer& buffer : cut.buffers) {
         const std::int64_t chunk = buffer.padded / f.n;
         const Duration scales = ring_all_gather_time(f.n, Bytes{4}, *star);
@@ -268,6 +268,11 @@ std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
                                                {false, sum(back, scales)},
                                                pass(buffer.padded)});
     }
+    const Bytes left_out = form_of_left_out(f.layout);
+    if (left_out == Bytes{}) return form;
+    const auto dense = all_reduce_time(f.transport().all_reduce, f.n, left_out, f.network);
+    if (!dense) return std::nullopt;
+    form.travel.push_back({false, *dense});
     return form;
 }
 
@@ -400,6 +405,16 @@ std::optional<PieceForm> machines_form(const Flat& f) {
 }
 
 }  // namespace
+
+OneBitBuffers form_of_buffers(const OneBitCodec& codec, const Layout& layout, int workers) {
+    const auto encoded = std::make_shared<const Layout>(encoded_tensors(layout));
+    return codec.fused && encoded->entries() > 0 ? fused_buffer(encoded, workers)
+                                                 : buffer_per_tensor(encoded, workers);
+}
+
+Bytes form_of_left_out(const Layout& layout) {
+    return {4 * (layout.entries() - encoded_tensors(layout).entries())};
+}
 
 DgcOptions carried_by(DgcOptions options, const TransportPlan& transport) {
     options.all_reduce = transport.all_reduce;

@@ -12,7 +12,7 @@
 //                       W_j = D(n shards j) if they are encoded, + E(shard j) if the answer is
 //   sparse all-reduce   E + unions by recursive doubling + all-reduce of the rest
 //   low rank            2 passes + sum of P + 1 pass + sum of Q + 2 passes,  a sum: all-reduce or servers
-//   one bit             adaptive_step_models.hpp
+//   one bit             adaptive_step_models.hpp, + all-reduce of what is left out
 //
 // A shared scaler is a recursive doubling of 4 bytes per tensor before the rest. Two-phase is exact for any
 // chunks if the longest takes the longest work: chunk j follows its owner through all n-1 rounds and then
@@ -45,6 +45,7 @@
 #include <optional>
 #include <vector>
 
+#include "algorithms/compression/one_bit.hpp"
 #include "algorithms/exchange/exchange_options.hpp"
 #include "analysis/forms/step_models.hpp"
 
@@ -74,6 +75,11 @@ std::optional<PieceForm> piece_form(const ExchangeOptions& options, const Layout
 
 /// Returns the bytes of a message of a compressor; what is lossless travels in the wire format.
 Bytes form_of_packed(const Compressor& compressor, const Layout& layout, WireFormat wire);
+
+/// Returns the buffers of signs; tensors that are left out are in none.
+OneBitBuffers form_of_buffers(const OneBitCodec& codec, const Layout& layout, int workers);
+/// Returns what the tensors weigh that are left out.
+Bytes form_of_left_out(const Layout& layout);
 
 /// Returns DGC's options with the exchange that a transport asks for.
 DgcOptions carried_by(DgcOptions options, const TransportPlan& transport);

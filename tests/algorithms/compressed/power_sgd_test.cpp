@@ -1,6 +1,7 @@
 #include "algorithms/compressed/power_sgd.hpp"
 
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include <Eigen/QR>
@@ -195,6 +196,27 @@ TEST_CASE("PowerSGD: it sends 4 r (a + c) bytes of each matrix, and one dimensio
     for (int i = 0; i < 4; ++i)
         CHECK(run.network.traffic(i).sent.count ==
               3 * 2 * 3 * (messages.left.count + messages.right.count) / 4);
+}
+
+TEST_CASE("PowerSGD: a matrix that is left out travels whole with P, and is not coded") {
+    const LayoutPtr layout = make_layout({{"m", {80, 60}}, {"last", {40, 10}}});
+    const auto elapsed = [&](const LayoutPtr& of, CodingCost coding,
+                             std::vector<TensorChoice> leave_out) {
+        ExchangeOptions exchange = low_rank_exchange(2, {}, coding);
+        exchange.codec.leave_out = std::move(leave_out);
+        TrainingRun run(4, link, timing_job(of, 1));
+        run.spawn_all([&](Worker& self) { return power_sgd(self, {exchange, {}}); });
+        run.simulation.run();
+        return run.elapsed();
+    };
+    const auto coding = [&](const LayoutPtr& of, const std::vector<TensorChoice>& leave_out) {
+        return elapsed(of, {Duration{100}}, leave_out) - elapsed(of, {Duration{0}}, leave_out);
+    };
+    CHECK(coding(layout, {}) == low_rank_passes * 5200 * Duration{100});
+    CHECK(coding(layout, {"last"}) == low_rank_passes * 4800 * Duration{100});
+    CHECK(elapsed(layout, {Duration{0}}, {"last"}) ==
+          step_of_tests + 6 * (10us + Bytes{4 * (160 + 400) / 4} / link.capacity()) +
+              6 * (10us + Bytes{4 * 120 / 4} / link.capacity()));
 }
 
 }  // namespace

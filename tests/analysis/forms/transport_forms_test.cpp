@@ -244,6 +244,25 @@ TEST_CASE("transport forms: tensors left out are cut apart from the others, and 
          {"device 4008"}});
 }
 
+TEST_CASE(
+    "transport forms: tensors left out travel with P, or behind the signs, and are not coded") {
+    const Layout layout({{"a", {4, 1000}}, {"last", {20, 50}, /*left_out=*/true}});
+    const Codec low_rank{.coder = LowRankCodec{1}, .coding = {1ns}};
+    check(piece_form({low_rank, {.carrier = Carrier::all_reduce}, {}}, layout, 0, on_star()),
+          {{"device 8000"},
+           {"wires 348192", "device 4000", "wires 348000"},  // 6 (50 + 8.032), 6 (50 + 8)
+           {"device 8000"}});
+    for (const bool fused : {true, false}) {
+        const Codec one_bit{.coder = OneBitCodec{fused}, .coding = {1ns}};
+        check(piece_form({one_bit, {.carrier = Carrier::two_phase}, {}}, layout, 3, on_star()),
+              {{"device 12000"},
+               // 3 (50 + 1) + 3 (50 + 0.032), twice; 6 (50 + 8)
+               {"device 8000", "wires 303096", "device 6000", "wires 303096", "device 4000",
+                "wires 348000"},
+               {}});
+    }
+}
+
 TEST_CASE("transport forms: a lone worker sends nothing, but codes") {
     for (const Carrier carrier : {Carrier::all_gather, Carrier::two_phase}) {
         const auto form =
