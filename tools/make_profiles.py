@@ -299,13 +299,13 @@ def deepspeech():
                            weight=(29, hidden))]
 
 
-def bert_large():
+def bert(blocks, width):
     # A sequence of 128 tokens. The decoder's matrix is the word embedding, as in ptb_lstm.
-    vocabulary, width, inner, tokens, masked = 30522, 1024, 4096, 128, 20
+    vocabulary, inner, tokens, masked = 30522, 4 * width, 128, 20
     layers = [layer("embeddings", 0, "look-ups; the word matrix is also the decoder's",
                     word=(vocabulary, width), position=(512, width), token_type=(2, width)),
               layer_norm("embeddings.norm", width)]
-    for i in range(24):
+    for i in range(blocks):
         at = f"layer.{i}"
         layers += [dense(f"{at}.{name}", width, width, tokens) for name in ("query", "key", "value")]
         layers += [layer(f"{at}.attention", 2 * tokens**2 * width,
@@ -320,6 +320,14 @@ def bert_large():
                      layer_norm("masked.norm", width),
                      layer("masked.decoder", masked * vocabulary * width, decoder,
                            bias=(vocabulary,))]
+
+
+def bert_base():
+    return bert(12, 768)
+
+
+def bert_large():
+    return bert(24, 1024)
 
 
 def transformer_big():
@@ -548,6 +556,15 @@ NETWORKS = {
                       "printed; with every tensor sparse it would be 0.73 MiB; parameters of the "
                       f"stand-in derived; {BYTE_MODEL}"),
     },
+    "bert-base": {
+        "title": "BERT-Base (uncased) with both pre-training heads, sequences of 128 tokens",
+        "source": "Devlin et al., NAACL 2019: 12 layers, hidden 768, 12 heads, inner 3072, 512 "
+                  "positions; vocabulary 30,522 as in google-bert/bert-base-uncased config.json. "
+                  "Without the heads 109,482,240 parameters. Multiply-accumulates as for bert-large",
+        "sample": "sequence", "layers": bert_base,
+        "published": (110106428, 420.02, 1279469, "parameters derived; 110M: "
+                      f"google-research/bert README.md; MiB derived; {BYTE_MODEL}"),
+    },
     "bert-large": {
         "title": "BERT-Large (uncased) with both pre-training heads, sequences of 128 tokens",
         "source": "Devlin et al., NAACL 2019: 24 layers, hidden 1024, 16 heads, inner 4096, 512 "
@@ -624,6 +641,10 @@ REFERENCE = {
         r"conv\d": (3, 14432 + 236544 + 709632, None), r"gru1": (1, 23169600, None),
         r"gru[2-7]": (6, 6 * 17294400, None), r".*\.bn": (10, 320 + 14400 + 2400, "0"),
         "fc": (1, 34800, None)}),
+    "bert-base": ((78, 128, 154940, None), {
+        r"embeddings.*": (2, 23440896 + 393216 + 1536 + 1536, "0"),
+        r"layer\..*": (12 * 9, 12 * 7087872, None), "pooler": (1, 590592, None),
+        r"next_sentence|masked\..*": (4, 590592 + 1536 + 30522 + 1538, None)}),
     "bert-large": ((150, 248, 356156, None), {
         r"embeddings.*": (2, 31254528 + 524288 + 2048 + 2048, "0"),
         r"layer\..*": (24 * 9, 24 * 12596224, None), "pooler": (1, 1049600, None),
@@ -634,7 +655,7 @@ REFERENCE = {
 }
 
 # Totals that were published rounded, as published: in millions of parameters.
-ROUNDED = {"resnet-152": "60.2", "bert-large": "336", "transformer": "210"}
+ROUNDED = {"resnet-152": "60.2", "bert-base": "110", "bert-large": "336", "transformer": "210"}
 
 # ---------------------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ Compressor make_natural() {
     Compressor compressor;
     compressor.name = "natural";
     compressor.unbiased = true;
+    compressor.entry_bits = 9;
     compressor.bits = [](const Tensor& tensor) { return 9 * tensor.entries(); };
     compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& random) {
         for (double& v : x)

@@ -35,6 +35,7 @@ Compressor make_qsgd(QsgdOptions options) {
     // ceil(log2(2s + 1)), because 2s + 1 is not a power of two
     const auto entry_bits =
         static_cast<std::int64_t>(std::bit_width(2 * static_cast<std::uint64_t>(options.levels)));
+    compressor.entry_bits = static_cast<int>(entry_bits);
     compressor.bits = [=](const Tensor& tensor) {
         const std::int64_t d = tensor.entries();
         return d * entry_bits + 32 * ((d + options.bucket - 1) / options.bucket);

@@ -27,6 +27,7 @@ void to_scaled_signs(std::span<double> x) {
 Compressor make_sign() {
     Compressor compressor;
     compressor.name = "sign";
+    compressor.entry_bits = 1;
     compressor.bits = [](const Tensor& tensor) { return tensor.entries(); };
     compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) {
         to_signs(x);
@@ -38,6 +39,7 @@ Compressor make_scaled_sign() {
     Compressor compressor;
     compressor.name = "scaled-sign";
     compressor.encode = 2;
+    compressor.entry_bits = 1;
     compressor.bits = [](const Tensor& tensor) { return tensor.entries() + 32; };
     compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) {
         to_scaled_signs(x);

@@ -52,6 +52,7 @@ Compressor make_terngrad() {
     compressor.name = "terngrad";
     compressor.unbiased = true;
     compressor.encode = 3;
+    compressor.entry_bits = 2;
     compressor.bits = [](const Tensor& tensor) { return 2 * tensor.entries() + 32; };
     compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& random) {
         round_to(greatest_clipped(x), x, random);

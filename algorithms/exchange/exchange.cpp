@@ -125,10 +125,15 @@ Task<Vector> VectorExchange::aggregate(Vector v) {
         co_return mean;
     }
     const std::unique_ptr<Pass> pass = begin_pass(v);
+    const auto release = [&](std::size_t i) {
+        pass->queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))].put(i);
+    };
+    const bool at_once = options_.schedule.begin == Begin::after_encoding;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
         co_await encode(i, part_of(v, pieces_[i]));
-        pass->queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))].put(i);
+        if (!at_once) release(i);
     }
+    for (std::size_t i = 0; at_once && i < pieces_.size(); ++i) release(i);
     co_await all_decoded(*pass);
     co_return pass->sum;
 }
@@ -137,7 +142,7 @@ Task<Vector> VectorExchange::mean_gradient(const Vector& x) {
     if (averages_at_once()) {
         co_return co_await self_.mean_gradient(x, options_.transport.all_reduce);
     }
-    if (options_.schedule.begin == Begin::after_backward)
+    if (waits_for_backward(options_.schedule.begin))
         co_return co_await aggregate(co_await self_.gradient(x));
     Backward backward = self_.backward(x);
     const std::unique_ptr<Pass> pass = begin_pass(x);

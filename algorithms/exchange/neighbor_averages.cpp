@@ -100,7 +100,7 @@ Task<Vector> NeighborAverages::average(Vector v) {
 }
 
 Task<Vector> NeighborAverages::average_behind_gradient(const Vector& x, Make make) {
-    if (options_.schedule.begin == Begin::after_backward) {
+    if (waits_for_backward(options_.schedule.begin)) {
         const Vector g = co_await self_.gradient(x);
         Vector v = Vector::zero_like(x);
         if (pieces_.size() == 1) v = make(pieces_[0], part_of(g, pieces_[0]));

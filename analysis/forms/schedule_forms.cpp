@@ -41,6 +41,7 @@ class Schedule {
         : timing_(timing),
           pieces_(pieces),
           by_priority_(schedule.order == Order::priority),
+          at_once_(schedule.begin == Begin::after_encoding),
           complete_(timing.buckets.size(), false) {
         if (schedule.begin == Begin::beside_backward)
             segment(0);
@@ -100,7 +101,7 @@ class Schedule {
     // An idle stream looks when all pieces of this instant are there.
     void put(std::size_t piece) {
         waiting_.push_back(piece);
-        if (travelling_) return;
+        if (travelling_ || (at_once_ && waiting_.size() < pieces_.size())) return;
         travelling_ = true;
         agenda_.add(agenda_.now(), [this] { travel_next(); });
     }
@@ -119,6 +120,7 @@ class Schedule {
     const StepTiming& timing_;
     const std::vector<ScheduledPiece>& pieces_;
     bool by_priority_;
+    bool at_once_;  // no piece travels before the last one is there
     Agenda agenda_;
     Duration free_{};  // when the device is
     Duration end_{};

@@ -86,6 +86,7 @@ TEST_CASE("profile: the built-in ones have the published numbers of parameters")
         {"vgg-a", 132'863'336, 2'752 + 9'192},
         {"googlenet", 6'998'552, 7'280 + 1'000},
         {"inception-v3", 27'161'264, 2 * (17'216 + 896) + 2'000},
+        {"bert-base", 110'106'428, 1'536 + 12 * 9'984 + 768 + 2 + 768 + 1'536 + 30'522},
         {"bert-large", 336'226'108, 2'048 + 24 * 13'312 + 1'024 + 2 + 1'024 + 2'048 + 30'522},
         {"transformer", 209'911'808, 6 * 13'312 + 6 * 19'456},
         // A stand-in: 488.08 MiB are published.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/compression/columns.hpp"
 #include "algorithms/compression/eight_bit.hpp"
+#include "algorithms/compression/entry_bits.hpp"
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/natural.hpp"
 #include "algorithms/compression/qsgd.hpp"
@@ -100,6 +102,16 @@ constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
      &read_plain<&make_columns>},
 });
 
+// Reads a compressor, and the bits per entry of those that send all entries alike.
+Compressor read_entry(const ObjectReader& read, const CompressorEntry& entry) {
+    Compressor compressor = entry.read(read);
+    if (compressor.entry_bits == 0) return compressor;
+    if (const auto p = read.optional("entry_bits"))
+        return with_entry_bits(std::move(compressor),
+                               static_cast<int>(as_integer(*p, compressor.entry_bits, 32)));
+    return compressor;
+}
+
 }  // namespace
 
 std::span<const CompressorEntry> compressor_table() {
@@ -114,7 +126,7 @@ Compressor read_compressor(const Place& place) {
     const std::vector<std::string_view> names = names_of(compressor_kinds);
     const Place kind = kind_of(place, "a compressor", names);
     const CompressorEntry& entry = compressor_kinds[as_name(kind, "a compressor", names)];
-    return entry.read(ObjectReader(place, compressor_keys(entry)));
+    return read_entry(ObjectReader(place, compressor_keys(entry)), entry);
 }
 
 Compressor read_compressor_of_own(const Place& place) {
@@ -130,7 +142,7 @@ Compressor read_compressor_of_own(const Place& place) {
 }
 
 Compressor read_compressor_options(const ObjectReader& read, std::string_view name) {
-    return std::ranges::find(compressor_kinds, name, &CompressorEntry::name)->read(read);
+    return read_entry(read, *std::ranges::find(compressor_kinds, name, &CompressorEntry::name));
 }
 
 }  // namespace paceline

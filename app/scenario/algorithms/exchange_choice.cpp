@@ -47,6 +47,7 @@ constexpr auto piece_rules = std::to_array<Spelling<PieceRule>>({
 });
 constexpr auto begins = std::to_array<Spelling<Begin>>({
     {"after-backward", Begin::after_backward},
+    {"after-encoding", Begin::after_encoding},
     {"beside-backward", Begin::beside_backward},
     {"into-forward", Begin::into_forward},
 });
@@ -319,8 +320,17 @@ Feature feature_of(PieceRule pieces) {
 }
 
 Feature feature_of(Begin begin) {
-    if (begin == Begin::after_backward) return Feature::after_backward;
-    return begin == Begin::beside_backward ? Feature::beside_backward : Feature::into_forward;
+    switch (begin) {
+        case Begin::after_encoding:
+            return Feature::after_encoding;
+        case Begin::beside_backward:
+            return Feature::beside_backward;
+        case Begin::into_forward:
+            return Feature::into_forward;
+        case Begin::after_backward:
+            break;
+    }
+    return Feature::after_backward;
 }
 
 }  // namespace

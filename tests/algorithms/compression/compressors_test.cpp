@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "algorithms/compression/columns.hpp"
 #include "algorithms/compression/compressor.hpp"
 #include "algorithms/compression/eight_bit.hpp"
+#include "algorithms/compression/entry_bits.hpp"
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/natural.hpp"
 #include "algorithms/compression/none.hpp"
@@ -440,6 +443,23 @@ TEST_CASE("compressors, property: tensors that are left out pass unchanged, in 3
             CHECK(decoding_time(compressor, cost, *layout, 4).count() ==
                   4 * compressor.decode * held * 3);
         }
+}
+
+TEST_CASE("shipping whole bytes adds the same bits to each entry, and sums never shrink") {
+    for (const std::int64_t d : {1, 7, 64, 1000}) {
+        const Tensor tensor{"w", {d, 1}};
+        const auto more = [&](const Compressor& c) {
+            return with_entry_bits(c, 8).bits(tensor) - c.bits(tensor);
+        };
+        CHECK(more(make_sign()) == 7 * d);
+        CHECK(more(make_scaled_sign()) == 7 * d);
+        CHECK(more(make_terngrad()) == 6 * d);
+        CHECK(more(make_qsgd({.levels = 7, .bucket = 3})) == 4 * d);
+        const Compressor shared = with_entry_bits(make_shared_terngrad(), 8);
+        for (const int n : {1, 127, 128, 1000})
+            CHECK(shared.bits_of_sum(tensor, n) ==
+                  std::max(8 * d + 32, make_shared_terngrad().bits_of_sum(tensor, n)));
+    }
 }
 
 }  // namespace

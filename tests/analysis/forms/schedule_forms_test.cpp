@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr ExchangeSchedule beside{.whole = false, .begin = Begin::beside_backward};
 constexpr ExchangeSchedule after{.whole = false, .begin = Begin::after_backward};
+constexpr ExchangeSchedule encoded_first{.whole = false, .begin = Begin::after_encoding};
 
 StepTiming buckets_ready_at(const std::vector<Duration>& readies) {
     StepTiming timing{.step = readies.back(), .buckets = {}};
@@ -38,6 +39,30 @@ ExchangeSchedule by_priority(ExchangeSchedule schedule) {
     return schedule;
 }
 
+struct RandomSchedule {
+    std::mt19937_64 rng;
+    StepTiming timing;
+    std::vector<ScheduledPiece> pieces;
+
+    explicit RandomSchedule(std::uint64_t seed, bool coding) : rng(seed) {
+        std::vector<Duration> readies{random_time()};
+        for (std::uint64_t i = rng() % 10; i > 0; --i)
+            readies.push_back(readies.back() + random_time());
+        timing = buckets_ready_at(readies);
+        for (std::size_t b = 0; b < readies.size(); ++b)
+            for (std::uint64_t parts = 1 + rng() % 3; parts > 0; --parts)
+                pieces.push_back(coding ? coded(b, random_time(), random_time(), random_time())
+                                        : uncoded(b, random_time()));
+    }
+    Duration random_time() { return Duration{static_cast<std::int64_t>(rng() % 1000)}; }
+    [[nodiscard]] Duration sum_of(std::vector<PieceStage> PieceForm::* stages) const {
+        Duration all{};
+        for (const ScheduledPiece& piece : pieces)
+            for (const PieceStage& stage : piece.form.*stages) all += stage.time;
+        return all;
+    }
+};
+
 TEST_CASE("schedule forms: coding beside backward queues on the device") {
     const StepTiming timing = buckets_ready_at({6ms, 10ms});
     const std::vector pieces{coded(0, 2ms, 3ms, 1ms), coded(1, 2ms, 3ms, 1ms)};
@@ -47,6 +72,28 @@ TEST_CASE("schedule forms: coding beside backward queues on the device") {
     CHECK(end_of_pieces(timing, beside, pieces) == 19ms);
     // device  0-10 backward, 10-14 encode, 15-16 decode 0, 18-19 decode 1;  stream  12-15, 15-18
     CHECK(end_of_pieces(timing, after, pieces) == 19ms);
+}
+
+TEST_CASE("schedule forms: after encoding, no piece travels before the last one is encoded") {
+    const StepTiming timing = buckets_ready_at({6ms, 10ms});
+    const std::vector pieces{coded(0, 2ms, 9ms, 1ms), coded(1, 2ms, 1ms, 1ms)};
+
+    // device  0-10, 10-14 encode, 23-24 decode 0, 24-25 decode 1;  stream  14-23, 23-24
+    CHECK(end_of_pieces(timing, encoded_first, pieces) == 25ms);
+}
+
+TEST_CASE("schedule forms: after encoding, free coding takes as long as after backward") {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        const RandomSchedule uncoded_ones(seed, false);
+        CHECK(end_of_pieces(uncoded_ones.timing, encoded_first, uncoded_ones.pieces) ==
+              end_of_pieces(uncoded_ones.timing, after, uncoded_ones.pieces));
+        const RandomSchedule random(seed, true);
+        const Duration encoding = random.sum_of(&PieceForm::encode);
+        const Duration travel = random.sum_of(&PieceForm::travel);
+        CHECK(end_of_pieces(random.timing, encoded_first, random.pieces) >=
+              random.timing.step + encoding + travel);
+    }
 }
 
 TEST_CASE("schedule forms: a fast stream makes coding beside backward no longer than behind it") {
@@ -94,30 +141,6 @@ TEST_CASE("schedule forms: by priority an idle stream sees all parts of a bucket
     CHECK(end_of_pieces(timing, beside, pieces) == 6ms);               // 1-2 + 4, 2-4
     CHECK(end_of_pieces(timing, by_priority(beside), pieces) == 8ms);  // 1-3, 3-4 + 4
 }
-
-struct RandomSchedule {
-    std::mt19937_64 rng;
-    StepTiming timing;
-    std::vector<ScheduledPiece> pieces;
-
-    explicit RandomSchedule(std::uint64_t seed, bool coding) : rng(seed) {
-        std::vector<Duration> readies{random_time()};
-        for (std::uint64_t i = rng() % 10; i > 0; --i)
-            readies.push_back(readies.back() + random_time());
-        timing = buckets_ready_at(readies);
-        for (std::size_t b = 0; b < readies.size(); ++b)
-            for (std::uint64_t parts = 1 + rng() % 3; parts > 0; --parts)
-                pieces.push_back(coding ? coded(b, random_time(), random_time(), random_time())
-                                        : uncoded(b, random_time()));
-    }
-    Duration random_time() { return Duration{static_cast<std::int64_t>(rng() % 1000)}; }
-    [[nodiscard]] Duration sum_of(std::vector<PieceStage> PieceForm::* stages) const {
-        Duration all{};
-        for (const ScheduledPiece& piece : pieces)
-            for (const PieceStage& stage : piece.form.*stages) all += stage.time;
-        return all;
-    }
-};
 
 TEST_CASE("schedule forms, property: without coding it is e_i = max(r_i, e_(i-1)) + X_i") {
     for (unsigned seed = 0; seed < 1000; ++seed) {

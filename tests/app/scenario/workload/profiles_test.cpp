@@ -33,11 +33,14 @@ struct Published {
 // others (published: 60.2M for ResNet-152, 336M for BERT-Large, 210M for Transformer).
 // Gradient sizes: Lin et al., ICLR 2018, Tables 3 and 4, where given. DeepSpeech is a stand-in:
 // only its 488.08 MiB are published, and the 0.74 MB of Table 4 are not reproduced.
-// Work of BERT-Large: per token and layer 12 x 1024^2 and, for attention, 2 x 128 x 1024; one
+// Work of BERT-Large (of Base: 12 layers of 768): per token and layer 12 x 1024^2 and, for attention, 2 x 128 x 1024; one
 // pooler; 20 tokens decoded. Work of the Transformer: 12 and 16 x 1024^2 for the layers of the
 // encoder and the decoder, 32 x 1024^2 for the output.
 const std::vector<Published> published{
     {"alexnet", 60'965'224, 232.56, 724'406'816, 408'000},
+    {"bert-base", 110'106'428, 420.02,
+     128 * 12 * (12 * 768. * 768 + 2 * 128 * 768) + 21 * 768. * 768 + 20 * 30'522. * 768,
+     1'279'469},
     {"bert-large", 336'226'108, 1282.60,
      128 * 24 * (12 * 1024. * 1024 + 2 * 128 * 1024) + 21 * 1024. * 1024 + 20 * 30'522. * 1024,
      3'439'844},
@@ -73,10 +76,10 @@ constexpr std::string_view tiny = R"({
 })";
 
 TEST_CASE("profiles: the built-in ones stand in alphabetical order") {
-    CHECK(profile_names() == std::vector<std::string_view>{"alexnet", "bert-large", "deepspeech",
-                                                           "googlenet", "inception-v3", "ptb-lstm",
-                                                           "resnet-110", "resnet-152", "resnet-50",
-                                                           "transformer", "vgg-16", "vgg-a"});
+    CHECK(profile_names() == std::vector<std::string_view>{
+                                 "alexnet", "bert-base", "bert-large", "deepspeech", "googlenet",
+                                 "inception-v3", "ptb-lstm", "resnet-110", "resnet-152",
+                                 "resnet-50", "transformer", "vgg-16", "vgg-a"});
 }
 
 TEST_CASE("profiles: the built-in ones have the published numbers of parameters") {
