@@ -55,6 +55,7 @@ SECTIONS = [
         ("cluster", ["cluster"]),
         ("bus", ["cluster.bus"]),
         ("transport", ["cluster.transport"]),
+        ("library", ["cluster.library"]),
         ("node_list", ["cluster.placement", "cluster.failures.nodes", "cluster.access[].nodes",
                        "cluster.fabric.other_links[].nodes", "other_jobs[].nodes"]),
         ("node_range", ["a node list"]),

@@ -87,9 +87,10 @@ Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options) {
             if (!g.has_values()) return;
             said = {g.layout(), quantize_columns(*g.layout(), g.values(), residual.writable())};
         });
-        const Vector mean = co_await self.combine(
+        const Vector mean = co_await self.combine_around(
             std::move(said), [&](const Rank&) { return exchange_stripes(self, coding); },
-            [&](const Round<Vector>& round) { return requantized_mean(round, owners_residual); });
+            [&](const Round<Vector>& round) { return requantized_mean(round, owners_residual); },
+            self.everybody());
         self.once(self.step(),
                   [&] { momentum_step(options.rule, self.learning_rate(), mean, m, x); });
         co_await self.update();

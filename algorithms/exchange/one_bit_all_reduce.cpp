@@ -96,7 +96,6 @@ Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded
 }
 
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded, GroupPtr group) {
-    const CollectiveOfOwn messages = [&](const Rank&) { return exchange_all(self, plan, group); };
     if (!encoded.has_values()) {
         co_await exchange_all(self, plan, group);
         co_return Vector(plan->values.layout);
@@ -105,7 +104,9 @@ Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded
     const Form form = [&](const Round<Vector>& round) {
         return reduce(*plan, round, owner_errors);
     };
-    co_return co_await self.combine(std::move(encoded), messages, form, group);
+    co_return co_await self.combine_around(
+        std::move(encoded), [&](const Rank&) { return exchange_all(self, plan, group); }, form,
+        group);
 }
 
 }  // namespace paceline

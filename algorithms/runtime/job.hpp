@@ -12,6 +12,7 @@
 #include "algorithms/runtime/step_timing.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/collectives/library.hpp"
 #include "sim/compute/compute_time.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "topologies/mixing/schedule.hpp"
@@ -41,6 +42,7 @@ struct Job {
     int workers = 0;                 // on hosts 0, 1, ...; 0: one on every host
     int servers = 0;                 // on the hosts after those of the workers
     WireFormat wire = fp32;          // of dense vectors
+    Library library{};               // that carries out its collectives
     StopRule takes_step{};           // required
     bool steps_are_counted = false;  // whether takes_step or `gradients` ends the job
     // For methods whose workers need not take equally many steps: what all workers may begin

@@ -8,6 +8,7 @@
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/start_up.hpp"
 #include "algorithms/runtime/worker_state.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/check.hpp"
@@ -23,7 +24,8 @@ Rank next_rank(const SharedState& all, WorkerState& own, const GroupPtr& group) 
         place = std::ranges::find(group->members, own.rank) - group->members.begin();
     PACELINE_CHECK(std::cmp_less(place, group->members.size()),
                    "a member calls a collective of its group");
-    return {all.network, group, static_cast<int>(place), own.begin_round(*group)};
+    return {all.network, group, static_cast<int>(place), own.begin_round(*group),
+            all.job.library.protocol};
 }
 
 RoundPart part_of(const Rank& rank, std::string_view name) {
@@ -81,7 +83,9 @@ Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, A
     const Rank rank = next_rank(all, own, all.everybody);
     const Bytes size = all.weigh(x);
     co_await plain_exchange(all, own, rank, name_of(how, size),
-                            [how, size](const Rank& mine) { return all_reduce(how, mine, size); });
+                            behind_start_up(all, [how, size](const Rank& mine) {
+                                return all_reduce(how, mine, size);
+                            }));
     if (!x.has_values()) co_return x;
 
     Round<Vector>& round = all.rounds.at(rank.stream(), static_cast<std::size_t>(all.workers));
@@ -104,7 +108,7 @@ Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank ra
         all.sparse_rounds.try_emplace(key, members, v.layout, std::move(packing)).first->second;
     round.enter(static_cast<std::size_t>(rank.place()), std::move(v));
 
-    co_await sparse_messages(round, rank, how);
+    co_await behind_start_up(all, rank.size(), sparse_messages(round, rank, how));
     Vector mean = round.mean();
     if (round.leave()) {
         all.note_density(round);
@@ -133,7 +137,8 @@ Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream
         all.observer(), all.host(own.rank),
         {.name = "exchange with neighbors", .stream = key, .members = members, .on = &from});
     all.rounds.at(key, members).enter(static_cast<std::size_t>(me), std::move(v));
-    co_await neighbor_exchange(all.network, own.rank, to, from, key, size);
+    co_await behind_start_up(all, static_cast<int>(members),
+                             neighbor_exchange(all.network, own.rank, to, from, key, size));
 
     const Round<Vector>& round = all.rounds.at(key, members);
     Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(me)));

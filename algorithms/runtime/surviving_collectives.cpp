@@ -8,6 +8,7 @@
 #include "algorithms/runtime/computation.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/start_up.hpp"
 #include "algorithms/runtime/worker_state.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/check.hpp"
@@ -33,7 +34,8 @@ Stream begin_round(const SharedState& all, WorkerState& own, const GroupPtr& gro
 Rank rank_in(const SharedState& all, const WorkerState& own, const Attempt& attempt) {
     const std::vector<int>& members = attempt.group->members;
     const auto place = std::ranges::lower_bound(members, own.rank) - members.begin();
-    return {all.network, attempt.group, static_cast<int>(place), attempt.stream};
+    return {all.network, attempt.group, static_cast<int>(place), attempt.stream,
+            all.job.library.protocol};
 }
 
 // Waits until all deaths are known, or until all nodes are back if the job stalls. Messages to the
@@ -115,7 +117,8 @@ Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector 
     const Bytes size = all.weigh(g);
     co_return co_await surviving_combine(
         all, own, own.begin_round(*all.everybody), name_of(how, size), std::move(g),
-        [how, size](const Rank& rank) { return all_reduce(how, rank, size); }, mean_of<Vector>);
+        behind_start_up(all, [how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
+        mean_of<Vector>);
 }
 
 Task<Vector> surviving_sparse_mean(SharedState& all, const WorkerState& own, Stream round,
@@ -124,7 +127,7 @@ Task<Vector> surviving_sparse_mean(SharedState& all, const WorkerState& own, Str
         const auto members = static_cast<std::size_t>(rank.size());
         if (!attempt.sparse) attempt.sparse.emplace(members, v.layout, packing);
         attempt.sparse->enter(static_cast<std::size_t>(rank.place()), v);
-        return sparse_messages(*attempt.sparse, rank, how);
+        return behind_start_up(all, rank.size(), sparse_messages(*attempt.sparse, rank, how));
     };
     const AttemptPtr attempt =
         co_await run_attempts(all, own, round, name_of(packing, *v.layout), std::move(messages));
@@ -212,9 +215,10 @@ Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, St
         come.push_back(received_before_death(all, own.rank, sender, round));
     const InRound shown(all.observer(), all.host(own.rank),
                         {.name = "exchange with neighbors", .stream = round});
-    Pending<> sending =
-        all.simulation().start(all.simulation().running_process(),
-                               neighbor_exchange(all.network, own.rank, to, {}, round, size));
+    Pending<> sending = all.simulation().start(
+        all.simulation().running_process(),
+        behind_start_up(all, all.workers,
+                        neighbor_exchange(all.network, own.rank, to, {}, round, size)));
     const std::vector<bool> there = co_await when_all(std::move(come));
     co_await std::move(sending);
     co_return weighted_sum(*mixing, own.rank, v, take_mail(all, own, *mixing, round, from, there),

@@ -8,6 +8,7 @@
 #include "algorithms/runtime/node_failures.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/start_up.hpp"
 #include "algorithms/runtime/surviving_collectives.hpp"
 #include "algorithms/runtime/worker_state.hpp"
 #include "sim/collectives/all_reduce.hpp"
@@ -210,7 +211,8 @@ const GroupPtr& Worker::everybody() const {
 }
 
 Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name, const GroupPtr& group) {
-    return shared_.collectives->exchange(own_, group, name, std::move(messages));
+    return shared_.collectives->exchange(own_, group, name,
+                                         behind_start_up(shared_, std::move(messages)));
 }
 
 Task<> Worker::barrier() {
@@ -260,10 +262,10 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& gro
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group) {
-    return shared_.collectives->combine(
-        own_, group, name_of(how, weight), std::move(v),
+    return combine(
+        std::move(v),
         [how, weight](const Rank& rank) { return paceline::all_reduce(how, rank, weight); },
-        mean_of<Vector>);
+        mean_of<Vector>, group, name_of(how, weight));
 }
 
 Task<Vector> Worker::all_reduce_as(Vector v, const Layout& charged, AllReducePlan how) {
@@ -271,16 +273,15 @@ Task<Vector> Worker::all_reduce_as(Vector v, const Layout& charged, AllReducePla
 }
 
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
-    return shared_.collectives->exchange(own_, group, name_of(how), [how, block](const Rank& rank) {
-        return paceline::all_gather(how, rank, block);
-    });
+    return exchange(
+        [how, block](const Rank& rank) { return paceline::all_gather(how, rank, block); },
+        name_of(how), group);
 }
 
 Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
-    return shared_.collectives->exchange(own_, group, "sparse all-reduce",
-                                         [weight = std::move(weight)](const Rank& rank) {
-                                             return paceline::sparse_all_reduce(rank, weight);
-                                         });
+    return exchange([weight = std::move(weight)](
+                        const Rank& rank) { return paceline::sparse_all_reduce(rank, weight); },
+                    "sparse all-reduce", group);
 }
 
 Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing,
@@ -290,14 +291,22 @@ Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparseExchange how, Spars
 
 Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,
                              std::string_view name) {
-    return shared_.collectives->combine(own_, group, name, std::move(v), std::move(messages),
+    return shared_.collectives->combine(own_, group, name, std::move(v),
+                                        behind_start_up(shared_, std::move(messages)),
                                         std::move(form));
+}
+
+Task<Vector> Worker::combine_around(Vector v, CollectiveOfOwn collectives, Form form,
+                                    const GroupPtr& group) {
+    return shared_.collectives->combine(own_, group, "exchange", std::move(v),
+                                        std::move(collectives), std::move(form));
 }
 
 Task<Vector> Worker::reduce_to_first(Vector v, CollectiveOfOwn messages, Form form,
                                      const GroupPtr& group, std::string_view name) {
     return shared_.collectives->reduce_to_first(own_, group, name, std::move(v),
-                                                std::move(messages), std::move(form));
+                                                behind_start_up(shared_, std::move(messages)),
+                                                std::move(form));
 }
 
 Task<Vector> Worker::neighbor_average(Vector v) {

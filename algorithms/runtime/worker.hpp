@@ -186,7 +186,10 @@ class Worker {
     }
     Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,
                          std::string_view name = "exchange");
-    /// The same, but only the member in place 0 forms the result and returns it. The others return
+    /// The same, but the time is that of other collectives of this worker, which `collectives` carries out.
+    Task<Vector> combine_around(Vector v, CollectiveOfOwn collectives, Form form,
+                                const GroupPtr& group);
+    /// Like combine, but only the member in place 0 forms the result and returns it. The others return
     /// the v that they passed, and may be done before others have entered. Requires that through
     /// `messages` the first member learns something from every other, as in a reduction.
     Task<Vector> reduce_to_first(Vector v, CollectiveOfOwn messages, Form form,

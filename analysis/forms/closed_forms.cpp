@@ -47,6 +47,11 @@ int members_of_block(const FoldedGroup& group, int x, int step) {
     return members;
 }
 
+// Returns the time of a collective among n members whose messages take this long.
+Duration started(int n, const IdleStar& star, Duration messages) {
+    return n == 1 ? messages : sum(star.start_up, messages);
+}
+
 // Returns the time of one message from host to host.
 Duration message_time(Bytes size, const IdleStar& star) {
     return sum(star.latency, size / star.bandwidth);
@@ -55,13 +60,14 @@ Duration message_time(Bytes size, const IdleStar& star) {
 }  // namespace
 
 Duration ring_all_reduce_time(int n, Bytes size, const IdleStar& star) {
-    return multiple(std::int64_t{2} * (n - 1), message_time(longest_chunk(size, n), star));
+    return started(n, star,
+                   multiple(std::int64_t{2} * (n - 1), message_time(longest_chunk(size, n), star)));
 }
 
 Duration recursive_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star) {
     const FoldedGroup group = folded_group(n);
     const int messages = group.doublings + (group.extra > 0 ? 2 : 0);
-    return multiple(messages, message_time(size, star));
+    return started(n, star, multiple(messages, message_time(size, star)));
 }
 
 Duration halving_doubling_all_reduce_time(int n, Bytes size, const IdleStar& star) {
@@ -72,18 +78,18 @@ Duration halving_doubling_all_reduce_time(int n, Bytes size, const IdleStar& sta
         total = sum(total, multiple(2, message_time(half, star)));
     }
     if (group.extra > 0) total = sum(total, multiple(2, message_time(size, star)));
-    return total;
+    return started(n, star, total);
 }
 
 Duration ring_all_gather_time(int n, Bytes block, const IdleStar& star) {
-    return multiple(n - 1, message_time(block, star));
+    return started(n, star, multiple(n - 1, message_time(block, star)));
 }
 
 Duration bruck_all_gather_time(int n, Bytes block, const IdleStar& star) {
     Duration total{};
     for (int held = 1; held < n; held *= 2)
         total = sum(total, message_time(std::min(held, n - held) * block, star));
-    return total;
+    return started(n, star, total);
 }
 
 Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
@@ -106,15 +112,15 @@ Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
     }
     for (std::size_t x = 0; x < static_cast<std::size_t>(group.extra); ++x)
         ready[x] = sum(ready[x], message_time(weight(n), star));
-    return *std::ranges::max_element(ready);
+    return started(n, star, *std::ranges::max_element(ready));
 }
 
 Duration ring_reduce_scatter_time(int n, Bytes size, const IdleStar& star) {
-    return multiple(n - 1, message_time(longest_chunk(size, n), star));
+    return started(n, star, multiple(n - 1, message_time(longest_chunk(size, n), star)));
 }
 
 Duration all_to_all_time(int n, Bytes block, const IdleStar& star) {
-    return multiple(n - 1, message_time(block, star));
+    return started(n, star, multiple(n - 1, message_time(block, star)));
 }
 
 Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star) {
@@ -128,23 +134,26 @@ Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star) {
         if ((last >> bit & 1U) != 0)
             most = std::max(most, std::popcount(last >> (bit + 1)) + static_cast<int>(bit));
     const Duration wire = size / star.bandwidth;
-    return std::max(multiple(m - 1, sum(star.latency, wire)),
-                    sum(multiple(m, wire), multiple(most, star.latency)));
+    return started(n, star,
+                   std::max(multiple(m - 1, sum(star.latency, wire)),
+                            sum(multiple(m, wire), multiple(most, star.latency))));
 }
 
 Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star) {
-    return multiple(std::bit_width(static_cast<unsigned>(n - 1)), message_time(size, star));
+    return started(
+        n, star, multiple(std::bit_width(static_cast<unsigned>(n - 1)), message_time(size, star)));
 }
 
 Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star) {
-    return sum(binomial_reduce_time(n, size, star), binomial_broadcast_time(n, size, star));
+    return sum(binomial_reduce_time(n, size, star), binomial_broadcast_time(n, size, begun(star)));
 }
 
 Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool on_workers,
                                           const IdleStar& star) {
     const int senders = on_workers ? n - 1 : n;
     if (senders == 0) return Duration::zero();
-    return multiple(2, message_time(senders * longest_chunk(size, servers), star));
+    return started(n, star,
+                   multiple(2, message_time(senders * longest_chunk(size, servers), star)));
 }
 
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
@@ -152,25 +161,29 @@ Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, con
     const Bytes part = longest_chunk(size, devices);
     const Bytes piece = longest_chunk(part, machines);
     const Duration drain = std::max(devices * piece / network.bandwidth, piece / bus.bandwidth);
-    return sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
-               multiple(std::int64_t{2} * (machines - 1), sum(network.latency, drain)));
+    return started(machines * devices, network,
+                   sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
+                       multiple(std::int64_t{2} * (machines - 1), sum(network.latency, drain))));
 }
 
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network) {
-    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency};
+    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency,
+                          network.start_up};
     return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));
 }
 
 Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
                                                const IdleStar& bus, const IdleStar& network) {
     const Duration drain = std::max(devices * size / network.bandwidth, size / bus.bandwidth);
-    return sum(multiple(folded_group(devices).doublings, message_time(size, bus)),
-               multiple(folded_group(machines).doublings, sum(network.latency, drain)));
+    return started(machines * devices, network,
+                   sum(multiple(folded_group(devices).doublings, message_time(size, bus)),
+                       multiple(folded_group(machines).doublings, sum(network.latency, drain))));
 }
 
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
                                             const IdleStar& network) {
-    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency};
+    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency,
+                          network.start_up};
     return std::max(ring_all_gather_time(n, block, bus), ring_all_gather_time(n, block, across));
 }
 

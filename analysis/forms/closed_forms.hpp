@@ -3,8 +3,9 @@
 //
 // n members begin together. A message of S bytes takes t(S) = S/B to drain and L more to be
 // delivered. Every t is rounded up to the tick, like in the network, so simulated and predicted
-// times agree to the picosecond. All times are 0 for n = 1. Derivations: docs/models.md, the
-// normative table. Limits: equal links, no overhead, no other traffic.
+// times agree to the picosecond. All times are 0 for n = 1. A collective of two members or more begins
+// s after its call (sim/collectives/library.hpp), which each form below adds once. Derivations:
+// docs/models.md, the normative table. Limits: equal links, no overhead, no other traffic.
 //
 // The forms must be able to disagree with the simulation. Chunks, the fold of a group that is not a
 // power of two, unions, message sizes and selection times are written here and in sparse_forms.hpp
@@ -32,7 +33,14 @@ namespace paceline {
 struct IdleStar {
     Bandwidth bandwidth;  // payload capacity of every link
     Duration latency{};   // one way, from host to host
+    Duration start_up{};  // s, of a collective
 };
+
+/// Returns the same star for a phase of a collective that has begun.
+[[nodiscard]] constexpr IdleStar begun(IdleStar star) {
+    star.start_up = {};
+    return star;
+}
 
 /// 2(n-1) (L + t(ceil(S/n)))
 Duration ring_all_reduce_time(int n, Bytes size, const IdleStar& star);

@@ -165,10 +165,11 @@ std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bo
     }
     if (!star) return std::nullopt;
     Duration exchange{};
+    if (mixing.nodes() > 1) exchange = star->start_up;
     if (degree > 0)
-        exchange = sum(star->latency, (static_cast<std::int64_t>(degree) * vectors *
-                                       in.wire.weigh(in.layout->entries())) /
-                                          star->bandwidth);
+        exchange = sum(exchange, sum(star->latency, (static_cast<std::int64_t>(degree) * vectors *
+                                                     in.wire.weigh(in.layout->entries())) /
+                                                        star->bandwidth));
     const Duration step =
         beside ? std::max(in.timing.step, exchange) : sum(in.timing.step, exchange);
     return sum(step, in.update);

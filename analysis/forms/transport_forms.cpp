@@ -76,13 +76,18 @@ MaybeTime server_phase_time(const Flat& f, int q, Bytes size) {
                                                 ((f.n - 1) * size) / f.network.bus->bandwidth));
 }
 
+// Returns the start-up of a collective among the workers.
+Duration start_up_of(const Flat& f) {
+    return f.n == 1 ? Duration{} : f.network.star.start_up;
+}
+
 // Dense sums through servers that nothing is encoded for; they cut at bytes.
 MaybeTime summing_servers_time(const Flat& f, Bytes up, Bytes down) {
     const int q = std::min(f.transport().servers, f.n);
     const MaybeTime push = server_phase_time(f, q, longest_of(up, q));
     const MaybeTime pull = server_phase_time(f, q, longest_of(down, q));
     if (!push || !pull) return std::nullopt;
-    return sum(*push, *pull);
+    return sum(start_up_of(f), sum(*push, *pull));
 }
 
 // -- compressors ---------------------------------------------------------------------------------
@@ -165,7 +170,7 @@ Travel two_phase_stages(const Compressed& c) {
         work = std::max(work, chunk.work);
     }
     return then(then(on_wires(all_to_all_time(c.n, longest, *star)), device_if_any(work)),
-                on_wires(ring_all_gather_time(c.n, longest, *star)));
+                on_wires(ring_all_gather_time(c.n, longest, begun(*star))));
 }
 
 // The slowest shard decides.
@@ -181,7 +186,8 @@ Travel server_stages(const Compressed& c) {
         const Duration all = sum(sum(*push, *pull), shard.work);
         if (all <= most) continue;
         most = all;
-        slowest = then(then(on_wires(push), device_if_any(shard.work)), on_wires(pull));
+        slowest = then(then(on_wires(sum(start_up_of(c), *push)), device_if_any(shard.work)),
+                       on_wires(pull));
     }
     return slowest;
 }
@@ -348,7 +354,9 @@ std::optional<PieceForm> encoded_leaders_form(const Flat& f, const Machines& mac
     const int g = machines.g;
     const IdleStar& bus = machines.bus;
     const Duration gather =
-        g == 1 ? Duration{} : sum(bus.latency, ((g - 1) * c.packed(c.layout)) / bus.bandwidth);
+        g == 1
+            ? Duration{}
+            : sum(bus.start_up, sum(bus.latency, ((g - 1) * c.packed(c.layout)) / bus.bandwidth));
     const Received last = received(c);
     std::vector<PieceStage> travel{
         {false, gather}, on_device(c.decoding(c.layout, g)), on_device(c.encoding(c.layout, 0))};

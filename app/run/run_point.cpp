@@ -28,6 +28,7 @@ Job make_job(const Scenario& scenario) {
     job.workers = scenario.cluster.workers;
     if (scenario.algorithm.serve) job.servers = scenario.algorithm.server_nodes;
     job.wire = scenario.algorithm.wire;
+    job.library = scenario.cluster.library;
     job.seed = scenario.seed;
     job.compute_time = scenario.cluster.compute_time(scenario.seed);
     job.steps_per_epoch = scenario.steps_per_epoch();

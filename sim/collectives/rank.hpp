@@ -41,10 +41,12 @@ inline GroupPtr whole_group(int nodes) {
 class Rank {
   public:
     /// Creates the member at `place`. `network` must outlive the rank.
-    Rank(NetworkPart network, GroupPtr group, int place, Stream stream)
+    Rank(NetworkPart network, GroupPtr group, int place, Stream stream,
+         Protocol protocol = Protocol::rendezvous)
         : network_(network),
           group_(std::move(group)),
           stream_(stream),
+          protocol_(protocol),
           place_(place),
           size_(static_cast<int>(group_->members.size())) {}
 
@@ -69,22 +71,23 @@ class Rank {
         return group_->members[first_ + static_cast<std::size_t>(place) * stride_];
     }
 
-    /// Like the awaiters of the same names in sim/messages/transfer.hpp, by rendezvous, but with
-    /// places instead of nodes.
+    /// Like the awaiters of the same names in sim/messages/transfer.hpp, by the protocol of the
+    /// collective, but with places instead of nodes.
     [[nodiscard]] Send send(int to, Bytes size) const {
-        return {network_, node(place_), node(to), stream_, size, Protocol::rendezvous};
+        return {network_, node(place_), node(to), stream_, size, protocol_};
     }
     [[nodiscard]] Receive receive(int from) const {
         return {network_, node(place_), node(from), stream_};
     }
     [[nodiscard]] Exchange exchange(int to, Bytes size, int from) const {
-        return {network_, node(place_), node(to), size, node(from), stream_, Protocol::rendezvous};
+        return {network_, node(place_), node(to), size, node(from), stream_, protocol_};
     }
 
   private:
     NetworkPart network_;
     GroupPtr group_;
     Stream stream_;
+    Protocol protocol_;
     int place_;
     std::size_t first_ = 0;   // of the part, in the group
     std::size_t stride_ = 1;  // of the part, in the group

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/cluster/node_list.hpp"
 #include "sim/network/loss.hpp"
@@ -17,8 +18,8 @@ namespace paceline {
 namespace {
 
 constexpr auto keys = std::to_array<std::string_view>(
-    {"nodes", "devices", "devices_per_node", "bus", "fabric", "transport", "stragglers", "speeds",
-     "compute_jitter", "failures", "access", "placement", "background"});
+    {"nodes", "devices", "devices_per_node", "bus", "fabric", "transport", "library", "stragglers",
+     "speeds", "compute_jitter", "failures", "access", "placement", "background"});
 constexpr auto transport_key_table = std::to_array<std::string_view>(
     {"kind", "goodput", "duplex_share", "message_cost", "first_window"});
 constexpr auto bus_key_table = std::to_array<std::string_view>({"kind", "link"});
@@ -128,6 +129,7 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
             p->refuse(
                 "\"message_cost\" and the fabric's \"overhead\" are the same; give one of them");
     }
+    if (const auto p = read.optional("library")) cluster.library = read_library(*p);
     if (const auto p = read.optional("stragglers"))
         cluster.stragglers = read_stragglers(*p, cluster.nodes);
     if (const auto p = read.optional("compute_jitter")) cluster.compute_jitter = read_jitter(*p);
@@ -189,7 +191,9 @@ ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (compute_time(0) || failures || !access.empty() || !background.empty()) return std::nullopt;
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
+    if (library.protocol != Protocol::rendezvous) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
+    star.start_up = library.start_up;
     if (tcp) {
         if (!fabric.states_efficiency)
             star.bandwidth = tcp->goodput_of(star.bandwidth) * star.bandwidth;
@@ -202,7 +206,8 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     const bool ideal =
         fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == LinkJitter{};
     if (bus->kind != BusKind::switched || !ideal) return std::nullopt;
-    const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency)};
+    const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency),
+                          library.start_up};
     star.latency = sum(star.latency, inside.latency);
     return IdleNetwork{star, inside, devices_per_node};
 }

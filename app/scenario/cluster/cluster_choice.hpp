@@ -19,6 +19,7 @@
 #include "app/scenario/cluster/failures.hpp"
 #include "app/scenario/cluster/node_speeds.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
+#include "sim/collectives/library.hpp"
 #include "topologies/fabrics/machines.hpp"
 
 namespace paceline {
@@ -57,6 +58,7 @@ struct ClusterChoice {
     std::optional<Bus> bus;
     FabricChoice fabric;
     std::optional<Tcp> tcp;  // applies to the network, not to buses
+    Library library{};       // of the collectives
     std::vector<Stragglers> stragglers;
     std::vector<NodeSpeeds> speeds;  // read once the workload is known
     std::optional<Jitter> compute_jitter;

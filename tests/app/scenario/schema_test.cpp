@@ -22,6 +22,7 @@
 #include "app/scenario/cluster/background.hpp"
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
+#include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/link_jitter.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/cluster/node_list.hpp"
@@ -211,6 +212,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(other_job_keys()) == properties("other_job"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
+    CHECK(as_set(library_keys()) == properties("library"));
     CHECK(as_set(straggler_keys()) == properties("stragglers"));
     CHECK(as_set(speed_keys()) == properties("speeds"));
     CHECK(as_set(jitter_keys()) == properties("compute_jitter"));
@@ -454,7 +456,8 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
-          "devices_per_node, bus, fabric, transport, stragglers, speeds, compute_jitter, failures, "
+          "devices_per_node, bus, fabric, transport, library, stragglers, speeds, compute_jitter, "
+          "failures, "
           "placement, background, access");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");

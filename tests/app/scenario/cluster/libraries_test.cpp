@@ -1,0 +1,98 @@
+#include "app/scenario/cluster/libraries.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "app/json/config_error.hpp"
+#include "app/run/run_point.hpp"
+#include "tests/app/study/small_study.hpp"
+
+namespace paceline::libraries_test {
+namespace {
+
+using doctest::Approx;
+
+constexpr double start_up_s = 2e-3;
+const std::string started = R"(cluster.library={"start_up": "2ms"})";
+
+double growth(const SmallStudy& study, const std::vector<std::string>& settings) {
+    std::vector<std::string> slow = settings;
+    slow.push_back(started);
+    return study.run(slow).step_time_s.value() - study.run(settings).step_time_s.value();
+}
+
+TEST_CASE("libraries: one collective a step costs one start-up, and the closed form says so") {
+    const SmallStudy study(5, 3);
+    for (const char* how : {"ring", "recursive-doubling", "halving-doubling", "tree"}) {
+        CAPTURE(how);
+        const std::string algorithm =
+            fmt::format(R"(algorithm={{"kind": "dense", "all_reduce": "{}"}})", how);
+        const Metrics m = study.run({algorithm, started});
+
+        CHECK(growth(study, {algorithm}) == Approx(start_up_s).epsilon(1e-6));
+        CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("libraries: k tensors after backward cost k start-ups on one stream, k/s on s streams") {
+    const SmallStudy study(4, 2);
+    const std::string net = R"(workload={"profile": "alexnet", "step_time": "1ms"})";
+    const auto schedule = [](int streams) {
+        return fmt::format(
+            R"(algorithm={{"kind": "sgd", "schedule": {{"pieces": "tensors", "streams": {},
+                           "begin": "after-backward"}}}})",
+            streams);
+    };
+    constexpr int tensors = 16;
+
+    CHECK(growth(study, {net, schedule(1)}) == Approx(tensors * start_up_s).epsilon(1e-6));
+    CHECK(growth(study, {net, schedule(tensors)}) <= start_up_s * 1.001);
+}
+
+TEST_CASE("libraries: starting occupies the stream and not the device") {
+    const SmallStudy study(4, 2);
+    const std::string net = R"(workload={"profile": "alexnet", "step_time": "3s"})";
+    const std::string beside = R"(algorithm={"kind": "sgd", "schedule": "tensors"})";
+
+    // Backward takes two thirds of 3 s and hides all exchanges but the last.
+    CHECK(growth(study, {net, beside}) == Approx(start_up_s).epsilon(1e-3));
+}
+
+TEST_CASE("libraries: nobody to exchange with, nothing to start") {
+    const SmallStudy study(1, 3);
+    CHECK(growth(study, {}) == 0);
+}
+
+TEST_CASE("libraries: an exchange with neighbors starts once, pairs of gossip do not") {
+    const SmallStudy study(4, 3);
+    const std::string ring = R"(algorithm={"kind": "dsgd", "mixing": {"kind": "ring"}})";
+    const std::string pairs = R"(algorithm={"kind": "swarm-sgd", "mixing": {"kind": "complete"}})";
+
+    CHECK(growth(study, {ring}) == Approx(start_up_s).epsilon(1e-6));
+    CHECK(growth(study, {pairs}) == Approx(0));
+}
+
+TEST_CASE("libraries: eager messages of a tree's children come at once") {
+    const SmallStudy study(8, 1);
+    const std::string reduce = R"(algorithm={"kind": "collective", "operation": "reduce"})";
+    const std::string net = R"(workload={"gradient": "100MB", "step_time": "0s"})";
+    const Metrics turns = study.run({reduce, net});
+    const Metrics at_once = study.run({reduce, net, R"(cluster.library={"protocol": "eager"})"});
+
+    // 7 messages of 80 ms: by rendezvous the root takes three in turns, each when its sender is ready.
+    CHECK(turns.sim_time_s == Approx(0.24));
+    CHECK(at_once.sim_time_s >= 0.24);
+    CHECK_FALSE(at_once.model_step_time_s.has_value());
+}
+
+TEST_CASE("libraries: an unknown protocol is refused") {
+    const SmallStudy study(2, 1);
+    CHECK_THROWS_WITH_AS(static_cast<void>(study.run({R"(cluster.library={"protocol": "lazy"})"})),
+                         doctest::Contains("cluster.library.protocol: \"lazy\" is not a protocol"),
+                         ConfigError);
+}
+
+}  // namespace
+}  // namespace paceline::libraries_test
