@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside", "leave_out",
-          "entry_bits"}
+          "entry_bits", "coding"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
@@ -109,6 +109,8 @@ SECTIONS = [
     ("Parts of algorithms", [("models.md#collectives-the-normative-table", "what each collective costs"), ("models.md#mixings", "weights and spectral gaps"),
                              ("algorithms/compressed.md#compressors", "compressors")], [
         ("codec", ["algorithm.codec"]),
+        ("measured-coding", ["algorithm.codec.coding"]),
+        ("coding-time", ["algorithm.codec.coding.encode", "algorithm.codec.coding.decode"]),
         ("exchange-transport", ["algorithm.transport"]),
         ("exchange-schedule", ["algorithm.schedule"]),
         ("all_reduce", ["algorithm.all_reduce", "algorithm.exchange", "algorithm.transport.plan"]),

@@ -58,10 +58,19 @@ std::int64_t encoded_entries(const Layout& layout) {
     return entries;
 }
 
+std::int64_t encoded_tensors(const Layout& layout) {
+    std::int64_t tensors = 0;
+    for (const Tensor& tensor : layout.tensors())
+        if (!tensor.left_out && tensor.entries() > 0) ++tensors;
+    return tensors;
+}
+
 }  // namespace
 
 Duration encoding_time(const Compressor& compressor, const CodingCost& cost, const Layout& layout,
                        std::int64_t extra) {
+    if (cost.measured)
+        return cost.measured->encode.of(encoded_tensors(layout), encoded_entries(layout));
     return coding_time(cost, compressor.encode + extra, encoded_entries(layout));
 }
 
@@ -70,6 +79,8 @@ Duration decoding_time(const Compressor& compressor, const CodingCost& cost, con
     std::int64_t held = 0;
     for (const Tensor& tensor : layout.tensors())
         if (!tensor.left_out) held += compressor.held(tensor);
+    if (cost.measured)
+        return multiple(messages, cost.measured->decode.of(encoded_tensors(layout), held));
     return coding_time(cost, messages * compressor.decode, held);
 }
 

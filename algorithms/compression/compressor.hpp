@@ -63,7 +63,7 @@ Bytes sum_bytes(const Compressor& compressor, const Layout& layout, int n);
 /// Replaces x by what receivers decode. Does nothing to a vector without values.
 void compress(const Compressor& compressor, Vector& x, RandomStream& random);
 
-/// Returns the time of the compressor's passes plus `extra` passes.
+/// Returns the time of the compressor's passes plus `extra` passes, or what was measured.
 Duration encoding_time(const Compressor& compressor, const CodingCost& cost, const Layout& layout,
                        std::int64_t extra = 0);
 Duration decoding_time(const Compressor& compressor, const CodingCost& cost, const Layout& layout,

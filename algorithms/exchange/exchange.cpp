@@ -47,6 +47,7 @@ struct VectorExchange::Pass {
     std::size_t updated = 0;          // into forward: pieces that the optimizer has taken in
     std::deque<Signal> decoded{};     // by piece
     std::deque<PieceQueue> queues{};  // by stream
+    std::vector<std::pair<std::size_t, Vector>> arrived{};  // in phases: pieces to decode
     std::vector<Pending<>> decodings{};
     std::vector<Pending<>> streams{};
 };
@@ -103,7 +104,11 @@ Task<> VectorExchange::carry(Pass& pass, int stream) {
     for (std::int64_t k = 0; k < mine; ++k) {
         const std::size_t i = co_await pass.queues[static_cast<std::size_t>(stream)].take();
         Vector mean = co_await coders_[i]->travel();
-        pass.decodings.push_back(self_.start(decode(pass, i, std::move(mean))));
+        pass.arrived.emplace_back(i, std::move(mean));
+        if (options_.schedule.begin == Begin::in_phases && pass.arrived.size() < pieces_.size())
+            continue;
+        for (auto& [piece, its_mean] : std::exchange(pass.arrived, {}))
+            pass.decodings.push_back(self_.start(decode(pass, piece, std::move(its_mean))));
     }
 }
 
@@ -128,12 +133,12 @@ Task<Vector> VectorExchange::aggregate(Vector v) {
     const auto release = [&](std::size_t i) {
         pass->queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))].put(i);
     };
-    const bool at_once = options_.schedule.begin == Begin::after_encoding;
+    const bool in_phases = options_.schedule.begin == Begin::in_phases;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
         co_await encode(i, part_of(v, pieces_[i]));
-        if (!at_once) release(i);
+        if (!in_phases) release(i);
     }
-    for (std::size_t i = 0; at_once && i < pieces_.size(); ++i) release(i);
+    for (std::size_t i = 0; in_phases && i < pieces_.size(); ++i) release(i);
     co_await all_decoded(*pass);
     co_return pass->sum;
 }

@@ -33,6 +33,25 @@ void clear_whole_tensors(Vector& e) {
             e.writable().segment(e.layout()->offset(i), tensors[i].entries()).setZero();
 }
 
+struct LowRankTimes {
+    Duration pass{};     // over all entries
+    Duration before{};   // of P
+    Duration between{};  // of Q
+    Duration behind{};   // of the product and the error
+    Duration decoded{};  // a message for a leader
+};
+
+LowRankTimes low_rank_times(const CodingCost& cost, const Layout& charged) {
+    const Layout encoded = *without_left_out(std::make_shared<const Layout>(charged));
+    const Duration pass = coding_time(cost, 1, encoded.entries());
+    if (!cost.measured)
+        return {pass, multiple(passes_before, pass), multiple(passes_between, pass),
+                multiple(passes_behind, pass), pass};
+    const auto tensors = static_cast<std::int64_t>(encoded.tensors().size());
+    const Duration decode = cost.measured->decode.of(tensors, encoded.entries());
+    return {{}, cost.measured->encode.of(tensors, encoded.entries()), {}, decode, decode};
+}
+
 class LowRankCoder final : public Coder {
   public:
     LowRankCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
@@ -41,7 +60,7 @@ class LowRankCoder final : public Coder {
           place_(std::move(place)),
           shape_(*place_.layout, std::get<LowRankCodec>(codec.coder).rank),
           size_(low_rank_bytes(std::get<LowRankCodec>(codec.coder), *place_.charged)),
-          pass_(coding_time(codec.coding, 1, without_left_out(place_.charged)->entries())),
+          times_(low_rank_times(codec.coding, *place_.charged)),
           left_(flat("P", shape_.left_entries())),
           right_(flat("Q", shape_.right_entries())),
           product_(place_.layout),
@@ -57,7 +76,7 @@ class LowRankCoder final : public Coder {
     [[nodiscard]] Bytes message_bytes() const override { return size_.left + size_.right; }
     [[nodiscard]] Bytes received_bytes() const override { return message_bytes(); }
     [[nodiscard]] Duration decoding_time(std::int64_t messages) const override {
-        return multiple(messages, pass_);
+        return multiple(messages, times_.decoded);
     }
 
   private:
@@ -77,7 +96,7 @@ class LowRankCoder final : public Coder {
     CoderPlace place_;
     LowRank shape_;
     LowRankBytes size_;
-    Duration pass_;
+    LowRankTimes times_;
     Vector left_;
     Vector right_;
     Vector product_;
@@ -87,7 +106,7 @@ class LowRankCoder final : public Coder {
 
 Task<> LowRankCoder::encode(CoderInput input) {
     const Vector& q = shared_right();
-    co_await self_.compute(multiple(passes_before + input.passes, pass_), [&] {
+    co_await self_.compute(sum(times_.before, multiple(input.passes, times_.pass)), [&] {
         m_ = input.make();
         m_ += error_;
         if (m_.has_values()) left_ = {left_.layout(), shape_.left(m_.values(), q.values())};
@@ -117,7 +136,7 @@ Task<Vector> LowRankCoder::travel() {
         return mean;
     });
     Vector& q = shared_right();
-    co_await self_.compute(multiple(passes_between, pass_), [&] {
+    co_await self_.compute(times_.between, [&] {
         if (m_.has_values())
             right_ = {right_.layout(), shape_.right(m_.values(), p.values(), q.values())};
     });
@@ -131,7 +150,7 @@ Task<Vector> LowRankCoder::travel() {
 }
 
 Task<> LowRankCoder::decode() {
-    co_await self_.compute(multiple(passes_behind, pass_), [&] {
+    co_await self_.compute(times_.behind, [&] {
         error_ = std::move(m_) - product_;
         clear_whole_tensors(error_);
     });

@@ -5,7 +5,8 @@
 // tensor, or tensors merged by a rule. `partition` cuts pieces further, into ranges of entries.
 //
 //   after backward     all pieces are ready when the gradient is complete
-//   after encoding     the same, and no piece travels before the last one has been encoded
+//   in phases          the same, and all pieces are encoded before the first travels, and all have arrived
+//                      before the first is decoded
 //   beside backward    a piece is ready when backward has left its first layer
 //   into forward       beside backward; and the next step's forward pass of a layer waits for the piece
 //                      of that layer alone, instead of for all pieces
@@ -18,9 +19,9 @@
 // carries one piece at a time. Streams share the wires.
 //
 // Sources: buckets beside backward: Li et al., "PyTorch Distributed", VLDB 2020; merged: Shi, Chu, Li,
-// "MG-WFBP", INFOCOM 2019; priority, partitions and forward: Peng et al., "ByteScheduler", SOSP 2019. After
-// encoding: where the host runs ahead of the device, what releases an exchange stands on the device's queue
-// behind the coding of later pieces (docs/models.md, transports and schedules).
+// "MG-WFBP", INFOCOM 2019; priority, partitions and forward: Peng et al., "ByteScheduler", SOSP 2019. In phases:
+// where the host runs ahead of the device, what releases an exchange stands on the device's queue behind the
+// coding of other pieces (docs/models.md, transports and schedules).
 #pragma once
 
 #include <cstdint>
@@ -32,14 +33,14 @@ namespace paceline {
 
 enum class Begin : std::uint8_t {
     after_backward,
-    after_encoding,
+    in_phases,
     beside_backward,
     into_forward,
 };
 
 /// Returns whether all pieces are complete before the first is encoded.
 [[nodiscard]] constexpr bool waits_for_backward(Begin begin) {
-    return begin == Begin::after_backward || begin == Begin::after_encoding;
+    return begin == Begin::after_backward || begin == Begin::in_phases;
 }
 enum class Order : std::uint8_t { fifo, priority };
 

@@ -57,12 +57,24 @@ Task<Vector> all_reduced(Worker& self, Vector v, AllReducePlan how, Bytes size,
         mean_of<Vector>, group, name_of(how, size));
 }
 
+// Tensors that entries are selected from, and how many of them at a density.
+std::int64_t selected_tensors(const Layout& layout) {
+    return std::ranges::count_if(layout.tensors(), &Tensor::compressible);
+}
+std::int64_t selected_entries(const Layout& layout, double density) {
+    std::int64_t entries = 0;
+    for (const Tensor& tensor : layout.tensors())
+        if (tensor.compressible()) entries += kept_entries(tensor.entries(), density);
+    return entries;
+}
+
 class SparseCoder final : public Coder {
   public:
     SparseCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
         : self_(self),
           options_(as_carried(std::get<DgcOptions>(codec.coder), transport)),
           transport_(transport),
+          coding_(codec.coding.measured),
           place_(std::move(place)),
           members_(static_cast<int>(place_.group->members.size())),
           measures_(!self.timing_only() &&
@@ -74,7 +86,10 @@ class SparseCoder final : public Coder {
 
     Task<> encode(CoderInput input) override;
     Task<Vector> travel() override;
-    Task<> decode() override { co_return; }
+    Task<> decode() override {
+        const Duration time = decoding_time(transport_.carrier == Carrier::servers ? 1 : members_);
+        if (time > Duration::zero()) co_await self_.compute(time);
+    }
     [[nodiscard]] Bytes message_bytes() const override {
         return union_bytes(options_, *place_.charged, stage_.density, 1);
     }
@@ -83,7 +98,12 @@ class SparseCoder final : public Coder {
         if (transport_.carrier == Carrier::servers) return dense_bytes(options_, *place_.charged);
         return union_bytes(options_, *place_.charged, stage_.density, members_);
     }
-    [[nodiscard]] Duration decoding_time(std::int64_t /*messages*/) const override { return {}; }
+    [[nodiscard]] Duration decoding_time(std::int64_t messages) const override {
+        if (!coding_ || stage_.density == 1) return {};
+        return multiple(messages,
+                        coding_->decode.of(selected_tensors(*place_.charged),
+                                           selected_entries(*place_.charged, stage_.density)));
+    }
     void begin_with(const Vector& momentum) override {
         if (momentum.has_values()) memory_.velocity = momentum.values();
     }
@@ -105,6 +125,7 @@ class SparseCoder final : public Coder {
     Worker& self_;
     DgcOptions options_;
     TransportPlan transport_;
+    std::optional<MeasuredCoding> coding_;
     CoderPlace place_;
     int members_;
     bool measures_;  // there is something to select from
@@ -117,7 +138,11 @@ class SparseCoder final : public Coder {
 
 Task<> SparseCoder::encode(CoderInput input) {
     set_density(density_at(options_, self_.step(), self_.epoch()));
-    const Duration search = selection_time(options_.selection, *place_.charged, stage_.density);
+    Duration search = selection_time(options_.selection, *place_.charged, stage_.density);
+    if (coding_)
+        search = stage_.density == 1 ? Duration{}
+                                     : coding_->encode.of(selected_tensors(*place_.charged),
+                                                          selected_entries(*place_.charged, 1));
     co_await self_.compute(search, [&] {
         Vector g = input.make();
         if (!measures_) {

@@ -41,7 +41,7 @@ class Schedule {
         : timing_(timing),
           pieces_(pieces),
           by_priority_(schedule.order == Order::priority),
-          at_once_(schedule.begin == Begin::after_encoding),
+          in_phases_(schedule.begin == Begin::in_phases),
           complete_(timing.buckets.size(), false) {
         if (schedule.begin == Begin::beside_backward)
             segment(0);
@@ -101,7 +101,7 @@ class Schedule {
     // An idle stream looks when all pieces of this instant are there.
     void put(std::size_t piece) {
         waiting_.push_back(piece);
-        if (travelling_ || (at_once_ && waiting_.size() < pieces_.size())) return;
+        if (travelling_ || (in_phases_ && waiting_.size() < pieces_.size())) return;
         travelling_ = true;
         agenda_.add(agenda_.now(), [this] { travel_next(); });
     }
@@ -112,15 +112,20 @@ class Schedule {
         const std::size_t piece = *next;
         waiting_.erase(next);
         go(pieces_[piece].form.travel, 0, [this, piece] {
-            go(pieces_[piece].form.decode, 0, [this] { end_ = std::max(end_, agenda_.now()); });
+            arrived_.push_back(piece);
+            if (!in_phases_ || arrived_.size() == pieces_.size()) decode_arrived();
             travel_next();
         });
+    }
+    void decode_arrived() {
+        for (const std::size_t piece : std::exchange(arrived_, {}))
+            go(pieces_[piece].form.decode, 0, [this] { end_ = std::max(end_, agenda_.now()); });
     }
 
     const StepTiming& timing_;
     const std::vector<ScheduledPiece>& pieces_;
     bool by_priority_;
-    bool at_once_;  // no piece travels before the last one is there
+    bool in_phases_;
     Agenda agenda_;
     Duration free_{};  // when the device is
     Duration end_{};
@@ -128,6 +133,7 @@ class Schedule {
     std::size_t encoded_ = 0;          // pieces, or being encoded
     bool encoding_ = false;            // the device has been asked to
     std::deque<std::size_t> waiting_;  // for the stream
+    std::vector<std::size_t> arrived_{};
     bool travelling_ = false;
 };
 

@@ -9,8 +9,8 @@
 //   travel      holds the stream; its stages on the device (owners' work, leaders' coding) queue there
 //   decode      on the device; requested when the piece has left the stream
 //
-// After backward all segments are one; after encoding, also, the stream is closed until the last piece has
-// been encoded. The stream takes the piece that was encoded first, or by priority
+// After backward all segments are one; in phases, moreover, the stream opens when the last piece has been
+// encoded, and pieces are decoded when the last one has arrived. The stream takes the piece that was encoded first, or by priority
 // the one with the highest number that is there. Without coding this is e_i = max(r_i, e_(i-1)) + X_i,
 // for any number of pieces. It is a recurrence over the ends of stages, worked out in order of time.
 //

@@ -64,6 +64,15 @@ Bytes form_of_union(const DgcOptions& options, const Layout& layout, double dens
     return Bytes{bytes} + c * form_of_rest(layout, options.format);
 }
 
+std::int64_t form_of_kept(const Layout& layout, double density) {
+    std::int64_t kept = 0;
+    for (const Tensor& tensor : layout.tensors())
+        if (!is_flat(tensor))
+            kept += static_cast<std::int64_t>(
+                form_of_kept(static_cast<double>(tensor.entries()), density));
+    return kept;
+}
+
 Bytes form_of_message(const Layout& layout, double density, const SparseFormat& format) {
     DgcOptions gathered;
     gathered.format = format;

@@ -43,6 +43,9 @@ Bytes form_of_rest(const Layout& layout, const SparseFormat& format);
 Bytes form_of_dense(const Layout& layout, const SparseFormat& format);
 
 /// Returns the time to select from all compressible tensors, one after the other.
+/// Returns the entries that one worker sends.
+std::int64_t form_of_kept(const Layout& layout, double density);
+
 Duration form_of_selection(const SelectionCost& cost, const Layout& layout, double density);
 
 /// Returns the time to find one threshold among all N entries.

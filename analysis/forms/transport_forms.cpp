@@ -239,6 +239,10 @@ std::optional<PieceForm> compressed_form(const Compressed& c) {
 
 // -- other codecs --------------------------------------------------------------------------------
 
+Duration measured_time(const CodingTime& time, std::int64_t tensors, std::int64_t entries) {
+    return sum(multiple(tensors, time.per_tensor), multiple(entries, time.per_entry));
+}
+
 std::optional<PieceForm> low_rank_form(const Flat& f, const LowRankCodec& codec) {
     const LowRankBytes size = low_rank_bytes(codec, f.layout);
     const std::int64_t encoded = encoded_tensors(f.layout).entries();
@@ -249,10 +253,15 @@ std::optional<PieceForm> low_rank_form(const Flat& f, const LowRankCodec& codec)
     const auto pass = [&](std::int64_t passes) {
         return std::vector{on_device(coding_time(f.coding(), passes, encoded))};
     };
-    const Travel travel =
-        then(then(on_wires(added_up(size.left)), pass(1)), on_wires(added_up(size.right)));
+    const auto& measured = f.coding().measured;
+    const Travel travel = then(then(on_wires(added_up(size.left)), measured ? pass(0) : pass(1)),
+                               on_wires(added_up(size.right)));
     if (!travel) return std::nullopt;
-    return PieceForm{pass(2 + f.passes), *travel, pass(2)};
+    if (!measured) return PieceForm{pass(2 + f.passes), *travel, pass(2)};
+    const auto tensors = static_cast<std::int64_t>(encoded_tensors(f.layout).tensors().size());
+    return PieceForm{{on_device(measured_time(measured->encode, tensors, encoded))},
+                     *travel,
+                     {on_device(measured_time(measured->decode, tensors, encoded))}};
 }
 
 std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
@@ -293,8 +302,23 @@ std::optional<PieceForm> sparse_form(const Flat& f, DgcOptions options) {
         travel = sparse_travel_time(options, f.density, f.layout, f.n, f.network);
     }
     if (!travel) return std::nullopt;
-    const Duration search =
-        f.density < 1 ? form_of_selection(options.selection, f.layout, f.density) : Duration{};
+    if (f.density == 1) return PieceForm{{on_device({})}, {{false, *travel}}, {}};
+    if (const auto& measured = f.coding().measured) {
+        std::int64_t tensors = 0;
+        std::int64_t entries = 0;
+        for (const Tensor& tensor : f.layout.tensors()) {
+            if (tensor.left_out || tensor.shape.size() < 2) continue;
+            ++tensors;
+            entries += tensor.entries();
+        }
+        const Duration merged =
+            measured_time(measured->decode, tensors, form_of_kept(f.layout, f.density));
+        return PieceForm{
+            {on_device(measured_time(measured->encode, tensors, entries))},
+            {{false, *travel}},
+            device_if_any(multiple(f.transport().carrier == Carrier::servers ? 1 : f.n, merged))};
+    }
+    const Duration search = form_of_selection(options.selection, f.layout, f.density);
     return PieceForm{{on_device(search)}, {{false, *travel}}, {}};
 }
 

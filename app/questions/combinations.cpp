@@ -88,7 +88,7 @@ struct Section {
 
 constexpr Features pieces_of_gradients(Feature::whole, Feature::tensors, Feature::buckets,
                                        Feature::merged);
-constexpr Features begins_of_pieces(Feature::after_backward, Feature::after_encoding,
+constexpr Features begins_of_pieces(Feature::after_backward, Feature::in_phases,
                                     Feature::beside_backward, Feature::into_forward);
 constexpr Features orders_of_pieces(Feature::fifo, Feature::priority);
 constexpr Features ways_by_machine(Feature::flat, Feature::leaders, Feature::encoding_leaders,

@@ -104,7 +104,7 @@ const std::vector<Value> schedules{
     {R"("tensors")", Features(tensors, beside_backward, fifo)},
     {R"("merged")", Features(merged, beside_backward, fifo)},
     {R"({"pieces": "300B", "begin": "after-backward"})", Features(buckets, after_backward, fifo)},
-    {R"({"pieces": "300B", "begin": "after-encoding"})", Features(buckets, after_encoding, fifo)},
+    {R"({"pieces": "300B", "begin": "in-phases"})", Features(buckets, in_phases, fifo)},
     {R"({"pieces": "300B", "partition": "100B"})",
      Features(buckets, beside_backward, fifo, partitions)},
     {R"({"pieces": "tensors", "begin": "into-forward"})", Features(tensors, into_forward, fifo)},

@@ -17,6 +17,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/measured_coding.hpp"
 
 namespace paceline {
 
@@ -208,6 +209,9 @@ Codec read_codec(const Place& place, const AlgorithmInput& in) {
     Codec codec = read_coder(read, name, in);
     if (name != "none") {
         if (name != "dgc") codec.coding = read_coding(read);
+        if (name != "one-bit")
+            if (const auto p = read.optional("coding"))
+                codec.coding.measured = read_measured_coding(*p, name, *place.json);
         if (const auto p = read.optional("leave_out")) codec.leave_out = read_choices(*p);
     }
     return codec;

@@ -47,7 +47,7 @@ constexpr auto piece_rules = std::to_array<Spelling<PieceRule>>({
 });
 constexpr auto begins = std::to_array<Spelling<Begin>>({
     {"after-backward", Begin::after_backward},
-    {"after-encoding", Begin::after_encoding},
+    {"in-phases", Begin::in_phases},
     {"beside-backward", Begin::beside_backward},
     {"into-forward", Begin::into_forward},
 });
@@ -321,8 +321,8 @@ Feature feature_of(PieceRule pieces) {
 
 Feature feature_of(Begin begin) {
     switch (begin) {
-        case Begin::after_encoding:
-            return Feature::after_encoding;
+        case Begin::in_phases:
+            return Feature::in_phases;
         case Begin::beside_backward:
             return Feature::beside_backward;
         case Begin::into_forward:

@@ -70,7 +70,7 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {buckets, Choice::schedule, "buckets"},
     {merged, Choice::schedule, "merged"},
     {after_backward, Choice::schedule, "after-backward"},
-    {after_encoding, Choice::schedule, "after-encoding"},
+    {in_phases, Choice::schedule, "in-phases"},
     {beside_backward, Choice::schedule, "beside-backward"},
     {into_forward, Choice::schedule, "into-forward"},
     {fifo, Choice::schedule, "fifo"},
@@ -164,13 +164,14 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "\"dense\""},
     {Features(own_messages), machines, own_transport},
     // Schedules among themselves.
-    {Features(whole), Features(after_encoding),
-     "a whole gradient is encoded before it travels: \"begin\" is \"after-backward\", or give "
+    {Features(whole), Features(in_phases),
+     "the phases of a whole gradient follow one another anyway: \"begin\" is \"after-backward\", "
+     "or give "
      "\"pieces\""},
     {Features(whole), Features(beside_backward, into_forward),
      "a whole gradient is complete when backward has ended: \"begin\" is \"after-backward\", or "
      "give \"pieces\""},
-    {Features(priority), Features(after_backward, after_encoding),
+    {Features(priority), Features(after_backward, in_phases),
      "pieces are told apart by the layers that backward has completed: \"begin\" is "
      "\"beside-backward\" or \"into-forward\""},
     // Codecs and schedules.
@@ -182,7 +183,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "begins"},
     // Transports and schedules.
     {Features(neighbors),
-     Features(after_encoding, into_forward, priority, partitions, several_streams, merged),
+     Features(in_phases, into_forward, priority, partitions, several_streams, merged),
      "rounds with neighbors take place one after the other: whole, tensors or buckets, first-in "
      "first-out on one stream"},
     {Features(own_messages), schedules.without(Features(whole, after_backward, fifo)),

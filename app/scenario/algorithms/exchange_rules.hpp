@@ -78,7 +78,7 @@ enum class Feature : std::uint8_t {
     buckets,
     merged,
     after_backward,
-    after_encoding,
+    in_phases,
     beside_backward,
     into_forward,
     fifo,

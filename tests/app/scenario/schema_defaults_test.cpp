@@ -99,6 +99,8 @@ const std::vector<Stage> stages{
          "exchange": {"kind": "lattice", "bits": 8}}})"},
     {"warm_up", "/algorithm/warm_up",
      R"({"algorithm": {"kind": "dgc", "warm_up": {"densities": [0.5, 0.1]}}, "workload": {"dataset_samples": 64}})"},
+    {"coding-time", "/algorithm/codec/coding/encode",
+     R"({"algorithm": {"kind": "sgd", "codec": {"kind": "qsgd", "coding": {"encode": {}}}}})"},
     {"library", "/cluster/library",
      R"({"cluster": {"library": {}}, "algorithm": {"kind": "dense", "all_reduce": "tree"}})"},
     {"transport-all-reduce", "/algorithm/transport",

@@ -17,6 +17,7 @@
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/measured_coding.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/cluster/access.hpp"
 #include "app/scenario/cluster/background.hpp"
@@ -213,6 +214,8 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
+    CHECK(as_set(measured_coding_keys()) == properties("measured-coding"));
+    CHECK(as_set(coding_time_keys()) == properties("coding-time"));
     CHECK(as_set(straggler_keys()) == properties("stragglers"));
     CHECK(as_set(speed_keys()) == properties("speeds"));
     CHECK(as_set(jitter_keys()) == properties("compute_jitter"));
@@ -296,7 +299,7 @@ TEST_CASE("schema: a compressor as a codec has its keys, with the same values, a
             CHECK(definitions.at(compressor).at("properties").at(key) ==
                   definitions.at(codec).at("properties").at(key));
         }
-        keys.insert({"error_feedback", "coding_step", "leave_out"});
+        keys.insert({"error_feedback", "coding", "coding_step", "leave_out"});
         CHECK(properties(codec) == keys);
     }
 }
