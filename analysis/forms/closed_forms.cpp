@@ -152,29 +152,29 @@ Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool o
                                           const IdleStar& star) {
     const int senders = on_workers ? n - 1 : n;
     if (senders == 0) return Duration::zero();
-    return started(n, star,
-                   multiple(2, message_time(senders * longest_chunk(size, servers), star)));
+    return started(
+        n, star,
+        multiple(2, sum(star.latency, star.together(senders, longest_chunk(size, servers)))));
 }
 
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
                                       const IdleStar& network) {
     const Bytes part = longest_chunk(size, devices);
     const Bytes piece = longest_chunk(part, machines);
-    const Duration drain = std::max(devices * piece / network.bandwidth, piece / bus.bandwidth);
+    const Duration drain = std::max(network.together(devices, piece), piece / bus.bandwidth);
     return started(machines * devices, network,
                    sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
                        multiple(std::int64_t{2} * (machines - 1), sum(network.latency, drain))));
 }
 
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network) {
-    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency,
-                          network.start_up};
+    const IdleStar across = capped(network, bus.bandwidth);
     return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));
 }
 
 Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
                                                const IdleStar& bus, const IdleStar& network) {
-    const Duration drain = std::max(devices * size / network.bandwidth, size / bus.bandwidth);
+    const Duration drain = std::max(network.together(devices, size), size / bus.bandwidth);
     return started(machines * devices, network,
                    sum(multiple(folded_group(devices).doublings, message_time(size, bus)),
                        multiple(folded_group(machines).doublings, sum(network.latency, drain))));
@@ -182,8 +182,7 @@ Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes 
 
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,
                                             const IdleStar& network) {
-    const IdleStar across{std::min(network.bandwidth, bus.bandwidth), network.latency,
-                          network.start_up};
+    const IdleStar across = capped(network, bus.bandwidth);
     return std::max(ring_all_gather_time(n, block, bus), ring_all_gather_time(n, block, across));
 }
 

@@ -24,20 +24,38 @@
 // Each of these has tests of its own.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "sim/engine/units.hpp"
 
 namespace paceline {
 
 struct IdleStar {
-    Bandwidth bandwidth;  // payload capacity of every link
+    Bandwidth bandwidth;  // of a flow that has its links to itself
     Duration latency{};   // one way, from host to host
     Duration start_up{};  // s, of a collective
+    /// Payload capacity of every link, if a single flow cannot fill it.
+    std::optional<Bandwidth> card{};
+
+    /// Returns the time of k flows of that size over one link.
+    [[nodiscard]] Duration together(std::int64_t flows, Bytes size) const {
+        if (!card) return (flows * size) / bandwidth;
+        return std::max((flows * size) / *card, size / bandwidth);
+    }
 };
 
+/// Returns the same star, where a link carries no more than this.
+[[nodiscard]] inline IdleStar capped(IdleStar star, Bandwidth rate) {
+    star.bandwidth = std::min(star.bandwidth, rate);
+    if (star.card) star.card = std::min(*star.card, rate);
+    return star;
+}
+
 /// Returns the same star for a phase of a collective that has begun.
-[[nodiscard]] constexpr IdleStar begun(IdleStar star) {
+[[nodiscard]] inline IdleStar begun(IdleStar star) {
     star.start_up = {};
     return star;
 }

@@ -102,7 +102,7 @@ std::optional<Duration> end_by_leaders(const Neighbors& n, const StepTiming& tim
     if (g > 1 && !n.in.network.bus) return std::nullopt;
     const IdleStar bus = n.in.network.bus.value_or(n.in.network.star);
     IdleNetwork between{n.in.network.star, std::nullopt, 1};
-    between.star.bandwidth = std::min(between.star.bandwidth, bus.bandwidth);
+    between.star = capped(between.star, bus.bandwidth);
     std::vector<ScheduledPiece> scheduled;
     for (const SentPiece& piece : n.pieces()) {
         const std::optional<Duration> messages = n.messages_time(piece.message, between);

@@ -20,7 +20,7 @@ Duration and_models(std::int64_t models, const StepModelInput& in) {
 }  // namespace
 
 std::optional<Duration> async_sgd_step_time(const StepModelInput& in, std::int64_t k) {
-    if (in.network.bus) return std::nullopt;
+    if (in.network.bus || in.network.star.card) return std::nullopt;
     const std::int64_t n = in.workers;
     if (k == 0) return and_models(2 * n, in);
     const Bytes size = in.wire.weigh(in.layout->entries());
@@ -30,13 +30,13 @@ std::optional<Duration> async_sgd_step_time(const StepModelInput& in, std::int64
 std::optional<Duration> stale_synchronous_sgd_step_time(const StaleSynchronousSgdOptions& options,
                                                         const StepModelInput& in, std::int64_t k) {
     if (options.bound > 0 || k == 0) return async_sgd_step_time(in, k);
-    if (in.network.bus) return std::nullopt;
+    if (in.network.bus || in.network.star.card) return std::nullopt;
     return and_models(in.workers + 1, in);
 }
 
 std::optional<Duration> fedavg_step_time(const FedavgOptions& options, const StepModelInput& in,
                                          std::int64_t k) {
-    if (in.network.bus) return std::nullopt;
+    if (in.network.bus || in.network.star.card) return std::nullopt;
     if (options.over_selection > 1 || options.deadline) return std::nullopt;
     if (k % options.local_steps != 0) return sum(in.timing.step, in.update);
     const std::int64_t clients = clients_of_a_round(options.fraction, in.workers);

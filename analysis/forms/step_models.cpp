@@ -167,9 +167,9 @@ std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bo
     Duration exchange{};
     if (mixing.nodes() > 1) exchange = star->start_up;
     if (degree > 0)
-        exchange = sum(exchange, sum(star->latency, (static_cast<std::int64_t>(degree) * vectors *
-                                                     in.wire.weigh(in.layout->entries())) /
-                                                        star->bandwidth));
+        exchange = sum(
+            exchange, sum(star->latency, star->together(static_cast<std::int64_t>(degree) * vectors,
+                                                        in.wire.weigh(in.layout->entries()))));
     const Duration step =
         beside ? std::max(in.timing.step, exchange) : sum(in.timing.step, exchange);
     return sum(step, in.update);

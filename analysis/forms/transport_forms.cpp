@@ -68,12 +68,12 @@ MaybeTime server_phase_time(const Flat& f, int q, Bytes size) {
     const bool own_nodes = f.transport().first_server_node.has_value();
     if (f.n == 1 && !own_nodes) return Duration{};
     if (const auto star = lone_star(f.n, f.network))
-        return sum(star->latency, ((own_nodes ? f.n : f.n - 1) * size) / star->bandwidth);
+        return sum(star->latency, star->together(own_nodes ? f.n : f.n - 1, size));
     if (own_nodes) return std::nullopt;
     const std::int64_t g = f.network.devices;
-    return sum(f.network.star.latency, std::max((std::min<std::int64_t>(q, g) * (f.n - g) * size) /
-                                                    f.network.star.bandwidth,
-                                                ((f.n - 1) * size) / f.network.bus->bandwidth));
+    return sum(f.network.star.latency,
+               std::max(f.network.star.together(std::min<std::int64_t>(q, g) * (f.n - g), size),
+                        ((f.n - 1) * size) / f.network.bus->bandwidth));
 }
 
 // Returns the start-up of a collective among the workers.
@@ -399,8 +399,7 @@ std::optional<PieceForm> between_phases(const Flat& f, Duration inside,
 }
 
 std::optional<PieceForm> leaders_form(Flat f, Machines machines) {
-    machines.between.star.bandwidth =
-        std::min(machines.between.star.bandwidth, machines.bus.bandwidth);
+    machines.between.star = capped(machines.between.star, machines.bus.bandwidth);
     const Flat leader{f.options,        f.layout, f.passes, machines.p,
                       machines.between, f.wire,   f.density};
     if (f.options.transport.encoded_inside) return encoded_leaders_form(leader, machines);
@@ -411,9 +410,9 @@ std::optional<PieceForm> leaders_form(Flat f, Machines machines) {
 }
 
 std::optional<PieceForm> shards_form(const Flat& f, Machines machines) {
-    IdleStar& star = machines.between.star;
-    star.bandwidth =
-        std::min(Bandwidth{star.bandwidth.bits_per_second / machines.g}, machines.bus.bandwidth);
+    const IdleStar& card = machines.between.star;
+    const Bandwidth share{card.card.value_or(card.bandwidth).bits_per_second / machines.g};
+    machines.between.star = capped(capped(card, share), machines.bus.bandwidth);
     std::optional<PieceForm> longest;
     for (int i = 0; i < machines.g; ++i) {
         const Layout chunk = form_of_chunk(f.layout, machines.g, i);

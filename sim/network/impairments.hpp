@@ -1,6 +1,8 @@
-// Jitter and loss of a whole network: what links do to messages beyond rate and latency.
+// Jitter and loss of a whole network, and the limits of its flows: what happens to messages beyond the
+// rates and latencies of links.
 //
-// The object exists only if some link jitters or loses, so ideal links cost nothing. Invariants:
+// The object exists only if some link jitters or loses, or if flows are limited, so ideal links cost
+// nothing. Invariants:
 //   (1) Each directed link draws its jitter from its own stream, in the order in which messages
 //       begin to flow on it.
 //   (2) Messages of a lane arrive in order: a message that would overtake its predecessor arrives
@@ -17,19 +19,21 @@
 #include "sim/engine/random.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/fabric.hpp"
+#include "sim/network/flow_limits.hpp"
 
 namespace paceline {
 
 class Impairments {
   public:
-    /// Returns null if no link jitters or loses.
-    static std::unique_ptr<Impairments> make(std::span<const Link> links,
+    /// Returns null if no link jitters or loses and no flow is limited.
+    static std::unique_ptr<Impairments> make(std::span<const Link> links, const FlowLimits& limits,
                                              const RandomStreams& streams);
 
-    /// Starts a flow: sets its bound anew and returns the delay that jitter adds to its latency.
-    Duration begin(std::uint32_t flow, const Route& route);
+    /// Starts a flow: sets its bound anew and returns the delay that jitter adds to its latency. Limits
+    /// hold between machines.
+    Duration begin(std::uint32_t flow, const Route& route, bool between_machines);
 
-    /// Returns the highest rate that loss allows the flow.
+    /// Returns the highest rate that loss and its limits allow the flow.
     [[nodiscard]] Bandwidth bound(std::uint32_t flow) const {
         return bounds_.empty() ? unbounded : bounds_[flow];
     }
@@ -41,11 +45,13 @@ class Impairments {
   private:
     static constexpr Bandwidth unbounded{std::numeric_limits<std::int64_t>::max()};
 
-    Impairments(std::span<const Link> links, const RandomStreams& streams);
+    Impairments(std::span<const Link> links, const FlowLimits& limits,
+                const RandomStreams& streams);
 
+    FlowLimits limits_;
     std::vector<Link> links_;
     std::vector<RandomStream> streams_;  // [link], if any link jitters
-    std::vector<Bandwidth> bounds_;      // [flow], if any link loses
+    std::vector<Bandwidth> bounds_;      // [flow], if any link loses or flows are limited
     std::vector<Time> last_arrivals_;    // [lane], if any link jitters
     bool loses_ = false;
 };

@@ -21,7 +21,7 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
                 .traffic = std::vector<Traffic>(static_cast<std::size_t>(fabric.hosts))},
       overhead_(transport.overhead),
       slow_start_{.first_window = transport.first_window},
-      impairments_(Impairments::make(fabric.links, random)) {
+      impairments_(Impairments::make(fabric.links, transport.flow, random)) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
         links_.emplace_back();
@@ -183,7 +183,10 @@ void Network::start(Index index) {
     find_route_(flow.from, flow.to, flow.route);
     flow.latency = Duration::zero();
     for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
-    if (impairments_) flow.latency = sum(flow.latency, impairments_->begin(index, flow.route));
+    if (impairments_)
+        flow.latency =
+            sum(flow.latency,
+                impairments_->begin(index, flow.route, machines_.are_apart(flow.from, flow.to)));
     if (flow.size == Bytes{0}) flow.route.clear();
     if (has_unlimited_) remove_unlimited_links(flow.route);
     if (observer_ != nullptr) report_begin(index);

@@ -28,7 +28,8 @@
 //   - Unlimited links are left out of the routes on which messages drain: only their latency
 //     counts. They neither lose nor change.
 //   - Links may jitter and lose (sim/network/impairments.hpp). A message's jitter is drawn when it
-//     begins to flow, and loss bounds its rate.
+//     begins to flow. Loss bounds its rate, and so do the limits of a flow between machines
+//     (sim/network/flow_limits.hpp).
 //   - Rates are doubles in bytes per picosecond. The time at which a flow drains is rounded up to
 //     the tick, once.
 //
@@ -73,6 +74,7 @@
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/fabric.hpp"
+#include "sim/network/flow_limits.hpp"
 #include "sim/network/impairments.hpp"
 #include "sim/network/lanes.hpp"
 #include "sim/network/machine_traffic.hpp"
@@ -92,6 +94,7 @@ struct MessageId {
 struct Transport {
     Duration overhead{};   // of the sender, before each of its messages flows
     Bytes first_window{};  // sent by a new connection before its first answer; 0: no slow start
+    FlowLimits flow{};     // of each flow
 };
 
 /// When a message sets out: at once, or once its receiver waits for it. The handshake itself costs

@@ -20,8 +20,9 @@ namespace {
 constexpr auto keys = std::to_array<std::string_view>(
     {"nodes", "devices", "devices_per_node", "bus", "fabric", "transport", "library", "stragglers",
      "speeds", "compute_jitter", "failures", "access", "placement", "background"});
-constexpr auto transport_key_table = std::to_array<std::string_view>(
-    {"kind", "goodput", "duplex_share", "message_cost", "first_window"});
+constexpr auto transport_key_table =
+    std::to_array<std::string_view>({"kind", "goodput", "duplex_share", "message_cost",
+                                     "first_window", "window", "flow_rate", "host_rate"});
 constexpr auto bus_key_table = std::to_array<std::string_view>({"kind", "link"});
 
 constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(
@@ -53,7 +54,17 @@ std::optional<Tcp> read_transport(const Place& place) {
     if (const auto p = read.optional("duplex_share")) tcp.duplex_share = as_number_above(*p, 0, 1);
     if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
     if (const auto p = read.optional("first_window")) tcp.first_window = as_bytes(*p);
+    if (const auto p = read.optional("window")) tcp.flow.window = as_bytes(*p);
+    if (const auto p = read.optional("flow_rate")) tcp.flow.rate = as_bandwidth(*p);
+    if (const auto p = read.optional("host_rate")) tcp.host_rate = as_bandwidth(*p);
     return tcp;
+}
+
+void check_host_rate(const Place& place, const ClusterChoice& cluster) {
+    if (!cluster.fabric.one_cable_per_node)
+        place.refuse(
+            "bounds the one cable of each node; nodes of this fabric have several. Give the links "
+            "a lower \"bandwidth\"");
 }
 
 std::vector<AccessChoice> read_own_links(const Place& place, std::uint64_t seed,
@@ -62,6 +73,8 @@ std::vector<AccessChoice> read_own_links(const Place& place, std::uint64_t seed,
         place.refuse(fmt::format(
             "changes the links of nodes with one device each; \"devices_per_node\" is {}",
             cluster.devices_per_node));
+    if (cluster.tcp && cluster.tcp->host_rate)
+        place.refuse("changes what \"transport.host_rate\" bounds; give one of them");
     if (!cluster.fabric.one_cable_per_node)
         place.refuse(
             "changes the links of nodes with one cable each; those of this fabric have several");
@@ -124,6 +137,8 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
         cluster.background = read_background(*p, cluster.fabric_nodes);
     if (const auto p = read.optional("transport")) {
         cluster.tcp = read_transport(*p);
+        if (cluster.tcp && cluster.tcp->host_rate)
+            check_host_rate(p->child("host_rate", p->json->at("host_rate")), cluster);
         if (cluster.tcp && cluster.tcp->message_cost > Duration::zero() &&
             cluster.fabric.overhead > Duration::zero())
             p->refuse(
@@ -142,14 +157,31 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
     return cluster;
 }
 
+namespace {
+
+// Payload of a host's cable is bounded, whichever of its link and the host is slower.
+void bound_by_host(Bandwidth rate, Link& link) {
+    const Bandwidth both_ways = link.duplex_share * link.capacity();
+    if (link.capacity() <= rate) return;
+    link.duplex_share = std::min(1.0, static_cast<double>(both_ways.bits_per_second) /
+                                          static_cast<double>(rate.bits_per_second));
+    link.bandwidth = 1 / (1 - link.loss) * rate;
+    link.efficiency = 1;
+}
+
+}  // namespace
+
 Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
     Fabric between = fabric.make(machines, seed);
-    if (tcp) {
-        for (Link& link : between.links) {
-            if (link.efficiency == 1) link.efficiency = tcp->goodput_of(link.bandwidth);
-            link.duplex_share = tcp->duplex_share;
-        }
+    if (!tcp) return between;
+    for (Link& link : between.links) {
+        if (link.efficiency == 1) link.efficiency = tcp->goodput_of(link.bandwidth);
+        link.duplex_share = tcp->duplex_share;
     }
+    if (tcp->host_rate)
+        for (std::size_t link = 0; link < between.links.size(); ++link)
+            if (between.label(static_cast<LinkId>(link)).role == LinkRole::node)
+                bound_by_host(*tcp->host_rate, between.links[link]);
     return between;
 }
 
@@ -169,7 +201,8 @@ Fabric ClusterChoice::make_fabric(const Seating& seating, std::uint64_t seed) co
 Transport ClusterChoice::transport() const {
     if (!tcp) return {.overhead = fabric.overhead};
     return {.overhead = std::max(fabric.overhead, tcp->message_cost),
-            .first_window = tcp->first_window};
+            .first_window = tcp->first_window,
+            .flow = tcp->flow};
 }
 
 Bytes ClusterChoice::bus_memory() const {
@@ -188,6 +221,15 @@ ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
     return make_compute_time(std::move(parts));
 }
 
+IdleStar ClusterChoice::with_limited_flows(IdleStar star) const {
+    const Bandwidth bound =
+        tcp ? tcp->flow.bound(multiple(2, star.latency)) : FlowLimits::unbounded;
+    if (bound >= star.bandwidth) return star;
+    star.card = star.bandwidth;
+    star.bandwidth = bound;
+    return star;
+}
+
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (compute_time(0) || failures || !access.empty() || !background.empty()) return std::nullopt;
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
@@ -198,18 +240,19 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
         if (!fabric.states_efficiency)
             star.bandwidth = tcp->goodput_of(star.bandwidth) * star.bandwidth;
         star.bandwidth = std::max(tcp->duplex_share * star.bandwidth, Bandwidth{1});
+        if (tcp->host_rate) star.bandwidth = std::min(star.bandwidth, *tcp->host_rate);
     }
     // If loss limits each flow rather than the link, several flows together exceed one flow's rate.
     if (loss_bound(fabric.idle_star_loss, multiple(2, star.latency)) < star.bandwidth)
         return std::nullopt;
-    if (!bus) return IdleNetwork{star, {}, 1};
+    if (!bus) return IdleNetwork{with_limited_flows(star), {}, 1};
     const bool ideal =
         fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == LinkJitter{};
     if (bus->kind != BusKind::switched || !ideal) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency),
                           library.start_up};
     star.latency = sum(star.latency, inside.latency);
-    return IdleNetwork{star, inside, devices_per_node};
+    return IdleNetwork{with_limited_flows(star), inside, devices_per_node};
 }
 
 }  // namespace paceline

@@ -20,6 +20,7 @@
 #include "app/scenario/cluster/node_speeds.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
 #include "sim/collectives/library.hpp"
+#include "sim/network/flow_limits.hpp"
 #include "topologies/fabrics/machines.hpp"
 
 namespace paceline {
@@ -38,7 +39,9 @@ struct Tcp {
     [[nodiscard]] double goodput_of(Bandwidth rate) const {
         return std::min(1.0, std::max(goodput, 2.0 / static_cast<double>(rate.bits_per_second)));
     }
-    Bytes first_window{14'480};  // ten segments
+    Bytes first_window{14'480};            // ten segments
+    FlowLimits flow{};                     // of each flow
+    std::optional<Bandwidth> host_rate{};  // of all flows of a machine, each way
 };
 
 /// Where each machine sits on a network that several jobs use: machine i of the network is at node
@@ -83,6 +86,7 @@ struct ClusterChoice {
 
   private:
     [[nodiscard]] Fabric wires(int machines, std::uint64_t seed) const;
+    [[nodiscard]] IdleStar with_limited_flows(IdleStar star) const;
 };
 
 /// Places the job on some of the fabric's nodes. Throws ConfigError.
