@@ -5,6 +5,7 @@
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "sim/collectives/tree.hpp"
@@ -13,6 +14,18 @@
 namespace paceline {
 
 namespace {
+
+Task<> broadcast_by(const Rank& rank, const CollectiveOptions& options, Bytes size) {
+    if (options.method == RootedMethod::chain) return chain_broadcast(rank, size, options.slices);
+    return options.method == RootedMethod::at_once ? broadcast_at_once(rank, size)
+                                                   : binomial_broadcast(rank, size);
+}
+
+Task<> reduce_by(const Rank& rank, const CollectiveOptions& options, Bytes size) {
+    if (options.method == RootedMethod::chain) return chain_reduce(rank, size, options.slices);
+    return options.method == RootedMethod::ring ? pipelined_ring_reduce(rank, size, options.slices)
+                                                : binomial_reduce(rank, size);
+}
 
 Task<> messages_of(const Rank& rank, const CollectiveOptions& options, Bytes size) {
     const Bytes block = block_of(size, rank.size());
@@ -28,9 +41,9 @@ Task<> messages_of(const Rank& rank, const CollectiveOptions& options, Bytes siz
         case Operation::all_to_all:
             return all_to_all(rank, block);
         case Operation::broadcast:
-            return binomial_broadcast(rank, size);
+            return broadcast_by(rank, options, size);
         case Operation::reduce:
-            return binomial_reduce(rank, size);
+            return reduce_by(rank, options, size);
     }
     PACELINE_CHECK(false, "every operation has its case");
 }

@@ -8,8 +8,9 @@
 //   reduce-scatter   of S, by a ring
 //   all-gather       of S in all, a block of ceil(S/n) from each worker
 //   all-to-all       of S per worker, a block of ceil(S/n) for each other one
-//   broadcast        of S from the first worker, along a binomial tree
-//   reduce           of S to the first worker, along a binomial tree
+//   broadcast        of S from the first worker, along a binomial tree (also with all sends of a worker
+//                    at once) or a chain
+//   reduce           of S to the first worker, along a binomial tree or a chain, or by a ring and a gather
 //
 // There is no barrier between steps: a worker that is done begins the next step, so several
 // broadcasts may overlap.
@@ -35,9 +36,14 @@ enum class Operation : std::uint8_t {
     reduce,
 };
 
+/// How a broadcast or a reduce goes; at once is for broadcasts, the ring for reduces.
+enum class RootedMethod : std::uint8_t { binomial, at_once, chain, ring };
+
 struct CollectiveOptions {
     Operation operation = Operation::all_reduce;
     AllReducePlan all_reduce;
+    RootedMethod method = RootedMethod::binomial;
+    Slices slices{};  // of chain and ring
 };
 
 /// Returns the block that each worker contributes to an all-gather, or sends to each other worker

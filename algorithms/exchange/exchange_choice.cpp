@@ -58,6 +58,10 @@ Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
         case AllReduce::parameter_server:
             return 2 * (plan.first_server_node ? n : n - 1) *
                    chunk(size, plan.servers, plan.servers - 1);
+        case AllReduce::pipelined_ring:
+            return 2 * (n - 1) * chunk(size, n, n - 1);
+        case AllReduce::double_tree:
+            return 2 * size;
         case AllReduce::hierarchical:
             return hierarchical_chain(n / plan.devices, plan.devices, size);
         case AllReduce::automatic:

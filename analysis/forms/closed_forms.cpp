@@ -144,6 +144,69 @@ Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star) {
         n, star, multiple(std::bit_width(static_cast<unsigned>(n - 1)), message_time(size, star)));
 }
 
+Duration broadcast_at_once_time(int n, Bytes size, const IdleStar& star) {
+    std::vector<Duration> there(static_cast<std::size_t>(n));
+    Duration latest{};
+    int width = 1;  // 2^i: places below it have places width, 2 width, ... further on
+    for (int place = 0; place < n; ++place) {
+        while (place >= width) width *= 2;
+        std::vector<int> below;
+        for (int step = place == 0 ? 1 : width; place + step < n; step *= 2)
+            below.push_back(place + step);
+        for (const int child : below) {
+            Duration& at = there[static_cast<std::size_t>(child)];
+            at = sum(
+                there[static_cast<std::size_t>(place)],
+                sum(star.latency, star.together(static_cast<std::int64_t>(below.size()), size)));
+            latest = std::max(latest, at);
+        }
+    }
+    return started(n, star, latest);
+}
+
+namespace {
+
+// k, the slices of the longest of n chunks.
+std::int64_t slices_of_chunk(int n, Bytes size, const Slices& cut) {
+    const std::int64_t longest = longest_chunk(size, n).count;
+    return std::max<std::int64_t>(
+        1, longest / cut.slice.count + (longest % cut.slice.count > 0 ? 1 : 0));
+}
+
+Duration pipeline_time(std::int64_t steps, int n, Bytes size, const Slices& cut,
+                       const IdleStar& star) {
+    const std::int64_t k = slices_of_chunk(n, size, cut);
+    const std::int64_t w = std::min<std::int64_t>(cut.in_flight, k);
+    const Bytes slice = longest_chunk(longest_chunk(size, n), static_cast<int>(k));
+    const Duration t = slice / star.bandwidth;
+    const Duration period = std::max(multiple(w, t), sum(t, star.latency));
+    const std::int64_t last = steps * k - 1;
+    return sum(sum(multiple(last / w, period), multiple(last % w, t)), sum(t, star.latency));
+}
+
+}  // namespace
+
+Duration pipelined_ring_all_reduce_time(int n, Bytes size, const Slices& cut,
+                                        const IdleStar& star) {
+    if (n == 1) return {};
+    return started(n, star, pipeline_time(std::int64_t{2} * (n - 1), n, size, cut, star));
+}
+
+Duration pipelined_ring_reduce_time(int n, Bytes size, const Slices& cut, const IdleStar& star) {
+    if (n == 1) return {};
+    const Duration gathered = sum(star.latency, star.together(n - 1, longest_chunk(size, n)));
+    return started(n, star, sum(pipeline_time(n - 1, n, size, cut, star), gathered));
+}
+
+std::optional<Duration> chain_time(int n, Bytes size, const Slices& cut, const IdleStar& star) {
+    if (n == 1) return Duration{};
+    const std::int64_t k = slices_of_chunk(1, size, cut);
+    const Duration t = longest_chunk(size, static_cast<int>(k)) / star.bandwidth;
+    const bool stalls = multiple(cut.in_flight, t) < sum(multiple(2, t), star.latency);
+    if (stalls && k > cut.in_flight) return std::nullopt;
+    return started(n, star, sum(multiple(n - 1, sum(star.latency, t)), multiple(k - 1, t)));
+}
+
 Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star) {
     return sum(binomial_reduce_time(n, size, star), binomial_broadcast_time(n, size, begun(star)));
 }

@@ -29,6 +29,7 @@
 #include <functional>
 #include <optional>
 
+#include "sim/collectives/pipelined.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -98,6 +99,18 @@ Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star);
 
 /// ceil(log2 n) (L + t(S))
 Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star);
+
+/// The longest way from place 0, where a place with c places below takes c t to serve them all and L more.
+Duration broadcast_at_once_time(int n, Bytes size, const IdleStar& star);
+
+/// k slices of time t per chunk, w = min(in flight, k) of them under way, Q = 2(n-1)k, P = max(w t, t + L):
+/// floor((Q-1)/w) P + ((Q-1) mod w) t + t + L. Exact if n k divides S.
+Duration pipelined_ring_all_reduce_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
+/// The same for Q = (n-1)k, plus L + t(S - S/n).
+Duration pipelined_ring_reduce_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
+
+/// (n-1) (L + t) + (k-1) t for k slices of time t, if w t >= 2 t + L or k <= w; else empty. Exact if k divides S.
+std::optional<Duration> chain_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
 
 /// The reduce, then the broadcast.
 Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star);

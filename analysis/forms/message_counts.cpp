@@ -1,5 +1,6 @@
 #include "analysis/forms/message_counts.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "analysis/forms/sparse_forms.hpp"
@@ -13,6 +14,12 @@ namespace {
 // Returns floor(log2 n).
 int doublings(int n) {
     return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1;
+}
+
+// Returns the slices of the longest of n parts.
+std::int64_t slices_of_part(Bytes size, int n, const Slices& cut) {
+    const std::int64_t longest = (size.count + n - 1) / n;
+    return std::max<std::int64_t>(1, (longest + cut.slice.count - 1) / cut.slice.count);
 }
 
 std::int64_t folded(int n, std::int64_t messages_of_a_survivor) {
@@ -36,6 +43,13 @@ std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size) {
             return 2 * (all - 1);
         case AllReduce::parameter_server:
             return 2 * std::int64_t{plan.servers} * (plan.first_server_node ? all : all - 1);
+        case AllReduce::pipelined_ring:
+            return 2 * all * (all - 1) * slices_of_part(size, n, plan.slices);
+        case AllReduce::double_tree:
+            return n == 1 ? 0
+                          : 2 * (all - 1) *
+                                (slices_of_part({size.count / 2}, 1, plan.slices) +
+                                 slices_of_part({(size.count + 1) / 2}, 1, plan.slices));
         case AllReduce::hierarchical:
             return 2 * all * (plan.devices - 1) + 2 * all * (all / plan.devices - 1);
         case AllReduce::automatic:
@@ -67,6 +81,11 @@ std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes 
             return all * (all - 1);
         case Operation::broadcast:
         case Operation::reduce:
+            if (options.method == RootedMethod::chain)
+                return (all - 1) * slices_of_part(size, 1, options.slices);
+            if (options.method == RootedMethod::ring)
+                return n == 1 ? 0
+                              : all * (all - 1) * slices_of_part(size, n, options.slices) + all - 1;
             return all - 1;
     }
     PACELINE_CHECK(false, "every operation has its number of messages");

@@ -41,9 +41,9 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
 }
 
 // Returns the time of any operation except the all-reduce.
-Known collective_time(Operation operation, int n, Bytes size, const IdleStar& star) {
+Known collective_time(const CollectiveOptions& options, int n, Bytes size, const IdleStar& star) {
     const Bytes block{size.count / n + (size.count % n > 0 ? 1 : 0)};
-    switch (operation) {
+    switch (options.operation) {
         case Operation::reduce_scatter:
             return ring_reduce_scatter_time(n, size, star);
         case Operation::all_gather_ring:
@@ -53,9 +53,16 @@ Known collective_time(Operation operation, int n, Bytes size, const IdleStar& st
         case Operation::all_to_all:
             return all_to_all_time(n, block, star);
         case Operation::broadcast:
-            return binomial_broadcast_time(n, size, star);
+            if (options.method == RootedMethod::chain)
+                return chain_time(n, size, options.slices, star);
+            return options.method == RootedMethod::at_once ? broadcast_at_once_time(n, size, star)
+                                                           : binomial_broadcast_time(n, size, star);
         case Operation::reduce:
-            return binomial_reduce_time(n, size, star);
+            if (options.method == RootedMethod::chain)
+                return chain_time(n, size, options.slices, star);
+            return options.method == RootedMethod::ring
+                       ? pipelined_ring_reduce_time(n, size, options.slices, star)
+                       : binomial_reduce_time(n, size, star);
         case Operation::all_reduce:
             break;
     }
@@ -118,10 +125,14 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
                                                     !plan.first_server_node.has_value(), *star);
         case AllReduce::hierarchical:
             return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star);
+        case AllReduce::pipelined_ring:
+            return pipelined_ring_all_reduce_time(n, size, plan.slices, *star);
+        case AllReduce::double_tree:
+            return n == 1 ? Known{Duration{}} : std::nullopt;
         case AllReduce::automatic:
             break;
     }
-    PACELINE_CHECK(false, "every all-reduce has its closed form");
+    PACELINE_CHECK(false, "every all-reduce has its case");
 }
 
 std::optional<Duration> collective_step_time(const CollectiveOptions& options,
@@ -132,7 +143,7 @@ std::optional<Duration> collective_step_time(const CollectiveOptions& options,
         return work + all_reduce_time(options.all_reduce, in.workers, size, in.network);
     const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
     if (!star) return std::nullopt;
-    return work + collective_time(options.operation, in.workers, size, *star);
+    return work + collective_time(options, in.workers, size, *star);
 }
 
 std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput& in) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/double_tree.hpp"
 #include "sim/collectives/hierarchical.hpp"
 #include "sim/collectives/parameter_server.hpp"
 #include "sim/collectives/tree.hpp"
@@ -31,6 +32,10 @@ std::string_view name_of(AllReducePlan plan, Bytes size) {
             return "parameter-server all-reduce";
         case AllReduce::hierarchical:
             return "hierarchical all-reduce";
+        case AllReduce::pipelined_ring:
+            return "pipelined ring all-reduce";
+        case AllReduce::double_tree:
+            return "double-tree all-reduce";
         case AllReduce::automatic:
             break;
     }
@@ -53,6 +58,10 @@ Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size) {
                                                plan.first_server_node);
         case AllReduce::hierarchical:
             return hierarchical_all_reduce(std::move(self), size, plan.devices);
+        case AllReduce::pipelined_ring:
+            return pipelined_ring_all_reduce(std::move(self), size, plan.slices);
+        case AllReduce::double_tree:
+            return double_tree_all_reduce(std::move(self), size, plan.slices);
         case AllReduce::automatic:
             break;
     }

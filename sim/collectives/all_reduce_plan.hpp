@@ -4,6 +4,8 @@
 //   tree                                          reduce to place 0, then broadcast (tree.hpp)
 //   parameter server                              parameter_server.hpp
 //   hierarchical                                  hierarchical.hpp
+//   pipelined ring                                pipelined.hpp
+//   double tree                                   double_tree.hpp
 //   automatic                                     recursive doubling up to 2,048 bytes, above that
 //                                                 halving-doubling: MPICH's defaults (cvars.txt)
 #pragma once
@@ -12,6 +14,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -25,6 +28,8 @@ enum class AllReduce : std::uint8_t {
     tree,
     parameter_server,
     hierarchical,
+    pipelined_ring,
+    double_tree,
     automatic,
 };
 
@@ -36,6 +41,7 @@ struct AllReducePlan {
     int servers = 1;                       // for parameter_server
     std::optional<int> first_server_node;  // the first of consecutive nodes; none: on the workers
     int devices = 1;                       // for hierarchical: devices per machine
+    Slices slices{};                       // for pipelined_ring and double_tree
 };
 
 /// The largest vector that `automatic` reduces by recursive doubling.

@@ -66,6 +66,12 @@ class Rank {
     /// Returns the stream of this collective, which is the same on every member.
     [[nodiscard]] Stream stream() const { return stream_; }
     [[nodiscard]] Stream second_stream() const { return paceline::second_stream(stream_); }
+    /// Returns the same member on the second stream.
+    [[nodiscard]] Rank on_second_stream() const {
+        Rank rank = *this;
+        rank.stream_ = second_stream();
+        return rank;
+    }
     [[nodiscard]] NetworkPart network() const { return network_; }
     [[nodiscard]] int node(int place) const {
         return group_->members[first_ + static_cast<std::size_t>(place) * stride_];

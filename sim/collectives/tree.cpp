@@ -2,6 +2,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/concurrency.hpp"
 
 namespace paceline {
 
@@ -20,6 +24,10 @@ int end_step(int place, int n) {
     return step;
 }
 
+Task<> send_to(Rank self, int to, Bytes size) {
+    co_await self.send(to, size);
+}
+
 }  // namespace
 
 Task<> binomial_broadcast(Rank self, Bytes size) {
@@ -29,6 +37,18 @@ Task<> binomial_broadcast(Rank self, Bytes size) {
 
     if (place > 0) co_await self.receive(place - (1 << (first - 1)));
     for (int step = first; step < end; ++step) co_await self.send(place + (1 << step), size);
+}
+
+Task<> broadcast_at_once(Rank self, Bytes size) {
+    const int place = self.place();
+    const int first = first_step(place);
+    const int end = end_step(place, self.size());
+
+    if (place > 0) co_await self.receive(place - (1 << (first - 1)));
+    std::vector<Task<>> all;
+    for (int step = first; step < end; ++step)
+        all.push_back(send_to(self, place + (1 << step), size));
+    co_await when_all(std::move(all));
 }
 
 Task<> binomial_reduce(Rank self, Bytes size) {

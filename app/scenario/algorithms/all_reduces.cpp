@@ -19,6 +19,8 @@ constexpr auto methods = std::to_array<Spelling<AllReduce>>({
     {"tree", AllReduce::tree},
     {"parameter-server", AllReduce::parameter_server},
     {"hierarchical", AllReduce::hierarchical},
+    {"pipelined-ring", AllReduce::pipelined_ring},
+    {"double-tree", AllReduce::double_tree},
     {"automatic", AllReduce::automatic},
 });
 
@@ -44,14 +46,32 @@ AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
 
 }  // namespace
 
+Slices read_slices(const ObjectReader& read) {
+    Slices slices;
+    if (const auto p = read.optional("slice")) {
+        slices.slice = as_bytes(*p);
+        if (slices.slice == Bytes{}) p->refuse("a slice has a byte or more");
+    }
+    if (const auto p = read.optional("in_flight"))
+        slices.in_flight = static_cast<int>(as_integer(*p, 1, 4096));
+    return slices;
+}
+
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     AllReducePlan plan;
     if (place.json->is_object()) {
-        constexpr auto known = std::to_array<std::string_view>({"parameter-server"});
-        kind_of(place, "an all-reduce with options", known);
-        const ObjectReader read(place, definition_keys("parameter-server"));
-        as_name(read.required("kind", "\"parameter-server\""), "an all-reduce with options", known);
-        plan = read_servers(read, shape);
+        constexpr auto known =
+            std::to_array<std::string_view>({"parameter-server", "pipelined-ring", "double-tree"});
+        const Place kind = kind_of(place, "an all-reduce with options", known);
+        const std::string_view name = known[as_name(kind, "an all-reduce with options", known)];
+        const ObjectReader read(place, definition_keys(name));
+        if (name == "parameter-server") {
+            plan = read_servers(read, shape);
+        } else {
+            plan.method =
+                name == "double-tree" ? AllReduce::double_tree : AllReduce::pipelined_ring;
+            plan.slices = read_slices(read);
+        }
     } else {
         plan.method = as_choice(place, "an all-reduce", methods);
         if (plan.method == AllReduce::parameter_server) plan.first_server_node = shape.workers;

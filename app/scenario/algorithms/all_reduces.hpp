@@ -12,6 +12,9 @@ struct WorkerShape {
     int devices_per_node = 1;
 };
 
+/// Reads "slice" and "in_flight". Throws ConfigError.
+Slices read_slices(const ObjectReader& read);
+
 /// Throws ConfigError.
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape);
 

@@ -26,6 +26,25 @@ constexpr auto operations = std::to_array<Spelling<Operation>>({
     {"reduce", Operation::reduce},
 });
 
+constexpr auto rooted_methods = std::to_array<Spelling<RootedMethod>>({
+    {"binomial", RootedMethod::binomial},
+    {"at-once", RootedMethod::at_once},
+    {"chain", RootedMethod::chain},
+    {"ring", RootedMethod::ring},
+});
+
+void read_method(const Place& place, CollectiveOptions& options) {
+    const bool broadcasts = options.operation == Operation::broadcast;
+    if (!broadcasts && options.operation != Operation::reduce)
+        place.refuse("is for the operations \"broadcast\" and \"reduce\"");
+    options.method = as_choice(place, "a method", rooted_methods);
+    if (options.method == RootedMethod::ring && broadcasts)
+        place.refuse(
+            "is for \"reduce\"; a broadcast goes by \"binomial\", \"at-once\" or \"chain\"");
+    if (options.method == RootedMethod::at_once && !broadcasts)
+        place.refuse("is for \"broadcast\"; a reduce goes by \"binomial\", \"chain\" or \"ring\"");
+}
+
 AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     CollectiveOptions options;
@@ -36,6 +55,12 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
             p->refuse("is for the operation \"all-reduce\" alone");
         options.all_reduce = read_all_reduce(*p, in);
     }
+    if (const auto p = read.optional("method")) read_method(*p, options);
+    for (const char* key : {"slice", "in_flight"})
+        if (const auto p = read.optional(key);
+            p && options.method != RootedMethod::chain && options.method != RootedMethod::ring)
+            p->refuse("is for the methods \"chain\" and \"ring\"");
+    options.slices = read_slices(read);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
 
     use_servers(choice, options.all_reduce);

@@ -1,0 +1,106 @@
+#include "sim/collectives/double_tree.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "sim/collectives/schedule.hpp"
+#include "sim/engine/concurrency.hpp"
+
+namespace paceline {
+
+namespace {
+
+struct Half {
+    TreePlace at;
+    Bytes size;
+    int slices;
+};
+
+Task<> receive_one(Rank self, int from) {
+    co_await self.receive(from);
+}
+Task<> send_one(Rank self, int to, Bytes size) {
+    co_await self.send(to, size);
+}
+
+Task<> receive_from_below(Rank self, const Half& half) {
+    std::vector<Task<>> all;
+    for (const int child : half.at.below) all.push_back(receive_one(self, child));
+    co_await when_all(std::move(all));
+}
+Task<> send_below(Rank self, const Half& half, Bytes slice) {
+    std::vector<Task<>> all;
+    for (const int child : half.at.below) all.push_back(send_one(self, child, slice));
+    co_await when_all(std::move(all));
+}
+
+// Slices lane, lane + lanes, ...: sums go up, and at the root they turn.
+Task<> carry_up(Rank self, Half half, int lane, int lanes) {
+    for (int j = lane; j < half.slices; j += lanes) {
+        const Bytes slice = chunk(half.size, half.slices, j);
+        co_await receive_from_below(self, half);
+        if (half.at.above >= 0)
+            co_await self.send(half.at.above, slice);
+        else
+            co_await send_below(self, half, slice);
+    }
+}
+Task<> carry_down(Rank self, Half half, int lane, int lanes) {
+    for (int j = lane; j < half.slices; j += lanes) {
+        co_await self.receive(half.at.above);
+        co_await send_below(self, half, chunk(half.size, half.slices, j));
+    }
+}
+
+void add_lanes(const Rank& self, const Half& half, int in_flight, std::vector<Task<>>& all) {
+    const int lanes = std::min(in_flight, half.slices);
+    for (int lane = 0; lane < lanes; ++lane) {
+        all.push_back(carry_up(self, half, lane, lanes));
+        if (half.at.above >= 0) all.push_back(carry_down(self, half, lane, lanes));
+    }
+}
+
+}  // namespace
+
+TreePlace place_in_tree_a(int place, int n) {
+    TreePlace at;
+    if (place == 0) {
+        if (n > 1)
+            at.below.push_back(static_cast<int>(std::bit_floor(static_cast<unsigned>(n - 1))));
+        return at;
+    }
+    const int bit = place & -place;
+    const int up = (place ^ bit) | (2 * bit);
+    at.above = up < n ? up : place ^ bit;
+    int half = bit / 2;
+    if (half > 0) at.below.push_back(place - half);
+    while (half > 0 && place + half >= n) half /= 2;
+    if (half > 0) at.below.push_back(place + half);
+    return at;
+}
+
+TreePlace place_in_tree_b(int place, int n) {
+    const auto there = [n](int p) { return n % 2 == 0 ? n - 1 - p : wrapped(p + n - 1, n); };
+    const auto back = [n](int p) { return n % 2 == 0 ? n - 1 - p : wrapped(p + 1, n); };
+    TreePlace at = place_in_tree_a(there(place), n);
+    if (at.above >= 0) at.above = back(at.above);
+    for (int& child : at.below) child = back(child);
+    return at;
+}
+
+Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut) {
+    const int n = self.size();
+    if (n == 1) co_return;
+    const Bytes first = chunk(size, 2, 0);
+    const Bytes second = chunk(size, 2, 1);
+    std::vector<Task<>> all;
+    add_lanes(self, {place_in_tree_a(self.place(), n), first, slices_of(first, cut)}, cut.in_flight,
+              all);
+    add_lanes(self.on_second_stream(),
+              {place_in_tree_b(self.place(), n), second, slices_of(second, cut)}, cut.in_flight,
+              all);
+    co_await when_all(std::move(all));
+}
+
+}  // namespace paceline
