@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside", "leave_out",
-          "entry_bits", "coding"}
+          "entry_bits", "coding", "slice", "in_flight"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
@@ -115,6 +115,8 @@ SECTIONS = [
         ("exchange-schedule", ["algorithm.schedule"]),
         ("all_reduce", ["algorithm.all_reduce", "algorithm.exchange", "algorithm.transport.plan"]),
         ("parameter-server", ["algorithm.all_reduce", "algorithm.transport.plan"]),
+        ("pipelined-ring", ["algorithm.all_reduce", "algorithm.transport.plan"]),
+        ("double-tree", ["algorithm.all_reduce", "algorithm.transport.plan"]),
         ("mixing", ["algorithm.mixing"]),
         ("warm_up", ["algorithm.warm_up"]),
         ("lattice-exchange", ["algorithm.exchange"]),

@@ -83,7 +83,7 @@ class Rank {
         return {network_, node(place_), node(to), stream_, size, protocol_};
     }
     [[nodiscard]] Receive receive(int from) const {
-        return {network_, node(place_), node(from), stream_};
+        return {network_, node(place_), node(from), stream_, protocol_};
     }
     [[nodiscard]] Exchange exchange(int to, Bytes size, int from) const {
         return {network_, node(place_), node(to), size, node(from), stream_, protocol_};

@@ -57,8 +57,9 @@ class [[nodiscard]] Send {
 
 class [[nodiscard]] Receive {
   public:
-    Receive(NetworkPart network, int to, int from, Stream stream)
-        : network_(network), stream_(stream), to_(to), from_(from) {}
+    Receive(NetworkPart network, int to, int from, Stream stream,
+            Protocol protocol = Protocol::eager)
+        : network_(network), stream_(stream), to_(to), from_(from), protocol_(protocol) {}
     Receive(const Receive&) = delete;
     Receive& operator=(const Receive&) = delete;
     ~Receive() {
@@ -68,7 +69,7 @@ class [[nodiscard]] Receive {
     static bool await_ready() noexcept { return false; }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> handle) {
-        network_.receive(to_, from_, stream_, join_);
+        network_.receive(to_, from_, stream_, join_, protocol_);
         asked_ = true;
         if (join_.complete()) return false;  // it had already arrived
         Coroutine& receiver = handle.promise();
@@ -84,6 +85,7 @@ class [[nodiscard]] Receive {
     Stream stream_;
     int to_;
     int from_;
+    Protocol protocol_;
     bool asked_ = false;
 };
 
@@ -111,7 +113,7 @@ class [[nodiscard]] Exchange {
     void await_suspend(std::coroutine_handle<Promise> handle) {
         Coroutine& waiter = handle.promise();
         message_ = network_.send(self_, to_, stream_, size_, protocol_, join_);
-        network_.receive(self_, from_, stream_, join_);
+        network_.receive(self_, from_, stream_, join_, protocol_);
         started_ = true;
         waiter.waits_for({"an exchange with node", from_});
         join_.wake(waiter);

@@ -45,6 +45,8 @@ struct Lane {
     std::uint32_t arrived = 0;    // not yet taken; 0 while a receiver waits
     std::uint32_t waiting = 0;    // receivers in the queue
     std::uint32_t under_way = 0;  // messages that have set out and will answer a receive
+    std::uint32_t cleared = 0;    // clearances that have reached the sender and are not used up
+    std::uint32_t owed = 0;       // clearances that wait for what the receiver itself sends
 
     /// Returns whether a receiver waits for a message that has not set out yet.
     [[nodiscard]] bool has_receiver() const { return waiting > under_way; }

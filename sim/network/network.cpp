@@ -69,11 +69,12 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     return id;
 }
 
-void Network::receive(int to, int from, Stream stream, Join& delivered) {
+void Network::receive(int to, int from, Stream stream, Join& delivered, Protocol protocol) {
     const LaneTable::Index index = lanes_.find_or_add(to, from, stream);
     Lane& lane = lanes_[index];
     lane.receive(delivered);
     if (lane.waiting == 0) return lanes_.remove_if_idle(index);
+    if (protocol == Protocol::rendezvous_in_band) return clear(index);
     const Index first = lane.undrained;
     if (first != Lane::none && flows_[first].state == State::held && lane.has_receiver())
         set_out(first);
@@ -122,18 +123,65 @@ void Network::start_first(LaneTable::Index lane) {
     while (lanes_[lane].undrained != Lane::none) {
         const Index index = lanes_[lane].undrained;
         Flow& flow = flows_[index];
-        if (flow.protocol == Protocol::rendezvous) {
+        if (flow.protocol != Protocol::eager) {
             if (flow.fate != Fate::kept) {
                 strand(index);
                 continue;  // with the one behind it
             }
-            if (!lanes_[lane].has_receiver()) {
+            const bool in_band = flow.protocol == Protocol::rendezvous_in_band;
+            if (in_band ? lanes_[lane].cleared == 0 : !lanes_[lane].has_receiver()) {
                 flow.state = State::held;
                 return;
             }
+            if (in_band) --lanes_[lane].cleared;
         }
         return set_out(index);
     }
+}
+
+// A receiver waits on the lane: its clearance leaves, or waits for what it has set out itself.
+void Network::clear(LaneTable::Index index) {
+    Lane& lane = lanes_[index];
+    const LaneTable::Index back = lanes_.find(lane.from, lane.to, lane.stream);
+    const Index first = back == LaneTable::none ? Lane::none : lanes_[back].undrained;
+    if (first != Lane::none && flows_[first].state >= State::preparing) {
+        ++lane.owed;
+        return;
+    }
+    send_clearance(lane);
+}
+
+void Network::send_clearance(const Lane& lane) {
+    Index index = static_cast<Index>(clearances_.size());
+    if (free_clearances_.empty()) {
+        clearances_.emplace_back();
+    } else {
+        index = free_clearances_.back();
+        free_clearances_.pop_back();
+    }
+    clearances_[index] = {lane.stream, lane.from, lane.to};
+    Duration latency{};
+    for (const LinkId link : route(lane.to, lane.from))
+        latency = sum(latency, links_[link].latency);
+    simulation_.at(later(simulation_.now(), latency),
+                   action<&Network::clearance_arrives>(*this, index), simulation_.running_kind());
+}
+
+void Network::clearance_arrives(Index index) {
+    const Clearance clearance = clearances_[index];
+    free_clearances_.push_back(index);
+    const LaneTable::Index lane = lanes_.find(clearance.to, clearance.from, clearance.stream);
+    if (lane == LaneTable::none || lanes_[lane].waiting == 0) return;
+    ++lanes_[lane].cleared;
+    const Index first = lanes_[lane].undrained;
+    if (first != Lane::none && flows_[first].state == State::held) start_first(lane);
+}
+
+void Network::send_owed_clearances(const Flow& drained) {
+    const LaneTable::Index lane =
+        lanes_.find(drained.from, drained.to, lanes_[drained.lane].stream);
+    if (lane == LaneTable::none) return;
+    for (; lanes_[lane].owed > 0; --lanes_[lane].owed) send_clearance(lanes_[lane]);
 }
 
 // Takes a message out of its lane that waits for a receiver who never comes.
@@ -229,6 +277,7 @@ void Network::drain(Index index) {
     if (impairments_) arrival = impairments_->in_order(flow.lane, arrival);
     simulation_.at(arrival, action<&Network::deliver>(*this, index), flow.kind);
     lanes_.drain(flow.lane);
+    if (flow.protocol == Protocol::rendezvous_in_band) send_owed_clearances(flow);
     start_first(flow.lane);
 }
 

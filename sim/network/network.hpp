@@ -12,6 +12,10 @@
 //   - An eager message sets out when it is sent. A rendezvous message also waits until a receiver
 //     of its own waits for it, as MPI does with large messages. Collectives use rendezvous, so a
 //     rank receives one message at a time.
+//   - In band, each receive sends a clearance to the sender: a message without bytes. It leaves when the
+//     receiver waits and what the receiver itself has set out towards the sender on this stream has
+//     drained, and takes the latency of the route back. A message in band uses up one clearance. A
+//     clearance for a receiver that has withdrawn, or whose host has left, is lost.
 //   - `overhead` occupies the sender before each message's flow starts; its messages take turns.
 //     Neither overhead nor slow start (sim/network/slow_start.hpp) affects messages inside a
 //     machine.
@@ -97,9 +101,9 @@ struct Transport {
     FlowLimits flow{};     // of each flow
 };
 
-/// When a message sets out: at once, or once its receiver waits for it. The handshake itself costs
-/// nothing.
-enum class Protocol : std::uint8_t { eager, rendezvous };
+/// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
+/// once the receiver's clearance has come back on the same connection.
+enum class Protocol : std::uint8_t { eager, rendezvous, rendezvous_in_band };
 
 class Network {
   public:
@@ -117,8 +121,9 @@ class Network {
     /// Detaches the sender's `drained`. The message continues, unless it is stranded.
     void forget(MessageId message);
 
-    /// Notifies `delivered` of the next message of the lane.
-    void receive(int to, int from, Stream stream, Join& delivered);
+    /// Notifies `delivered` of the next message of the lane. `protocol` is that of the message.
+    void receive(int to, int from, Stream stream, Join& delivered,
+                 Protocol protocol = Protocol::eager);
     /// Removes `delivered` from the lane's receivers; no effect if it does not wait there.
     void withdraw(int to, int from, Stream stream, Join& delivered);
 
@@ -244,6 +249,10 @@ class Network {
     void release(Index index);
     void start_first(LaneTable::Index lane);
     void set_out(Index index);
+    void clear(LaneTable::Index lane);
+    void send_clearance(const Lane& lane);
+    void clearance_arrives(Index index);
+    void send_owed_clearances(const Flow& drained);
     void strand(Index index);
     [[nodiscard]] Duration slow_start(const Flow& flow);
     void start(Index index);
@@ -301,8 +310,16 @@ class Network {
     std::vector<Time> sender_free_;   // [host], if there is an overhead
     std::vector<std::uint8_t> away_;  // [host]: it has left and not returned
     std::vector<int> gaps_;           // senders whose overhead was taken back in this call
-    std::vector<Index> started_;      // this instant, still without a rate
-    std::vector<LinkId> dirty_;       // changed this instant
+    /// A clearance on its way.
+    struct Clearance {
+        Stream stream = 0;
+        int from = 0;  // of the lane that it clears
+        int to = 0;
+    };
+    std::vector<Clearance> clearances_;
+    std::vector<Index> free_clearances_;
+    std::vector<Index> started_;  // this instant, still without a rate
+    std::vector<LinkId> dirty_;   // changed this instant
     int hosts_;
     MachineTraffic machines_;
     Duration overhead_;

@@ -46,6 +46,8 @@ void Network::abandon(LaneTable::Index index) {
     Lane& lane = lanes_[index];
     lane.arrived = 0;
     lane.under_way = 0;
+    lane.cleared = 0;
+    lane.owed = 0;
     for (Index message = lane.oldest; message != Lane::none; message = lanes_.behind(message))
         if (flows_[message].fate == Fate::kept) flows_[message].fate = Fate::discarded;
 }
@@ -98,6 +100,7 @@ void Network::lose_messages_from(int host) {
             return true;
         });
         lanes_[index].under_way = 0;
+        lanes_[index].cleared = 0;
         lanes_.remove_if_idle(index);
     });
 }

@@ -22,8 +22,9 @@ class NetworkPart {
         return network_->send(first_ + from, first_ + to, stream, size, protocol, drained);
     }
     void forget(MessageId message) const { network_->forget(message); }
-    void receive(int to, int from, Stream stream, Join& delivered) const {
-        network_->receive(first_ + to, first_ + from, stream, delivered);
+    void receive(int to, int from, Stream stream, Join& delivered,
+                 Protocol protocol = Protocol::eager) const {
+        network_->receive(first_ + to, first_ + from, stream, delivered, protocol);
     }
     void withdraw(int to, int from, Stream stream, Join& delivered) const {
         network_->withdraw(first_ + to, first_ + from, stream, delivered);

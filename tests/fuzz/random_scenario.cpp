@@ -641,6 +641,8 @@ Json Generator::edges() {
 Json Generator::all_reduce() {
     const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
     if (chance(0.25)) return object("parameter-server", definition("parameter-server"));
+    if (chance(0.15)) return object("pipelined-ring", definition("pipelined-ring"));
+    if (chance(0.15)) return object("double-tree", definition("double-tree"));
     Names names{"ring", "recursive-doubling", "halving-doubling", "tree", "automatic"};
     if (workers_ % per_node_ == 0) names.emplace_back("hierarchical");
     if (own_nodes) names.emplace_back("parameter-server");

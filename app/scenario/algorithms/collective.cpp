@@ -34,10 +34,10 @@ constexpr auto rooted_methods = std::to_array<Spelling<RootedMethod>>({
 });
 
 void read_method(const Place& place, CollectiveOptions& options) {
+    options.method = as_choice(place, "a method", rooted_methods);
     const bool broadcasts = options.operation == Operation::broadcast;
     if (!broadcasts && options.operation != Operation::reduce)
         place.refuse("is for the operations \"broadcast\" and \"reduce\"");
-    options.method = as_choice(place, "a method", rooted_methods);
     if (options.method == RootedMethod::ring && broadcasts)
         place.refuse(
             "is for \"reduce\"; a broadcast goes by \"binomial\", \"at-once\" or \"chain\"");

@@ -13,6 +13,7 @@ constexpr auto all_library_keys = std::to_array<std::string_view>({"start_up", "
 constexpr auto protocols = std::to_array<Spelling<Protocol>>({
     {"eager", Protocol::eager},
     {"rendezvous", Protocol::rendezvous},
+    {"rendezvous-in-band", Protocol::rendezvous_in_band},
 });
 
 }  // namespace
