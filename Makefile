@@ -54,7 +54,8 @@ bench: ## benchmark paceline, and other simulators if installed
 	@tools/bench.sh
 
 validation: deps ## compare predictions with published measurements; writes docs/validation.md
-	@echo "validation: runs scenarios/validation and writes docs/validation.md"
+	@echo "validation: runs scenarios/validation and writes docs/validation.md and its figure"
+	@tools/deps.sh --demo
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline
 

@@ -1,11 +1,12 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Compares predictions with published measurements and writes docs/validation.md.
 
 Runs each study of scenarios/validation/ with the program given, reads its results.csv and compares
 it with scenarios/validation/published.json. A row is a prediction unless it is an input of the
-model or the point a constant was fitted on; only predictions count for the median.
+model or the point a constant was fitted on; only predictions count for the median. The figure shows
+all predictions against what was measured, in a color for each testbed.
 
-    tools/validate.py PACELINE            run, and write docs/validation.md
+    tools/validate.py PACELINE            run, and write docs/validation.md and its figure
     tools/validate.py PACELINE --check    exit 1 if docs/validation.md would change
 """
 
@@ -20,11 +21,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "scenarios" / "validation"
 PAGE = ROOT / "docs" / "validation.md"
+FIGURE = ROOT / "docs" / "figures" / "validation.svg"
 OFF = 0.25  # a series with a larger error must be explained
 
 AXIS_COLUMNS = {"cluster.nodes": "nodes"}  # an axis whose values are in another column
 UNITS = {"speedup": ("speedup", 1, "{:.2f}"), "samples_per_s": ("samples/s", 1, "{:.0f}"),
          "step_time_s": ("s per step", 1, "{:.3f}")}
+PLAIN = ("workload", "algorithm", "cluster.fabric.link", "cluster.fabric.link.bandwidth")  # labels say it all
 
 
 def run(program, study, out):
@@ -64,34 +67,63 @@ def section(study, points):
              f"| case | {study['axis']} | published, {unit} | predicted | error |",
              "|---|---|---|---|---|"]
     for series, value, published, predicted, error, role in points:
-        case = ", ".join(f"{k.removeprefix('workload.')} {v}" if k not in ("workload", "algorithm")
-                         else v for k, v in series["at"].items())
+        case = ", ".join(f"{k.removeprefix('workload.')} {v}" if k not in PLAIN else v
+                         for k, v in series["at"].items())
         note = f" ({role})" if role else ""
         lines.append(f"| {case} | {value} | {form.format(published * scale)} | "
                      f"{form.format(predicted * scale)} | {error:+.1%}{note} |")
-    reasons = dict.fromkeys(
-        (", ".join(s["at"].values()), s.get("why")) for s, *_, error, role in points
-        if abs(error) > OFF and not role)
-    for case, why in reasons:
-        if why is None:
+    cases = {}  # of each reason
+    for series, *_, error, role in points:
+        if abs(error) <= OFF or role:
+            continue
+        case = ", ".join(series["at"].values()) or study["title"]
+        if series.get("why") is None:
             sys.exit(f"validate: {study['study']}, {case}: off by more than 25 % and not explained")
-        lines += ["", f"Off by more than 25 %: {case}: {why}."]
+        cases.setdefault(series["why"], {})[case] = True
+    for why, which in cases.items():
+        lines += ["", f"Off by more than 25 %: {'; '.join(which)}: {why}."]
     return "\n".join(lines) + "\n"
+
+
+def draw(studies):
+    """Draws what was predicted over what was measured, each as a share of its series' largest."""
+    import matplotlib  # only for the figure
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "paceline"
+    import matplotlib.pyplot as plt
+    colors = plt.get_cmap("tab20").colors
+    fig, axes = plt.subplots(figsize=(8, 6.4))
+    for i, (study, points) in enumerate(studies):
+        own = [(p, q) for _, _, p, q, _, role in points if not role]
+        top = max(p for p, _ in own)
+        axes.loglog([p / top for p, _ in own], [q / top for _, q in own], ".", markersize=6,
+                    color=colors[i % len(colors)], label=study["study"])
+    low, high = axes.get_xlim()
+    for factor, style in ((1, "-"), (1 + OFF, ":"), (1 - OFF, ":")):
+        axes.plot([low, high], [factor * low, factor * high], style, color="0.6", linewidth=0.8)
+    axes.set_xlim(low, high)
+    axes.set_xlabel("measured, as a share of the study's largest")
+    axes.set_ylabel("predicted, on the same scale; dotted: 25 % off")
+    axes.legend(fontsize=7, ncol=2, frameon=False)
+    temporary = FIGURE.with_suffix(".svg.new")
+    fig.savefig(temporary, format="svg", bbox_inches="tight", metadata={"Date": None})
+    temporary.replace(FIGURE)
 
 
 def main():
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--check"]):
         sys.exit(__doc__)
     studies = json.loads((FOLDER / "published.json").read_text(encoding="utf-8"))
-    sections, errors, summary = [], [], []
+    sections, errors, summary, drawn = [], [], [], []
     with tempfile.TemporaryDirectory() as folder:
         for study in studies:
             rows = run(sys.argv[1], study["study"], Path(folder) / study["study"])
             points = list(compare(study, rows))
             own = [abs(error) for *_, error, role in points if not role]
             errors += own
+            drawn.append((study, points))
             summary.append(f"| {study['title']} | {len(own)} | {statistics.median(own):.1%} | "
-                           f"{max(own):.1%} |")
+                           f"{max(own):.1%} | {sum(error > OFF for error in own)} |")
             sections.append(section(study, points))
     far = sum(error > OFF for error in errors)
     page = "\n".join([
@@ -101,12 +133,15 @@ def main():
         "and the point it was fitted on does not count.", "Nothing is tuned per point.", "",
         f"**{len(errors)} predictions, median error {statistics.median(errors):.1%}; "
         f"{far} are off by more than 25 %.**", "",
-        "| study | predictions | median error | largest |", "|---|---|---|---|", *summary, "",
+        "| study | predictions | median error | largest | off by more than 25 % |",
+        "|---|---|---|---|---|", *summary, "",
+        "![Predicted over measured, log-log, a color for each study](figures/validation.svg)", "",
         *sections])
     if sys.argv[2:] == ["--check"]:
         if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
             sys.exit("validate: docs/validation.md is not what the studies give; run make validation")
         return
+    draw(drawn)
     temporary = PAGE.with_suffix(".md.new")
     temporary.write_text(page, encoding="utf-8")
     temporary.replace(PAGE)
