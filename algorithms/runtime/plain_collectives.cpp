@@ -24,8 +24,7 @@ Rank next_rank(const SharedState& all, WorkerState& own, const GroupPtr& group) 
         place = std::ranges::find(group->members, own.rank) - group->members.begin();
     PACELINE_CHECK(std::cmp_less(place, group->members.size()),
                    "a member calls a collective of its group");
-    return {all.network, group, static_cast<int>(place), own.begin_round(*group),
-            all.job.library.protocol};
+    return {all.network, group, static_cast<int>(place), own.begin_round(*group), all.job.library};
 }
 
 RoundPart part_of(const Rank& rank, std::string_view name) {

@@ -34,8 +34,7 @@ Stream begin_round(const SharedState& all, WorkerState& own, const GroupPtr& gro
 Rank rank_in(const SharedState& all, const WorkerState& own, const Attempt& attempt) {
     const std::vector<int>& members = attempt.group->members;
     const auto place = std::ranges::lower_bound(members, own.rank) - members.begin();
-    return {all.network, attempt.group, static_cast<int>(place), attempt.stream,
-            all.job.library.protocol};
+    return {all.network, attempt.group, static_cast<int>(place), attempt.stream, all.job.library};
 }
 
 // Waits until all deaths are known, or until all nodes are back if the job stalls. Messages to the

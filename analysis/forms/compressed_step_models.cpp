@@ -34,6 +34,13 @@ Bytes form_of_packed(const Compressor& compressor, const Layout& layout) {
 
 std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
                                         const IdleNetwork& network) {
+    if (network.staging) {
+        IdleNetwork on_hosts = network;
+        on_hosts.staging.reset();
+        const auto messages = all_gather_time(how, n, block, on_hosts);
+        if (!messages) return std::nullopt;
+        return sum(staging_time(n, block, n * block, network), *messages);
+    }
     const bool spans_machines = network.bus && n > network.devices;
     if (spans_machines) {
         if (how != AllGather::ring) return std::nullopt;

@@ -99,6 +99,8 @@ Known sparse_exchange_time(const DgcOptions& options, double density, const Layo
             time = bruck_all_gather_time(n, one, *star);
             break;
     }
+    if (options.exchange != SparseExchange::recursive_doubling)
+        time = time + Known{staging_time(n, one, n * one, network)};
     const Bytes rest = form_of_rest(layout, options.format);
     if (options.uncompressed == Uncompressed::gathered || rest == Bytes{0}) return time;
     return time + all_reduce_time(options.all_reduce, n, rest, network);
@@ -106,8 +108,20 @@ Known sparse_exchange_time(const DgcOptions& options, double density, const Layo
 
 }  // namespace
 
+Duration staging_time(int n, Bytes in, Bytes out, const IdleNetwork& network) {
+    if (!network.staging || n == 1) return {};
+    const std::int64_t together = std::min(n, network.devices);
+    return sum((together * in) / *network.staging, (together * out) / *network.staging);
+}
+
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
                                         const IdleNetwork& network) {
+    if (network.staging) {
+        IdleNetwork on_hosts = network;
+        on_hosts.staging.reset();
+        return Known{staging_time(n, size, size, network)} +
+               all_reduce_time(plan, n, size, on_hosts);
+    }
     plan = plan_for(plan, size);
     const std::optional<IdleStar> star = as_one_star(n, network);
     if (!star) return all_reduce_over_machines(plan, n, size, network);

@@ -29,7 +29,12 @@ struct IdleNetwork {
     IdleStar star;                // bandwidth of a machine, latency from worker to worker
     std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
     int devices = 1;              // workers per machine
+    /// Rate of copies between the workers of a machine and its host, if collectives are staged there.
+    std::optional<Bandwidth> staging{};
 };
+
+/// Returns the time of copying `in` to the host and `out` back, by all workers of a machine of n; 0 for n = 1.
+Duration staging_time(int n, Bytes in, Bytes out, const IdleNetwork& network);
 
 /// What the step models need to know about a run.
 struct StepModelInput {

@@ -14,6 +14,7 @@
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/new_form.hpp"
 #include "app/scenario/cluster/cluster_memory.hpp"
+#include "app/scenario/cluster/libraries.hpp"
 #include "sim/engine/split_mix64.hpp"
 
 namespace paceline {
@@ -170,6 +171,7 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
         p->refuse("nothing is trained by a job beside the main one");
     job.algorithm =
         read_algorithm(algorithm, {{job.cluster.workers, job.cluster.devices_per_node}, {}});
+    check_staging(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
     if (const auto p = read.optional("stop")) {
@@ -317,6 +319,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     scenario.algorithm =
         read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node},
                                    scenario.training ? scenario.training->optimizer : Optimizer{}});
+    check_staging(algorithm, scenario.cluster.library, scenario.algorithm);
     if (scenario.cluster.failures)
         check_failures(*cluster.optional("failures"), *scenario.cluster.failures,
                        scenario.algorithm);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/collectives/schedule.hpp"
+#include "sim/collectives/staging.hpp"
 
 namespace paceline {
 
@@ -52,13 +53,22 @@ Task<> bruck_all_gather_of(Rank self, const BlockWeight& block) {
 }  // namespace
 
 Task<> all_gather(AllGather how, Rank self, const BlockWeight& block) {
-    return how == AllGather::ring ? ring_all_gather_of(std::move(self), block)
-                                  : bruck_all_gather_of(std::move(self), block);
+    Task<> messages =
+        how == AllGather::ring ? ring_all_gather_of(self, block) : bruck_all_gather_of(self, block);
+    if (!self.staging()) return messages;
+    const auto all = [&block, n = self.size()] {
+        Bytes sum;
+        for (int place = 0; place < n; ++place) sum += block(place);
+        return sum;
+    };
+    return staged(self, block(self.place()), all, std::move(messages));
 }
 
 Task<> all_gather(AllGather how, Rank self, Bytes block) {
-    return how == AllGather::ring ? ring_all_gather(std::move(self), block)
-                                  : bruck_all_gather(std::move(self), block);
+    Task<> messages =
+        how == AllGather::ring ? ring_all_gather(self, block) : bruck_all_gather(self, block);
+    if (!self.staging()) return messages;
+    return staged(self, block, [all = self.size() * block] { return all; }, std::move(messages));
 }
 
 }  // namespace paceline

@@ -6,6 +6,7 @@
 #include "sim/collectives/double_tree.hpp"
 #include "sim/collectives/hierarchical.hpp"
 #include "sim/collectives/parameter_server.hpp"
+#include "sim/collectives/staging.hpp"
 #include "sim/collectives/tree.hpp"
 #include "sim/engine/check.hpp"
 
@@ -42,8 +43,9 @@ std::string_view name_of(AllReducePlan plan, Bytes size) {
     return "all-reduce";
 }
 
-Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size) {
-    plan = plan_for(plan, size);
+namespace {
+
+Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
     switch (plan.method) {
         case AllReduce::ring:
             return ring_all_reduce(std::move(self), size);
@@ -66,6 +68,14 @@ Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size) {
             break;
     }
     PACELINE_CHECK(false, "every all-reduce has its case");
+}
+
+}  // namespace
+
+Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size) {
+    plan = plan_for(plan, size);
+    if (!self.staging()) return messages_of(plan, std::move(self), size);
+    return staged(self, size, [size] { return size; }, messages_of(plan, self, size));
 }
 
 }  // namespace paceline

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "sim/collectives/library.hpp"
 #include "sim/messages/transfer.hpp"
 
 namespace paceline {
@@ -41,12 +43,11 @@ inline GroupPtr whole_group(int nodes) {
 class Rank {
   public:
     /// Creates the member at `place`. `network` must outlive the rank.
-    Rank(NetworkPart network, GroupPtr group, int place, Stream stream,
-         Protocol protocol = Protocol::rendezvous)
+    Rank(NetworkPart network, GroupPtr group, int place, Stream stream, const Library& library = {})
         : network_(network),
           group_(std::move(group)),
           stream_(stream),
-          protocol_(protocol),
+          library_(library),
           place_(place),
           size_(static_cast<int>(group_->members.size())) {}
 
@@ -73,6 +74,8 @@ class Rank {
         return rank;
     }
     [[nodiscard]] NetworkPart network() const { return network_; }
+    /// Returns the rate of copies to the host's memory, if the library stages.
+    [[nodiscard]] const std::optional<Bandwidth>& staging() const { return library_.staging; }
     [[nodiscard]] int node(int place) const {
         return group_->members[first_ + static_cast<std::size_t>(place) * stride_];
     }
@@ -80,20 +83,20 @@ class Rank {
     /// Like the awaiters of the same names in sim/messages/transfer.hpp, by the protocol of the
     /// collective, but with places instead of nodes.
     [[nodiscard]] Send send(int to, Bytes size) const {
-        return {network_, node(place_), node(to), stream_, size, protocol_};
+        return {network_, node(place_), node(to), stream_, size, library_.protocol};
     }
     [[nodiscard]] Receive receive(int from) const {
-        return {network_, node(place_), node(from), stream_, protocol_};
+        return {network_, node(place_), node(from), stream_, library_.protocol};
     }
     [[nodiscard]] Exchange exchange(int to, Bytes size, int from) const {
-        return {network_, node(place_), node(to), size, node(from), stream_, protocol_};
+        return {network_, node(place_), node(to), size, node(from), stream_, library_.protocol};
     }
 
   private:
     NetworkPart network_;
     GroupPtr group_;
     Stream stream_;
-    Protocol protocol_;
+    Library library_;
     int place_;
     std::size_t first_ = 0;   // of the part, in the group
     std::size_t stride_ = 1;  // of the part, in the group

@@ -44,6 +44,7 @@ class NetworkPart {
     [[nodiscard]] Simulation& simulation() const { return network_->simulation(); }
     /// Returns the number of a host in the whole network.
     [[nodiscard]] int in_network(int host) const { return first_ + host; }
+    [[nodiscard]] int hosts_per_node() const { return network_->hosts_per_node(); }
     [[nodiscard]] int hosts() const { return network_->hosts() - first_; }
     [[nodiscard]] const Traffic& traffic(int host) const {
         return network_->traffic(first_ + host);

@@ -42,7 +42,8 @@ template <class Collective>
 Duration time_of(const Case& c, Protocol protocol, Collective collective) {
     StarRun run(c.n, c.link);
     for (int place = 0; place < c.n; ++place)
-        run.spawn(place, collective(Rank(run.network, run.group, place, 1, protocol)));
+        run.spawn(place,
+                  collective(Rank(run.network, run.group, place, 1, {.protocol = protocol})));
     run.simulation.run();
     return run.last_end();
 }

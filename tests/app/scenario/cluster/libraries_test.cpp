@@ -1,6 +1,8 @@
 #include "app/scenario/cluster/libraries.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -92,6 +94,60 @@ TEST_CASE("libraries: an unknown protocol is refused") {
     CHECK_THROWS_WITH_AS(static_cast<void>(study.run({R"(cluster.library={"protocol": "lazy"})"})),
                          doctest::Contains("cluster.library.protocol: \"lazy\" is not a protocol"),
                          ConfigError);
+}
+
+TEST_CASE("libraries: staging copies in and out, in series with the messages") {
+    const SmallStudy study(4, 2);
+    const std::string net = R"(workload={"gradient": "100MB", "step_time": "1ms"})";
+    const std::string at_2_GBps = R"(cluster.library={"staging": "2GBps"})";
+    const auto copies = [&](const std::string& algorithm) {
+        const Metrics plain = study.run({net, algorithm});
+        const Metrics m = study.run({net, algorithm, at_2_GBps});
+        CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-9));
+        return m.step_time_s.value() - plain.step_time_s.value();
+    };
+    CHECK(copies(R"(algorithm={"kind": "dense"})") == Approx(0.05 + 0.05));
+    CHECK(copies(R"(algorithm={"kind": "dense", "all_reduce": "tree"})") == Approx(0.1));
+    // A message of 25 MB goes in, four come out.
+    CHECK(copies(R"(algorithm={"kind": "sgd", "codec": {"kind": "sign", "entry_bits": 8},
+                               "transport": "all-gather"})") == Approx(5 * 0.0125));
+}
+
+TEST_CASE("libraries: devices of a machine share the copies, as far as there are devices") {
+    const SmallStudy study(1, 2);
+    for (const int devices : {2, 3, 4, 8, 12}) {
+        CAPTURE(devices);
+        const std::string cluster = fmt::format(
+            R"(cluster={{"devices": {}, "devices_per_node": 4,
+                "bus": {{"kind": "switched", "link": {{"bandwidth": "100GBps", "latency": "0s"}}}},
+                "fabric": {{"kind": "star", "link": {{"bandwidth": "100Gbps"}}}}, "library": LIBRARY}})",
+            devices);
+        const auto step = [&](const std::string& library) {
+            std::string with = cluster;
+            with.replace(with.find("LIBRARY"), 7, library);
+            const Metrics m =
+                study.run({with, R"(workload={"gradient": "120MB", "gradient_time": "1ms"})"});
+            CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-5));
+            return m.step_time_s.value();
+        };
+        const double copied = std::min(devices, 4) * 2 * 120e6 / 13e9;
+        CHECK(step(R"({"staging": "13GBps"})") - step("{}") == Approx(copied).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("libraries: staging is refused where it is not modeled") {
+    const SmallStudy study(4, 1);
+    for (const char* algorithm : {R"({"kind": "dsgd", "mixing": {"kind": "ring"}})",
+                                  R"({"kind": "swarm-sgd", "mixing": {"kind": "complete"}})",
+                                  R"({"kind": "sgd", "codec": "qsgd", "transport": "two-phase"})",
+                                  R"({"kind": "sgd", "codec": "one-bit"})", R"({"kind": "dgc"})"}) {
+        CAPTURE(algorithm);
+        CHECK_THROWS_WITH_AS(
+            static_cast<void>(study.run({R"(cluster.library={"staging": "1GBps"})",
+                                         fmt::format("algorithm={}", algorithm)})),
+            doctest::Contains("algorithm: cannot go with \"cluster.library.staging\": it is "),
+            ConfigError);
+    }
 }
 
 }  // namespace
