@@ -47,7 +47,8 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside", "leave_out",
-          "entry_bits", "coding", "slice", "in_flight"}
+          "entry_bits", "coding", "slice", "in_flight",
+          "library_choice"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [

@@ -16,6 +16,7 @@
 #include "app/scenario/algorithms/compressors.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
+#include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/devices.hpp"
@@ -159,6 +160,21 @@ std::string list_links() {
     return text;
 }
 
+std::string list_libraries() {
+    std::string text = fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} {}\n", "preset", "start-up",
+                                   "staging", "protocol", "all-reduce", "source");
+    for (const LibraryPreset& preset : library_presets()) {
+        const Library& library = preset.choice.library;
+        text += wrapped(fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} ", preset.name,
+                                    to_string(library.start_up),
+                                    library.staging ? to_string(*library.staging) : "-",
+                                    name_of(library.protocol),
+                                    name_of(preset.choice.all_reduce, Bytes{1 << 20})),
+                        preset.source);
+    }
+    return text;
+}
+
 std::string list_compressors() {
     static const std::string nowhere = "list";
     std::string text =
@@ -225,6 +241,7 @@ constexpr auto lists = std::to_array<List>({{"algorithms", &list_algorithms},
                                             {"profiles", &list_profiles},
                                             {"devices", &list_devices},
                                             {"links", &list_links},
+                                            {"libraries", &list_libraries},
                                             {"collectives", &list_collectives}});
 
 constexpr auto names = [] {

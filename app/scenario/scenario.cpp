@@ -169,8 +169,9 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
     if (const auto p = algorithm_optimizer(algorithm))
         p->refuse("nothing is trained by a job beside the main one");
-    job.algorithm =
-        read_algorithm(algorithm, {{job.cluster.workers, job.cluster.devices_per_node}, {}});
+    job.algorithm = read_algorithm(
+        algorithm,
+        {{job.cluster.workers, job.cluster.devices_per_node, job.cluster.library_all_reduce}, {}});
     check_staging(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
@@ -317,7 +318,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
     scenario.algorithm =
-        read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node},
+        read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node,
+                                    scenario.cluster.library_all_reduce},
                                    scenario.training ? scenario.training->optimizer : Optimizer{}});
     check_staging(algorithm, scenario.cluster.library, scenario.algorithm);
     if (scenario.cluster.failures)

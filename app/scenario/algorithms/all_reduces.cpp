@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,7 +13,7 @@ namespace paceline {
 
 namespace {
 
-constexpr auto methods = std::to_array<Spelling<AllReduce>>({
+constexpr auto methods = std::to_array<Spelling<std::optional<AllReduce>>>({
     {"ring", AllReduce::ring},
     {"recursive-doubling", AllReduce::recursive_doubling},
     {"halving-doubling", AllReduce::halving_doubling},
@@ -22,6 +23,7 @@ constexpr auto methods = std::to_array<Spelling<AllReduce>>({
     {"pipelined-ring", AllReduce::pipelined_ring},
     {"double-tree", AllReduce::double_tree},
     {"automatic", AllReduce::automatic},
+    {"library", std::nullopt},
 });
 
 enum class Placement : std::uint8_t { own_nodes, workers };
@@ -73,8 +75,9 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
             plan.slices = read_slices(read);
         }
     } else {
-        plan.method = as_choice(place, "an all-reduce", methods);
-        if (plan.method == AllReduce::parameter_server) plan.first_server_node = shape.workers;
+        const auto method = as_choice(place, "an all-reduce", methods);
+        plan = method ? AllReducePlan(*method) : shape.library;
+        if (method == AllReduce::parameter_server) plan.first_server_node = shape.workers;
     }
     if (plan.method == AllReduce::parameter_server && plan.first_server_node &&
         shape.devices_per_node > 1)

@@ -10,6 +10,7 @@ namespace paceline {
 struct WorkerShape {
     int workers = 1;
     int devices_per_node = 1;
+    AllReducePlan library{};  // the all-reduce of the cluster's library
 };
 
 /// Reads "slice" and "in_flight". Throws ConfigError.

@@ -102,7 +102,7 @@ void read_inside(const ObjectReader& read, TransportPlan& plan) {
 // The members of the groups among which messages travel: all workers, or one device of each machine.
 WorkerShape travelers(const WorkerShape& shape, const TransportPlan& plan) {
     if (plan.machines == ByMachine::flat) return shape;
-    return {shape.workers / plan.devices, 1};
+    return {shape.workers / plan.devices, 1, shape.library};
 }
 
 void read_plan(const ObjectReader& read, const WorkerShape& shape, TransportPlan& plan) {

@@ -144,7 +144,11 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
             p->refuse(
                 "\"message_cost\" and the fabric's \"overhead\" are the same; give one of them");
     }
-    if (const auto p = read.optional("library")) cluster.library = read_library(*p);
+    if (const auto p = read.optional("library")) {
+        const LibraryChoice chosen = read_library(*p, {cluster.workers, cluster.devices_per_node});
+        cluster.library = chosen.library;
+        cluster.library_all_reduce = chosen.all_reduce;
+    }
     if (const auto p = read.optional("stragglers"))
         cluster.stragglers = read_stragglers(*p, cluster.nodes);
     if (const auto p = read.optional("compute_jitter")) cluster.compute_jitter = read_jitter(*p);

@@ -19,6 +19,7 @@
 #include "app/scenario/cluster/failures.hpp"
 #include "app/scenario/cluster/node_speeds.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/library.hpp"
 #include "sim/network/flow_limits.hpp"
 #include "topologies/fabrics/machines.hpp"
@@ -62,6 +63,7 @@ struct ClusterChoice {
     FabricChoice fabric;
     std::optional<Tcp> tcp;  // applies to the network, not to buses
     Library library{};       // of the collectives
+    AllReducePlan library_all_reduce{};
     std::vector<Stragglers> stragglers;
     std::vector<NodeSpeeds> speeds;  // read once the workload is known
     std::optional<Jitter> compute_jitter;

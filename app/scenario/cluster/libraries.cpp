@@ -1,20 +1,26 @@
 #include "app/scenario/cluster/libraries.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/json/resources.hpp"
 
 namespace paceline {
 
 namespace {
 
 constexpr auto all_library_keys =
-    std::to_array<std::string_view>({"start_up", "staging", "protocol"});
+    std::to_array<std::string_view>({"preset", "start_up", "staging", "protocol", "all_reduce"});
+
+constexpr auto library_preset_keys = std::to_array<std::string_view>(
+    {"name", "start_up", "staging", "protocol", "all_reduce", "source"});
 
 constexpr auto protocols = std::to_array<Spelling<Protocol>>({
     {"eager", Protocol::eager},
@@ -22,20 +28,53 @@ constexpr auto protocols = std::to_array<Spelling<Protocol>>({
     {"rendezvous-in-band", Protocol::rendezvous_in_band},
 });
 
+void read_figures(const ObjectReader& read, const WorkerShape& shape, LibraryChoice& choice) {
+    Library& library = choice.library;
+    if (const auto p = read.optional("start_up")) library.start_up = as_duration(*p);
+    if (const auto p = read.optional("staging")) library.staging = as_bandwidth(*p);
+    if (const auto p = read.optional("protocol"))
+        library.protocol = as_choice(*p, "a protocol", protocols);
+    if (const auto p = read.optional("all_reduce")) choice.all_reduce = read_all_reduce(*p, shape);
+}
+
+LibraryChoice preset_named(const Place& name, const WorkerShape& shape) {
+    const std::vector<LibraryPreset> presets = library_presets(shape);
+    const std::vector<std::string_view> names = names_of(presets);
+    return presets[as_name(name, "a library", names)].choice;
+}
+
 }  // namespace
+
+std::string_view name_of(Protocol protocol) {
+    return std::ranges::find(protocols, protocol, &Spelling<Protocol>::value)->name;
+}
+
+std::vector<LibraryPreset> library_presets(const WorkerShape& shape) {
+    const std::string file = "app/scenario/cluster/libraries.json";
+    const Json json = parse_json(resource(file), file);
+    std::vector<LibraryPreset> presets;
+    for (const Json& entry : json.at("libraries")) {
+        const ObjectReader read({&entry, &file, "libraries"}, library_preset_keys);
+        LibraryPreset preset;
+        preset.name = as_string(read.required("name", "the preset's name"));
+        preset.source = as_string(read.required("source", "where the figures come from"));
+        read_figures(read, shape, preset.choice);
+        presets.push_back(std::move(preset));
+    }
+    return presets;
+}
 
 Keys library_keys() {
     return all_library_keys;
 }
 
-Library read_library(const Place& place) {
+LibraryChoice read_library(const Place& place, const WorkerShape& shape) {
+    if (place.json->is_string()) return preset_named(place, shape);
     const ObjectReader read(place, all_library_keys);
-    Library library;
-    if (const auto p = read.optional("start_up")) library.start_up = as_duration(*p);
-    if (const auto p = read.optional("staging")) library.staging = as_bandwidth(*p);
-    if (const auto p = read.optional("protocol"))
-        library.protocol = as_choice(*p, "a protocol", protocols);
-    return library;
+    LibraryChoice choice;
+    if (const auto p = read.optional("preset")) choice = preset_named(*p, shape);
+    read_figures(read, shape, choice);
+    return choice;
 }
 
 void check_staging(const Place& algorithm, const Library& library, const AlgorithmChoice& choice) {

@@ -122,6 +122,8 @@ const std::vector<Stage> stages{
          "optimizer": null, "measure": null, 
          "algorithm": {"kind": "collective", "operation": "reduce", "method": "chain"}})"},
     {"library", "/cluster/library",
+     R"({"cluster": {"library": {}}, "algorithm": {"kind": "dense", "all_reduce": "library"}})"},
+    {"library", "/cluster/library",
      R"({"cluster": {"library": {}}, "algorithm": {"kind": "dense", "all_reduce": "tree"}})"},
     {"transport-all-reduce", "/algorithm/transport",
      R"({"algorithm": {"kind": "sgd", "transport": {"kind": "all-reduce"}}})"},

@@ -150,5 +150,31 @@ TEST_CASE("libraries: staging is refused where it is not modeled") {
     }
 }
 
+TEST_CASE("libraries: presets have a source, and figures beside a preset replace its own") {
+    CHECK(library_presets().size() == 3);
+    for (const LibraryPreset& preset : library_presets()) {
+        CAPTURE(preset.name);
+        CHECK(preset.source.size() > 40);
+    }
+    const SmallStudy study(4, 2);
+    const std::string net = R"(workload={"gradient": "100MB", "step_time": "1ms"})";
+    const auto step = [&](const std::string& library, const std::string& all_reduce) {
+        return study
+            .run({net, fmt::format("cluster.library={}", library),
+                  fmt::format(R"(algorithm={{"kind": "dense", "all_reduce": {}}})", all_reduce)})
+            .step_time_s.value();
+    };
+    const std::string pipelined =
+        R"({"kind": "pipelined-ring", "slice": "512KiB", "in_flight": 8})";
+    CHECK(step(R"("nccl")", R"("library")") == step(R"({"start_up": "20us"})", pipelined));
+    CHECK(step(R"({"preset": "nccl", "start_up": "1ms"})", R"("library")") ==
+          step(R"({"start_up": "1ms"})", pipelined));
+    CHECK(step(R"({"preset": "gloo", "all_reduce": "tree"})", R"("library")") ==
+          step(R"({"protocol": "rendezvous-in-band"})", R"("tree")"));
+    CHECK(step(R"("open-mpi-tcp")", R"("ring")") ==
+          step(R"({"start_up": "236us", "staging": "11.97GBps"})", R"("ring")"));
+    CHECK(step("{}", R"("library")") == step("{}", R"("ring")"));
+}
+
 }  // namespace
 }  // namespace paceline::libraries_test
