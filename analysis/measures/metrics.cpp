@@ -75,6 +75,9 @@ void add_rates(Metrics& m, const Tally& tally, const RunFacts& facts) {
     if (tally.time_s == 0) return;
     if (const auto batch = facts.charged_batch ? facts.charged_batch : facts.batch)
         m.samples_per_s = tally.gradients * static_cast<double>(*batch) / tally.time_s;
+    if (facts.batch && facts.dataset)
+        m.epoch_time_s = *m.step_time_s * static_cast<double>(*facts.dataset) /
+                         (static_cast<double>(*facts.batch) * n);
     if (facts.worker_step > Duration::zero()) {
         m.speedup = n * to_seconds(facts.worker_step) / *m.step_time_s;
         m.efficiency = *m.speedup / n;

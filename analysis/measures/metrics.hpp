@@ -63,6 +63,7 @@ struct Metrics {
     std::optional<double> bytes_received_per_node_per_step;
     std::optional<double> compression_ratio;
     std::optional<double> samples_per_s;
+    std::optional<double> epoch_time_s;  // of all workers together
     std::optional<double> speedup;
     std::optional<double> efficiency;
     std::optional<double> train_loss;  // this and the following only of runs that train

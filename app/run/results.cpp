@@ -38,6 +38,7 @@ constexpr auto result_columns = std::to_array<Column>({
      [](const Metrics& m) { return m.bytes_received_per_node_per_step; }},
     {"compression_ratio", [](const Metrics& m) { return m.compression_ratio; }},
     {"samples_per_s", [](const Metrics& m) { return m.samples_per_s; }},
+    {"epoch_time_s", [](const Metrics& m) { return m.epoch_time_s; }},
     {"speedup", [](const Metrics& m) { return m.speedup; }},
     {"efficiency", [](const Metrics& m) { return m.efficiency; }},
     {"train_loss", [](const Metrics& m) { return m.train_loss; }},

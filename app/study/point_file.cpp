@@ -14,7 +14,7 @@ namespace paceline {
 
 namespace {
 
-constexpr std::string_view format = "paceline-point 2";
+constexpr std::string_view format = "paceline-point 3";
 
 // Visits the fields of a struct with their names. The bindings name all of them, so that a new
 // field that is forgotten here causes a compile error.
@@ -22,8 +22,8 @@ template <class Fields, class Visit>
 void visit_metrics(Fields& fields, Visit visit) {
     auto& [nodes, devices, outcome, outcome_details, iterations, rated_iterations, epochs,
            sim_time_s, step_time_s, compute_s, exposed_comm_s, model_step_time_s, bytes_sent,
-           bytes_received, compression_ratio, samples_per_s, speedup, efficiency, train_loss,
-           test_loss, test_accuracy, test_accuracy_local_mean, test_accuracy_local_min,
+           bytes_received, compression_ratio, samples_per_s, epoch_time_s, speedup, efficiency,
+           train_loss, test_loss, test_accuracy, test_accuracy_local_mean, test_accuracy_local_min,
            consensus_distance, relative_error, density, union_density, time_to_target_s,
            speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
            staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
@@ -45,6 +45,7 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("bytes_received_per_node_per_step", bytes_received);
     visit("compression_ratio", compression_ratio);
     visit("samples_per_s", samples_per_s);
+    visit("epoch_time_s", epoch_time_s);
     visit("speedup", speedup);
     visit("efficiency", efficiency);
     visit("train_loss", train_loss);

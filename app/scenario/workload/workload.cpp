@@ -18,7 +18,7 @@ namespace paceline {
 namespace {
 
 constexpr auto workload_key_table = std::to_array<std::string_view>(
-    {"profile", "gradient", "model", "data", "sampling", "stand_in_for", "step_time",
+    {"profile", "gradient", "tensors", "model", "data", "sampling", "stand_in_for", "step_time",
      "gradient_time", "device", "efficiency", "batch", "global_batch", "accumulation",
      "update_time", "dataset_samples"});
 constexpr auto stand_in_key_table = std::to_array<std::string_view>(
@@ -155,6 +155,20 @@ void charge_for(const ChargedNet& net, Workload& workload) {
     workload.tensor_macs = net.tensor_macs;
 }
 
+// Returns k matrices with one column, the last entries mod k of them with one entry more.
+std::vector<Tensor> equal_tensors(const std::optional<Place>& number, std::int64_t entries) {
+    if (!number) return {{"gradient", {entries, 1}}};
+    const std::int64_t k = as_integer(*number, 1, 1'000'000);
+    if (k > entries)
+        number->refuse(fmt::format("a tensor has an entry or more; the gradient has {}", entries));
+    if (k == 1) return {{"gradient", {entries, 1}}};
+    std::vector<Tensor> tensors;
+    for (std::int64_t i = 0; i < k; ++i)
+        tensors.push_back(
+            {fmt::format("gradient.{}", i), {entries / k + (i >= k - entries % k ? 1 : 0), 1}});
+    return tensors;
+}
+
 // Reads a workload without values: a published net, or a number of bytes.
 // Returns null for a number of bytes.
 ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload) {
@@ -169,11 +183,13 @@ ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload)
             gradient->refuse(
                 fmt::format("a gradient has at most {} entries", most_gradient_entries));
         workload.name = to_string(size);
-        workload.layout =
-            std::make_shared<const Layout>(std::vector<Tensor>{{"gradient", {size.count / 4, 1}}});
-        workload.tensor_macs = std::make_shared<const std::vector<double>>(1);
+        const std::vector<Tensor> tensors = equal_tensors(read.optional("tensors"), size.count / 4);
+        workload.layout = std::make_shared<const Layout>(tensors);
+        workload.tensor_macs = std::make_shared<const std::vector<double>>(tensors.size());
         return nullptr;
     }
+    if (const auto tensors = read.optional("tensors"))
+        tensors->refuse("cuts a \"gradient\" of so many bytes; a net has tensors of its own");
     ChargedNetPtr net = load_profile(
         read.required("profile",
                       "a net's name (paceline list profiles); or give \"gradient\", or "
@@ -187,7 +203,7 @@ ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload)
 // for.
 Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& around,
                           Workload& workload) {
-    for (const char* key : {"profile", "gradient", "dataset_samples"})
+    for (const char* key : {"profile", "gradient", "tensors", "dataset_samples"})
         if (const auto p = read.optional(key))
             p->refuse(
                 "has no place beside \"model\"; a net that the clock is charged for is named "

@@ -71,6 +71,8 @@ TEST_CASE("metrics: a finished run has all its figures") {
     CHECK(m.exposed_comm_s.value() == Approx(48e-6));
     CHECK(m.epochs.value() == Approx(3 * 4 * 32 / 1280.0));
     CHECK(m.samples_per_s.value() == Approx(4 * 32 / 1.048e-3));
+    CHECK(m.epoch_time_s.value() == Approx(1.048e-3 * 1280 / (4 * 32)));
+    CHECK(m.epoch_time_s.value() * m.epochs.value() == Approx(m.sim_time_s));
     CHECK(m.speedup.value() == Approx(4 / 1.048));
     CHECK(m.efficiency.value() == Approx(1 / 1.048));
     CHECK(m.events == run.simulation.events_fired());
