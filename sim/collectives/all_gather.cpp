@@ -52,6 +52,7 @@ Task<> bruck_all_gather_of(Rank self, const BlockWeight& block) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as in the other collectives
 Task<> all_gather(AllGather how, Rank self, const BlockWeight& block) {
     Task<> messages =
         how == AllGather::ring ? ring_all_gather_of(self, block) : bruck_all_gather_of(self, block);
@@ -64,6 +65,7 @@ Task<> all_gather(AllGather how, Rank self, const BlockWeight& block) {
     return staged(self, block(self.place()), all, std::move(messages));
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as in the other collectives
 Task<> all_gather(AllGather how, Rank self, Bytes block) {
     Task<> messages =
         how == AllGather::ring ? ring_all_gather(self, block) : bruck_all_gather(self, block);

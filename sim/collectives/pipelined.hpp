@@ -23,6 +23,8 @@
 // with the gather at the root); the chain: NCCL's broadcast and reduce (src/device/broadcast.h, reduce.h).
 #pragma once
 
+#include <cstdint>
+
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -31,7 +33,7 @@ namespace paceline {
 
 /// How a vector is cut, and how many slices are under way. Requires both above 0.
 struct Slices {
-    Bytes slice{512 * 1024};
+    Bytes slice{std::int64_t{512} * 1024};
     int in_flight = 8;
 };
 

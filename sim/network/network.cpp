@@ -152,7 +152,7 @@ void Network::clear(LaneTable::Index index) {
 }
 
 void Network::send_clearance(const Lane& lane) {
-    Index index = static_cast<Index>(clearances_.size());
+    auto index = static_cast<Index>(clearances_.size());
     if (free_clearances_.empty()) {
         clearances_.emplace_back();
     } else {

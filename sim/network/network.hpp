@@ -249,7 +249,7 @@ class Network {
     void release(Index index);
     void start_first(LaneTable::Index lane);
     void set_out(Index index);
-    void clear(LaneTable::Index lane);
+    void clear(LaneTable::Index index);
     void send_clearance(const Lane& lane);
     void clearance_arrives(Index index);
     void send_owed_clearances(const Flow& drained);

@@ -106,9 +106,10 @@ constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
 Compressor read_entry(const ObjectReader& read, const CompressorEntry& entry) {
     Compressor compressor = entry.read(read);
     if (compressor.entry_bits == 0) return compressor;
-    if (const auto p = read.optional("entry_bits"))
-        return with_entry_bits(std::move(compressor),
-                               static_cast<int>(as_integer(*p, compressor.entry_bits, 32)));
+    if (const auto p = read.optional("entry_bits")) {
+        const auto bits = static_cast<int>(as_integer(*p, compressor.entry_bits, 32));
+        return with_entry_bits(std::move(compressor), bits);
+    }
     return compressor;
 }
 

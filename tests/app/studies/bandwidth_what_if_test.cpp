@@ -1,5 +1,6 @@
 // The crossovers that docs/what-if.md lists for scenarios/bandwidth-what-if.json: found by
 // bisection on the closed forms, and checked by simulation on both sides.
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -82,6 +83,45 @@ TEST_CASE("bandwidth what-if: simulated steps are those of the closed forms with
                 CHECK(simulated(algorithm, nodes, gbps) ==
                       doctest::Approx(predicted(algorithm, nodes, gbps)).epsilon(1e-5));
             }
+}
+
+// With the costs of starting a collective and of coding, from docs/what-if.md.
+struct WithCosts {
+    std::string dgc;
+    int nodes;
+    double gbps;
+};
+
+double with_costs(const std::string& algorithm, int nodes, double gbps) {
+    const Study study =
+        read_study(file, {"algorithm=" + algorithm, fmt::format("cluster.nodes={}", nodes),
+                          R"(cluster.library={"start_up": "236us"})",
+                          fmt::format("cluster.fabric.link.bandwidth=\"{:.0f}bps\"", gbps * 1e9)});
+    return to_seconds(model_step_time(study.points.front().scenario, 1).value());
+}
+
+double best_dense_with_costs(int nodes, double gbps) {
+    return std::min({with_costs(R"({"kind": "dense"})", nodes, gbps),
+                     with_costs(overlapped, nodes, gbps), with_costs(hierarchical, nodes, gbps)});
+}
+
+TEST_CASE("bandwidth what-if: with start-ups and coding, dense passes DGC earlier") {
+    const std::string tensors =
+        R"({"kind": "dgc", "codec": {"kind": "dgc", "density": 0.001, "selection": "sampled", "selection_step": "500ps"},
+            "transport": {"kind": "all-gather", "how": "ring"}, "schedule": "tensors"})";
+    const std::string coded =
+        R"({"kind": "dgc", "codec": {"kind": "dgc", "density": 0.001, "coding": "v100-tensorflow"},
+            "transport": {"kind": "all-gather", "how": "ring"}})";
+    for (const auto& [method, nodes, gbps] :
+         {WithCosts{dgc, 4, 89.5}, WithCosts{dgc, 16, 49.8}, WithCosts{dgc, 64, 36.1},
+          WithCosts{dgc, 256, 6.96}, WithCosts{tensors, 4, 7.75}, WithCosts{tensors, 16, 2.41},
+          WithCosts{tensors, 64, 0.547}, WithCosts{tensors, 256, 0.0389}, WithCosts{coded, 4, 2.90},
+          WithCosts{coded, 16, 3.15}, WithCosts{coded, 64, 2.84}, WithCosts{coded, 256, 0.777}}) {
+        CAPTURE(method);
+        CAPTURE(nodes);
+        CHECK(best_dense_with_costs(nodes, 0.98 * gbps) > with_costs(method, nodes, 0.98 * gbps));
+        CHECK(best_dense_with_costs(nodes, 1.02 * gbps) < with_costs(method, nodes, 1.02 * gbps));
+    }
 }
 
 }  // namespace
