@@ -92,6 +92,7 @@ SECTIONS = [
     ]),
     ("The workload", [("training.md#keys", "what combines with what"), ("models.md#compute", "the time of a gradient")], [
         ("workload", ["workload"]),
+        ("own-device", ["workload.device", "workload.stand_in_for.device", "cluster.speeds.device"]),
         ("stand-in", ["workload.stand_in_for"]),
     ]),
     ("Nets", [("models.md#nets", "layers and initial values")], [("model", ["workload.model"])]),

@@ -23,6 +23,8 @@ constexpr auto workload_key_table = std::to_array<std::string_view>(
      "update_time", "dataset_samples"});
 constexpr auto stand_in_key_table = std::to_array<std::string_view>(
     {"profile", "step_time", "gradient_time", "device", "efficiency", "batch"});
+constexpr auto own_device_key_table =
+    std::to_array<std::string_view>({"name", "peak_flops", "like", "efficiency"});
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
 
@@ -106,10 +108,48 @@ struct TimedNet {
     ChargedNetPtr charged;  // null: a net that trains, or a number of bytes
 };
 
+// Returns the same on a device that the scenario describes: by its peak, or relative to a device on which
+// the net was measured.
+Duration time_on_own_device(const Place& device, const TimedNet& net,
+                            std::optional<std::int64_t> batch) {
+    const ObjectReader read(device, own_device_key_table);
+    read.not_both("peak_flops", "like");
+    if (const auto name = read.optional("name")) static_cast<void>(as_string(*name));
+    if (!batch) device.refuse("a device needs a \"batch\"");
+    const Place efficiency = read.required(
+        "efficiency",
+        "the share of \"peak_flops\" that is reached, or the speed relative to \"like\"");
+    constexpr double most = 1e6;
+    if (const auto like = read.optional("like")) {
+        if (!net.charged) like->refuse("needs a \"profile\", whose throughput was measured");
+        const Duration step =
+            from_seconds(to_seconds(measured_step(net.charged->profile, *like, *batch)) /
+                         as_number_above(efficiency, 0, most));
+        if (step == Duration::zero()) efficiency.refuse("leaves a step of no time; lower it");
+        return step;
+    }
+    const Place peak = read.required(
+        "peak_flops",
+        "operations per second, such as 1.4e13; or name a measured device in \"like\"");
+    const double macs = std::accumulate(net.tensor_macs->begin(), net.tensor_macs->end(), 0.0);
+    if (macs == 0)
+        device.refuse(fmt::format(
+            "{} states no multiply-accumulates to estimate by; give \"step_time\"", net.name));
+    const Duration step = estimated_step(macs, *batch, as_number_above(peak, 0, 1e18),
+                                         as_number_above(efficiency, 0, 1));
+    if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
+    return step;
+}
+
 // Returns how long one gradient of one worker takes on a device: measured if the profile has it,
 // otherwise estimated.
 Duration time_on_device(const Place& device, const std::optional<Place>& efficiency,
                         const TimedNet& net, std::optional<std::int64_t> batch) {
+    if (device.json->is_object()) {
+        if (efficiency)
+            efficiency->refuse("is for a device that is named; write it into the \"device\"");
+        return time_on_own_device(device, net, batch);
+    }
     const double macs = std::accumulate(net.tensor_macs->begin(), net.tensor_macs->end(), 0.0);
     if (!net.charged && macs == 0)
         device.refuse("a device needs a \"profile\"; give \"step_time\"");
@@ -250,6 +290,9 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
 
 Keys workload_keys() {
     return workload_key_table;
+}
+Keys own_device_keys() {
+    return own_device_key_table;
 }
 Keys stand_in_keys() {
     return stand_in_key_table;

@@ -214,6 +214,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
+    CHECK(as_set(own_device_keys()) == properties("own-device"));
     CHECK(as_set(measured_coding_keys()) == properties("measured-coding"));
     CHECK(as_set(coding_time_keys()) == properties("coding-time"));
     CHECK(as_set(straggler_keys()) == properties("stragglers"));

@@ -118,5 +118,47 @@ TEST_CASE("devices: an efficiency takes precedence over a measurement") {
     CHECK(measured == Approx(32 / 298.51).epsilon(1e-9));
 }
 
+TEST_CASE("devices: one's own by its peak is a named one with that peak") {
+    const double named =
+        step_of(R"({"profile": "bert-large", "device": "v100", "batch": 8, "efficiency": 0.5})");
+    const double own = step_of(
+        R"({"profile": "bert-large", "batch": 8,
+            "device": {"name": "mine", "peak_flops": 15.7e12, "efficiency": 0.5}})");
+
+    CHECK(own == named);
+}
+
+TEST_CASE("devices: one's own relative to a measured one is so many times as fast, also above 1") {
+    const double v100 = step_of(R"({"profile": "resnet-50", "device": "v100", "batch": 32})");
+    for (const double factor : {0.25, 1.0, 1.3, 40.0})
+        CHECK(
+            step_of(fmt::format(
+                R"({{"profile": "resnet-50", "batch": 32, "device": {{"like": "v100", "efficiency": {}}}}})",
+                factor)) == Approx(v100 / factor).epsilon(1e-9));
+}
+
+TEST_CASE("devices: faults of one's own are told") {
+    const auto refused = [](std::string_view workload, const char* sentence) {
+        CAPTURE(workload);
+        CHECK_THROWS_WITH_AS(static_cast<void>(step_of(workload)), doctest::Contains(sentence),
+                             ConfigError);
+    };
+    refused(R"({"profile": "resnet-50", "batch": 32, "device": {"peak_flops": 1e13}})",
+            "workload.device: \"efficiency\" is missing");
+    refused(
+        R"({"profile": "resnet-50", "batch": 32, "device": {"peak_flops": 1e13, "efficiency": 1.2}})",
+        "workload.device.efficiency");
+    refused(
+        R"({"profile": "resnet-50", "batch": 32, "device": {"like": "v10", "efficiency": 1.2}})",
+        "workload.device.like");
+    refused(R"({"profile": "resnet-50", "batch": 32, "device": {"efficiency": 1}})",
+            "workload.device: \"peak_flops\" is missing");
+    refused(
+        R"({"profile": "resnet-50", "batch": 32, "efficiency": 1, "device": {"like": "v100", "efficiency": 1}})",
+        "workload.efficiency: is for a device that is named");
+    refused(R"({"profile": "resnet-50", "device": {"peak_flops": 1e13, "efficiency": 1}})",
+            "workload.device: a device needs a \"batch\"");
+}
+
 }  // namespace
 }  // namespace paceline::devices_test
