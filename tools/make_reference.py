@@ -48,7 +48,7 @@ INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight",
-          "library_choice"}
+          "library_choice", "edges"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
@@ -120,6 +120,7 @@ SECTIONS = [
         ("pipelined-ring", ["algorithm.all_reduce", "algorithm.transport.plan"]),
         ("double-tree", ["algorithm.all_reduce", "algorithm.transport.plan"]),
         ("mixing", ["algorithm.mixing"]),
+        ("mixing-in-turn", ["algorithm.mixing.in_turn[]"]),
         ("warm_up", ["algorithm.warm_up"]),
         ("lattice-exchange", ["algorithm.exchange"]),
         ("compressor", ["algorithm.compressor"]),

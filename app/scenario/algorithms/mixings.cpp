@@ -26,7 +26,9 @@ constexpr auto mixing_kinds = std::to_array<MixingEntry>({
     {"hypercube", "2^m nodes; numbers that differ in one bit"},
     {"exponential", "directed: node i listens to i - 1, i - 2, i - 4, ..."},
     {"symmetric-exponential", "i +- 1, i +- 4, i +- 16, ..."},
-    {"explicit", "the \"edges\" [i, j] or [i, j, w]; \"directed\": i listens to j"},
+    {"explicit",
+     "the \"edges\" [i, j] or [i, j, w]; \"directed\": i listens to j; \"in_turn\": several, step "
+     "by step"},
     {"one-peer-exponential", "directed, in turn: i - 1, then i - 2, then i - 4, ..., 1/2 each"},
     {"one-peer-hypercube", "2^m nodes in pairs, in turn by bit 0, bit 1, ..., 1/2 each"},
     {"random-matching", "random pairs, drawn anew in every step, 1/2 each"},
@@ -71,9 +73,14 @@ void check_nodes(const Place& kind, std::string_view name, int workers) {
 void check_keys(const ObjectReader& read, std::string_view name) {
     const auto p = read.optional("rows");
     if (p && !is_rectangle(name)) p->refuse("is for \"grid\" and \"torus\" alone");
-    for (const char* key : {"edges", "directed"})
+    for (const char* key : {"edges", "directed", "in_turn"})
         if (const auto q = read.optional(key); q && name != "explicit")
             q->refuse("is for \"explicit\" alone");
+    if (const auto q = read.optional("in_turn"))
+        for (const char* key : {"edges", "directed", "weights"})
+            if (read.has(key))
+                q->refuse(
+                    fmt::format("has its own in each entry; leave out \"{}\" beside it", key));
     const auto weights = read.optional("weights");
     if (weights && changes(name)) weights->refuse("is for mixings that stay the same");
 }
@@ -112,6 +119,21 @@ std::function<Mixing()> read_graph(const ObjectReader& read, std::string_view na
     return [made] { return *made; };
 }
 
+// Reads mixings that steps use in turn, each with its own edges and weights.
+std::vector<Mixing> read_in_turn(const Place& list, int workers, MixingUse use) {
+    constexpr auto keys = std::to_array<std::string_view>({"edges", "directed", "weights"});
+    constexpr std::size_t most = 10'000;
+    if (!list.json->is_array() || list.json->empty() || list.json->size() > most)
+        list.refuse(
+            fmt::format("is no list of 1 to {} mixings, such as [{{\"edges\": [[0, 1]]}}, "
+                        "{{\"edges\": [[1, 2]]}}]",
+                        most));
+    std::vector<Mixing> all;
+    for (std::size_t i = 0; i < list.json->size(); ++i)
+        all.push_back(read_explicit_mixing(ObjectReader(list.element(i), keys), workers, use));
+    return all;
+}
+
 }  // namespace
 
 std::span<const MixingEntry> mixing_table() {
@@ -136,6 +158,19 @@ MixingChoice read_mixing(const Place& place, int workers, MixingUse use) {
     if (changes(name)) {
         choice.make = [name, workers, is_lazy](std::uint64_t seed) {
             return make_changing(name, workers, is_lazy, seed);
+        };
+        return choice;
+    }
+    if (const auto list = read.optional("in_turn")) {
+        const auto made =
+            std::make_shared<const std::vector<Mixing>>(read_in_turn(*list, workers, use));
+        for (const Mixing& mixing : *made)
+            for (int i = 0; i < workers; ++i)
+                choice.degree =
+                    std::max(choice.degree, static_cast<int>(mixing.listeners(i).size()));
+        choice.make = [made, is_lazy](std::uint64_t /*seed*/) {
+            MixingSchedule schedule = MixingSchedule::periodic(*made);
+            return is_lazy ? lazy(schedule) : schedule;
         };
         return choice;
     }

@@ -90,6 +90,8 @@ const std::vector<Stage> stages{
          "optimizer": null, "measure": null, "algorithm": {"kind": "sgd", "schedule": {"pieces": "tensors", "begin": "after-backward"}}})"},
     {"parameter-server", "/algorithm/all_reduce",
      R"({"algorithm": {"all_reduce": {"kind": "parameter-server"}}})"},
+    {"mixing-in-turn", "/algorithm/mixing/in_turn/0",
+     R"({"algorithm": {"kind": "dsgd", "mixing": {"kind": "explicit", "in_turn": [{"edges": [[0, 1], [1, 2], [2, 0]]}]}}})"},
     {"mixing", "/algorithm/mixing",
      R"({"algorithm": {"kind": "dsgd", "mixing": {"kind": "one-peer-exponential"}}})"},
     {"mixing", "/algorithm/mixing",

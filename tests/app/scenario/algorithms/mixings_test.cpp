@@ -1,6 +1,7 @@
 #include "app/scenario/algorithms/mixings.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +89,65 @@ TEST_CASE("mixings: explicit edges have Metropolis weights unless they ask for o
     const char* ring = R"({"kind": "explicit", "edges": [[0, 1], [1, 2], [2, 3], [3, 0]],
                            "weights": "uniform"})";
     CHECK(w_of(ring, 4) == matrix(make_ring_mixing(4)));
+}
+
+// Groups of `size` that differ in one digit of base `size`, everybody with everybody.
+std::string groups(int nodes, int size, int stride) {
+    std::string edges;
+    for (int i = 0; i < nodes; ++i)
+        for (int j = i + stride; j < i + size * stride && j < nodes; j += stride)
+            if (i / (size * stride) == j / (size * stride))
+                edges += fmt::format("{}[{}, {}]", edges.empty() ? "" : ", ", i, j);
+    return fmt::format(R"({{"edges": [{}], "weights": "uniform"}})", edges);
+}
+
+TEST_CASE("mixings: explicit ones in turn are those of their steps, from the first again") {
+    const std::string first = R"({"edges": [[0, 1, 0.25]]})";
+    const std::string both = fmt::format(R"({{"kind": "explicit", "in_turn": [{}, {}]}})", first,
+                                         R"({"edges": [[1, 2, 0.5]]})");
+    CHECK_FALSE(mixing_of(both, 3).is_static());
+    CHECK(mixing_of(both, 3).period() == 2);
+    for (const std::int64_t step : {0, 2, 10})
+        CHECK(w_of(both, 3, step) == w_of(R"({"kind": "explicit", "edges": [[0, 1, 0.25]]})", 3));
+    CHECK(w_of(both, 3, 3) == w_of(R"({"kind": "explicit", "edges": [[1, 2, 0.5]]})", 3));
+}
+
+TEST_CASE("mixings: averages of groups that change by stride are exact after log_k n steps") {
+    for (const auto& [nodes, size] : {std::pair{4, 2}, {8, 2}, {9, 3}, {16, 4}, {27, 3}, {64, 4}}) {
+        CAPTURE(nodes);
+        std::string in_turn;
+        int steps = 0;
+        for (int stride = 1; stride < nodes; stride *= size, ++steps)
+            in_turn += (in_turn.empty() ? "" : ", ") + groups(nodes, size, stride);
+        const std::string text = fmt::format(R"({{"kind": "explicit", "in_turn": [{}]}})", in_turn);
+        Eigen::MatrixXd product = Eigen::MatrixXd::Identity(nodes, nodes);
+        for (int step = 0; step < steps; ++step) product = w_of(text, nodes, step) * product;
+        const Eigen::MatrixXd mean = Eigen::MatrixXd::Constant(nodes, nodes, 1.0 / nodes);
+        CHECK((product - mean).cwiseAbs().maxCoeff() < 1e-14);
+    }
+}
+
+TEST_CASE("mixings: pairs in turn train as the one-peer hypercube does") {
+    const std::string pairs =
+        R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1, 0.5], [2, 3, 0.5]]},
+                                            {"edges": [[0, 2, 0.5], [1, 3, 0.5]]}]})";
+    for (std::int64_t step = 0; step < 4; ++step)
+        CHECK(w_of(pairs, 4, step) == w_of(R"({"kind": "one-peer-hypercube"})", 4, step));
+}
+
+TEST_CASE("mixings: faults of mixings in turn are told where they are") {
+    const auto refused = [](const char* text, const char* sentence) {
+        CHECK_THROWS_WITH_AS(static_cast<void>(mixing_of(text, 3)), doctest::Contains(sentence),
+                             ConfigError);
+    };
+    refused(R"({"kind": "explicit", "in_turn": []})", "mixing.in_turn: is no list of 1 to 10000");
+    refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1]]}, {"edges": [[0, 7]]}]})",
+            "mixing.in_turn[1].edges[0]");
+    refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1, 0.5]], "directed": true}]})",
+            "mixing.in_turn[0].edges: does not keep the mean");
+    refused(R"({"kind": "explicit", "edges": [[0, 1]], "in_turn": [{"edges": [[0, 1]]}]})",
+            "has its own in each entry; leave out \"edges\" beside it");
+    refused(R"({"kind": "ring", "in_turn": [{"edges": [[0, 1]]}]})", "is for \"explicit\" alone");
 }
 
 TEST_CASE("mixings: explicit weights leave the rest of a row with the node") {
