@@ -152,6 +152,8 @@ const auto removals = std::to_array<Removal>({
      [](const Scenario& s) { return has_network(s) && has_unsteady_links(s); }, &with_steady_links},
     {Obstacle::protocol, [](const Scenario& s) { return has_network(s) && has_protocol_costs(s); },
      &without_protocol_costs},
+    {Obstacle::library, [](const Scenario& s) { return has_network(s) && has_library(s); },
+     &without_library},
     {Obstacle::latency, &has_network, &without_latency},
     {Obstacle::core, [](const Scenario& s) { return has_network(s) && has_core(s); },
      [](Scenario s) { return with_unlimited(std::move(s), Unlimited::core); }},

@@ -6,7 +6,7 @@
 // of steps:
 //
 //   T_0 as it is  ->  T_1 no other traffic  ->  no failures  ->  nodes alike  ->  steady links
-//       ->  no protocol costs  ->  no latency  ->  core without limits  ->  nodes' links without
+//       ->  no protocol costs  ->  no library  ->  no latency  ->  core without limits  ->  nodes' links without
 //       limits  ->  servers' links without limits  ->  T_m buses without limits
 //
 //   part i = T_(i-1) - T_i        compute, coding and idle together = T_m
@@ -48,6 +48,7 @@ enum class Obstacle : std::uint8_t {
     unlike_nodes,
     unsteady_links,
     protocol,
+    library,
     latency,
     core,
     serialization,

@@ -34,7 +34,9 @@ constexpr auto namings = std::to_array<Naming>({
     {Obstacle::unsteady_links, "jitter, loss, outages", "unsteady_links", "bound by unsteady links",
      "jitter, loss and outages of links"},
     {Obstacle::protocol, "overheads of messages", "protocol", "bound by overheads of messages",
-     "overheads of messages and slow start"},
+     "overheads of messages, slow start, and bounds of flows and hosts"},
+    {Obstacle::library, "starting and staging", "library", "bound by its communication library",
+     "starting collectives, staging them, and clearances"},
     {Obstacle::latency, "latency", "latency", "latency-bound", "latency of links"},
     {Obstacle::core, "contention in the core", "core_contention",
      "bound by the core of the network", "contention for the links that nodes share"},
@@ -71,8 +73,8 @@ std::vector<Part> parts_in_order(const Explanation& e) {
     constexpr auto order = std::to_array<Obstacle>(
         {Obstacle::compute, Obstacle::coding, Obstacle::idle, Obstacle::not_attributed,
          Obstacle::serialization, Obstacle::buses, Obstacle::servers, Obstacle::core,
-         Obstacle::latency, Obstacle::protocol, Obstacle::unsteady_links, Obstacle::unlike_nodes,
-         Obstacle::failures, Obstacle::other_traffic});
+         Obstacle::latency, Obstacle::library, Obstacle::protocol, Obstacle::unsteady_links,
+         Obstacle::unlike_nodes, Obstacle::failures, Obstacle::other_traffic});
     std::vector<Part> parts;
     for (const Obstacle what : order) {
         const bool there = std::ranges::find(e.parts, what, &Part::what) != e.parts.end();

@@ -154,7 +154,14 @@ Scenario without_protocol_costs(Scenario scenario) {
     if (cluster.tcp) {
         cluster.tcp->message_cost = Duration::zero();
         cluster.tcp->first_window = Bytes{0};
+        cluster.tcp->flow = {};
+        cluster.tcp->host_rate.reset();
     }
+    return scenario;
+}
+
+Scenario without_library(Scenario scenario) {
+    scenario.cluster.library = {};
     return scenario;
 }
 
@@ -201,7 +208,15 @@ bool has_unsteady_links(const Scenario& scenario) {
 
 bool has_protocol_costs(const Scenario& scenario) {
     const Transport transport = scenario.cluster.transport();
-    return transport.overhead > Duration::zero() || transport.first_window > Bytes{0};
+    const auto& tcp = scenario.cluster.tcp;
+    return transport.overhead > Duration::zero() || transport.first_window > Bytes{0} ||
+           (tcp && (!tcp->flow.bound_nothing() || tcp->host_rate));
+}
+
+bool has_library(const Scenario& scenario) {
+    const Library& library = scenario.cluster.library;
+    return library.start_up > Duration::zero() || library.staging ||
+           library.protocol != Library{}.protocol;
 }
 
 bool has_core(const Scenario& scenario) {

@@ -34,8 +34,10 @@ Scenario without_failures(Scenario scenario);
 Scenario with_nodes_alike(Scenario scenario);
 /// Removes jitter, loss, changes and outages of all links.
 Scenario with_steady_links(Scenario scenario);
-/// Removes the overhead of messages and slow start.
+/// Removes the overhead of messages, slow start, and the bounds of flows and hosts.
 Scenario without_protocol_costs(Scenario scenario);
+/// Removes what the communication library adds to collectives.
+Scenario without_library(Scenario scenario);
 /// Removes the latency of the network and of buses.
 Scenario without_latency(Scenario scenario);
 
@@ -65,6 +67,7 @@ inline constexpr std::int64_t most_steps_added = 10'000;
 [[nodiscard]] bool has_unlike_nodes(const Scenario& scenario);
 [[nodiscard]] bool has_unsteady_links(const Scenario& scenario);
 [[nodiscard]] bool has_protocol_costs(const Scenario& scenario);
+bool has_library(const Scenario& scenario);
 [[nodiscard]] bool has_core(const Scenario& scenario);
 
 /// Returns the fabric as a star, even if it is not one: the nodes' own links, if they are all

@@ -67,6 +67,26 @@ bool contains(std::string_view text, std::string_view what) {
     return text.find(what) != std::string_view::npos;
 }
 
+TEST_CASE("explain: start-up and staging are a part of their own, and no coding") {
+    const Explanation e =
+        explain(study_of(R"({"cluster": {"library": {"start_up": "3ms", "staging": "10GBps"}}})"));
+
+    CHECK(part(e, Obstacle::library) == Approx(3e-3 + 2 * 80e6 / 10e9).epsilon(1e-9));
+    CHECK(part(e, Obstacle::coding) == 0);
+    CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
+    CHECK(part(explain(study_of()), Obstacle::library) == 0);
+}
+
+TEST_CASE("explain: what a bounded flow loses is an overhead of messages") {
+    const Explanation e = explain(study_of(
+        R"({"cluster": {"transport": {"kind": "tcp", "goodput": 1, "duplex_share": 1,
+                                      "first_window": "0B", "flow_rate": "5Gbps"}}})"));
+    const double volume = 2 * 7.0 / 8 * 80e6 * 8;
+
+    CHECK(part(e, Obstacle::protocol) == Approx(volume / 5e9 - volume / 10e9).epsilon(1e-9));
+    CHECK(part(e, Obstacle::serialization) == Approx(volume / 10e9).epsilon(1e-9));
+}
+
 TEST_CASE("explain: the parts of ring all-reduce on an idle star are those of its closed form") {
     const Explanation e = explain(study_of());
 
