@@ -221,10 +221,10 @@ Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool o
 }
 
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
-                                      const IdleStar& network) {
+                                      const IdleStar& network, int sharing) {
     const Bytes part = longest_chunk(size, devices);
     const Bytes piece = longest_chunk(part, machines);
-    const Duration drain = std::max(network.together(devices, piece), piece / bus.bandwidth);
+    const Duration drain = std::max(network.together(sharing, piece), piece / bus.bandwidth);
     return started(machines * devices, network,
                    sum(multiple(std::int64_t{2} * (devices - 1), message_time(part, bus)),
                        multiple(std::int64_t{2} * (machines - 1), sum(network.latency, drain))));
@@ -236,8 +236,9 @@ Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const I
 }
 
 Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
-                                               const IdleStar& bus, const IdleStar& network) {
-    const Duration drain = std::max(network.together(devices, size), size / bus.bandwidth);
+                                               const IdleStar& bus, const IdleStar& network,
+                                               int sharing) {
+    const Duration drain = std::max(network.together(sharing, size), size / bus.bandwidth);
     return started(machines * devices, network,
                    sum(multiple(folded_group(devices).doublings, message_time(size, bus)),
                        multiple(folded_group(machines).doublings, sum(network.latency, drain))));

@@ -121,20 +121,22 @@ Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool o
                                           const IdleStar& star);
 
 /// p machines with g devices each on an idle bus: 2 (g-1) (L + t(ceil(S/g))) on the bus plus 2
-/// (p-1) (L + t(x)), x = ceil(ceil(S/g)/p), on the network. There, g rings share a machine's link,
-/// and each ring has its own lane, so t(x) is the longer of g x / B_network and x / B_bus. Exact if
-/// g p divides S. `network` has a machine's bandwidth, and the latency from device to device.
+/// (p-1) (L + t(x)), x = ceil(ceil(S/g)/p), on the network. There, h of the g rings share a network
+/// card (all with one card per machine), and each ring has its own lane, so t(x) is the longer of h x
+/// / B_network and x / B_bus. Exact if g p divides S. `network` has a card's bandwidth, and the
+/// latency from device to device.
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
-                                      const IdleStar& network);
+                                      const IdleStar& network, int sharing);
 
 /// A ring through all devices of the machines in order: 2 (n-1) times the slower of the two kinds
 /// of steps. A step between machines also passes lanes of the bus. Requires more than one machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
 /// Recursive doubling in the same setting, p and g powers of two: log2 g steps inside, then log2 p in which
-/// g workers share a card:  log2(g) (l + t'(S)) + log2(p) (L + max(t(g S), t'(S))).
+/// h of g workers share a card:  log2(g) (l + t'(S)) + log2(p) (L + max(t(h S), t'(S))).
 Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
-                                               const IdleStar& bus, const IdleStar& network);
+                                               const IdleStar& bus, const IdleStar& network,
+                                               int sharing);
 
 /// The ring all-gather in the same setting: n-1 times the slower step.
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,

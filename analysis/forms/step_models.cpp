@@ -36,7 +36,7 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
         return ring_over_machines_time(n, size, *network.bus, network.star);
     if (plan.method == AllReduce::hierarchical)
         return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *network.bus,
-                                            network.star);
+                                            network.star, network.sharing());
     return std::nullopt;
 }
 
@@ -138,7 +138,8 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
             return parameter_server_all_reduce_time(n, size, plan.servers,
                                                     !plan.first_server_node.has_value(), *star);
         case AllReduce::hierarchical:
-            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star);
+            return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star,
+                                                plan.devices);
         case AllReduce::pipelined_ring:
             return pipelined_ring_all_reduce_time(n, size, plan.slices, *star);
         case AllReduce::double_tree:

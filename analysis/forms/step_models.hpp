@@ -26,11 +26,15 @@ struct GradientDroppingOptions;
 
 /// Workers as closed forms see them: one per machine on a star, or several per machine on a bus.
 struct IdleNetwork {
-    IdleStar star;                // bandwidth of a machine, latency from worker to worker
+    IdleStar star;                // bandwidth of a machine's card, latency from worker to worker
     std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
     int devices = 1;              // workers per machine
     /// Rate of copies between the workers of a machine and its host, if collectives are staged there.
     std::optional<Bandwidth> staging{};
+    int cards = 1;  // of a machine; each serves as many of its workers
+
+    /// Returns how many workers of a machine share a card.
+    [[nodiscard]] int sharing() const { return devices / cards; }
 };
 
 /// Returns the time of copying `in` to the host and `out` back, by all workers of a machine of n; 0 for n = 1.

@@ -70,6 +70,7 @@ MaybeTime server_phase_time(const Flat& f, int q, Bytes size) {
     if (const auto star = lone_star(f.n, f.network))
         return sum(star->latency, star->together(own_nodes ? f.n : f.n - 1, size));
     if (own_nodes) return std::nullopt;
+    if (f.network.cards > 1) return std::nullopt;
     const std::int64_t g = f.network.devices;
     return sum(f.network.star.latency,
                std::max(f.network.star.together(std::min<std::int64_t>(q, g) * (f.n - g), size),
@@ -200,7 +201,8 @@ MaybeTime scalers_time(const Compressed& c) {
     if (!std::has_single_bit(static_cast<unsigned>(c.n)) ||
         !std::has_single_bit(static_cast<unsigned>(g)))
         return std::nullopt;
-    return recursive_doubling_over_machines_time(c.n / g, g, size, *c.network.bus, c.network.star);
+    return recursive_doubling_over_machines_time(c.n / g, g, size, *c.network.bus, c.network.star,
+                                                 c.network.sharing());
 }
 
 Bytes packed_sum(const Compressed& c) {
@@ -411,7 +413,7 @@ std::optional<PieceForm> leaders_form(Flat f, Machines machines) {
 
 std::optional<PieceForm> shards_form(const Flat& f, Machines machines) {
     const IdleStar& card = machines.between.star;
-    const Bandwidth share{card.card.value_or(card.bandwidth).bits_per_second / machines.g};
+    const Bandwidth share{card.card.value_or(card.bandwidth).bits_per_second / f.network.sharing()};
     machines.between.star = capped(capped(card, share), machines.bus.bandwidth);
     std::optional<PieceForm> longest;
     for (int i = 0; i < machines.g; ++i) {

@@ -84,8 +84,6 @@ void add_rates(Metrics& m, const Tally& tally, const RunFacts& facts) {
     }
 }
 
-namespace {
-
 Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster) {
     Tally tally{.time_s = to_seconds(simulation.now().time_since_epoch())};
     for (int rank = 0; rank < cluster.workers(); ++rank) {
@@ -96,8 +94,6 @@ Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Clus
     }
     return tally;
 }
-
-}  // namespace
 
 Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts,
@@ -131,7 +127,7 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
     if (facts.batch && facts.dataset)
         m.epochs = whole.gradients * static_cast<double>(*facts.batch) /
                    static_cast<double>(*facts.dataset);
-    add_rates(m, rated.value_or(whole), facts);
+    if (rated) add_rates(m, *rated, facts);
     return m;
 }
 

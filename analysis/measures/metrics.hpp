@@ -21,7 +21,7 @@
 // those of whole periods of the algorithm. A run that ends by its own number of steps, and at the
 // end of a period, is rated up to its end. Every other run (its steps are no multiple of the period,
 // or a limit or a target cut it) is rated up to the last whole period of each worker, as
-// step_marks.hpp tallies it. Exceptions, which are rated as a whole: runs in which some worker has
+// step_marks.hpp tallies it. On request the first steps of each worker are left out. Exceptions, which are rated as a whole: runs in which some worker has
 // not taken one whole period, and runs whose nodes fail, because the time lost belongs to them.
 //
 // Bytes are those that leave or reach a node, mean over nodes. A worker is a device; a node has one
@@ -132,10 +132,13 @@ struct Tally {
 /// Adds the rates. Requires gradients.
 void add_rates(Metrics& metrics, const Tally& tally, const RunFacts& facts);
 
-/// Measures a run. Rates are those of `rated`; if it is empty, of the whole run.
+/// Returns what the workers have done in the whole run.
+Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster);
+
+/// Measures a run. Rates are those of `rated`; if it is empty, there are none.
 Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
                 RunEnd end, bool all_finished, const RunFacts& facts,
-                const std::optional<Tally>& rated = {});
+                const std::optional<Tally>& rated);
 
 /// Adds the cost of failures. If failures ended the run, names the missing nodes.
 void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes);

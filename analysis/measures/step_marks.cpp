@@ -11,13 +11,15 @@ void StepMarks::watch(const Cluster& cluster) {
     cluster_ = &cluster;
     steps_.resize(static_cast<std::size_t>(cluster.workers()));
     periods_.resize(steps_.size());
+    begins_.resize(steps_.size());
 }
 
 void StepMarks::after_steps(int rank, std::int64_t k) {
     const Worker& worker = cluster_->worker(rank);
     Mark& step = steps_[static_cast<std::size_t>(rank)];
-    step = {k > 0, network_.simulation().now(), worker.compute_time(), worker.gradients_computed(),
-            network_.traffic(rank)};
+    step = {k, network_.simulation().now().time_since_epoch(), worker.compute_time(),
+            worker.gradients_computed(), network_.traffic(rank)};
+    if (k > 0 && k == skipped_) begins_[static_cast<std::size_t>(rank)] = step;
     if (k > 0 && (!ends_period_ || ends_period_(k)))
         periods_[static_cast<std::size_t>(rank)] = step;
 }
@@ -25,7 +27,7 @@ void StepMarks::after_steps(int rank, std::int64_t k) {
 // Adds differences to the first time, so that the mean of equal times is exactly their value.
 Tally StepMarks::tally_of(const std::vector<Mark>& marks) {
     Tally tally;
-    const Time first = marks.front().at;
+    const Duration first = marks.front().at;
     double later_s = 0;
     for (const Mark& mark : marks) {
         later_s += to_seconds(mark.at - first);
@@ -34,14 +36,26 @@ Tally StepMarks::tally_of(const std::vector<Mark>& marks) {
         tally.sent += static_cast<double>(mark.traffic.sent.count);
         tally.received += static_cast<double>(mark.traffic.received.count);
     }
-    tally.time_s =
-        to_seconds(first.time_since_epoch()) + later_s / static_cast<double>(marks.size());
+    tally.time_s = to_seconds(first) + later_s / static_cast<double>(marks.size());
     return tally;
 }
 
+StepMarks::Mark StepMarks::since(const Mark& begin, const Mark& end) {
+    return {end.k - begin.k,
+            end.at - begin.at,
+            end.compute - begin.compute,
+            end.gradients - begin.gradients,
+            {end.traffic.sent - begin.traffic.sent, end.traffic.received - begin.traffic.received}};
+}
+
 std::optional<Tally> StepMarks::at_periods() const {
-    if (periods_.empty() || !std::ranges::all_of(periods_, &Mark::there)) return std::nullopt;
-    const Tally tally = tally_of(periods_);
+    if (periods_.empty()) return std::nullopt;
+    std::vector<Mark> rated;
+    for (std::size_t rank = 0; rank < periods_.size(); ++rank) {
+        if (begins_[rank].k < skipped_ || periods_[rank].k <= begins_[rank].k) return std::nullopt;
+        rated.push_back(since(begins_[rank], periods_[rank]));
+    }
+    const Tally tally = tally_of(rated);
     return tally.gradients > 0 ? std::optional(tally) : std::nullopt;
 }
 

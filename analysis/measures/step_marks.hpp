@@ -7,7 +7,8 @@
 //   time       mean over workers of the time at which it ended
 //   gradients, computing, bytes   sums over workers of what each had done by then
 //
-// A step that was cut does not count, nor does a period that the end of the run cuts.
+// A step that was cut does not count, nor does a period that the end of the run cuts. Where the
+// first steps are left out, the tally is the difference to that of each worker at their end.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +24,19 @@ namespace paceline {
 class StepMarks {
   public:
     /// `ends_period(k)` returns whether a period ends with the k-th step; null: every step ends one.
-    /// Requires that the simulation and the network outlive this object.
-    explicit StepMarks(NetworkPart network, std::function<bool(std::int64_t k)> ends_period = {})
-        : network_(network), ends_period_(std::move(ends_period)) {}
+    /// The first `skipped` steps of each worker, whole periods, are not tallied. Requires that the
+    /// simulation and the network outlive this object.
+    explicit StepMarks(NetworkPart network, std::function<bool(std::int64_t k)> ends_period = {},
+                       std::int64_t skipped = 0)
+        : network_(network), ends_period_(std::move(ends_period)), skipped_(skipped) {}
 
     /// Call before the run.
     void watch(const Cluster& cluster);
     /// Callback for Job::after_steps.
     void after_steps(int rank, std::int64_t k);
 
-    /// Returns the tally at the last whole period of each worker; empty if some worker has none.
+    /// Returns the tally from the end of the skipped steps to the last whole period of each worker;
+    /// empty if some worker has none.
     [[nodiscard]] std::optional<Tally> at_periods() const;
     /// Returns the metrics of a job that may be cut at any time. The clock and the iterations are
     /// those of its last whole steps; total bytes are those until the run ends. The outcome is
@@ -41,18 +45,22 @@ class StepMarks {
 
   private:
     struct Mark {
-        bool there = false;
-        Time at;
+        std::int64_t k = 0;  // steps taken
+        Duration at{};
         Duration compute{};
         std::int64_t gradients = 0;
         Traffic traffic;
     };
 
+    /// Returns what happened between two marks of a worker.
+    [[nodiscard]] static Mark since(const Mark& begin, const Mark& end);
     [[nodiscard]] static Tally tally_of(const std::vector<Mark>& marks);
 
     NetworkPart network_;
     std::function<bool(std::int64_t k)> ends_period_;
+    std::int64_t skipped_;
     const Cluster* cluster_ = nullptr;
+    std::vector<Mark> begins_;   // [rank], at the end of the skipped steps
     std::vector<Mark> steps_;    // [rank], at its last whole step
     std::vector<Mark> periods_;  // [rank], at its last whole period
 };

@@ -30,7 +30,7 @@ std::string head_of(const Study& study) {
 
 std::string lines_of(const Scenario& scenario, std::size_t number) {
     const auto model =
-        model_step_time(scenario, rated_steps(scenario, scenario.steps().value_or(1)));
+        model_rated_step(scenario, scenario.steps().value_or(skipped_steps(scenario) + 1));
     const auto messages = messages_of_run(scenario);
     std::string text =
         fmt::format("  point {:>3}: {:<18} {:>6} workers  {:<12} {:<13} {}\n", number,

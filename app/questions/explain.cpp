@@ -58,6 +58,7 @@ std::int64_t affordable_steps(const Scenario& scenario, std::int64_t most_messag
 Scenario cut(Scenario scenario, const Extent& extent) {
     const bool by_samples = scenario.gradients_of_all().has_value();
     scenario.stop = {};
+    scenario.skip = 0;
     if (by_samples)
         scenario.stop.samples =
             extent.steps * scenario.cluster.workers * *scenario.workload.step_batch();

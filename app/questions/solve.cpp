@@ -191,8 +191,7 @@ class Comparison {
         if (!candidate.point) return std::nullopt;
         const Scenario& scenario = candidate.point->scenario;
         const auto steps = scenario.steps();
-        const auto model =
-            steps ? model_step_time(scenario, rated_steps(scenario, *steps)) : std::nullopt;
+        const auto model = steps ? model_rated_step(scenario, *steps) : std::nullopt;
         if (!model || scenario.training) return std::nullopt;
         const double step_s = to_seconds(*model) / scenario.algorithm.computing;
         const double work_s = to_seconds(scenario.workload.step());

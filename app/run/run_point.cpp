@@ -83,7 +83,8 @@ std::function<bool(std::int64_t)> periods_of(const Scenario& scenario) {
 
 // Returns whether the run may end before the number of steps that it states, or within a period.
 bool may_be_cut(const Scenario& scenario) {
-    return scenario.stop.time || scenario.training || scenario.algorithm.period > 1;
+    return scenario.stop.time || scenario.training || scenario.algorithm.period > 1 ||
+           scenario.skip > 0;
 }
 
 // Returns whether a run that ends by its number of steps ends whole periods of all workers.
@@ -228,10 +229,19 @@ std::int64_t steps_of(const Scenario& scenario, double iterations) {
     return static_cast<std::int64_t>(iterations / scenario.algorithm.computing + 1e-6);
 }
 
+struct RatedSteps {
+    std::int64_t first;
+    std::int64_t last;  // exclusively
+};
+RatedSteps rated_steps_of(const Scenario& scenario, const Metrics& metrics) {
+    const std::int64_t first = skipped_steps(scenario);
+    return {first, first + steps_of(scenario, metrics.rated_iterations)};
+}
+
 // Adds the metrics that follow from the scenario and the steps that were taken.
 void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
-    metrics.compression_ratio =
-        compression_ratio(scenario, steps_of(scenario, metrics.rated_iterations));
+    const RatedSteps rated = rated_steps_of(scenario, metrics);
+    metrics.compression_ratio = compression_ratio(scenario, rated.first, rated.last);
     if (scenario.price && metrics.total_sent_gb && metrics.total_received_gb)
         metrics.cost = scenario.price->up_per_gb * *metrics.total_sent_gb +
                        scenario.price->down_per_gb * *metrics.total_received_gb;
@@ -365,7 +375,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     }
     LinkProcesses link_processes(network, random);
     begin_access(link_processes, choice.access, accesses);
-    StepMarks marks(network, periods_of(scenario));
+    StepMarks marks(network, periods_of(scenario), skipped_steps(scenario));
     Job job = make_job(scenario);
     job.observer = workers_of(observer);
     if (may_be_cut(scenario))
@@ -395,8 +405,11 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     if (observer != nullptr) notify(observer->ends, cluster);
     const bool finished = worker_processes ? worker_processes->finished() : processes.finished();
     const bool whole = worker_processes || (finished && ends_with_a_period(scenario));
-    Metrics metrics = measure(simulation, network, cluster, ended.end, finished, facts_of(scenario),
-                              whole ? std::nullopt : marks.at_periods());
+    std::optional<Tally> rated;
+    if (!whole || scenario.skip > 0) rated = marks.at_periods();
+    if (!rated && scenario.skip == 0) rated = tally_of_run(simulation, network, cluster);
+    Metrics metrics =
+        measure(simulation, network, cluster, ended.end, finished, facts_of(scenario), rated);
     metrics.other_jobs = others.measured();
     if (!ended.divergence.empty()) {
         metrics.outcome = "diverged";
@@ -407,7 +420,8 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
         if (ended.divergence.empty()) log->finish();
         add_learning(metrics, *log);
     }
-    if (const auto model = model_step_time(scenario, steps_of(scenario, metrics.rated_iterations)))
+    const RatedSteps steps = rated_steps_of(scenario, metrics);
+    if (const auto model = model_step_time(scenario, steps.first, steps.last))
         metrics.model_step_time_s = to_seconds(*model) / scenario.algorithm.computing;
     add_ratio_and_cost(metrics, scenario);
     return metrics;

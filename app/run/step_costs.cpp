@@ -149,10 +149,15 @@ std::int64_t rated_steps(const Scenario& scenario, std::int64_t steps) {
     return whole > 0 ? whole : steps;
 }
 
-std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
-    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
-    if (!network || steps < 1 || !scenario.other_jobs.empty()) return std::nullopt;
-    const StepModelInput in = model_input(scenario, *network);
+std::int64_t skipped_steps(const Scenario& scenario) {
+    return scenario.skip == 0 ? 0 : steps_to_whole(scenario, scenario.skip);
+}
+
+namespace {
+
+// Returns the closed form of that many steps, in seconds.
+std::optional<double> model_of_steps(const Scenario& scenario, const StepModelInput& in,
+                                     std::int64_t steps) {
     double total_s = 0;
     const bool known =
         for_each_kind_of_step(scenario, steps, [&](std::int64_t first, double epoch, double count) {
@@ -161,8 +166,28 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
             total_s += count * to_seconds(*step);
             return true;
         });
-    if (!known) return std::nullopt;
-    return from_seconds(total_s / static_cast<double>(steps));
+    return known ? std::optional(total_s) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t first,
+                                        std::int64_t last) {
+    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    if (!network || last <= first || !scenario.other_jobs.empty()) return std::nullopt;
+    const StepModelInput in = model_input(scenario, *network);
+    const std::optional<double> before = model_of_steps(scenario, in, first);
+    const std::optional<double> all = model_of_steps(scenario, in, last);
+    if (!before || !all) return std::nullopt;
+    return from_seconds((*all - *before) / static_cast<double>(last - first));
+}
+
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {
+    return model_step_time(scenario, 0, steps);
+}
+
+std::optional<Duration> model_rated_step(const Scenario& scenario, std::int64_t steps) {
+    return model_step_time(scenario, skipped_steps(scenario), rated_steps(scenario, steps));
 }
 
 std::optional<double> messages_of_run(const Scenario& scenario) {
@@ -216,21 +241,22 @@ std::optional<FusedGain> gain_of_fusing(const Scenario& scenario) {
     return FusedGain{*one_by_one, *as_one};
 }
 
-std::optional<double> compression_ratio(const Scenario& scenario, std::int64_t steps) {
-    if (steps < 1) return std::nullopt;
-    if (scenario.cluster.workers > 1 && messages_of_steps(scenario, steps) == 0.0)
+std::optional<double> compression_ratio(const Scenario& scenario, std::int64_t first,
+                                        std::int64_t last) {
+    if (last <= first) return std::nullopt;
+    if (scenario.cluster.workers > 1 && messages_of_steps(scenario, last) == 0.0)
         return std::nullopt;
     const Layout& layout = *scenario.workload.layout;
     const Stages stages(scenario);
     double contributed = 0;
-    for (std::int64_t begin = 0; begin < steps;) {
-        const std::int64_t next = stages.last(begin, steps) + 1;
+    for (std::int64_t begin = first; begin < last;) {
+        const std::int64_t next = stages.last(begin, last) + 1;
         const Bytes step = scenario.algorithm.contribution(layout, begin, stages.epoch(begin));
         contributed += static_cast<double>(next - begin) * static_cast<double>(step.count);
         begin = next;
     }
     if (contributed == 0) return std::nullopt;
-    const double mean = contributed / static_cast<double>(steps);
+    const double mean = contributed / static_cast<double>(last - first);
     return static_cast<double>(fp32.weigh(layout.entries()).count) / mean;
 }
 

@@ -27,13 +27,22 @@ std::int64_t whole_steps(const Scenario& scenario, std::int64_t steps);
 /// Returns the least number of steps, `steps` at least, at which a period ends.
 std::int64_t steps_to_whole(const Scenario& scenario, std::int64_t steps);
 
-/// Returns the steps that the rates of a run of `steps` are about: whole steps, or all where not
-/// one period fits.
+/// Returns the step up to which the rates of a run of `steps` go: whole steps, or all where not one
+/// period fits.
 std::int64_t rated_steps(const Scenario& scenario, std::int64_t steps);
 
-/// Returns the closed form of a step on an idle network, averaged over `steps` steps; empty if none
-/// is known.
+/// Returns the first steps that rates leave out: those that the scenario asks for, up to the end of
+/// a period.
+std::int64_t skipped_steps(const Scenario& scenario);
+
+/// Returns the closed form of a step on an idle network, averaged over the steps from `first` to
+/// `last`, exclusively; empty if none is known.
+std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t first,
+                                        std::int64_t last);
+/// Returns the same of the first `steps` steps.
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps);
+/// Returns the same of the steps that the rates of a run of `steps` are about.
+std::optional<Duration> model_rated_step(const Scenario& scenario, std::int64_t steps);
 
 /// Returns the number of messages in that many steps, over all workers. Returns nothing if only a
 /// time limit ends the run and no closed form gives the number of steps, or if steps repeat with a
@@ -59,7 +68,8 @@ struct FusedGain {
 std::optional<FusedGain> gain_of_fusing(const Scenario& scenario);
 
 /// Returns the bytes of dense fp32 gradients over what a worker contributes, before aggregation, in
-/// the first `steps` steps; empty if that is nothing.
-std::optional<double> compression_ratio(const Scenario& scenario, std::int64_t steps);
+/// the steps from `first` to `last`, exclusively; empty if that is nothing.
+std::optional<double> compression_ratio(const Scenario& scenario, std::int64_t first,
+                                        std::int64_t last);
 
 }  // namespace paceline

@@ -76,13 +76,34 @@ void check_accuracy_wanted(const ObjectReader& read, const Dataset& data) {
         p->refuse("is for classes and text; a predicted number is neither right nor wrong");
 }
 
-// "optimizer", "measure" and the targets of "stop" apply only to runs that train.
+// Refuses what "measure" says beside "skip": it is of values.
+void refuse_evaluations(const Place& measure) {
+    for (const auto& [key, value] : measure.json->items())
+        if (key != "skip")
+            measure.child(key, value)
+                .refuse("nothing is trained; give the workload a \"model\" and \"data\"");
+}
+
+void read_skip(const Place& measure, Scenario& scenario) {
+    scenario.skip = read_measurement(measure).skip;
+    if (scenario.skip == 0) return;
+    const Place skip = *ObjectReader(measure, measurement_keys()).optional("skip");
+    if (const auto steps = scenario.steps(); steps && scenario.skip >= *steps)
+        skip.refuse(fmt::format("leaves out all steps; the run has {}, and rates need some of them",
+                                *steps));
+    if (scenario.cluster.failures)
+        skip.refuse(
+            "a run whose nodes fail is rated as a whole, because steps are taken again; "
+            "leave it out or leave out \"cluster.failures\"");
+}
+
+// "optimizer", the evaluations of "measure" and the targets of "stop" apply only to runs that train.
 void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario& scenario) {
     if (!scenario.training) {
         const Place algorithm = *read.optional("algorithm");
-        for (const auto& p :
-             {read.optional("optimizer"), read.optional("measure"), algorithm_optimizer(algorithm)})
+        for (const auto& p : {read.optional("optimizer"), algorithm_optimizer(algorithm)})
             if (p) p->refuse("nothing is trained; give the workload a \"model\" and \"data\"");
+        if (const auto p = read.optional("measure")) refuse_evaluations(*p);
         if (read_target(stop).given())
             stop.place().refuse(
                 "has a target, and nothing is trained; give the workload a "
@@ -335,6 +356,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
                             stop_key_table);
     scenario.stop = read_stop(stop, scenario.workload);
     read_learning(read, stop, scenario);
+    if (const auto p = read.optional("measure")) read_skip(*p, scenario);
     check_epochs(scenario, algorithm);
     if (const auto p = read.optional("price")) scenario.price = read_price(*p);
     if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);

@@ -34,6 +34,7 @@ struct Scenario {
     Workload workload;
     AlgorithmChoice algorithm;
     StopConditions stop;
+    std::int64_t skip = 0;             // first steps of each worker that rates leave out
     std::optional<Training> training;  // empty: timing-only
     std::optional<Price> price;
     std::vector<Scenario> other_jobs{};  // on the same network, without values; end with this job

@@ -130,6 +130,7 @@ class Generator {
     Json model(const std::string& data);
     void add_time(Json& workload, const std::string& profile);
     Json stop();
+    void skip_steps(Json& made);
     Json access();
     Json background();
     Json other_jobs();
@@ -263,6 +264,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "cluster.nodes") return fabric_nodes_;
     if (place == "cluster.devices") return workers_;
     if (place == "cluster.devices_per_node") return per_node_;
+    if (place == "cluster.nics") return per_node_;
     if (place == "cluster.placement") return placement_;
     if (place == "cluster.access") return access();
     if (place == "cluster.background") return background();
@@ -293,6 +295,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "measure.every")
         return text({"1 iterations", "2 iterations", "0.5 epochs", "3ms", "1s"});
     if (place == "measure.samples") return whole(1, 40);
+    if (place == "measure.skip") return 0;  // of more, see skip_steps
     if (place == "measure.baseline") return chance(0.3);
     if (place == "optimizer.learning_rate" || place == "own-optimizer.learning_rate")
         return pick({0.001, 0.05, 0.1, 30});
@@ -319,6 +322,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
 bool Generator::allowed(const std::string& place, const std::string& key) const {
     if (place == "cluster") {
         if (key == "bus") return per_node_ > 1;
+        if (key == "nics") return per_node_ > 1 && fabric_kind_ == "star";
         if (key == "failures") return per_node_ == 1;
         if (key == "access")
             return per_node_ == 1 &&
@@ -886,6 +890,14 @@ Json Generator::sweep() {
     return Json{{"stop.iterations", {1, 3}}};
 }
 
+// Leaves some first steps out of the rates, and leaves some in.
+void Generator::skip_steps(Json& made) {
+    if (!chance(0.2)) return;
+    if (made.contains("sweep")) made.erase("sweep");
+    made["measure"]["skip"] = whole(1, 3);
+    made["stop"] = Json{{"iterations", whole(4, 6)}};
+}
+
 Json Generator::scenario() {
     choose_surroundings();
     trains_ = chance(0.5);
@@ -903,6 +915,11 @@ Json Generator::scenario() {
             cluster["devices"] = workers_;
         }
     }
+    if (cluster.contains("nics")) cluster["fabric"].erase("other_links");
+    if ((cluster.contains("nics") || cluster.contains("access")) && cluster.contains("transport"))
+        cluster["transport"].erase("host_rate");
+    if (cluster.contains("transport") && cluster["transport"].contains("message_cost"))
+        cluster["fabric"].erase("overhead");
     const bool moves = cluster.contains("failures") || cluster.contains("access") ||
                        cluster.contains("background");
     Json made{{"cluster", cluster}};
@@ -919,6 +936,7 @@ Json Generator::scenario() {
         if (maybe()) made[key] = property("", key);
     if (moves || made.contains("other_jobs")) made["stop"]["time"] = text({"50ms", "1s"});
     if (made["workload"].contains("batch") && maybe()) made["stop"]["samples"] = whole(1, 200);
+    if (!cluster.contains("failures")) skip_steps(made);
     return made;
 }
 

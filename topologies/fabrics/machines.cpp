@@ -34,12 +34,25 @@ LinkLabel label_of(const Places& places, int per_machine, BusKind kind, LinkId l
                : fmt::format("bus -> device {}", link - places.down)};
 }
 
+// Returns the names of a link as those of a card of a machine.
+LinkLabel of_card(LinkLabel label, int cards) {
+    if (label.role != LinkRole::node || label.host < 0) return label;
+    const std::string host = fmt::format("node {}", label.host);
+    const int machine = label.host / cards;
+    if (const auto at = label.name.find(host); at != std::string::npos)
+        label.name.replace(at, host.size(),
+                           fmt::format("node {} card {}", machine, label.host % cards));
+    label.host = machine;
+    return label;
+}
+
 }  // namespace
 
 Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric between) {
     PACELINE_CHECK(devices >= 1 && per_machine >= 1, "there is a device or more");
     const int machines = machines_for(devices, per_machine);
-    PACELINE_CHECK(between.hosts == machines, "the fabric joins the machines");
+    PACELINE_CHECK(bus.cards >= 1 && bus.cards <= per_machine, "each card serves a device");
+    PACELINE_CHECK(between.hosts == machines * bus.cards, "the fabric joins the machines' cards");
 
     Fabric fabric;
     fabric.hosts = devices;
@@ -61,16 +74,20 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
     }
     if (bus.kind == BusKind::bridged) places.bridge = add(machines);
 
-    fabric.label = [places, per_machine, kind = bus.kind, first = places_begin,
+    fabric.label = [places, per_machine, kind = bus.kind, cards = bus.cards, first = places_begin,
                     outside = std::move(between.label)](LinkId link) {
-        return link < first ? outside(link) : label_of(places, per_machine, kind, link);
+        if (link >= first) return label_of(places, per_machine, kind, link);
+        return cards == 1 ? outside(link) : of_card(outside(link), cards);
     };
-    fabric.find_route = [places, per_machine, kind = bus.kind,
+    fabric.find_route = [places, per_machine, kind = bus.kind, cards = bus.cards,
                          outside = std::move(between.find_route)](int from, int to, Route& route) {
         const int here = from / per_machine;
         const int there = to / per_machine;
         route.clear();
-        if (here != there) outside(here, there, route);
+        const auto card = [per_machine, cards](int device) {
+            return device / per_machine * cards + device % per_machine * cards / per_machine;
+        };
+        if (here != there) outside(card(from), card(to), route);
         if (kind == BusKind::direct) {
             if (here == there)
                 route.push_back(

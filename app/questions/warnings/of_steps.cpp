@@ -39,23 +39,36 @@ std::string unfinished_period(const Scenario& scenario) {
         scenario.gradients_of_all() ? std::nullopt : scenario.steps_of_each();
     if (!steps || scenario.algorithm.period == 1) return "";
     const std::int64_t whole = whole_steps(scenario, *steps);
-    if (whole == *steps || whole == 0) return "";
+    if (whole == *steps || whole <= skipped_steps(scenario)) return "";
+    const std::string rated = scenario.skip > 0
+                                  ? fmt::format("steps {} to {}", skipped_steps(scenario), whole)
+                                  : fmt::format("the first {}", whole);
     return fmt::format(
-        "{} within a period of {} steps; step time, bytes per step and speedup are those of "
-        "the first {}",
-        steps_end(*steps), period_at(scenario.algorithm, *steps - 1), whole);
+        "{} within a period of {} steps; step time, bytes per step and speedup are those of {}",
+        steps_end(*steps), period_at(scenario.algorithm, *steps - 1), rated);
 }
 
 std::string no_whole_period(const Scenario& scenario) {
     const std::optional<std::int64_t> steps = most_steps(scenario);
     if (!steps || *steps == 0 || scenario.algorithm.period == 1) return "";
-    if (whole_steps(scenario, *steps) > 0) return "";
+    if (whole_steps(scenario, *steps) > 0 || scenario.skip > 0) return "";
     const std::int64_t period = period_at(scenario.algorithm, *steps - 1);
     return fmt::format(
         "{} before its first period, of {}, is over; step time, bytes per step and speedup are not "
         "those of "
         "a longer run; take {} steps or more",
         steps_end(*steps), period, period);
+}
+
+std::string no_rated_period(const Scenario& scenario) {
+    const std::optional<std::int64_t> steps = most_steps(scenario);
+    if (!steps || scenario.skip == 0) return "";
+    const std::int64_t skipped = skipped_steps(scenario);
+    if (whole_steps(scenario, *steps) > skipped) return "";
+    return fmt::format(
+        "{} before a period is over after those that \"measure.skip\" leaves out, {} in whole "
+        "periods; there will be no step time and no speedup; take {} steps or more",
+        steps_end(*steps), skipped, steps_to_whole(scenario, skipped + 1));
 }
 
 std::string unfinished_warm_up(const Scenario& scenario) {

@@ -13,6 +13,7 @@ std::string unfinished_period(const Scenario& scenario);
 
 /// Not one period fits into the run, so that rates are not those of a longer run.
 std::string no_whole_period(const Scenario& scenario);
+std::string no_rated_period(const Scenario& scenario);
 
 /// The run ends within a warm-up: before the stage that the algorithm is known for.
 std::string unfinished_warm_up(const Scenario& scenario);

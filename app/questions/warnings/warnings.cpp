@@ -20,6 +20,7 @@ constexpr std::string_view unsuited_mixing = "unsuited-mixing";
 constexpr auto kinds = std::to_array<WarningKind>({
     {"unfinished-period", &unfinished_period},
     {"no-whole-period", &no_whole_period},
+    {"no-rated-period", &no_rated_period},
     {"unfinished-warm-up", &unfinished_warm_up},
     {"one-by-one", &one_by_one, true, true},
     {"beyond-the-clock", &beyond_the_clock},

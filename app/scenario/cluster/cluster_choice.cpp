@@ -18,8 +18,8 @@ namespace paceline {
 namespace {
 
 constexpr auto keys = std::to_array<std::string_view>(
-    {"nodes", "devices", "devices_per_node", "bus", "fabric", "transport", "library", "stragglers",
-     "speeds", "compute_jitter", "failures", "access", "placement", "background"});
+    {"nodes", "devices", "devices_per_node", "nics", "bus", "fabric", "transport", "library",
+     "stragglers", "speeds", "compute_jitter", "failures", "access", "placement", "background"});
 constexpr auto transport_key_table =
     std::to_array<std::string_view>({"kind", "goodput", "duplex_share", "message_cost",
                                      "first_window", "window", "flow_rate", "host_rate"});
@@ -60,7 +60,28 @@ std::optional<Tcp> read_transport(const Place& place) {
     return tcp;
 }
 
+// Cards are hosts of the fabric, so only a fabric that takes any number of equal ones has several each.
+void read_cards(const Place& nics, const ObjectReader& read, ClusterChoice& cluster) {
+    const auto cards = static_cast<int>(as_integer(nics, 1, 1024));
+    if (cards == 1) return;
+    if (!cluster.bus)
+        nics.refuse("shares the devices of a node among its cards; give \"devices_per_node\"");
+    if (cluster.devices_per_node % cards != 0)
+        nics.refuse(
+            fmt::format("does not divide \"devices_per_node\", {}; each card serves as many "
+                        "devices as the others",
+                        cluster.devices_per_node));
+    const Json* const fabric = read.optional("fabric") ? read.optional("fabric")->json : nullptr;
+    if (fabric != nullptr && fabric->is_object() &&
+        (fabric->value("kind", Json()) != "star" || fabric->contains("other_links")))
+        nics.refuse("is for a \"star\" whose links are alike");
+    cluster.bus->cards = cards;
+}
+
 void check_host_rate(const Place& place, const ClusterChoice& cluster) {
+    if (cluster.cards() > 1)
+        place.refuse(
+            "bounds one card, and \"nics\" is more; give the fabric's link a lower \"bandwidth\"");
     if (!cluster.fabric.one_cable_per_node)
         place.refuse(
             "bounds the one cable of each node; nodes of this fabric have several. Give the links "
@@ -127,10 +148,11 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
         static_cast<void>(read.required(
             "bus", "what joins a node's devices, such as {\"kind\": \"switched\", ...}"));
     }
+    if (const auto p = read.optional("nics")) read_cards(*p, read, cluster);
     cluster.fabric_nodes = cluster.nodes;
     cluster.fabric = read_fabric(
         read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"),
-        cluster.nodes, seed);
+        cluster.nodes * cluster.cards(), seed);
     cluster.drawn = cluster.fabric.drawn;
     if (const auto p = read.optional("placement")) place_job(*p, cluster);
     if (const auto p = read.optional("background"))
@@ -176,7 +198,7 @@ void bound_by_host(Bandwidth rate, Link& link) {
 }  // namespace
 
 Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
-    Fabric between = fabric.make(machines, seed);
+    Fabric between = fabric.make(machines * cards(), seed);
     if (!tcp) return between;
     for (Link& link : between.links) {
         if (link.efficiency == 1) link.efficiency = tcp->goodput_of(link.bandwidth);
@@ -197,7 +219,10 @@ Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
 
 Fabric ClusterChoice::make_fabric(const Seating& seating, std::uint64_t seed) const {
     const auto machines = static_cast<int>(seating.nodes.size());
-    Fabric between = make_placed(seating.nodes, wires(fabric_nodes + seating.servers, seed));
+    std::vector<int> places;
+    for (const int node : seating.nodes)
+        for (int card = 0; card < cards(); ++card) places.push_back(node * cards() + card);
+    Fabric between = make_placed(std::move(places), wires(fabric_nodes + seating.servers, seed));
     if (!bus) return between;
     return make_machines(machines * devices_per_node, devices_per_node, *bus, std::move(between));
 }
@@ -256,7 +281,8 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency),
                           library.start_up};
     star.latency = sum(star.latency, inside.latency);
-    return IdleNetwork{with_limited_flows(star), inside, devices_per_node, library.staging};
+    return IdleNetwork{with_limited_flows(star), inside, devices_per_node, library.staging,
+                       cards()};
 }
 
 }  // namespace paceline

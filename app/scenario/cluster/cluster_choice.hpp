@@ -3,7 +3,7 @@
 // A worker is a training process on one device. Machines have one device unless "devices_per_node"
 // says otherwise. With several, the devices are attached to the machine's "bus". The cluster size
 // is then given either by "nodes" (full machines) or by "devices" (machines are filled one after
-// the other).
+// the other). A machine has one network card unless "nics" says otherwise.
 #pragma once
 
 #include <algorithm>
@@ -71,6 +71,8 @@ struct ClusterChoice {
     std::vector<DrawnNodes> drawn{};   // by share, in the order of the keys
     std::vector<AccessChoice> access;  // for nodes with one device and one cable
 
+    /// Returns the network cards of a machine.
+    [[nodiscard]] int cards() const { return bus ? bus->cards : 1; }
     /// Builds the wires between the workers, and to `servers` parameter servers on machines of
     /// their own, which are numbered after the workers. If there are servers, requires one device
     /// per machine and a fabric that takes servers.

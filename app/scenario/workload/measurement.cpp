@@ -12,7 +12,9 @@ namespace paceline {
 namespace {
 
 constexpr auto all_measurement_keys = std::to_array<std::string_view>(
-    {"every", "samples", "target_loss", "target_test_loss", "target_accuracy", "baseline"});
+    {"every", "samples", "target_loss", "target_test_loss", "target_accuracy", "baseline", "skip"});
+
+constexpr std::int64_t most_skipped = std::int64_t{1} << 40;
 
 // Returns the number before " iterations" or " epochs"; nothing if the text has another form.
 std::optional<double> counted(std::string_view text, std::string_view unit) {
@@ -74,6 +76,7 @@ Measurement read_measurement(const Place& place) {
     if (const auto p = read.optional("samples"))
         measurement.samples = as_integer(*p, 1, std::int64_t{1} << 40);
     if (const auto p = read.optional("baseline")) measurement.baseline = as_bool(*p);
+    if (const auto p = read.optional("skip")) measurement.skip = as_integer(*p, 0, most_skipped);
     measurement.target = read_target(read);
     return measurement;
 }

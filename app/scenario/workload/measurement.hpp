@@ -1,6 +1,7 @@
 // The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
-// target. "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5
-// epochs", "10s".
+// target; and how many steps rates leave out, which alone applies to runs that do not train, too.
+// "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5 epochs",
+// "10s".
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct Measurement {
     std::int64_t samples = 8192;  // evaluated of each part of the data set, at most
     Target target;
     bool baseline = false;  // also run sequential SGD to the target
+    std::int64_t skip = 0;  // first steps of each worker that rates leave out
 
     /// Returns the cadence with epochs converted to iterations, at least one.
     [[nodiscard]] Cadence cadence(double steps_per_epoch) const;

@@ -223,7 +223,8 @@ TEST_CASE("transport forms: shards of a dense ring are the hierarchical all-redu
         {}};
     const auto form = piece_form(shards, four_thousand, 0, on_machines());
     REQUIRE(form.has_value());
-    CHECK(total_time(*form) == hierarchical_all_reduce_time(2, 2, 16'000_B, {10_Gbps, 4us}, star));
+    CHECK(total_time(*form) ==
+          hierarchical_all_reduce_time(2, 2, 16'000_B, {10_Gbps, 4us}, star, 2));
 }
 
 TEST_CASE("transport forms: tensors left out are cut apart from the others, and not coded") {

@@ -45,14 +45,16 @@ struct DenseRun : TrainingRun {
     }
     Metrics finish(const RunFacts& facts, Time limit = never) {
         const RunEnd end = simulation.run(limit);
-        return measure(simulation, network, cluster, end, processes.finished(), facts);
+        return measure(simulation, network, cluster, end, processes.finished(), facts,
+                       tally_of_run(simulation, network, cluster));
     }
 };
 
 Metrics measured(TrainingRun& run) {
     const RunEnd end = run.simulation.run();
     return measure(run.simulation, run.network, run.cluster, end, run.processes.finished(),
-                   {step_of_tests, 32, 1280});
+                   {step_of_tests, 32, 1280},
+                   tally_of_run(run.simulation, run.network, run.cluster));
 }
 
 TEST_CASE("metrics: a finished run has all its figures") {

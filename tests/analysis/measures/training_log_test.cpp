@@ -446,8 +446,10 @@ TEST_CASE("training log: a loss that is not finite, or too large, has diverged a
 // --- what the log adds to the metrics ---
 
 Metrics learned(LoggedRun& logged, RunEnd end) {
-    Metrics metrics = measure(logged.run.simulation, logged.run.network, logged.run.cluster, end,
-                              logged.run.processes.finished(), {step_of_tests, 32, 1280});
+    Metrics metrics =
+        measure(logged.run.simulation, logged.run.network, logged.run.cluster, end,
+                logged.run.processes.finished(), {step_of_tests, 32, 1280},
+                tally_of_run(logged.run.simulation, logged.run.network, logged.run.cluster));
     add_learning(metrics, logged.log);
     return metrics;
 }

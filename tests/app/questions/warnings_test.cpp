@@ -56,6 +56,12 @@ std::vector<Case> cases() {
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 12})", R"(stop={"time": "1s"})"},
          "take 12 steps or more"},
+        {"no-rated-period",
+         timing,
+         {R"(algorithm={"kind": "local-sgd", "period": 8})", "measure.skip=2"},
+         "local-sgd: its 10 steps end before a period is over after those that \"measure.skip\" "
+         "leaves out, 8 in whole periods; there will be no step time and no speedup; take 16 steps "
+         "or more"},
         {"unfinished-warm-up",
          timing,
          {R"(algorithm={"kind": "one-bit-adam", "fused": true})"},

@@ -64,8 +64,9 @@ TEST_CASE("step costs: the last stage of a warm-up begins where its options say"
 TEST_CASE("step costs: the ratio of a run with a warm-up is that of its bytes") {
     const Scenario scenario =
         scenario_of(R"({"kind": "post-local-sgd", "period": 4, "switch_step": 5})");
-    CHECK(compression_ratio(scenario, 5) == 1);
-    CHECK(compression_ratio(scenario, 13).value() == doctest::Approx(13 / (5 + 8 / 4.0)));
+    CHECK(compression_ratio(scenario, 0, 5) == 1);
+    CHECK(compression_ratio(scenario, 0, 13).value() == doctest::Approx(13 / (5 + 8 / 4.0)));
+    CHECK(compression_ratio(scenario, 5, 13).value() == doctest::Approx(4));
 }
 
 }  // namespace

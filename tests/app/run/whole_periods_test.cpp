@@ -203,5 +203,77 @@ TEST_CASE("targets: without measure.every they are judged after every epoch") {
     CHECK(without.timeline.size() == 2);  // the start and the end
 }
 
+// --- first steps that are left out ---
+
+// Of runs that take as long and send as much as each other up to any step: what steps a to b take is
+// the difference of what b and a steps take.
+TEST_CASE("skipped steps: rates are those of the difference of two runs") {
+    struct Case {
+        std::string algorithm;
+        int skip;   // as asked for
+        int first;  // at the end of a period
+        int last;
+    };
+    const std::vector<Case> cases{
+        {R"({"kind": "dense"})", 1, 1, 5},
+        {R"({"kind": "dgc", "density": 0.01, "warm_up": {"densities": [0.25, 0.1], "steps_each": 3}})",
+         6, 6, 9},
+        {R"({"kind": "dgc", "density": 0.01, "warm_up": {"densities": [0.25, 0.1], "steps_each": 3}})",
+         2, 2, 9},
+        {R"({"kind": "post-local-sgd", "period": 4, "switch_step": 3})", 3, 3, 11},
+        {R"({"kind": "post-local-sgd", "period": 4, "switch_step": 3})", 4, 7, 11},
+        {R"({"kind": "local-sgd", "period": 3})", 4, 6, 12},
+        {R"({"kind": "one-bit-adam", "freeze_step": 5})", 4, 4, 8},
+    };
+    for (const Case& one : cases) {
+        CAPTURE(one.algorithm);
+        CAPTURE(one.skip);
+        const Metrics before = run(one.algorithm, one.first);
+        const Metrics all = run(one.algorithm, one.last);
+        const Metrics rated =
+            run(one.algorithm, one.last, {fmt::format("measure.skip={}", one.skip)});
+        const auto difference = [&](auto field) {
+            return (one.last * (all.*field).value() - one.first * (before.*field).value()) /
+                   (one.last - one.first);
+        };
+        for (const auto field :
+             {&Metrics::step_time_s, &Metrics::compute_s, &Metrics::model_step_time_s,
+              &Metrics::bytes_sent_per_node_per_step}) {
+            REQUIRE((rated.*field).has_value());
+            CHECK((rated.*field).value() == Approx(difference(field)).epsilon(1e-9));
+        }
+        CHECK(rated.step_time_s.value() == Approx(rated.model_step_time_s.value()).epsilon(1e-9));
+        CHECK(rated.sim_time_s == all.sim_time_s);
+        CHECK(rated.iterations == all.iterations);
+        CHECK(rated.total_sent_gb == all.total_sent_gb);
+    }
+}
+
+TEST_CASE("skipped steps: of late workers each counts from its own step") {
+    // Node 0 is slower in its first step alone. Nobody waits for it before the first average.
+    const std::vector<std::string> slow{
+        R"(cluster.stragglers={"factor": 5, "every": 1000, "first": 0, "nodes": [0]})"};
+    const auto with = [&](int skip) {
+        std::vector<std::string> settings = slow;
+        settings.push_back(fmt::format("measure.skip={}", skip));
+        return run(R"({"kind": "dense"})", 9, settings);
+    };
+    CHECK(with(0).step_time_s.value() ==
+          Approx(compute_s + average_s + 4 * compute_s / 9).epsilon(1e-9));
+    CHECK(with(1).step_time_s.value() == Approx(compute_s + average_s).epsilon(1e-9));
+    CHECK(with(1).compute_s.value() == Approx(compute_s).epsilon(1e-12));
+}
+
+TEST_CASE("skipped steps: where no period is left, there are no rates") {
+    const Metrics m = run({"measure.skip=3"});  // 8 in whole periods; the run has 10 steps
+
+    CHECK(m.iterations == 10);
+    CHECK(m.total_sent_gb.value() > 0);
+    CHECK_FALSE(m.step_time_s.has_value());
+    CHECK_FALSE(m.model_step_time_s.has_value());
+    CHECK_FALSE(m.speedup.has_value());
+    CHECK_FALSE(m.compression_ratio.has_value());
+}
+
 }  // namespace
 }  // namespace paceline::whole_periods_test

@@ -460,7 +460,8 @@ TEST_CASE("schema: paths lead through references and through every kind") {
 TEST_CASE("schema: a path that no scenario can have is told with the nearest known key") {
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
-          "devices_per_node, bus, fabric, transport, library, stragglers, speeds, compute_jitter, "
+          "devices_per_node, nics, bus, fabric, transport, library, stragglers, speeds, "
+          "compute_jitter, "
           "failures, "
           "placement, background, access");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==

@@ -224,7 +224,8 @@ TEST_CASE("study: a setting of a path that the schema does not have is refused")
 
     CHECK(file.problem({"cluster.nodse=8"}) ==
           "command line: --set cluster.nodse: \"nodse\" is not a key on this path; did you mean "
-          "\"nodes\"? known: nodes, devices, devices_per_node, bus, fabric, transport, library, "
+          "\"nodes\"? known: nodes, devices, devices_per_node, nics, bus, fabric, transport, "
+          "library, "
           "stragglers, "
           "speeds, compute_jitter, failures, placement, background, access");
 }

@@ -45,11 +45,35 @@ TEST_CASE("hierarchical all-reduce: bus, network, bus take the sum of their clos
             const double inside = 2 * (devices - 1) * (4e-6 + 1'344'000.0 / devices * 8e-11);
             const double between = 2 * (machines - 1) * (54e-6 + 1'344'000.0 / machines * 8e-9);
             REQUIRE(simulated == doctest::Approx(inside + between).epsilon(1e-8).scale(1e-3));
-            const Duration closed = hierarchical_all_reduce_time(machines, devices, 1'344'000_B,
-                                                                 {100_Gbps, 4us}, {1_Gbps, 54us});
+            const Duration closed = hierarchical_all_reduce_time(
+                machines, devices, 1'344'000_B, {100_Gbps, 4us}, {1_Gbps, 54us}, devices);
             REQUIRE(to_seconds(closed) ==
                     doctest::Approx(inside + between).epsilon(1e-8).scale(1e-3));
         }
+}
+
+TEST_CASE("hierarchical all-reduce: with several cards, fewer rings share each") {
+    for (const int machines : {2, 3, 8})
+        for (const int devices : {2, 4, 8})
+            for (int cards = 1; cards <= devices; cards *= 2) {
+                CAPTURE(machines);
+                CAPTURE(devices);
+                CAPTURE(cards);
+                const int n = machines * devices;
+                Bus with_cards = bus;
+                with_cards.cards = cards;
+                StarRun run(n, make_machines(n, devices, with_cards,
+                                             make_star(machines * cards, wire, wire)));
+                run.spawn_all([&](Rank self) {
+                    return all_reduce(hierarchical(devices), self, 1'344'000_B);
+                });
+                run.simulation.run();
+                const double inside = 2 * (devices - 1) * (4e-6 + 1'344'000.0 / devices * 8e-11);
+                const double between =
+                    2 * (machines - 1) * (54e-6 + 1'344'000.0 / machines / cards * 8e-9);
+                REQUIRE(to_seconds(run.last_end()) ==
+                        doctest::Approx(inside + between).epsilon(1e-8).scale(1e-3));
+            }
 }
 
 TEST_CASE("hierarchical all-reduce: on machines of one device it is the ring, to the picosecond") {

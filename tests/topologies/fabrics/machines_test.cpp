@@ -54,6 +54,30 @@ TEST_CASE("machines: inside one a message pays the bus, between two also the net
     CHECK(delivered(two_by_two(BusKind::direct), {{0, 2}}) == std::vector<Duration>{800us + 40us});
 }
 
+TEST_CASE(
+    "machines: devices share cards by their order, and only those of one card share its link") {
+    const auto four = [](int cards) {
+        return make_machines(8, 4, {BusKind::switched, lane, cards},
+                             make_star(2 * cards, wire, wire));
+    };
+    const std::vector<std::pair<int, int>> all{{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    for (const int cards : {1, 2, 4})
+        CHECK(delivered(four(cards), all) == std::vector<Duration>(4, 4 / cards * 800us + 46us));
+    // Of two cards, devices 0 and 1 have the first, 2 and 3 the second.
+    CHECK(delivered(four(2), {{0, 4}, {1, 6}}) == std::vector<Duration>(2, 2 * 800us + 46us));
+    CHECK(delivered(four(2), {{1, 4}, {2, 6}}) == std::vector<Duration>(2, 800us + 46us));
+    CHECK(delivered(four(2), {{1, 4}, {2, 5}}) == std::vector<Duration>(2, 2 * 800us + 46us));
+}
+
+TEST_CASE("machines: a card's links are named after their machine") {
+    const Fabric fabric =
+        make_machines(8, 4, {BusKind::switched, lane, 2}, make_star(4, wire, wire));
+    const LinkLabel label = fabric.label(star_up(3));
+    CHECK(label.name == "node 1 card 1 up");
+    CHECK(label.host == 1);
+    CHECK(label.kind == make_star(4, wire, wire).label(star_up(3)).kind);
+}
+
 TEST_CASE("machines: pairs of one machine share a bridge, not a switch") {
     const auto four = [](BusKind kind) {
         return make_machines(4, 4, {kind, lane}, make_star(1, wire, wire));
@@ -87,6 +111,10 @@ TEST_CASE("machines: devices of one machine share its network link") {
 
 TEST_CASE("machines: the fabric between them has a host for each") {
     CHECK_THROWS_AS(make_machines(4, 2, {}, make_star(4, wire, wire)), LogicError);
+    CHECK_THROWS_AS(make_machines(4, 2, {BusKind::switched, lane, 2}, make_star(2, wire, wire)),
+                    LogicError);
+    CHECK_THROWS_AS(make_machines(4, 2, {BusKind::switched, lane, 3}, make_star(6, wire, wire)),
+                    LogicError);
     CHECK_THROWS_AS(make_machines(0, 2, {}, make_star(1, wire, wire)), LogicError);
 }
 
