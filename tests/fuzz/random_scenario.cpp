@@ -600,10 +600,13 @@ Json Generator::mixing() {
                       "random-matching",
                       "symmetric-exponential",
                       "one-peer-exponential",
-                      "one-peer-hypercube"};
+                      "one-peer-hypercube",
+                      "one-peer-inner-outer"};
     std::string kind = pick(kinds);
     const bool power_of_two = std::has_single_bit(static_cast<unsigned>(workers_));
     if (kind.ends_with("hypercube") && !power_of_two) kind = "ring";
+    if (kind == "one-peer-inner-outer" && (per_node_ == 2 || workers_ % per_node_ != 0))
+        kind = "ring";
     const bool must_stay = one_of(algorithm_kind_, {"choco-sgd", "swarm-sgd"});
     if (must_stay && (kind.starts_with("one-peer") || kind == "random-matching")) kind = "torus";
     if (algorithm_kind_ == "swarm-sgd" && kind == "exponential") kind = "complete";

@@ -119,6 +119,40 @@ MixingSchedule make_one_peer_hypercube(int nodes) {
     return MixingSchedule::periodic(std::move(period));
 }
 
+MixingSchedule make_one_peer_inner_outer(int machines, int per_machine) {
+    PACELINE_CHECK(machines >= 1 && per_machine >= 1, "a machine has a node or more");
+    if (machines == 1 || per_machine == 1) return make_one_peer_exponential(machines * per_machine);
+    PACELINE_CHECK(per_machine >= 3, "a pair stays when one node of a machine is out");
+    const auto hops = [](int places) {
+        return static_cast<int>(std::bit_width(unsigned(places - 1)));
+    };
+    const int outer = hops(machines);
+    const int inner = hops(per_machine - 1);
+    std::vector<Mixing> period;
+    std::vector<int> peer(static_cast<std::size_t>(machines) *
+                          static_cast<std::size_t>(per_machine));
+    for (int k = 0; k < std::lcm(per_machine, std::lcm(outer, inner)); ++k) {
+        const int out = k % per_machine;
+        const int machines_back = 1 << (k % outer);
+        const int places_back = 1 << (k % inner);
+        for (int machine = 0; machine < machines; ++machine)
+            for (int place = 0; place < per_machine; ++place) {
+                int& other = peer[static_cast<std::size_t>(machine * per_machine + place)];
+                if (place == out) {
+                    other = (machine + machines - machines_back) % machines * per_machine + place;
+                    continue;
+                }
+                // Places behind the one that is out, from 0, in the circle of the others.
+                const int behind = (place - out - 1 + per_machine) % per_machine;
+                const int others = per_machine - 1;
+                const int found = (behind + others - places_back) % others;
+                other = machine * per_machine + (out + 1 + found) % per_machine;
+            }
+        period.push_back(one_peer(peer, 0.5));
+    }
+    return MixingSchedule::periodic(std::move(period));
+}
+
 MixingSchedule make_random_matching(int nodes, std::uint64_t seed, double give) {
     PACELINE_CHECK(nodes >= 1, "a mixing has a node or more");
     PACELINE_CHECK(give > 0 && give < 1, "a pair shares a part of each");

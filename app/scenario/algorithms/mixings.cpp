@@ -31,6 +31,8 @@ constexpr auto mixing_kinds = std::to_array<MixingEntry>({
      "by step"},
     {"one-peer-exponential", "directed, in turn: i - 1, then i - 2, then i - 4, ..., 1/2 each"},
     {"one-peer-hypercube", "2^m nodes in pairs, in turn by bit 0, bit 1, ..., 1/2 each"},
+    {"one-peer-inner-outer",
+     "directed, in turn one worker of each machine to the next machines, the others inside"},
     {"random-matching", "random pairs, drawn anew in every step, 1/2 each"},
 });
 
@@ -62,7 +64,16 @@ int most_listeners(std::string_view name, int workers) {
     return std::max(4, static_cast<int>(std::bit_width(static_cast<unsigned>(workers))));
 }
 
-void check_nodes(const Place& kind, std::string_view name, int workers) {
+void check_nodes(const Place& kind, std::string_view name, int workers, int per_machine) {
+    if (name == "one-peer-inner-outer" && workers > per_machine) {
+        if (workers % per_machine != 0)
+            kind.refuse(fmt::format("needs full machines; {} workers are no multiple of {}",
+                                    workers, per_machine));
+        if (per_machine == 2)
+            kind.refuse(
+                "needs one device per machine, or 3 or more: where one of two goes out, the "
+                "other has nobody; take \"one-peer-exponential\"");
+    }
     if (name == "complete" && workers > most_of_complete)
         kind.refuse(fmt::format("complete mixings have at most {} workers", most_of_complete));
     if (name.ends_with("hypercube") && !std::has_single_bit(static_cast<unsigned>(workers)))
@@ -85,10 +96,17 @@ void check_keys(const ObjectReader& read, std::string_view name) {
     if (weights && changes(name)) weights->refuse("is for mixings that stay the same");
 }
 
-MixingSchedule make_changing(std::string_view name, int workers, bool is_lazy, std::uint64_t seed) {
+MixingSchedule make_in_turn(std::string_view name, int workers, int per_machine) {
+    if (name == "one-peer-hypercube") return make_one_peer_hypercube(workers);
+    if (name == "one-peer-inner-outer" && workers > per_machine)
+        return make_one_peer_inner_outer(workers / per_machine, per_machine);
+    return make_one_peer_exponential(workers);
+}
+
+MixingSchedule make_changing(std::string_view name, int workers, int per_machine, bool is_lazy,
+                             std::uint64_t seed) {
     if (name == "random-matching") return make_random_matching(workers, seed, is_lazy ? 0.25 : 0.5);
-    MixingSchedule schedule = name == "one-peer-hypercube" ? make_one_peer_hypercube(workers)
-                                                           : make_one_peer_exponential(workers);
+    MixingSchedule schedule = make_in_turn(name, workers, per_machine);
     return is_lazy ? lazy(schedule) : schedule;
 }
 
@@ -140,12 +158,12 @@ std::span<const MixingEntry> mixing_table() {
     return mixing_kinds;
 }
 
-MixingChoice read_mixing(const Place& place, int workers, MixingUse use) {
+MixingChoice read_mixing(const Place& place, int workers, MixingUse use, int per_machine) {
     const std::vector<std::string_view> names = names_of(mixing_kinds);
     const ObjectReader read(place, definition_keys("mixing"));
     const Place kind = kind_of(place, "a mixing", names);
     const std::string_view name = names[as_name(kind, "a mixing", names)];
-    check_nodes(kind, name, workers);
+    check_nodes(kind, name, workers, per_machine);
     check_keys(read, name);
     const auto p = read.optional("lazy");
     const bool is_lazy = p && as_bool(*p);
@@ -156,8 +174,8 @@ MixingChoice read_mixing(const Place& place, int workers, MixingUse use) {
     choice.degree = most_listeners(name, workers);
     choice.meets_everybody = choice.degree == workers - 1 || name == "random-matching";
     if (changes(name)) {
-        choice.make = [name, workers, is_lazy](std::uint64_t seed) {
-            return make_changing(name, workers, is_lazy, seed);
+        choice.make = [name, workers, per_machine, is_lazy](std::uint64_t seed) {
+            return make_changing(name, workers, per_machine, is_lazy, seed);
         };
         return choice;
     }

@@ -40,7 +40,8 @@ struct MixingChoice {
     bool meets_everybody = false;  // over time, every worker meets every other
 };
 
-/// Reads "mixing" for this number of workers. Throws ConfigError.
-MixingChoice read_mixing(const Place& place, int workers, MixingUse use);
+/// Reads "mixing" for this number of workers, `per_machine` of them on each machine. Throws
+/// ConfigError.
+MixingChoice read_mixing(const Place& place, int workers, MixingUse use, int per_machine = 1);
 
 }  // namespace paceline

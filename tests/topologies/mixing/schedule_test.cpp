@@ -1,5 +1,6 @@
 #include "topologies/mixing/schedule.hpp"
 
+#include <set>
 #include <vector>
 
 #include <Eigen/Core>
@@ -199,6 +200,65 @@ TEST_CASE("mixing schedule: lazy halves the way in every step") {
     CHECK(farthest(matrix(*make_random_matching(8, 2, 0.25).at(5)),
                    (Eigen::MatrixXd::Identity(8, 8) + drawn) / 2) < 1e-15);
     CHECK_THROWS_AS((void)lazy(make_random_matching(8, 2)), LogicError);
+}
+
+// --- one peer inside or outside ---
+
+// Whom node i listens to.
+int heard(const Mixing& mixing, int i) {
+    int other = i;
+    for (const MixingWeight& weight : mixing.row(i))
+        if (weight.node != i) other = weight.node;
+    return other;
+}
+
+TEST_CASE("inner-outer graph: one node of each machine goes out at a time, to its own place") {
+    for (const int machines : {2, 3, 4, 7})
+        for (const int g : {3, 4, 5, 8}) {
+            const MixingSchedule schedule = make_one_peer_inner_outer(machines, g);
+            std::vector<std::set<int>> met(static_cast<std::size_t>(machines) *
+                                           static_cast<std::size_t>(g));
+            for (std::int64_t k = 0; k < schedule.period(); ++k) {
+                const Mixing& w = *schedule.at(k);
+                CHECK(doubly_stochastic(matrix(w)));
+                for (int i = 0; i < machines * g; ++i) {
+                    const int other = heard(w, i);
+                    REQUIRE(other != i);
+                    met[static_cast<std::size_t>(i)].insert(other);
+                    const bool is_out = i % g == k % g;
+                    REQUIRE((other / g != i / g) == is_out);
+                    if (is_out) REQUIRE(other % g == i % g);
+                }
+            }
+            // Everybody meets the machines and the places that powers of two away are.
+            for (const std::set<int>& all : met) CHECK(all.size() >= 2);
+        }
+}
+
+// What BlueFog's generator yields for 16 workers, 8 on each machine, rank 3: the senders to it in
+// steps 0 to 4, worked out by hand from its rule.
+TEST_CASE("inner-outer graph: the first steps are BlueFog's") {
+    const MixingSchedule schedule = make_one_peer_inner_outer(2, 8);
+    // Step k: node k is out. Distances inside 1, 2, 4 in turn, without counting the one that is out.
+    CHECK(heard(*schedule.at(0), 3) == 2);      // 1 before
+    CHECK(heard(*schedule.at(1), 3) == 0);      // 2 before: 2, (1 is out), 0
+    CHECK(heard(*schedule.at(2), 3) == 6);      // 4 before: (2), 1, 0, 7, 6
+    CHECK(heard(*schedule.at(3), 3) == 8 + 3);  // out: the other machine
+    CHECK(heard(*schedule.at(4), 3) == 1);      // 2 before
+    CHECK(heard(*schedule.at(5), 3) == 7);      // 4 before: 2, 1, 0, 7
+    CHECK(schedule.period() == 24);
+}
+
+TEST_CASE(
+    "inner-outer graph: with one node per machine, or one machine, it is the one-peer "
+    "exponential") {
+    for (const int n : {1, 2, 3, 5, 8, 12})
+        for (std::int64_t k = 0; k < 8; ++k) {
+            const Eigen::MatrixXd expected = matrix(*make_one_peer_exponential(n).at(k));
+            CHECK(matrix(*make_one_peer_inner_outer(n, 1).at(k)) == expected);
+            CHECK(matrix(*make_one_peer_inner_outer(1, n).at(k)) == expected);
+        }
+    CHECK_THROWS_AS((void)make_one_peer_inner_outer(2, 2), LogicError);
 }
 
 }  // namespace
