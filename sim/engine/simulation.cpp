@@ -1,5 +1,6 @@
 #include "sim/engine/simulation.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,6 +53,7 @@ void Simulation::close_instant() {
 
 void Simulation::advance_to(Time time) {
     now_ = time;
+    fires_ = false;
     note_progress();
 }
 
@@ -91,6 +93,8 @@ RunEnd Simulation::run(Time limit) {
         }
         const Event event = events_.pop();
         ++events_fired_;
+        latest_key_ = fires_ ? std::max(latest_key_, event.key) : event.key;
+        fires_ = true;
         event.action();
     }
 }

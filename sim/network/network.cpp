@@ -164,7 +164,8 @@ void Network::send_clearance(const Lane& lane) {
     for (const LinkId link : route(lane.to, lane.from))
         latency = sum(latency, links_[link].latency);
     simulation_.at(later(simulation_.now(), latency),
-                   action<&Network::clearance_arrives>(*this, index), simulation_.running_kind());
+                   action<&Network::clearance_arrives>(*this, index), simulation_.running_kind(),
+                   {EventRank::arrives, lane.from, lane.stream});
 }
 
 void Network::clearance_arrives(Index index) {
@@ -208,7 +209,8 @@ void Network::set_out(Index index) {
     const Time begin = later(flow.since, flow.latency);
     if (begin == simulation_.now()) return start(index);
     flow.state = State::preparing;
-    flow.event = simulation_.at(begin, action<&Network::start>(*this, index), flow.kind);
+    flow.event = simulation_.at(begin, action<&Network::start>(*this, index), flow.kind,
+                                key(EventRank::begins, flow));
 }
 
 // Returns the time that a message loses to slow start: only the first of a connection loses any.
@@ -240,7 +242,8 @@ void Network::start(Index index) {
     if (observer_ != nullptr) report_begin(index);
     if (flow.route.empty()) {
         flow.state = State::draining;
-        simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
+        simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind,
+                       key(EventRank::drains, flow));
         return;
     }
     enter_links(index);
@@ -275,7 +278,8 @@ void Network::drain(Index index) {
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     Time arrival = later(simulation_.now(), flow.latency);
     if (impairments_) arrival = impairments_->in_order(flow.lane, arrival);
-    simulation_.at(arrival, action<&Network::deliver>(*this, index), flow.kind);
+    simulation_.at(arrival, action<&Network::deliver>(*this, index), flow.kind,
+                   key(EventRank::arrives, flow));
     lanes_.drain(flow.lane);
     if (flow.protocol == Protocol::rendezvous_in_band) send_owed_clearances(flow);
     start_first(flow.lane);

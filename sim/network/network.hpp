@@ -273,6 +273,9 @@ class Network {
     void prepare_earlier(Index index);
 
     // Links and rates: network_rates.cpp.
+    [[nodiscard]] EventKey key(EventRank rank, const Flow& flow) const {
+        return {rank, rank == EventRank::arrives ? flow.to : flow.from, lanes_[flow.lane].stream};
+    }
     static bool on_links(State state) {
         return state >= State::still && state <= State::rechecking;
     }

@@ -121,7 +121,8 @@ void Network::stop_flow(Index index) {
     leave_links(index);
     flow.size = flow.size - Bytes{static_cast<std::int64_t>(std::ceil(flow.remaining))};
     flow.state = State::draining;
-    simulation_.at(simulation_.now(), action<&Network::drain>(*this, index), flow.kind);
+    simulation_.at(simulation_.now(), action<&Network::drain>(*this, index), flow.kind,
+                   key(EventRank::drains, flow));
 }
 
 // Lets the messages behind those that were taken back have their senders' overhead earlier.
@@ -154,7 +155,7 @@ void Network::prepare_earlier(Index index) {
     flow.since = spent;
     simulation_.cancel(flow.event);
     flow.event = simulation_.at(later(spent, flow.latency), action<&Network::start>(*this, index),
-                                flow.kind);
+                                flow.kind, key(EventRank::begins, flow));
 }
 
 }  // namespace paceline

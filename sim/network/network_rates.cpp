@@ -168,8 +168,8 @@ LinkId Network::start_alone(Index index) {
     if (impairments_) slowest = std::min(slowest, impairments_->bound(index));
     flow.rate = bytes_per_tick(slowest);
     if (observer_ != nullptr) notify(observer_->rate, index, flow.rate);
-    flow.event =
-        simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
+    flow.event = simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index),
+                                   flow.kind, key(EventRank::drains, flow));
     flow.state = State::flowing;
     return no_link;
 }
@@ -247,7 +247,8 @@ void Network::apply_rate(Index index, double rate) {
     const Duration left = ticks < static_cast<double>(Duration::max().count())
                               ? Duration{static_cast<std::int64_t>(ticks)}
                               : Duration::max();
-    flow.event = simulation_.after(left, action<&Network::drain>(*this, index), flow.kind);
+    flow.event = simulation_.after(left, action<&Network::drain>(*this, index), flow.kind,
+                                   key(EventRank::drains, flow));
     flow.state = State::flowing;
 }
 
@@ -262,7 +263,8 @@ void Network::wait_for_links(Index index) {
     for (const LinkId link : flow.route)
         if (is_down(links_[link])) at = std::max(at, announced_[link]);
     if (at == never || at == now) return;
-    flow.event = simulation_.at(at, action<&Network::recheck_links>(*this, index), flow.kind);
+    flow.event = simulation_.at(at, action<&Network::recheck_links>(*this, index), flow.kind,
+                                key(EventRank::begins, flow));
     flow.state = State::rechecking;
 }
 
