@@ -21,7 +21,9 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
                 .traffic = std::vector<Traffic>(static_cast<std::size_t>(fabric.hosts))},
       overhead_(transport.overhead),
       slow_start_{.first_window = transport.first_window},
-      impairments_(Impairments::make(fabric.links, transport.flow, random)) {
+      impairments_(Impairments::make(fabric.links, transport.flow, random)),
+      ahead_(*this, fabric.hosts, fabric.links.size()),
+      by_events_(transport.by_events) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
         links_.emplace_back();
@@ -46,6 +48,22 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
                    "a message goes from one host to another");
     PACELINE_CHECK(size >= Bytes{0}, "a message has a size of 0 or more");
     PACELINE_CHECK(!is_away(from), "a host that is away sends nothing");
+    if (ahead_.active()) ahead_.touch_lane(to, stream);
+    const Index index = new_message(from, to, stream, size, protocol);
+    Flow& flow = flows_[index];
+    flow.drained = &drained;
+    const LaneTable::Index lane = flow.lane;
+    const MessageId id{index, flow.generation};
+    if (lanes_[lane].undrained == index) {
+        start_first(lane);
+        lanes_.remove_if_idle(lane);  // if the message is stranded
+    }
+    return id;
+}
+
+// Puts a new message into its lane.
+Network::Index Network::new_message(int from, int to, Stream stream, Bytes size,
+                                    Protocol protocol) {
     const Index index = free_flows_.empty() ? add_flow() : free_flows_.back();
     if (!free_flows_.empty()) free_flows_.pop_back();
     const LaneTable::Index lane = lanes_.find_or_add(to, from, stream);
@@ -58,15 +76,10 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     flow.state = State::queued;
     flow.fate = is_away(to) ? Fate::discarded : Fate::kept;
     flow.protocol = protocol;
-    flow.drained = &drained;
+    flow.drained = nullptr;
     flow.kind = simulation_.running_kind();
-    const MessageId id{index, flow.generation};
     lanes_.push(lane, index);
-    if (lanes_[lane].undrained == index) {
-        start_first(lane);
-        lanes_.remove_if_idle(lane);  // if the message is stranded
-    }
-    return id;
+    return index;
 }
 
 void Network::receive(int to, int from, Stream stream, Join& delivered, Protocol protocol) {
@@ -197,6 +210,7 @@ void Network::strand(Index index) {
 // The message may flow once its sender has spent the overhead on it. Inside a machine, there is
 // neither overhead nor slow start.
 void Network::set_out(Index index) {
+    if (overhead_ > Duration::zero() && ahead_.active()) ahead_.touch_host(flows_[index].from);
     Flow& flow = flows_[index];
     if (flow.fate == Fate::kept) ++lanes_[flow.lane].under_way;
     if (!prepares_ || !machines_.are_apart(flow.from, flow.to)) return start(index);
@@ -226,19 +240,16 @@ Duration Network::slow_start(const Flow& flow) {
     return lost_to_windows(slow_start_.first_window, flow.size, slowest, round_trip);
 }
 
+// A flow is about to use the links of its route. What is called may move all flows.
+void Network::touch_route(const Flow& flow) {
+    for (const LinkId link : route(flow.from, flow.to)) ahead_.touch(link);
+}
+
 void Network::start(Index index) {
+    if (ahead_.active()) touch_route(flows_[index]);
     Flow& flow = flows_[index];
     flow.since = simulation_.now();
-    flow.remaining = static_cast<double>(flow.size.count);
-    find_route_(flow.from, flow.to, flow.route);
-    flow.latency = Duration::zero();
-    for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
-    if (impairments_)
-        flow.latency =
-            sum(flow.latency,
-                impairments_->begin(index, flow.route, machines_.are_apart(flow.from, flow.to)));
-    if (flow.size == Bytes{0}) flow.route.clear();
-    if (has_unlimited_) remove_unlimited_links(flow.route);
+    find_route(index);
     if (observer_ != nullptr) report_begin(index);
     if (flow.route.empty()) {
         flow.state = State::draining;
@@ -249,6 +260,21 @@ void Network::start(Index index) {
     enter_links(index);
     started_.push_back(index);
     request_rates();
+}
+
+// Finds the links of a message that has not moved yet, and its latency.
+void Network::find_route(Index index) {
+    Flow& flow = flows_[index];
+    flow.remaining = static_cast<double>(flow.size.count);
+    find_route_(flow.from, flow.to, flow.route);
+    flow.latency = Duration::zero();
+    for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
+    if (impairments_)
+        flow.latency =
+            sum(flow.latency,
+                impairments_->begin(index, flow.route, machines_.are_apart(flow.from, flow.to)));
+    if (flow.size == Bytes{0}) flow.route.clear();
+    if (has_unlimited_) remove_unlimited_links(flow.route);
 }
 
 void Network::remove_unlimited_links(Route& route) const {

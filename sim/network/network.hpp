@@ -77,6 +77,7 @@
 #include "sim/engine/random.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/units.hpp"
+#include "sim/network/ahead.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/flow_limits.hpp"
 #include "sim/network/impairments.hpp"
@@ -96,9 +97,10 @@ struct MessageId {
 
 /// What the protocol adds on the wires between machines; by default nothing.
 struct Transport {
-    Duration overhead{};   // of the sender, before each of its messages flows
-    Bytes first_window{};  // sent by a new connection before its first answer; 0: no slow start
-    FlowLimits flow{};     // of each flow
+    Duration overhead{};     // of the sender, before each of its messages flows
+    Bytes first_window{};    // sent by a new connection before its first answer; 0: no slow start
+    FlowLimits flow{};       // of each flow
+    bool by_events = false;  // no collective runs ahead of the queue
 };
 
 /// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
@@ -156,8 +158,17 @@ class Network {
     /// Discards what the flows on a link have moved so far. They start anew at their source.
     void lose_flows(LinkId link);
 
+    /// Collectives that run ahead of the event queue.
+    [[nodiscard]] Ahead& ahead() { return ahead_; }
+    /// Hands over what runs ahead, so that traffic is that of this instant. Returns whether anything did, so
+    /// that there may be more to run.
+    bool settle() { return ahead_.hand_over_all(); }
+
     /// Reports messages to `observer` from now on (null: to none). It must outlive the run.
-    void observe(const NetworkObserver* observer) { observer_ = observer; }
+    void observe(const NetworkObserver* observer) {
+        settle();
+        observer_ = observer;
+    }
 
     [[nodiscard]] Simulation& simulation() const { return simulation_; }
     [[nodiscard]] int hosts_per_node() const { return machines_.hosts_per_node; }
@@ -171,6 +182,7 @@ class Network {
         return route;
     }
     [[nodiscard]] int hosts() const { return hosts_; }
+    /// Traffic of a collective that runs ahead counts when its member ends; settle() makes it exact.
     [[nodiscard]] const Traffic& traffic(int host) const { return machines_.of(host); }
     [[nodiscard]] std::size_t flows_in_flight() const { return flowing_; }
     /// Number of messages that have been sent, and neither delivered nor taken back.
@@ -183,6 +195,7 @@ class Network {
     [[nodiscard]] double rate(MessageId message) const;
 
   private:
+    friend class Ahead;
     using Index = std::uint32_t;
     static constexpr Index none = ~Index{0};
     static constexpr LinkId no_link = ~LinkId{0};
@@ -246,6 +259,7 @@ class Network {
 
     // The life of a message: network.cpp.
     Index add_flow();
+    Index new_message(int from, int to, Stream stream, Bytes size, Protocol protocol);
     void release(Index index);
     void start_first(LaneTable::Index lane);
     void set_out(Index index);
@@ -256,6 +270,7 @@ class Network {
     void strand(Index index);
     [[nodiscard]] Duration slow_start(const Flow& flow);
     void start(Index index);
+    void find_route(Index index);
     void remove_unlimited_links(Route& route) const;
     void report_begin(Index index) const;
     void drain(Index index);
@@ -279,6 +294,10 @@ class Network {
     static bool on_links(State state) {
         return state >= State::still && state <= State::rechecking;
     }
+    static double bytes_per_tick(Bandwidth rate) {
+        return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
+    }
+    void touch_route(const Flow& flow);
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
     void enter_links(Index index);
@@ -332,6 +351,8 @@ class Network {
     std::size_t flowing_ = 0;
     std::uint64_t delivered_ = 0;
     const NetworkObserver* observer_ = nullptr;
+    Ahead ahead_;
+    bool by_events_;
     bool has_unlimited_ = false;    // any link is unlimited
     bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
     bool prepares_ = false;         // there is an overhead or slow start

@@ -16,6 +16,7 @@ void Network::close(Stream stream, std::span<const int> hosts, int first) {
         const Lane& lane = lanes_[index];
         if (lane.stream == stream && is_among(lane.from) && is_among(lane.to)) close(index);
     });
+    ahead_.close(stream, hosts, first);
     close_gaps();
 }
 
@@ -66,6 +67,7 @@ void Network::take_back(Index index) {
 
 void Network::host_leaves(int host) {
     PACELINE_CHECK(host >= 0 && host < hosts_ && !is_away(host), "a host that leaves was there");
+    settle();
     away_[static_cast<std::size_t>(host)] = 1;
     lose_messages_from(host);
     lanes_.for_each([&](LaneTable::Index index) {

@@ -16,10 +16,6 @@ Bandwidth at_least_one_bit(Bandwidth share, Bandwidth whole) {
     return std::max(share, std::min(whole, Bandwidth{1}));
 }
 
-double bytes_per_tick(Bandwidth rate) {
-    return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
-}
-
 }  // namespace
 
 void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
@@ -30,6 +26,7 @@ void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(bandwidth >= Bandwidth{0}, "a bandwidth is 0 or more");
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
+    ahead_.touch(link);
     LinkState& state = links_[link];
     const bool was_down = is_down(state);
     set_capacity(state, bandwidth);
@@ -42,6 +39,7 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
 }
 
 void Network::lose_flows(LinkId link) {
+    ahead_.touch(link);
     LinkState& state = links_[link];
     const Time now = simulation_.now();
     for (const Index index : state.flows) {
