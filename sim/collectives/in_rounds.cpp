@@ -41,26 +41,30 @@ class [[nodiscard]] RunAhead {
 // Waits for what a round that was handed over waits for.
 class [[nodiscard]] OpenRoundEnds {
   public:
-    OpenRoundEnds(const AheadTicket& ticket, OpenLane& lane) : ticket_(ticket), lane_(lane) {}
+    OpenRoundEnds(OpenLane& lane, WaitReason reason) : lane_(lane), reason_(reason) {}
 
     [[nodiscard]] bool await_ready() const noexcept { return lane_.join.complete(); }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> handle) {
         Coroutine& member = handle.promise();
-        if (lane_.awaits < 0)
-            member.waits_for({"room on the way to node", ticket_.known_as(lane_.sends_to)});
-        else if (lane_.sends_to < 0)
-            member.waits_for({"a message from node", ticket_.known_as(lane_.awaits)});
-        else
-            member.waits_for({"an exchange with node", ticket_.known_as(lane_.awaits)});
+        member.waits_for(reason_);
         lane_.join.wake(member);
     }
     static void await_resume() noexcept {}
 
   private:
-    const AheadTicket& ticket_;
     OpenLane& lane_;
+    WaitReason reason_;
 };
+
+// What the member would wait for by events.
+WaitReason reason_of(const Rank& self, const MessageRounds& rounds, const OpenLane& lane) {
+    const RoundOfMember own = rounds.who(self.place(), lane.round);
+    if (own.to >= 0 && own.from >= 0 && !rounds.relays)
+        return {"an exchange with node", self.node(own.from)};
+    if (lane.awaits >= 0) return {"a message from node", self.node(own.from)};
+    return {"room on the way to node", self.node(own.to)};
+}
 
 // Takes rounds first, first + step, ... by events.
 Task<> take_rounds(const Rank& self, const MessageRounds& rounds, int first, int step) {
@@ -80,7 +84,7 @@ Task<> take_rounds(const Rank& self, const MessageRounds& rounds, int first, int
 Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket, int number) {
     OpenLane& lane = ticket.lane(number);
     if (lane.round < 0) co_return;
-    co_await OpenRoundEnds(ticket, lane);
+    co_await OpenRoundEnds(lane, reason_of(self, rounds, lane));
     if (lane.relays)
         co_await self.send(rounds.who(self.place(), lane.round).to,
                            sent_in_round(rounds, self.place(), lane.round));

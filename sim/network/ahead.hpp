@@ -91,8 +91,6 @@ class AheadTicket {
     [[nodiscard]] bool was_handed_over() const { return !lanes_.empty(); }
     /// After a handover, the open round of lane `round mod in_flight`.
     [[nodiscard]] OpenLane& lane(int number) { return lanes_[static_cast<std::size_t>(number)]; }
-    /// Returns a host's number as the member knows it.
-    [[nodiscard]] int known_as(int host) const { return host - offset_; }
 
   private:
     friend class Ahead;
@@ -101,7 +99,6 @@ class AheadTicket {
     AheadRun* run_ = nullptr;  // while it runs ahead
     Stream stream_ = 0;
     int host_ = -1;
-    int offset_ = 0;
     bool entered_ = false;
     Join join_{1};
     std::vector<OpenLane> lanes_;

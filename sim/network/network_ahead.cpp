@@ -31,7 +31,6 @@ bool AheadTicket::enter(Network& network, Stream stream, int place, const Places
     network_ = &network;
     stream_ = stream;
     host_ = hosts(place);
-    offset_ = hosts.offset;
     entered_ = network.ahead().enter(*this, place, hosts, rounds);
     return entered_;
 }
@@ -69,6 +68,16 @@ bool Ahead::can_run(int host) const {
            });
 }
 
+namespace {
+
+// Messages without bytes drain in the instant in which they set out, so that many things happen in it.
+bool has_empty_chunks(const MessageRounds& rounds) {
+    return rounds.passes_chunks() &&
+           rounds.chunks.vector.count < std::int64_t{rounds.members} * rounds.chunks.slices;
+}
+
+}  // namespace
+
 // Returns the oldest collective of these members that the member has not entered.
 AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
                          const MessageRounds& rounds) {
@@ -90,7 +99,7 @@ AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHos
     const LinkOwners::Routes routes =
         owners_.claim(run.rounds, run.hosts, network_.find_route_,
                       [this](LinkId link) { return network_.links_[link].unlimited; });
-    run.by_events = !routes.have_owners;
+    run.by_events = !routes.have_owners || has_empty_chunks(rounds);
     run.has_halves =
         routes.have_halves && network_.hosts_per_node() == 1 && network_.impairments_ == nullptr;
     run.up.resize(run.has_halves ? run.count() : 0);

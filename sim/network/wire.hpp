@@ -5,7 +5,7 @@
 //
 // with o the sender's overhead, which messages inside a machine do not have, C the smallest capacity of the
 // route, the bounds of loss and of the transport included, and L the sum of latencies. A message of 0 bytes, and
-// one that crosses only unlimited links, takes no time but o.
+// one that crosses only unlimited links, takes no time but o. A wire that is down has no time; ask `is_down` first.
 //
 // A route is often the sender's half (its way up) followed by the receiver's (its way down). Then joined() gives
 // its wire without a look at its links.
@@ -28,7 +28,7 @@ struct Wire {
     bool apart = false;    // it leads to another machine
 
     [[nodiscard]] Duration time(Bytes size) const {
-        if (is_unlimited || size == Bytes{0}) return overhead;
+        if (is_unlimited || is_down || size == Bytes{0}) return overhead;
         return sum(overhead, size / slowest);
     }
 };
