@@ -1,22 +1,109 @@
 #include "sim/network/max_min.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <limits>
 
 namespace paceline {
 
-void MaxMin::index_flows_by_link(std::span<const Index> first_hop, std::span<const Index> hops) {
-    const std::size_t links = left_.size();
-    first_flow_.assign(links + 1, 0);
-    for (const Index link : hops) ++first_flow_[link + 1];
-    for (std::size_t link = 0; link < links; ++link) first_flow_[link + 1] += first_flow_[link];
-    unfixed_.assign(links, 0);
-    flows_.resize(hops.size());
-    for (Index flow = 0; flow + 1 < first_hop.size(); ++flow)
-        for (Index hop = first_hop[flow]; hop < first_hop[flow + 1]; ++hop) {
-            const Index link = hops[hop];
-            flows_[first_flow_[link] + unfixed_[link]++] = flow;
+namespace {
+
+constexpr double unset = -1;
+
+}  // namespace
+
+void MaxMin::clear() {
+    links_.clear();
+    first_hop_.clear();
+    hops_end_ = 0;
+    flows_end_ = 0;
+}
+
+std::span<const double> MaxMin::solve(std::span<const double> capacity,
+                                      std::span<const std::uint32_t> first_hop,
+                                      std::span<const std::uint32_t> hops) {
+    clear();
+    for (const double one : capacity) add_link(one, 0);
+    for (const Index link : hops) ++links_[link].unfixed;
+    for (Index link = 0; link < links_.size(); ++link) {
+        list_flows(link);
+        links_[link].end = links_[link].first;
+    }
+    for (Index flow = 0; flow + 1 < first_hop.size(); ++flow) {
+        const std::span<const Index> route =
+            hops.subspan(first_hop[flow], first_hop[flow + 1] - first_hop[flow]);
+        end_flow(std::ranges::copy(route, add_flow(route.size())).out);
+        for (const Index link : route) flows_[links_[link].end++] = flow;
+    }
+    return fill();
+}
+
+std::span<const double> MaxMin::fill() {
+    rate_.assign(flows(), unset);
+    first_hop_.push_back(hops_end_);
+    if (links_.size() <= few)
+        fill_by_scan();
+    else
+        fill_by_heap();
+    return rate_;
+}
+
+// A link without unfixed flows has the key `never`.
+void MaxMin::fill_by_scan() {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    for (Index link = 0; link < links_.size(); ++link)
+        links_[link].share = links_[link].unfixed > 0 ? share(link) : never;
+    for (std::size_t unfixed = rate_.size(); unfixed > 0;) {
+        Index earliest = 0;
+        for (Index link = 1; link < links_.size(); ++link)
+            earliest = links_[link].share < links_[earliest].share ? link : earliest;
+        LinkLoad& load = links_[earliest];
+        if (load.unfixed == 0) {
+            load.share = never;
+            continue;
         }
+        const double now = share(earliest);
+        if (now > load.share) {  // flows have been fixed since: the entry was stale
+            load.share = now;
+            continue;
+        }
+        unfixed -= load.unfixed;
+        fix_flows(earliest, now);
+        load.share = never;
+    }
+}
+
+void MaxMin::fill_by_heap() {
+    make_heap();
+    while (!heap_.empty()) {
+        const auto [pushed_share, link] = heap_.front();
+        if (links_[link].unfixed == 0) {
+            drop_top();
+            continue;
+        }
+        const double now = share(link);
+        if (now > pushed_share)  // flows have been fixed since: the entry was stale
+            sift_down(0, {now, link});
+        else
+            fix_flows(link, now);
+    }
+}
+
+void MaxMin::fix_flows(Index link, double share) {
+    const LinkLoad& load = links_[link];
+    if (load.only != none) return fix(load.only, share);
+    const Index end = load.end;
+    for (Index i = load.first; i < end; ++i)
+        if (rate_[flows_[i]] == unset) fix(flows_[i], share);
+}
+
+inline void MaxMin::fix(Index flow, double share) {
+    rate_[flow] = share;
+    const Index end = first_hop_[flow + 1];
+    for (Index hop = first_hop_[flow]; hop < end; ++hop) {
+        LinkLoad& crossed = links_[hops_[hop]];
+        crossed.left = std::max(0.0, crossed.left - share);
+        --crossed.unfixed;
+    }
 }
 
 bool MaxMin::fills_earlier(const Entry& a, const Entry& b) {
@@ -25,8 +112,8 @@ bool MaxMin::fills_earlier(const Entry& a, const Entry& b) {
 
 void MaxMin::make_heap() {
     heap_.clear();
-    for (Index link = 0; link < left_.size(); ++link)
-        if (unfixed_[link] > 0) heap_.push_back({left_[link] / unfixed_[link], link});
+    for (Index link = 0; link < links_.size(); ++link)
+        if (links_[link].unfixed > 0) heap_.push_back({share(link), link});
     for (std::size_t hole = heap_.size() / 2; hole-- > 0;) sift_down(hole, heap_[hole]);
 }
 
@@ -46,39 +133,6 @@ void MaxMin::drop_top() {
     const Entry last = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sift_down(0, last);
-}
-
-std::span<const double> MaxMin::solve(std::span<const double> capacity,
-                                      std::span<const std::uint32_t> first_hop,
-                                      std::span<const std::uint32_t> hops) {
-    constexpr double unset = -1;
-    left_.assign(capacity.begin(), capacity.end());
-    rate_.assign(first_hop.size() - 1, unset);
-    index_flows_by_link(first_hop, hops);
-    make_heap();
-
-    while (!heap_.empty()) {
-        const auto [pushed_share, link] = heap_.front();
-        if (unfixed_[link] == 0) {
-            drop_top();
-            continue;
-        }
-        const double share = left_[link] / unfixed_[link];
-        if (share > pushed_share) {  // flows have been fixed since: the entry was stale
-            sift_down(0, {share, link});
-            continue;
-        }
-        for (Index i = first_flow_[link]; i < first_flow_[link + 1]; ++i) {
-            const Index flow = flows_[i];
-            if (rate_[flow] != unset) continue;
-            rate_[flow] = share;
-            for (Index hop = first_hop[flow]; hop < first_hop[flow + 1]; ++hop) {
-                left_[hops[hop]] = std::max(0.0, left_[hops[hop]] - share);
-                --unfixed_[hops[hop]];
-            }
-        }
-    }
-    return rate_;
 }
 
 }  // namespace paceline

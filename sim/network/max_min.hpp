@@ -8,9 +8,22 @@
 //
 // Method: repeatedly take the link with the smallest fair share (capacity left / flows left), give
 // that share to its unfixed flows, and subtract it from the other links they cross. Shares never
-// fall meanwhile, so a heap with stale entries suffices: O((routes + links) log links). Ties go to
-// the lower link number. Rates have the unit of the capacities. A flow that crosses a link of
-// capacity 0 gets 0.
+// fall meanwhile, so an entry that has become stale is only ever too early, and is corrected when
+// its turn comes. Up to `few` links, a scan finds the earliest entry; beyond, a heap does, in
+// O((routes + links) log links). Ties go to the lower link number. The order of subtractions on a
+// link is that of the shares, and subtractions of one step are of one number, so rates do not
+// depend on the order of a link's flows, nor on how the earliest entry is found.
+//
+// Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
+//
+// A problem is a call of solve(), or is built in place while the caller walks over its own links and
+// flows, without a second pass over the routes:
+//
+//     clear();
+//     for each link, before the first flow over it:   add_link(capacity, its number of flows)
+//     for each flow:    hop = add_flow(most hops); *hop++ = link...; end_flow(hop), perhaps add_bound(rate)
+//     for each link:    place = list_flows(link); *place++ = flow... for each flow over it
+//     fill();
 #pragma once
 
 #include <cstddef>
@@ -22,33 +35,87 @@ namespace paceline {
 
 class MaxMin {
   public:
+    using Index = std::uint32_t;
+
     /// Flow f crosses the links hops[first_hop[f] .. first_hop[f + 1]), each once; first_hop has
-    /// one more entry than there are flows. Returns one rate per flow, valid until the next call.
+    /// one more entry than there are flows. Returns one rate per flow, valid until the next problem.
     /// Requires at least one link per flow.
     std::span<const double> solve(std::span<const double> capacity,
                                   std::span<const std::uint32_t> first_hop,
                                   std::span<const std::uint32_t> hops);
 
+    /// Begins a problem without links and flows.
+    void clear();
+    /// Returns the number of the link; links and bounds are counted from 0.
+    Index add_link(double capacity, Index flows) {
+        links_.push_back({.left = capacity, .unfixed = flows});
+        return static_cast<Index>(links_.size() - 1);
+    }
+    /// Returns where to write the links of the next flow, at most so many. Flows are counted from 0.
+    Index* add_flow(std::size_t most_hops) {
+        if (hops_.size() < hops_end_ + most_hops) hops_.resize(2 * (hops_end_ + most_hops));
+        first_hop_.push_back(hops_end_);
+        return hops_.data() + hops_end_;
+    }
+    /// `hop` is where the next link would have been written.
+    void end_flow(const Index* hop) { hops_end_ = static_cast<Index>(hop - hops_.data()); }
+    /// The newest flow has at most this rate: it alone crosses a further link of this capacity. Its
+    /// most hops include this one.
+    void add_bound(double rate) {
+        hops_[hops_end_++] = static_cast<Index>(links_.size());
+        links_.push_back({.left = rate, .unfixed = 1, .only = static_cast<Index>(flows() - 1)});
+    }
+    /// Returns where to write the flows of a link, as many as it has.
+    Index* list_flows(Index link) {
+        LinkLoad& load = links_[link];
+        load.first = flows_end_;
+        flows_end_ = load.end = load.first + load.unfixed;
+        if (flows_.size() < flows_end_) flows_.resize(2 * flows_end_);
+        return flows_.data() + load.first;
+    }
+    [[nodiscard]] double capacity(Index link) const { return links_[link].left; }
+    [[nodiscard]] std::size_t flows() const { return first_hop_.size(); }
+    /// Returns one rate per flow, valid until the next problem.
+    std::span<const double> fill();
+
   private:
-    using Index = std::uint32_t;
+    static constexpr std::size_t few = 16;  // links among which a scan is faster than a heap
+    static constexpr Index none = ~Index{0};
+
+    struct LinkLoad {
+        double left;        // capacity not yet given to flows
+        double share = 0;   // when it was last looked at: its key
+        Index unfixed = 0;  // its flows without a rate yet
+        Index first = 0;    // its flows are flows_[first .. end), or `only`
+        Index end = 0;
+        Index only = none;
+    };
     struct Entry {
         double share;  // at the time it was entered
         Index link;
     };
 
     static bool fills_earlier(const Entry& a, const Entry& b);
-    void index_flows_by_link(std::span<const Index> first_hop, std::span<const Index> hops);
+    [[nodiscard]] double share(Index link) const {
+        return links_[link].left / links_[link].unfixed;
+    }
+    void fill_by_scan();
+    void fill_by_heap();
+    void fix_flows(Index link, double share);
+    void fix(Index flow, double share);
     void make_heap();
     void sift_down(std::size_t hole, Entry entry);
     void drop_top();
 
-    // Scratch, kept between calls so that solving allocates nothing once warm.
-    std::vector<double> rate_;
-    std::vector<double> left_;       // [link]: capacity not yet given to flows
-    std::vector<Index> unfixed_;     // [link]: its flows without a rate yet
-    std::vector<Index> first_flow_;  // flows of link l: flows_[first_flow_[l] .. first_flow_[l+1])
+    // The problem and scratch, kept between calls so that solving allocates nothing once warm.
+    std::vector<LinkLoad> links_;
+    std::vector<Index> first_hop_;  // [flow]; fill() adds the end of the last
+    std::vector<Index> hops_;
     std::vector<Index> flows_;
+    std::vector<double> rate_;
     std::vector<Entry> heap_;
+    Index hops_end_ = 0;   // how much of hops_ and flows_ is in use
+    Index flows_end_ = 0;
 };
 
 }  // namespace paceline

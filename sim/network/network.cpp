@@ -106,6 +106,8 @@ double Network::rate(MessageId message) const {
 
 Network::Index Network::add_flow() {
     flows_.emplace_back();
+    visits_.emplace_back();
+    paths_.emplace_back();
     free_flows_.reserve(flows_.capacity());
     return static_cast<Index>(flows_.size() - 1);
 }

@@ -68,6 +68,7 @@
 // Marchal, 2002). The tests compare it with SimGrid and with closed forms.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -211,7 +212,6 @@ class Network {
     struct alignas(64) Flow {
         Route route;
         double rate = 0;
-        Index mark = 0;        // last solve that visited it
         Index down_links = 0;  // of its route, if moves are counted; it moves if there are none
         double remaining = 0;  // bytes, at `since`
         Time since;            // while it prepares: when the overhead has been spent
@@ -229,19 +229,33 @@ class Network {
         Index generation = 0;
         boost::container::small_vector<Index, 4> places;  // its position in each link's list
     };
-    struct LinkState {
-        Bandwidth capacity;  // for payload
-        Bandwidth shared;    // of that, while the reverse link is busy
+    // Ordered so that a solve reads the first cache line of a link.
+    struct alignas(64) LinkState {
+        std::vector<Index> flows;
+        double rate = 0;         // `capacity` and `shared` in bytes per tick
+        double shared_rate = 0;
+        LinkId back = no_link;   // reverse link, if it matters
+        Index moving = 0;        // of the flows, those that move; if moves are counted
+        Index mark = 0;          // last solve that visited it
+        Index local = 0;         // its number in that solve
+        bool dirty = false;
+        bool unlimited = false;
+        Bandwidth capacity;      // for payload
+        Bandwidth shared;        // of that, while the reverse link is busy
         Duration latency{};
         double payload = 1;       // share of the bandwidth
         double duplex_share = 1;  // of the capacity, while the reverse link is busy
-        LinkId back = no_link;    // reverse link, if it matters
-        std::vector<Index> flows;
-        Index moving = 0;  // of the flows, those that move; if moves are counted
-        Index mark = 0;    // last solve that visited it
-        Index local = 0;   // its number in that solve
-        bool dirty = false;
-        bool unlimited = false;
+    };
+    // What a solve reads of flows, apart from them: otherwise a solve of thousands of flows would
+    // wait for memory. It reads a visit for each hop of a flow, and its path once.
+    struct Visit {
+        Index mark = 0;   // last solve that visited the flow
+        Index local = 0;  // its number in that solve
+    };
+    struct alignas(32) Path {
+        static constexpr std::size_t most = 7;
+        Index hops = 0;
+        std::array<LinkId, most> links{};  // unless there are more: then only the flow has them
     };
 
     // The life of a message: network.cpp.
@@ -276,9 +290,20 @@ class Network {
     static bool on_links(State state) {
         return state >= State::still && state <= State::rechecking;
     }
+    static double bytes_per_tick(Bandwidth rate) {
+        return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
+    }
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
     void enter_links(Index index);
+    void note_path(Index index);
+    [[nodiscard]] std::span<const LinkId> path_of(Index index) const {
+        const Path& path = paths_[index];
+        if (path.hops > Path::most)
+            return {flows_[index].route.data(), flows_[index].route.size()};
+        return {path.links.data(), path.hops};
+    }
+    [[nodiscard]] static bool is_shared(const LinkState& link) { return link.flows.size() > 1; }
     void leave_links(Index index);
     void count_down_link(Index index, bool down);
     void count_moving(const Flow& flow, bool moves);
@@ -286,10 +311,14 @@ class Network {
     void mark_changed(LinkState& link);
     void mark_reverse_changed(const LinkState& link);
     void request_rates();
-    [[nodiscard]] Bandwidth capacity_now(LinkId link) const {
-        const LinkState& state = links_[link];
-        return state.back == no_link || links_[state.back].moving == 0 ? state.capacity
-                                                                       : state.shared;
+    [[nodiscard]] bool is_shared_with_back(const LinkState& state) const {
+        return state.back != no_link && links_[state.back].moving > 0;
+    }
+    [[nodiscard]] Bandwidth capacity_now(const LinkState& state) const {
+        return is_shared_with_back(state) ? state.shared : state.capacity;
+    }
+    [[nodiscard]] double rate_now(const LinkState& state) const {
+        return is_shared_with_back(state) ? state.shared_rate : state.rate;
     }
     void set_rates(Index unused);
     LinkId start_alone(Index index);
@@ -334,14 +363,13 @@ class Network {
     bool prepares_ = false;         // there is an overhead or slow start
     bool rates_requested_ = false;  // set_rates is due at the end of this instant
 
-    // Solver scratch: one component, renumbered.
+    // Solver scratch: one component.
     MaxMin max_min_;
     Index mark_ = 0;
     std::vector<LinkId> component_links_;
     std::vector<Index> component_flows_;
-    std::vector<double> capacity_;
-    std::vector<Index> first_hop_;
-    std::vector<Index> hops_;
+    std::vector<Visit> visits_;  // [flow]
+    std::vector<Path> paths_;    // [flow]
 };
 
 }  // namespace paceline

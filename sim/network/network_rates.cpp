@@ -16,15 +16,13 @@ Bandwidth at_least_one_bit(Bandwidth share, Bandwidth whole) {
     return std::max(share, std::min(whole, Bandwidth{1}));
 }
 
-double bytes_per_tick(Bandwidth rate) {
-    return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
-}
-
 }  // namespace
 
 void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
     state.capacity = at_least_one_bit(state.payload * bandwidth, bandwidth);
     state.shared = at_least_one_bit(state.duplex_share * state.capacity, state.capacity);
+    state.rate = bytes_per_tick(state.capacity);
+    state.shared_rate = bytes_per_tick(state.shared);
 }
 
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
@@ -73,11 +71,19 @@ void Network::enter_links(Index index) {
         flow.places[hop] = static_cast<Index>(link.flows.size());
         link.flows.push_back(index);
     }
+    note_path(index);
     ++flowing_;
     if (!has_cables_) return;
     flow.down_links = static_cast<Index>(
         std::ranges::count_if(flow.route, [this](LinkId link) { return is_down(links_[link]); }));
     if (flow.down_links == 0) count_moving(flow, true);
+}
+
+void Network::note_path(Index index) {
+    const Route& route = flows_[index].route;
+    Path& path = paths_[index];
+    path.hops = static_cast<Index>(route.size());
+    if (path.hops <= Path::most) std::ranges::copy(route, path.links.begin());
 }
 
 // Takes a flow off its links. The last flow in each link's list moves into its position.
@@ -145,7 +151,7 @@ void Network::set_rates(Index /*unused*/) {
     for (const LinkId link : dirty_) {
         LinkState& state = links_[link];
         state.dirty = false;
-        if (!state.flows.empty() && flows_[state.flows.front()].mark != mark_)
+        if (!state.flows.empty() && visits_[state.flows.front()].mark != mark_)
             solve_component(link);
     }
     dirty_.clear();
@@ -159,7 +165,7 @@ LinkId Network::start_alone(Index index) {
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
     for (const LinkId link : flow.route) {
         if (links_[link].flows.size() != 1) return link;
-        slowest = std::min(slowest, capacity_now(link));
+        slowest = std::min(slowest, capacity_now(links_[link]));
     }
     if (slowest.bits_per_second == 0) {
         wait_for_links(index);
@@ -176,56 +182,62 @@ LinkId Network::start_alone(Index index) {
 
 void Network::solve_component(LinkId seed) {
     gather_component(seed);
-    const std::span<const double> rates = max_min_.solve(capacity_, first_hop_, hops_);
+    const std::span<const double> rates = max_min_.fill();
     for (std::size_t i = 0; i < component_flows_.size(); ++i)
         apply_rate(component_flows_[i], rates[i]);
 }
 
-// Collects the flows reachable from one link and the links they share, renumbered for the solver.
-// Links that carry only one flow connect nothing and only bound that flow, as loss does. The
-// smallest such bound stands for them all. It is left out if a shared link of the flow is no
-// larger, because that link then binds first.
+// Builds the solver's problem of the flows reachable from one link and the links they share. Links
+// that carry only one flow connect nothing and only bound that flow, as loss does. The smallest
+// such bound stands for them all. It is left out if a shared link of the flow is no larger, because
+// that link then binds first.
 void Network::gather_component(LinkId seed) {
     component_links_.clear();
     component_flows_.clear();
-    capacity_.clear();
-    first_hop_.assign(1, 0);
-    hops_.clear();
+    max_min_.clear();
+    Index unshared = 0;  // a seed that carries one flow
     visit_link(seed);
-    for (std::size_t next = 0; next < component_links_.size(); ++next)
-        for (const Index index : links_[component_links_[next]].flows)
-            if (flows_[index].mark != mark_) visit_flow(index);
+    for (std::size_t next = 0; next < component_links_.size(); ++next) {
+        const LinkState& link = links_[component_links_[next]];
+        Index* place = is_shared(link) ? max_min_.list_flows(link.local) : &unshared;
+        for (const Index index : link.flows) {
+            if (visits_[index].mark != mark_) visit_flow(index);
+            *place++ = visits_[index].local;
+        }
+    }
 }
 
 void Network::visit_link(LinkId link) {
-    links_[link].mark = mark_;
-    links_[link].local = static_cast<Index>(capacity_.size());
+    LinkState& state = links_[link];
+    const std::size_t flows = is_shared(state) ? state.flows.size() : 0;
+    state.mark = mark_;
+    state.local = max_min_.add_link(rate_now(state), static_cast<Index>(flows));
     component_links_.push_back(link);
-    capacity_.push_back(bytes_per_tick(capacity_now(link)));
 }
 
 void Network::visit_flow(Index index) {
-    Flow& flow = flows_[index];
-    flow.mark = mark_;
+    Visit& visit = visits_[index];
+    visit.mark = mark_;
+    visit.local = static_cast<Index>(max_min_.flows());
     component_flows_.push_back(index);
-    Bandwidth own = impairments_ ? impairments_->bound(index)
-                                 : Bandwidth{std::numeric_limits<std::int64_t>::max()};
-    double shared = std::numeric_limits<double>::infinity();
-    for (const LinkId link : flow.route) {
+    const std::span<const LinkId> route = path_of(index);
+    constexpr double unbounded = std::numeric_limits<double>::infinity();
+    double own = impairments_ ? bytes_per_tick(impairments_->bound(index)) : unbounded;
+    Index* const first = max_min_.add_flow(route.size() + 1);
+    Index* hop = first;
+    for (const LinkId link : route) {
         const LinkState& state = links_[link];
-        if (state.flows.size() == 1) {
-            own = std::min(own, capacity_now(link));
+        if (!is_shared(state)) {
+            own = std::min(own, rate_now(state));
             continue;
         }
         if (state.mark != mark_) visit_link(link);
-        shared = std::min(shared, capacity_[state.local]);
-        hops_.push_back(state.local);
+        *hop++ = state.local;
     }
-    if (const double bound = bytes_per_tick(own); bound < shared) {
-        hops_.push_back(static_cast<Index>(capacity_.size()));
-        capacity_.push_back(bound);
-    }
-    first_hop_.push_back(static_cast<Index>(hops_.size()));
+    max_min_.end_flow(hop);
+    if (own == unbounded) return;
+    const auto is_no_larger = [&](Index link) { return max_min_.capacity(link) <= own; };
+    if (std::none_of(first, hop, is_no_larger)) max_min_.add_bound(own);
 }
 
 // Accounts for what has flowed at the old rate and schedules the drain at the new one.
