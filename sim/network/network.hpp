@@ -323,6 +323,7 @@ class Network {
     void set_rates(Index unused);
     LinkId start_alone(Index index);
     void solve_component(LinkId seed);
+    [[nodiscard]] double rate_alone(Index index) const;
     void gather_component(LinkId seed);
     void visit_link(LinkId link);
     void visit_flow(Index index);

@@ -181,10 +181,24 @@ LinkId Network::start_alone(Index index) {
 }
 
 void Network::solve_component(LinkId seed) {
+    if (links_[seed].flows.size() == 1)
+        if (const double rate = rate_alone(links_[seed].flows.front()); rate >= 0)
+            return apply_rate(links_[seed].flows.front(), rate);
     gather_component(seed);
     const std::span<const double> rates = max_min_.fill();
     for (std::size_t i = 0; i < component_flows_.size(); ++i)
         apply_rate(component_flows_[i], rates[i]);
+}
+
+// Returns the rate of a flow that shares no link: its bound. Returns -1 if it shares one.
+double Network::rate_alone(Index index) const {
+    double own = impairments_ ? bytes_per_tick(impairments_->bound(index))
+                              : std::numeric_limits<double>::infinity();
+    for (const LinkId link : path_of(index)) {
+        if (is_shared(links_[link])) return -1;
+        own = std::min(own, rate_now(links_[link]));
+    }
+    return own;
 }
 
 // Builds the solver's problem of the flows reachable from one link and the links they share. Links
@@ -197,17 +211,21 @@ void Network::gather_component(LinkId seed) {
     max_min_.clear();
     Index unshared = 0;  // a seed that carries one flow
     visit_link(seed);
+    constexpr std::size_t ahead = 8;  // flows whose paths are fetched meanwhile
     for (std::size_t next = 0; next < component_links_.size(); ++next) {
         const LinkState& link = links_[component_links_[next]];
+        const std::span<const Index> flows = link.flows;
         Index* place = is_shared(link) ? max_min_.list_flows(link.local) : &unshared;
-        for (const Index index : link.flows) {
+        for (std::size_t i = 0; i < flows.size(); ++i) {
+            if (i + ahead < flows.size()) __builtin_prefetch(&paths_[flows[i + ahead]]);
+            const Index index = flows[i];
             if (visits_[index].mark != mark_) visit_flow(index);
             *place++ = visits_[index].local;
         }
     }
 }
 
-void Network::visit_link(LinkId link) {
+[[gnu::noinline]] void Network::visit_link(LinkId link) {
     LinkState& state = links_[link];
     const std::size_t flows = is_shared(state) ? state.flows.size() : 0;
     state.mark = mark_;
@@ -216,22 +234,23 @@ void Network::visit_link(LinkId link) {
 }
 
 void Network::visit_flow(Index index) {
-    Visit& visit = visits_[index];
-    visit.mark = mark_;
-    visit.local = static_cast<Index>(max_min_.flows());
+    visits_[index] = {.mark = mark_, .local = static_cast<Index>(max_min_.flows())};
     component_flows_.push_back(index);
-    const std::span<const LinkId> route = path_of(index);
     constexpr double unbounded = std::numeric_limits<double>::infinity();
     double own = impairments_ ? bytes_per_tick(impairments_->bound(index)) : unbounded;
-    Index* const first = max_min_.add_flow(route.size() + 1);
+    const std::span<const LinkId> path = path_of(index);
+    const LinkState* const links = links_.data();
+    const Index mark = mark_;
+    Index* const first = max_min_.add_flow(path.size() + 1);
     Index* hop = first;
-    for (const LinkId link : route) {
-        const LinkState& state = links_[link];
+    for (const LinkId link : path) {
+        const LinkState& state = links[link];
         if (!is_shared(state)) {
             own = std::min(own, rate_now(state));
             continue;
         }
-        if (state.mark != mark_) visit_link(link);
+        if (state.mark != mark) [[unlikely]]
+            visit_link(link);
         *hop++ = state.local;
     }
     max_min_.end_flow(hop);
