@@ -11,64 +11,68 @@ constexpr double unset = -1;
 
 }  // namespace
 
-void MaxMin::clear() {
-    links_.clear();
-    first_hop_.clear();
-    hops_end_ = 0;
-    flows_end_ = 0;
+void MaxMin::clear(std::size_t most_links, std::size_t most_flows, std::size_t most_hops) {
+    if (links_.size() < most_links) links_.resize(most_links);
+    if (first_hop_.size() < most_flows + 1) first_hop_.resize(most_flows + 1);
+    if (rate_.size() < most_flows) rate_.resize(most_flows);
+    if (hops_.size() < most_hops) hops_.resize(most_hops);
+    if (listed_.size() < most_hops) listed_.resize(most_hops);
+    links_end_ = flows_end_ = hops_end_ = listed_end_ = 0;
 }
 
 std::span<const double> MaxMin::solve(std::span<const double> capacity,
                                       std::span<const std::uint32_t> first_hop,
                                       std::span<const std::uint32_t> hops) {
-    clear();
+    clear(capacity.size(), first_hop.size() - 1, hops.size());
     for (const double one : capacity) add_link(one, 0);
     for (const Index link : hops) ++links_[link].unfixed;
-    for (Index link = 0; link < links_.size(); ++link) {
+    for (Index link = 0; link < links_end_; ++link) {
         list_flows(link);
         links_[link].end = links_[link].first;
     }
     for (Index flow = 0; flow + 1 < first_hop.size(); ++flow) {
         const std::span<const Index> route =
             hops.subspan(first_hop[flow], first_hop[flow + 1] - first_hop[flow]);
-        end_flow(std::ranges::copy(route, add_flow(route.size())).out);
-        for (const Index link : route) flows_[links_[link].end++] = flow;
+        end_flow(std::ranges::copy(route, add_flow()).out);
+        for (const Index link : route) listed_[links_[link].end++] = flow;
     }
     return fill();
 }
 
 std::span<const double> MaxMin::fill() {
-    rate_.assign(flows(), unset);
-    first_hop_.push_back(hops_end_);
-    if (links_.size() <= few)
+    std::fill_n(rate_.begin(), flows_end_, unset);
+    first_hop_[flows_end_] = hops_end_;
+    if (links_end_ <= few)
         fill_by_scan();
     else
         fill_by_heap();
-    return rate_;
+    return {rate_.data(), flows_end_};
 }
 
-// A link without unfixed flows has the key `never`.
+// A link without unfixed flows has the share `never`.
 void MaxMin::fill_by_scan() {
     constexpr double never = std::numeric_limits<double>::infinity();
-    for (Index link = 0; link < links_.size(); ++link)
-        links_[link].share = links_[link].unfixed > 0 ? share(link) : never;
-    for (std::size_t unfixed = rate_.size(); unfixed > 0;) {
+    const Index links = links_end_;
+    for (Index link = 0; link < links; ++link)
+        shares_[link] = links_[link].unfixed > 0 ? share(link) : never;
+    for (Index unfixed = flows_end_; unfixed > 0;) {
         Index earliest = 0;
-        for (Index link = 1; link < links_.size(); ++link)
-            earliest = links_[link].share < links_[earliest].share ? link : earliest;
-        LinkLoad& load = links_[earliest];
-        if (load.unfixed == 0) {
-            load.share = never;
-            continue;
+        double smallest = shares_[0];
+        for (Index link = 1; link < links; ++link) {
+            const bool smaller = shares_[link] < smallest;
+            earliest = smaller ? link : earliest;
+            smallest = smaller ? shares_[link] : smallest;
         }
+        const Index left = links_[earliest].unfixed;
+        shares_[earliest] = never;
+        if (left == 0) continue;
         const double now = share(earliest);
-        if (now > load.share) {  // flows have been fixed since: the entry was stale
-            load.share = now;
+        if (now > smallest) {  // flows have been fixed since: the entry was stale
+            shares_[earliest] = now;
             continue;
         }
-        unfixed -= load.unfixed;
+        unfixed -= left;
         fix_flows(earliest, now);
-        load.share = never;
     }
 }
 
@@ -93,7 +97,7 @@ void MaxMin::fix_flows(Index link, double share) {
     if (load.only != none) return fix(load.only, share);
     const Index end = load.end;
     for (Index i = load.first; i < end; ++i)
-        if (rate_[flows_[i]] == unset) fix(flows_[i], share);
+        if (rate_[listed_[i]] == unset) fix(listed_[i], share);
 }
 
 inline void MaxMin::fix(Index flow, double share) {
@@ -112,7 +116,7 @@ bool MaxMin::fills_earlier(const Entry& a, const Entry& b) {
 
 void MaxMin::make_heap() {
     heap_.clear();
-    for (Index link = 0; link < links_.size(); ++link)
+    for (Index link = 0; link < links_end_; ++link)
         if (links_[link].unfixed > 0) heap_.push_back({share(link), link});
     for (std::size_t hole = heap_.size() / 2; hole-- > 0;) sift_down(hole, heap_[hole]);
 }

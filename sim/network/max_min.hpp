@@ -19,13 +19,14 @@
 // A problem is a call of solve(), or is built in place while the caller walks over its own links and
 // flows, without a second pass over the routes:
 //
-//     clear();
+//     clear(most links, flows and hops, a bound of each flow included)
 //     for each link, before the first flow over it:   add_link(capacity, its number of flows)
-//     for each flow:    hop = add_flow(most hops); *hop++ = link...; end_flow(hop), perhaps add_bound(rate)
+//     for each flow:    hop = add_flow(); *hop++ = link...; end_flow(hop); perhaps add_bound(rate)
 //     for each link:    place = list_flows(link); *place++ = flow... for each flow over it
 //     fill();
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,37 +45,34 @@ class MaxMin {
                                   std::span<const std::uint32_t> first_hop,
                                   std::span<const std::uint32_t> hops);
 
-    /// Begins a problem without links and flows.
-    void clear();
+    /// Begins a problem without links and flows. It will have at most so many.
+    void clear(std::size_t most_links, std::size_t most_flows, std::size_t most_hops);
     /// Returns the number of the link; links and bounds are counted from 0.
     Index add_link(double capacity, Index flows) {
-        links_.push_back({.left = capacity, .unfixed = flows});
-        return static_cast<Index>(links_.size() - 1);
+        links_[links_end_] = {.left = capacity, .unfixed = flows};
+        return links_end_++;
     }
-    /// Returns where to write the links of the next flow, at most so many. Flows are counted from 0.
-    Index* add_flow(std::size_t most_hops) {
-        if (hops_.size() < hops_end_ + most_hops) hops_.resize(2 * (hops_end_ + most_hops));
-        first_hop_.push_back(hops_end_);
+    /// Returns where to write the links of the next flow. Flows are counted from 0.
+    Index* add_flow() {
+        first_hop_[flows_end_++] = hops_end_;
         return hops_.data() + hops_end_;
     }
     /// `hop` is where the next link would have been written.
     void end_flow(const Index* hop) { hops_end_ = static_cast<Index>(hop - hops_.data()); }
-    /// The newest flow has at most this rate: it alone crosses a further link of this capacity. Its
-    /// most hops include this one.
+    /// The newest flow has at most this rate: it alone crosses a further link of this capacity.
     void add_bound(double rate) {
-        hops_[hops_end_++] = static_cast<Index>(links_.size());
-        links_.push_back({.left = rate, .unfixed = 1, .only = static_cast<Index>(flows() - 1)});
+        hops_[hops_end_++] = links_end_;
+        links_[links_end_++] = {.left = rate, .unfixed = 1, .only = flows_end_ - 1};
     }
     /// Returns where to write the flows of a link, as many as it has.
     Index* list_flows(Index link) {
         LinkLoad& load = links_[link];
-        load.first = flows_end_;
-        flows_end_ = load.end = load.first + load.unfixed;
-        if (flows_.size() < flows_end_) flows_.resize(2 * flows_end_);
-        return flows_.data() + load.first;
+        load.first = listed_end_;
+        load.end = listed_end_ += load.unfixed;
+        return listed_.data() + load.first;
     }
     [[nodiscard]] double capacity(Index link) const { return links_[link].left; }
-    [[nodiscard]] std::size_t flows() const { return first_hop_.size(); }
+    [[nodiscard]] Index flows() const { return flows_end_; }
     /// Returns one rate per flow, valid until the next problem.
     std::span<const double> fill();
 
@@ -83,10 +81,9 @@ class MaxMin {
     static constexpr Index none = ~Index{0};
 
     struct LinkLoad {
-        double left;        // capacity not yet given to flows
-        double share = 0;   // when it was last looked at: its key
+        double left = 0;    // capacity not yet given to flows
         Index unfixed = 0;  // its flows without a rate yet
-        Index first = 0;    // its flows are flows_[first .. end), or `only`
+        Index first = 0;    // its flows are listed_[first .. end), or `only`
         Index end = 0;
         Index only = none;
     };
@@ -107,15 +104,18 @@ class MaxMin {
     void sift_down(std::size_t hole, Entry entry);
     void drop_top();
 
-    // The problem and scratch, kept between calls so that solving allocates nothing once warm.
+    // The problem and scratch. They only grow, so that solving allocates nothing once warm.
     std::vector<LinkLoad> links_;
     std::vector<Index> first_hop_;  // [flow]; fill() adds the end of the last
     std::vector<Index> hops_;
-    std::vector<Index> flows_;
+    std::vector<Index> listed_;
     std::vector<double> rate_;
+    std::array<double, few> shares_{};  // [link], for a scan
     std::vector<Entry> heap_;
-    Index hops_end_ = 0;   // how much of hops_ and flows_ is in use
+    Index links_end_ = 0;  // how much is in use
     Index flows_end_ = 0;
+    Index hops_end_ = 0;
+    Index listed_end_ = 0;
 };
 
 }  // namespace paceline

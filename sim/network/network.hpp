@@ -357,6 +357,7 @@ class Network {
     std::unique_ptr<Impairments> impairments_;  // null: links are ideal
     std::vector<Time> announced_;  // [link]: time of its next change; empty: none announced
     std::size_t flowing_ = 0;
+    std::size_t flowing_hops_ = 0;  // of their routes
     std::uint64_t delivered_ = 0;
     const NetworkObserver* observer_ = nullptr;
     bool has_unlimited_ = false;    // any link is unlimited

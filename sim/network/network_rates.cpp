@@ -73,6 +73,7 @@ void Network::enter_links(Index index) {
     }
     note_path(index);
     ++flowing_;
+    flowing_hops_ += flow.route.size();
     if (!has_cables_) return;
     flow.down_links = static_cast<Index>(
         std::ranges::count_if(flow.route, [this](LinkId link) { return is_down(links_[link]); }));
@@ -104,6 +105,7 @@ void Network::leave_links(Index index) {
         other.places[static_cast<std::size_t>(at)] = place;
     }
     --flowing_;
+    flowing_hops_ -= flow.route.size();
 }
 
 // A link of a flow's route has gone down or come up.
@@ -186,7 +188,7 @@ void Network::solve_component(LinkId seed) {
             return apply_rate(links_[seed].flows.front(), rate);
     gather_component(seed);
     const std::span<const double> rates = max_min_.fill();
-    for (std::size_t i = 0; i < component_flows_.size(); ++i)
+    for (std::size_t i = 0; i < rates.size(); ++i)
         apply_rate(component_flows_[i], rates[i]);
 }
 
@@ -207,17 +209,18 @@ double Network::rate_alone(Index index) const {
 // that link then binds first.
 void Network::gather_component(LinkId seed) {
     component_links_.clear();
-    component_flows_.clear();
-    max_min_.clear();
+    component_flows_.resize(std::max(component_flows_.size(), flowing_));
+    max_min_.clear(links_.size() + flowing_, flowing_, flowing_hops_ + flowing_);
     Index unshared = 0;  // a seed that carries one flow
     visit_link(seed);
     constexpr std::size_t ahead = 8;  // flows whose paths are fetched meanwhile
     for (std::size_t next = 0; next < component_links_.size(); ++next) {
         const LinkState& link = links_[component_links_[next]];
         const std::span<const Index> flows = link.flows;
+        const bool large = flows.size() > 4 * ahead;
         Index* place = is_shared(link) ? max_min_.list_flows(link.local) : &unshared;
         for (std::size_t i = 0; i < flows.size(); ++i) {
-            if (i + ahead < flows.size()) __builtin_prefetch(&paths_[flows[i + ahead]]);
+            if (large && i + ahead < flows.size()) __builtin_prefetch(&paths_[flows[i + ahead]]);
             const Index index = flows[i];
             if (visits_[index].mark != mark_) visit_flow(index);
             *place++ = visits_[index].local;
@@ -225,7 +228,7 @@ void Network::gather_component(LinkId seed) {
     }
 }
 
-[[gnu::noinline]] void Network::visit_link(LinkId link) {
+void Network::visit_link(LinkId link) {
     LinkState& state = links_[link];
     const std::size_t flows = is_shared(state) ? state.flows.size() : 0;
     state.mark = mark_;
@@ -234,14 +237,15 @@ void Network::gather_component(LinkId seed) {
 }
 
 void Network::visit_flow(Index index) {
-    visits_[index] = {.mark = mark_, .local = static_cast<Index>(max_min_.flows())};
-    component_flows_.push_back(index);
+    const Index local = max_min_.flows();
+    visits_[index] = {.mark = mark_, .local = local};
+    component_flows_[local] = index;
     constexpr double unbounded = std::numeric_limits<double>::infinity();
     double own = impairments_ ? bytes_per_tick(impairments_->bound(index)) : unbounded;
     const std::span<const LinkId> path = path_of(index);
     const LinkState* const links = links_.data();
     const Index mark = mark_;
-    Index* const first = max_min_.add_flow(path.size() + 1);
+    Index* const first = max_min_.add_flow();
     Index* hop = first;
     for (const LinkId link : path) {
         const LinkState& state = links[link];
