@@ -1,6 +1,8 @@
 #include "sim/network/max_min.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 namespace paceline {
@@ -76,19 +78,23 @@ void MaxMin::fill_by_scan() {
     }
 }
 
+// Links that have lost all their flows may still be in the heap when the last flow is fixed.
 void MaxMin::fill_by_heap() {
     make_heap();
-    while (!heap_.empty()) {
+    for (Index unfixed = flows_end_; unfixed > 0;) {
         const auto [pushed_share, link] = heap_.front();
-        if (links_[link].unfixed == 0) {
+        const Index left = links_[link].unfixed;
+        if (left == 0) {
             drop_top();
             continue;
         }
         const double now = share(link);
-        if (now > pushed_share)  // flows have been fixed since: the entry was stale
+        if (now > pushed_share) {  // flows have been fixed since: the entry was stale
             sift_down(0, {now, link});
-        else
-            fix_flows(link, now);
+            continue;
+        }
+        unfixed -= left;
+        fix_flows(link, now);
     }
 }
 
@@ -110,25 +116,37 @@ inline void MaxMin::fix(Index flow, double share) {
     }
 }
 
+// Compares (share, link) as a single number of 128 bits: which of two shares is smaller is
+// unpredictable, and this comparison has no branch. Doubles that are not negative are ordered like
+// their bits.
 bool MaxMin::fills_earlier(const Entry& a, const Entry& b) {
-    return a.share < b.share || (a.share == b.share && a.link < b.link);
+    __extension__ using Wide = unsigned __int128;
+    const auto key = [](const Entry& entry) {
+        return (Wide{std::bit_cast<std::uint64_t>(entry.share)} << 64U) | Wide{entry.link};
+    };
+    return key(a) < key(b);
 }
 
 void MaxMin::make_heap() {
     heap_.clear();
     for (Index link = 0; link < links_end_; ++link)
         if (links_[link].unfixed > 0) heap_.push_back({share(link), link});
-    for (std::size_t hole = heap_.size() / 2; hole-- > 0;) sift_down(hole, heap_[hole]);
+    for (std::size_t hole = heap_.size() / 4 + 1; hole-- > 0;)
+        if (hole < heap_.size()) sift_down(hole, heap_[hole]);
 }
 
-// Places the entry in the hole or below it, where it is in order.
+// Places the entry in the hole or below it, where it is in order. Four children share a cache line.
 void MaxMin::sift_down(std::size_t hole, Entry entry) {
     const std::size_t size = heap_.size();
-    for (std::size_t child = 2 * hole + 1; child < size; child = 2 * hole + 1) {
-        if (child + 1 < size && fills_earlier(heap_[child + 1], heap_[child])) ++child;
-        if (!fills_earlier(heap_[child], entry)) break;
-        heap_[hole] = heap_[child];
-        hole = child;
+    while (4 * hole + 1 < size) {
+        const std::size_t first = 4 * hole + 1;
+        const std::size_t end = std::min(first + 4, size);
+        std::size_t best = first;
+        for (std::size_t child = first + 1; child < end; ++child)
+            best = fills_earlier(heap_[child], heap_[best]) ? child : best;
+        if (!fills_earlier(heap_[best], entry)) break;
+        heap_[hole] = heap_[best];
+        hole = best;
     }
     heap_[hole] = entry;
 }
