@@ -39,11 +39,9 @@ struct NeighborJob {
 inline Fabric neighbor_fabric(std::string_view name, int hosts, const Link& link) {
     if (name == "star") return make_star(hosts, link, link);
     const Link between_switches{.bandwidth = link.bandwidth};
-    return make_fat_tree({.hosts = hosts,
-                          .k = fat_tree_ports_for(hosts),
-                          .link = link,
-                          .uplink = between_switches},
-                         1);
+    return make_fat_tree(
+        {.hosts = hosts, .k = fat_tree_ports_for(hosts), .link = link, .uplink = between_switches},
+        1);
 }
 
 inline Mixing neighbor_graph(std::string_view name, int hosts) {

@@ -38,7 +38,8 @@ class AllToAll {
     explicit AllToAll(const paceline::AllToAllJob& job)
         : hosts_(static_cast<std::size_t>(job.hosts)),
           block_(static_cast<std::uint64_t>(job.block.count)) {
-        const std::vector<s4u::Host*> hosts = build_simgrid(make_fabric(job), all_others(job.hosts));
+        const std::vector<s4u::Host*> hosts =
+            build_simgrid(make_fabric(job), all_others(job.hosts));
         for (std::size_t to = 0; to < hosts_; ++to)
             for (std::size_t from = 0; from < hosts_; ++from)
                 mailboxes_.push_back(

@@ -35,8 +35,7 @@ class NeighborExchange {
                 out.push_back(s4u::Mailbox::by_name(std::to_string(to) + "<" + self));
             for (const int from : job.from[rank])
                 in.push_back(s4u::Mailbox::by_name(self + "<" + std::to_string(from)));
-            s4u::Actor::create("rank_" + self, hosts[rank],
-                               [this, out, in] { run_rank(out, in); });
+            s4u::Actor::create("rank_" + self, hosts[rank], [this, out, in] { run_rank(out, in); });
         }
     }
 

@@ -68,7 +68,6 @@
 // Marchal, 2002). The tests compare it with SimGrid and with closed forms.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -80,6 +79,7 @@
 #include "sim/engine/units.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/flow_limits.hpp"
+#include "sim/network/flow_paths.hpp"
 #include "sim/network/impairments.hpp"
 #include "sim/network/lanes.hpp"
 #include "sim/network/machine_traffic.hpp"
@@ -232,30 +232,19 @@ class Network {
     // Ordered so that a solve reads the first cache line of a link.
     struct alignas(64) LinkState {
         std::vector<Index> flows;
-        double rate = 0;         // `capacity` and `shared` in bytes per tick
+        double rate = 0;  // `capacity` and `shared` in bytes per tick
         double shared_rate = 0;
-        LinkId back = no_link;   // reverse link, if it matters
-        Index moving = 0;        // of the flows, those that move; if moves are counted
-        Index mark = 0;          // last solve that visited it
-        Index local = 0;         // its number in that solve
+        LinkId back = no_link;  // reverse link, if it matters
+        Index moving = 0;       // of the flows, those that move; if moves are counted
+        Index mark = 0;         // last solve that visited it
+        Index local = 0;        // its number in that solve
         bool dirty = false;
         bool unlimited = false;
-        Bandwidth capacity;      // for payload
-        Bandwidth shared;        // of that, while the reverse link is busy
+        Bandwidth capacity;  // for payload
+        Bandwidth shared;    // of that, while the reverse link is busy
         Duration latency{};
         double payload = 1;       // share of the bandwidth
         double duplex_share = 1;  // of the capacity, while the reverse link is busy
-    };
-    // What a solve reads of flows, apart from them: otherwise a solve of thousands of flows would
-    // wait for memory. It reads a visit for each hop of a flow, and its path once.
-    struct Visit {
-        Index mark = 0;   // last solve that visited the flow
-        Index local = 0;  // its number in that solve
-    };
-    struct alignas(32) Path {
-        static constexpr std::size_t most = 7;
-        Index hops = 0;
-        std::array<LinkId, most> links{};  // unless there are more: then only the flow has them
     };
 
     // The life of a message: network.cpp.
@@ -295,15 +284,8 @@ class Network {
     }
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
-    void enter_links(Index index);
-    void note_path(Index index);
-    [[nodiscard]] std::span<const LinkId> path_of(Index index) const {
-        const Path& path = paths_[index];
-        if (path.hops > Path::most)
-            return {flows_[index].route.data(), flows_[index].route.size()};
-        return {path.links.data(), path.hops};
-    }
     [[nodiscard]] static bool is_shared(const LinkState& link) { return link.flows.size() > 1; }
+    void enter_links(Index index);
     void leave_links(Index index);
     void count_down_link(Index index, bool down);
     void count_moving(const Flow& flow, bool moves);
@@ -370,8 +352,7 @@ class Network {
     Index mark_ = 0;
     std::vector<LinkId> component_links_;
     std::vector<Index> component_flows_;
-    std::vector<Visit> visits_;  // [flow]
-    std::vector<Path> paths_;    // [flow]
+    FlowPaths paths_;
 };
 
 }  // namespace paceline

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "sim/engine/check.hpp"
@@ -71,20 +72,13 @@ void Network::enter_links(Index index) {
         flow.places[hop] = static_cast<Index>(link.flows.size());
         link.flows.push_back(index);
     }
-    note_path(index);
+    paths_.note(index, flow.route);
     ++flowing_;
     flowing_hops_ += flow.route.size();
     if (!has_cables_) return;
     flow.down_links = static_cast<Index>(
         std::ranges::count_if(flow.route, [this](LinkId link) { return is_down(links_[link]); }));
     if (flow.down_links == 0) count_moving(flow, true);
-}
-
-void Network::note_path(Index index) {
-    const Route& route = flows_[index].route;
-    Path& path = paths_[index];
-    path.hops = static_cast<Index>(route.size());
-    if (path.hops <= Path::most) std::ranges::copy(route, path.links.begin());
 }
 
 // Takes a flow off its links. The last flow in each link's list moves into its position.
@@ -153,7 +147,7 @@ void Network::set_rates(Index /*unused*/) {
     for (const LinkId link : dirty_) {
         LinkState& state = links_[link];
         state.dirty = false;
-        if (!state.flows.empty() && visits_[state.flows.front()].mark != mark_)
+        if (!state.flows.empty() && paths_.visit(state.flows.front()).mark != mark_)
             solve_component(link);
     }
     dirty_.clear();
@@ -183,20 +177,21 @@ LinkId Network::start_alone(Index index) {
 }
 
 void Network::solve_component(LinkId seed) {
-    if (links_[seed].flows.size() == 1)
-        if (const double rate = rate_alone(links_[seed].flows.front()); rate >= 0)
-            return apply_rate(links_[seed].flows.front(), rate);
+    const Index first = links_[seed].flows.front();
+    if (const double rate = rate_alone(first); rate >= 0) {
+        paths_.visit(first).mark = mark_;
+        return apply_rate(first, rate);
+    }
     gather_component(seed);
     const std::span<const double> rates = max_min_.fill();
-    for (std::size_t i = 0; i < rates.size(); ++i)
-        apply_rate(component_flows_[i], rates[i]);
+    for (std::size_t i = 0; i < rates.size(); ++i) apply_rate(component_flows_[i], rates[i]);
 }
 
 // Returns the rate of a flow that shares no link: its bound. Returns -1 if it shares one.
 double Network::rate_alone(Index index) const {
     double own = impairments_ ? bytes_per_tick(impairments_->bound(index))
                               : std::numeric_limits<double>::infinity();
-    for (const LinkId link : path_of(index)) {
+    for (const LinkId link : paths_.links(index, flows_[index].route)) {
         if (is_shared(links_[link])) return -1;
         own = std::min(own, rate_now(links_[link]));
     }
@@ -220,10 +215,10 @@ void Network::gather_component(LinkId seed) {
         const bool large = flows.size() > 4 * ahead;
         Index* place = is_shared(link) ? max_min_.list_flows(link.local) : &unshared;
         for (std::size_t i = 0; i < flows.size(); ++i) {
-            if (large && i + ahead < flows.size()) __builtin_prefetch(&paths_[flows[i + ahead]]);
+            if (large && i + ahead < flows.size()) paths_.prefetch(flows[i + ahead]);
             const Index index = flows[i];
-            if (visits_[index].mark != mark_) visit_flow(index);
-            *place++ = visits_[index].local;
+            if (paths_.visit(index).mark != mark_) visit_flow(index);
+            *place++ = paths_.visit(index).local;
         }
     }
 }
@@ -238,11 +233,11 @@ void Network::visit_link(LinkId link) {
 
 void Network::visit_flow(Index index) {
     const Index local = max_min_.flows();
-    visits_[index] = {.mark = mark_, .local = local};
+    paths_.visit(index) = {.mark = mark_, .local = local};
     component_flows_[local] = index;
     constexpr double unbounded = std::numeric_limits<double>::infinity();
     double own = impairments_ ? bytes_per_tick(impairments_->bound(index)) : unbounded;
-    const std::span<const LinkId> path = path_of(index);
+    const std::span<const LinkId> path = paths_.links(index, flows_[index].route);
     const LinkState* const links = links_.data();
     const Index mark = mark_;
     Index* const first = max_min_.add_flow();
