@@ -207,8 +207,8 @@ class Network {
         lost,       // its sender's host has left
     };
 
-    // Ordered so that a solve reads the first cache line of a flow, and the second of one whose
-    // rate changes.
+    // What a solve reads stands in FlowPaths. Ordered so that a change of its rate reads the first
+    // two cache lines of a flow.
     struct alignas(64) Flow {
         Route route;
         double rate = 0;
