@@ -119,6 +119,7 @@ double Network::rate(MessageId message) const {
 
 Network::Index Network::add_flow() {
     flows_.emplace_back();
+    paths_.add_flow();
     free_flows_.reserve(flows_.capacity());
     return static_cast<Index>(flows_.size() - 1);
 }

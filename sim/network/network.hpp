@@ -80,6 +80,7 @@
 #include "sim/network/ahead.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/flow_limits.hpp"
+#include "sim/network/flow_paths.hpp"
 #include "sim/network/impairments.hpp"
 #include "sim/network/lanes.hpp"
 #include "sim/network/machine_traffic.hpp"
@@ -219,12 +220,11 @@ class Network {
         lost,       // its sender's host has left
     };
 
-    // Ordered so that a solve reads the first cache line of a flow, and the second of one whose
-    // rate changes.
+    // What a solve reads stands in FlowPaths. Ordered so that a change of its rate reads the first
+    // two cache lines of a flow.
     struct alignas(64) Flow {
         Route route;
         double rate = 0;
-        Index mark = 0;        // last solve that visited it
         Index down_links = 0;  // of its route, if moves are counted; it moves if there are none
         double remaining = 0;  // bytes, at `since`
         Time since;            // while it prepares: when the overhead has been spent
@@ -242,19 +242,22 @@ class Network {
         Index generation = 0;
         boost::container::small_vector<Index, 4> places;  // its position in each link's list
     };
-    struct LinkState {
+    // Ordered so that a solve reads the first cache line of a link.
+    struct alignas(64) LinkState {
+        std::vector<Index> flows;
+        double rate = 0;  // `capacity` and `shared` in bytes per tick
+        double shared_rate = 0;
+        LinkId back = no_link;  // reverse link, if it matters
+        Index moving = 0;       // of the flows, those that move; if moves are counted
+        Index mark = 0;         // last solve that visited it
+        Index local = 0;        // its number in that solve
+        bool dirty = false;
+        bool unlimited = false;
         Bandwidth capacity;  // for payload
         Bandwidth shared;    // of that, while the reverse link is busy
         Duration latency{};
         double payload = 1;       // share of the bandwidth
         double duplex_share = 1;  // of the capacity, while the reverse link is busy
-        LinkId back = no_link;    // reverse link, if it matters
-        std::vector<Index> flows;
-        Index moving = 0;  // of the flows, those that move; if moves are counted
-        Index mark = 0;    // last solve that visited it
-        Index local = 0;   // its number in that solve
-        bool dirty = false;
-        bool unlimited = false;
     };
 
     // The life of a message: network.cpp.
@@ -300,6 +303,7 @@ class Network {
     void touch_route(const Flow& flow);
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
+    [[nodiscard]] static bool is_shared(const LinkState& link) { return link.flows.size() > 1; }
     void enter_links(Index index);
     void leave_links(Index index);
     void count_down_link(Index index, bool down);
@@ -308,14 +312,19 @@ class Network {
     void mark_changed(LinkState& link);
     void mark_reverse_changed(const LinkState& link);
     void request_rates();
-    [[nodiscard]] Bandwidth capacity_now(LinkId link) const {
-        const LinkState& state = links_[link];
-        return state.back == no_link || links_[state.back].moving == 0 ? state.capacity
-                                                                       : state.shared;
+    [[nodiscard]] bool is_shared_with_back(const LinkState& state) const {
+        return state.back != no_link && links_[state.back].moving > 0;
+    }
+    [[nodiscard]] Bandwidth capacity_now(const LinkState& state) const {
+        return is_shared_with_back(state) ? state.shared : state.capacity;
+    }
+    [[nodiscard]] double rate_now(const LinkState& state) const {
+        return is_shared_with_back(state) ? state.shared_rate : state.rate;
     }
     void set_rates(Index unused);
     LinkId start_alone(Index index);
     void solve_component(LinkId seed);
+    [[nodiscard]] double rate_alone(Index index) const;
     void gather_component(LinkId seed);
     void visit_link(LinkId link);
     void visit_flow(Index index);
@@ -349,6 +358,7 @@ class Network {
     std::unique_ptr<Impairments> impairments_;  // null: links are ideal
     std::vector<Time> announced_;  // [link]: time of its next change; empty: none announced
     std::size_t flowing_ = 0;
+    std::size_t flowing_hops_ = 0;  // of their routes
     std::uint64_t delivered_ = 0;
     const NetworkObserver* observer_ = nullptr;
     Ahead ahead_;
@@ -358,14 +368,12 @@ class Network {
     bool prepares_ = false;         // there is an overhead or slow start
     bool rates_requested_ = false;  // set_rates is due at the end of this instant
 
-    // Solver scratch: one component, renumbered.
+    // Solver scratch: one component.
     MaxMin max_min_;
     Index mark_ = 0;
     std::vector<LinkId> component_links_;
     std::vector<Index> component_flows_;
-    std::vector<double> capacity_;
-    std::vector<Index> first_hop_;
-    std::vector<Index> hops_;
+    FlowPaths paths_;
 };
 
 }  // namespace paceline
