@@ -277,8 +277,8 @@ Setting read_setting(const std::string& text) {
     const std::string value = text.substr(equals + 1);
     setting.value = std::make_shared<const Json>(
         Json::accept(value) ? parse_json(value, std::string(command_line)) : Json(value));
-    const std::string problem = path_problem(scenario_schema(), setting.path);
-    if (!problem.empty()) refuse_sweep(command_line, "--set " + setting.path, problem);
+    if (Fault fault = path_fault(scenario_schema(), setting.path); !fault.problem.empty())
+        refuse_sweep(command_line, "--set " + setting.path, std::move(fault));
     return setting;
 }
 

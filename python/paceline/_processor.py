@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 
-NEEDED = {"avx2", "fma", "bmi1", "bmi2", "movbe", "f16c", "abm"}  # x86-64-v3, as Linux names it
+NEEDED = {"avx2", "fma", "bmi1", "bmi2", "movbe", "f16c"}  # of x86-64-v3, as Linux names them; LZCNT is not always told
 
 
 def missing(cpuinfo: str) -> set[str]:
