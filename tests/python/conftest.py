@@ -27,8 +27,8 @@ def training(**changes):
         "title": "Four nodes learn",
         "cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "50us"}}},
         "workload": {
-            "model": {"kind": "softmax"},
-            "data": {"kind": "gaussian-mixture", "classes": 3, "features": 4, "train": 120, "test": 30},
+            "model": {"kind": "softmax-regression"},
+            "data": {"kind": "gaussian-mixture", "classes": 3, "dimension": 4, "train": 120, "test": 30},
             "batch": 8,
             "step_time": "1ms",
         },
@@ -48,9 +48,9 @@ def endless(points=1):
 
 
 def ring_step_s(nodes=4, size=1e6, bandwidth=1e9, latency=50e-6, compute=10e-3):
-    """The closed form of a step of `ring`: computing, then 2(n-1) messages of a chunk each."""
+    """The closed form of a step of `ring`: computing, then 2(n-1) messages of a chunk each, over two links."""
     chunk = -(-size // nodes)
-    return compute + 2 * (nodes - 1) * (latency + 8 * chunk / bandwidth)
+    return compute + 2 * (nodes - 1) * (2 * latency + 8 * chunk / bandwidth)
 
 
 @pytest.fixture

