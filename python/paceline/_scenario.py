@@ -178,7 +178,7 @@ def _rows(value: Any, columns: Sequence[str] | None, path: str, made: Input) -> 
                 raise _refuse(made, path, f"the DataFrame has no column \"{missing[0]}\"; it needs {', '.join(columns)}")
             value = value[list(columns)]
         value = value.to_numpy()
-    rows = value.tolist() if hasattr(value, "tolist") else [list(row) for row in value]
+    rows: list[list[float]] = value.tolist() if hasattr(value, "tolist") else [list(row) for row in value]
     width = len(columns) if columns is not None else len(rows[0]) if rows else 0
     for i, row in enumerate(rows):
         if len(row) != width:
@@ -279,7 +279,7 @@ def _images(x: Any, y: Any, given: dict[str, Any], path: str, made: Input) -> di
 
     def content(array: Any) -> bytes:
         sizes = b"".join(int(size).to_bytes(4, "big") for size in array.shape)
-        return bytes([0, 0, 8, array.ndim]) + sizes + array.astype("uint8").tobytes()
+        return bytes([0, 0, 8, array.ndim]) + sizes + bytes(array.astype("uint8").tobytes())
 
     parts = {"train_images": x, "train_labels": y, "test_images": x_test, "test_labels": y_test}
     files = {key: _named(content(array), key, "", path, made) for key, array in parts.items()}

@@ -277,7 +277,8 @@ def load(folder: str | os.PathLike[str]) -> Study:
     if texts["results.csv"] is None:
         raise ScenarioError(f"{path}: has no results.csv; name a folder that paceline run has written", path)
     manifest = _manifest_in(texts["manifest.json"], path)
-    header = next(csv.reader([texts["results.csv"].partition("\n")[0]]), [])
+    nothing: list[str] = []
+    header = next(csv.reader([texts["results.csv"].partition("\n")[0]]), nothing)
     if "outcome" not in header or header[0] != "point":
         raise ScenarioError(f"{path}/results.csv: is not of paceline", path)
     axes = [name for name in header[1:header.index("outcome")] if name not in ("job", "algorithm", "nodes")]
