@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 KINDS = ("speedup", "convergence", "bandwidth", "heatmap", "breakdown", "links")
 NAMES = (*KINDS, "bands", "common", "fonts", "plot", "quantities", "style")  # modules of the scripts
+FORMATS = ("svg", "png", "pdf")
 OPTIONS = ("x", "y", "value", "ratio", "where", "target", "panels", "band", "scale", "width", "title")
 
 _lock = threading.RLock()  # sys.modules and matplotlib's settings are of the whole process
@@ -83,7 +84,7 @@ def _arguments(kind: str | None, options: Mapping[str, Any]) -> list[str]:
 CHOICES = {"band": ("sd", "ci", "minmax", "none"), "scale": ("linear", "log"), "width": ("single", "double")}
 
 
-def draw(study: Study, kind: str | None, options: Mapping[str, Any]) -> matplotlib.figure.Figure:
+def draw(study: Study, kind: str | None, save: str | None, options: Mapping[str, Any]) -> matplotlib.figure.Figure:
     """Returns the figure; see Study.plot."""
     try:
         import matplotlib
@@ -92,6 +93,9 @@ def draw(study: Study, kind: str | None, options: Mapping[str, Any]) -> matplotl
     if kind is not None and kind not in KINDS:
         raise ScenarioError(f"plot: no kind of figure \"{kind}\"; known: {', '.join(KINDS)}", "plot", "kind")
     arguments = _arguments(kind, options)
+    ending = "" if save is None else save.rpartition(".")[2]
+    if save is not None and ending not in FORMATS:
+        raise ScenarioError(f"plot: {save}: its name ends in none of .{', .'.join(FORMATS)}", "plot", "save")
     with _lock, contextlib.ExitStack() as stack:
         folder = study.folder
         if folder is None or kind != "links":  # tables of this object, whatever the folder holds by now
@@ -101,7 +105,10 @@ def draw(study: Study, kind: str | None, options: Mapping[str, Any]) -> matplotl
         script = stack.enter_context(_scripts_imported())
         parsed = script.parse(arguments)
         parsed.folder = folder
-        return _figure(script, parsed, study)
+        figure = _figure(script, parsed, study)
+        if save is not None:
+            script.style.save(figure, save, ending)
+        return figure
 
 
 def _figure(script: Any, options: Any, study: Study) -> matplotlib.figure.Figure:

@@ -187,11 +187,13 @@ class Study:
             there = ", ".join(file[:-4] for file in self._tables if file.endswith(".csv"))
             raise LookupError(f"this study has no table \"{name}\"; it has: {there}") from None
 
-    def plot(self, kind: str | None = None, **options: Any) -> matplotlib.figure.Figure:
+    def plot(self, kind: str | None = None, *, save: str | os.PathLike[str] | None = None,
+             **options: Any) -> matplotlib.figure.Figure:
         """Draws a figure as `paceline plot` does (docs/figures.md), and returns it.
 
         Args:
             kind: "speedup", "convergence", "bandwidth", "heatmap", "breakdown" or "links"; None: the first that fits.
+            save: also write it into this file (.svg, .png or .pdf), with the bytes of `paceline plot`.
             **options: those of `paceline plot`, by name: x, y, value, ratio (two algorithms), where and target (a text, a
                 list of texts or a dict), panels (an axis or several), band ("sd", "ci", "minmax", "none"), scale ("linear",
                 "log"), width ("single", "double"), title.
@@ -200,7 +202,7 @@ class Study:
         """
         from ._plots import draw
 
-        return draw(self, kind, options)
+        return draw(self, kind, None if save is None else os.fspath(save), options)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes the tables and the manifest into a folder, which `paceline plot` and `paceline.load` read.
