@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 
 NEEDED = {"avx2", "fma", "bmi1", "bmi2", "movbe", "f16c"}  # of x86-64-v3, as Linux names them; LZCNT is not always told
 
@@ -17,7 +17,7 @@ def missing(cpuinfo: str) -> set[str]:
 
 def check_processor() -> None:
     """Raises ImportError, with the words of the program."""
-    if platform.machine() not in ("x86_64", "AMD64"):
+    if os.uname().machine != "x86_64":
         return
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as stream:

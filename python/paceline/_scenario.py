@@ -20,7 +20,6 @@ are kept: they are those of the same content. Nothing here imports numpy or pand
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -153,6 +152,8 @@ def _special(value: Any, key: str, path: str, made: Input) -> Any:
 
 def _named(content: bytes, word: str, ending: str, path: str, made: Input) -> str:
     """Returns the name of a content. Equal contents have equal names."""
+    import hashlib  # loads OpenSSL, which takes a while
+
     clean = "".join(c if c.isalnum() and c.isascii() else "-" for c in word[:40]) or "object"
     name = f"python:{clean}-{hashlib.sha256(content).hexdigest()[:16]}{ending}"
     made.objects[name] = content
