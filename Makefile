@@ -72,8 +72,8 @@ comparison: deps ## run every algorithm on one task; writes docs/comparison.md
 	@$(call build,release,paceline)
 	@tools/compare_algorithms.py build/release/paceline
 
-figures: deps ## draw the figures of the documentation; writes docs/figures
-	@echo "figures: runs four studies and draws docs/figures"
+figures: deps python ## draw the figures of the documentation; writes docs/figures
+	@echo "figures: runs four studies and the notebooks, and draws docs/figures"
 	@$(call build,release,paceline)
 	@tools/draw_figures.sh build/release/paceline
 

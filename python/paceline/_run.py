@@ -91,8 +91,6 @@ def run(scenario: Scenario, overrides: Overrides | None = None, jobs: int | None
     except Stopped:
         raise KeyboardInterrupt from None
     made = study_of(ran, study, folder)
-    if interrupted and not made.complete:
-        raise Interrupted(made)
     if interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted(made)
     return made

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _engine
@@ -107,8 +107,7 @@ class Points(Sequence[Point]):
 
     def _point(self, row: dict[str, str]) -> Point:
         number = int(row["point"])
-        known = set(_engine.columns())
-        metrics = {name: float(text) for name, text in row.items() if name in known and text}
+        metrics = {name: float(text) for name, text in row.items() if name in _numbers() and text}
         values = {axis: _unmarked(row[_column_of(axis)]) for axis in self._axes if _column_of(axis) in row}
         return Point(number=number, values=values, outcome=_unmarked(row["outcome"]), metrics=metrics,
                      **self._more(number))
@@ -338,6 +337,12 @@ def _manifest_in(text: str | None, folder: str) -> dict[str, Any]:
     return manifest
 
 
+@cache
+def _numbers() -> frozenset[str]:
+    """Returns the columns of numbers of results.csv."""
+    return frozenset(_engine.columns())
+
+
 def _column_of(axis: str) -> str:
     """Returns the column of an axis in results.csv."""
     return "nodes" if axis == "cluster.nodes" else axis
@@ -355,7 +360,7 @@ def _frame(text: str) -> pandas.DataFrame:
         raise ModuleNotFoundError("a DataFrame needs pandas: apt-get install python3-pandas; without it, use .points or "
                                   ".csv()") from None
     header = next(csv.reader([text.partition("\n")[0]]))
-    numbers = _engine.columns()
+    numbers = _numbers()
     known = {*numbers, *TIMELINE_COLUMNS, *(f"{name}_{what}" for name in numbers for what in ("mean", "sd"))}
     types: dict[str, str] = {name: "float64" if name in known else "str" for name in header}
     types.update({name: "int64" for name in header if name in WHOLE_COLUMNS or name.endswith("_count")})
@@ -377,6 +382,6 @@ def _axis(texts: Any) -> Any:
 
 
 def _shown(name: str, text: str) -> str:
-    if name in _engine.columns() and text:
+    if name in _numbers() and text:
         return f"{float(text):.5g}"
     return html.escape(_unmarked(text))

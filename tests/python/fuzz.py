@@ -112,6 +112,25 @@ def small(name, r):
     return scenario
 
 
+def ask(scenario, overrides, r):
+    """Runs a scenario, or asks another question about it."""
+    call = r.random()
+    if call < 0.7:
+        study = paceline.run(scenario, overrides, progress=False, models=r.random() < 0.3)
+        assert study.csv().startswith("point,") and study._repr_html_()
+        assert all(point.scenario and point.outcome for point in study.points)
+    elif call < 0.8:
+        assert paceline.check(scenario, overrides).text
+    elif call < 0.9:
+        assert paceline.explain(scenario, 0, overrides).data["outcome"]
+    else:
+        vary = r.choice([{"cluster.nodes": (2, 5)}, {"optimizer.learning_rate": (0.1, 0.2)}, {"stop": (1, 2)}, {"": ("a", {})},
+                         {"cluster.fabric.link.bandwidth": ("1Gbps", "2Gbps")}, "cluster.nodes", "x=1..", "a=1s..2B"])
+        find = r.choice(["step_time_s", "train_loss", "outcome", "\x00"])
+        solution = paceline.solve(scenario, vary, find, r.choice([0.1, float("nan"), 1e300]), overrides=overrides, grid=3)
+        assert solution.text and isinstance(solution.answers, list)
+
+
 def judge(seed):
     """Returns what became of the scenario of a seed. Raises what should not happen."""
     r = random.Random(seed)
@@ -123,8 +142,7 @@ def judge(seed):
         if r.random() < 0.2 else {}
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
-        study = paceline.run(scenario, overrides, progress=False, models=r.random() < 0.3)
-        study.csv()
+        ask(scenario, overrides, r)
         return "ran"
     except paceline.ScenarioError as error:
         assert str(error) and "\n" not in str(error), error

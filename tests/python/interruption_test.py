@@ -1,5 +1,6 @@
 """Ctrl-C, threads, and the exit of the interpreter."""
 
+import json
 import os
 import pathlib
 import signal
@@ -135,6 +136,20 @@ def test_a_signal_ends_a_script(tmp_path):
         """, tmp_path)
     assert done.returncode == 1
     assert "Interrupted: 0 of 1 points are done" in done.stderr
+
+
+def test_the_command_line_of_the_module_stops_as_the_program_does(tmp_path):
+    (tmp_path / "long.json").write_text(json.dumps(endless()))
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(paceline.__file__))}
+    child = subprocess.Popen([sys.executable, "-B", "-m", "paceline", "run", "long.json"], cwd=tmp_path, env=environment,
+                             stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    told = child.communicate(timeout=30)[1]
+    assert time.monotonic() - begin < 1
+    assert child.returncode == 128 + signal.SIGINT
+    assert told == "paceline: stopped: 0 of 1 points are done; to go on: paceline run long.json --resume\n"
 
 
 def test_a_folder_in_use_is_refused(tmp_path):

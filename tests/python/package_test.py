@@ -120,6 +120,15 @@ def test_a_progress_bar_is_shown_on_a_terminal_alone(tmp_path):
         assert words in told.decode(), told
 
 
+def test_a_progress_bar_is_shown_in_a_notebook():
+    """A notebook is a process whose IPython has a kernel; its standard error is no terminal."""
+    pytest.importorskip("tqdm")
+    shell = "type('Shell', (), {'config': {'IPKernelApp': {}}})()"
+    prelude = f"import sys, types; sys.modules['IPython'] = types.SimpleNamespace(get_ipython=lambda: {shell})\n"
+    done = run("-c", f"{prelude}import paceline; paceline.run({ring(stop={'iterations': 200_000})!r})")
+    assert done.returncode == 0 and "0/1" in done.stderr
+
+
 def test_a_processor_without_avx2_is_refused_in_words():
     assert _processor.missing("processor\t: 0\nflags\t\t: fpu sse4_2\n") >= {"avx2", "fma"}
     assert _processor.missing("flags\t: avx2 fma bmi1 bmi2 movbe f16c abm\n") == set()
