@@ -16,9 +16,10 @@ check_processor()
 
 from ._engine import __version__  # noqa: E402
 from ._errors import Interrupted, OutputError, ScenarioError, ScenarioWarning  # noqa: E402
+from ._load import load  # noqa: E402
 from ._questions import Check, Explanation, Solution, check, explain, list_text, lists, schema, solve  # noqa: E402
 from ._run import run  # noqa: E402
-from ._study import Point, Points, Study, load  # noqa: E402
+from ._study import Point, Points, Study  # noqa: E402
 
 __all__ = [
     "Check", "Explanation", "Interrupted", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning",

@@ -7,24 +7,19 @@ import html
 import io
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _engine
-from ._errors import ScenarioError
+from ._frames import TIMELINE_COLUMNS, column_of, frame_of, numbers, unmarked
 
 if TYPE_CHECKING:
     import matplotlib.figure
     import numpy
     import pandas
 
-WHOLE_COLUMNS = ("point", "nodes", "devices", "points")
-TEXT_COLUMNS = ("job", "algorithm", "outcome")
-TIMELINE_COLUMNS = ("sim_time_s", "iteration", "epoch", "train_loss", "test_loss", "test_accuracy",
-                    "consensus_distance", "bytes_sent_per_node", "relative_error")
 ROWS_SHOWN = 20  # in a notebook
 COLUMNS_SHOWN = ("step_time_s", "samples_per_s", "speedup", "efficiency", "train_loss", "test_loss", "test_accuracy",
                  "time_to_target_s")
@@ -107,9 +102,9 @@ class Points(Sequence[Point]):
 
     def _point(self, row: dict[str, str]) -> Point:
         number = int(row["point"])
-        metrics = {name: float(text) for name, text in row.items() if name in _numbers() and text}
-        values = {axis: _unmarked(row[_column_of(axis)]) for axis in self._axes if _column_of(axis) in row}
-        return Point(number=number, values=values, outcome=_unmarked(row["outcome"]), metrics=metrics,
+        metrics = {name: float(text) for name, text in row.items() if name in numbers() and text}
+        values = {axis: unmarked(row[column_of(axis)]) for axis in self._axes if column_of(axis) in row}
+        return Point(number=number, values=values, outcome=unmarked(row["outcome"]), metrics=metrics,
                      **self._more(number))
 
 
@@ -157,23 +152,23 @@ class Study:
         """results.csv as a DataFrame: a row per point and job. Times in seconds, sizes in bytes; docs/results.md has all
         columns. Empty cells are NaN; point, nodes and devices are int64, other numbers float64. An axis is int64 or
         float64 if all its values are numbers, else text ("10Gbps")."""
-        return _frame(self._tables["results.csv"])
+        return frame_of(self._tables["results.csv"])
 
     @cached_property
     def timeline(self) -> pandas.DataFrame:
         """timeline.csv as a DataFrame: a row per evaluation of each point that trains. Without any it has no rows."""
-        axes = [axis for axis in self.axes if _column_of(axis) == axis]
+        axes = [axis for axis in self.axes if column_of(axis) == axis]
         header = ",".join(["point", *axes, "algorithm", "nodes", *TIMELINE_COLUMNS])
-        return _frame(self._tables.get("timeline.csv", header + "\n"))
+        return frame_of(self._tables.get("timeline.csv", header + "\n"))
 
     @cached_property
     def summary(self) -> pandas.DataFrame:
         """summary.csv as a DataFrame: mean, standard deviation (of a sample) and count of each column over the seeds, as
         "<column>_mean", "_sd" and "_count". Without an axis "seed" it has no rows."""
-        axes = [axis for axis in self.axes if _column_of(axis) == axis and axis != "seed"]
+        axes = [axis for axis in self.axes if column_of(axis) == axis and axis != "seed"]
         columns = [f"{name}_{what}" for name in _engine.columns() for what in ("mean", "sd", "count")]
         header = ",".join([*axes, "algorithm", "nodes", "points", *columns])
-        return _frame(self._tables.get("summary.csv", header + "\n"))
+        return frame_of(self._tables.get("summary.csv", header + "\n"))
 
     def csv(self, name: str = "results") -> str:
         """Returns the text of "results", "timeline" or "summary", byte for byte the file of `paceline run`.
@@ -265,123 +260,7 @@ def study_of(ran: _engine.Results, read: _engine.Study, folder: str | None) -> S
                  wall_clock_s=ran.wall_clock_s, tables=tables, more=more, manifest=ran.manifest)
 
 
-def load(folder: str | os.PathLike[str]) -> Study:
-    """Returns the results that `paceline run` or `paceline.run` has left in a folder.
-
-    Raises ScenarioError if there are none.
-    """
-    path = os.fspath(folder)
-    if not os.path.isdir(path):
-        raise ScenarioError(f"{path}: no such folder; name one that paceline run has written", path)
-    texts = {name: _text_in(path, name)
-             for name in ("results.csv", "timeline.csv", "summary.csv", "table.txt", "manifest.json")}
-    if texts["results.csv"] is None:
-        raise ScenarioError(f"{path}: has no results.csv; name a folder that paceline run has written", path)
-    manifest = _manifest_in(texts["manifest.json"], path)
-    nothing: list[str] = []
-    header = next(csv.reader([texts["results.csv"].partition("\n")[0]]), nothing)
-    if "outcome" not in header or header[0] != "point":
-        raise ScenarioError(f"{path}/results.csv: is not of paceline", path)
-    axes = [name for name in header[1:header.index("outcome")] if name not in ("job", "algorithm", "nodes")]
-    points = {int(point["point"]): point for point in manifest.get("points", [])}
-    size = len(points) or max(texts["results.csv"].count("\n") - 1, 0)
-
-    def more(number: int) -> dict[str, Any]:
-        point = points.get(number, {})
-        return {"details": point.get("details", ""), "wall_clock_s": point.get("wall_clock_s", 0.0),
-                "events": point.get("events", 0), "scenario": point.get("scenario", {})}
-
-    tables = {name: text for name, text in texts.items() if text is not None and name != "manifest.json"}
-    swept = _swept(points.values())
-    return Study(title=manifest.get("title", ""), file=manifest.get("scenario", path), axes=[*axes, *swept], size=size,
-                 complete=bool(manifest.get("complete", True)), folder=path, warnings=(),
-                 wall_clock_s=manifest.get("wall_clock_s", 0.0), tables=tables, more=more,
-                 manifest=lambda: texts["manifest.json"] or "{}")
-
-
-def _swept(points: Any) -> list[str]:
-    """Returns the axes that share a column with what every row has: cluster.nodes and algorithm, if they vary."""
-    swept = []
-    scenarios = [point.get("scenario", {}) for point in points]
-    for path in ("cluster.nodes", "algorithm"):
-        values = set()
-        for scenario in scenarios:
-            at: Any = scenario
-            for key in path.split("."):
-                at = at.get(key, {}) if isinstance(at, dict) else {}
-            values.add(json.dumps(at))
-        if len(values) > 1:
-            swept.append(path)
-    return swept
-
-
-def _text_in(folder: str, name: str) -> str | None:
-    try:
-        with open(os.path.join(folder, name), encoding="utf-8", newline="") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{folder}/{name}: cannot be read: {error}", folder) from None
-
-
-def _manifest_in(text: str | None, folder: str) -> dict[str, Any]:
-    if text is None:
-        return {}
-    try:
-        manifest = json.loads(text)
-    except ValueError as error:
-        raise ScenarioError(f"{folder}/manifest.json: is not JSON: {error}", folder) from None
-    if not isinstance(manifest, dict) or manifest.get("program") != "paceline":
-        raise ScenarioError(f"{folder}/manifest.json: is not a manifest of paceline", folder)
-    return manifest
-
-
-@cache
-def _numbers() -> frozenset[str]:
-    """Returns the columns of numbers of results.csv."""
-    return frozenset(_engine.columns())
-
-
-def _column_of(axis: str) -> str:
-    """Returns the column of an axis in results.csv."""
-    return "nodes" if axis == "cluster.nodes" else axis
-
-
-def _unmarked(text: str) -> str:
-    """Removes the apostrophe that keeps a spreadsheet from running a text as a formula (analysis/measures/csv.hpp)."""
-    return re.sub(r"^'('*[=+\-@\t])", r"\1", text)
-
-
-def _frame(text: str) -> pandas.DataFrame:
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("a DataFrame needs pandas: apt-get install python3-pandas; without it, use .points or "
-                                  ".csv()") from None
-    header = next(csv.reader([text.partition("\n")[0]]))
-    numbers = _numbers()
-    known = {*numbers, *TIMELINE_COLUMNS, *(f"{name}_{what}" for name in numbers for what in ("mean", "sd"))}
-    types: dict[str, str] = {name: "float64" if name in known else "str" for name in header}
-    types.update({name: "int64" for name in header if name in WHOLE_COLUMNS or name.endswith("_count")})
-    frame = pandas.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, float_precision="round_trip",
-                            na_values={name: [""] for name in header if types[name] == "float64"})
-    for name in header:
-        if types[name] == "str":
-            frame[name] = _axis(frame[name].map(_unmarked)) if name not in TEXT_COLUMNS else frame[name].map(_unmarked)
-    return frame
-
-
-def _axis(texts: Any) -> Any:
-    """Returns the values of an axis as numbers if all are."""
-    if len(texts) > 0:
-        for pattern, kind in ((r"-?[0-9]{1,18}", "int64"), (r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", "float64")):
-            if texts.str.fullmatch(pattern).all():
-                return texts.astype(kind)
-    return texts
-
-
 def _shown(name: str, text: str) -> str:
-    if name in _numbers() and text:
+    if name in numbers() and text:
         return f"{float(text):.5g}"
-    return html.escape(_unmarked(text))
+    return html.escape(unmarked(text))

@@ -75,13 +75,14 @@ def test_the_package_is_imported_within_100_ms_and_without_pandas():
 
 
 def test_a_call_costs_less_than_2_ms_beyond_the_simulation():
+    """CPU time of all threads, which other processes do not change much; bench/python_calls.py measures wall-clock time."""
     paceline.run(ring(), progress=False)
     beyond = []
     for _ in range(50):
-        begin = time.perf_counter()
+        begin = time.process_time()
         study = paceline.run(ring(), progress=False)
         seconds = study.points[0].metrics["step_time_s"]
-        beyond.append(time.perf_counter() - begin - study.points[0].wall_clock_s)
+        beyond.append(time.process_time() - begin)
         assert seconds > 0
     assert statistics.median(beyond) < 0.002
 
