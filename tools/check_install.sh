@@ -57,7 +57,7 @@ import paceline
 study = paceline.run('$scenarios/dgc-speedup.json', progress=False)
 assert study.plot('speedup').get_axes()
 assert paceline._engine.plot_scripts().startswith('$package')"
-    quietly /usr/bin/python3 -B -m paceline plot from-python speedup --format svg
+    quietly /usr/bin/python3 -B -m paceline plot from-python breakdown --format svg
     unset PYTHONPATH
     echo "check-install: python3 finds the module, which runs and draws"
 fi

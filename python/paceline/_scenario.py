@@ -162,12 +162,14 @@ def _named(content: bytes, word: str, ending: str, path: str, made: Input) -> st
 
 
 def _is_table(value: Any) -> bool:
-    """Returns whether a value is a DataFrame, an array of two dimensions, or a list of lists."""
+    """Returns whether a value is a DataFrame, an array of two dimensions, or a list of lists of no lists."""
     if hasattr(value, "columns") and hasattr(value, "to_dict"):
         return True
     if hasattr(value, "ndim"):
         return bool(value.ndim == 2)
-    return isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(row, (list, tuple)) for row in value)
+    lists = (list, tuple)
+    return isinstance(value, lists) and len(value) > 0 and all(
+        isinstance(row, lists) and not any(isinstance(inner, lists) for inner in row) for row in value)
 
 
 def _rows(value: Any, columns: Sequence[str] | None, path: str, made: Input) -> list[list[float]]:

@@ -107,6 +107,9 @@ def test_a_matrix_as_a_mixing_is_the_one_of_that_name():
     a, b = paceline.run(named, models=True).points[0], paceline.run(own, models=True).points[0]
     assert a.metrics["bytes_sent_per_node_per_step"] == b.metrics["bytes_sent_per_node_per_step"]
     assert numpy.allclose(a.models, b.models, rtol=0, atol=1e-12)
+    swept = training(algorithm={"kind": "dsgd", "mixing": {"kind": "ring"}},
+                     sweep={"algorithm.mixing": [ring_of_four.tolist(), {"kind": "complete"}]})
+    assert len(paceline.run(swept).points) == 2
     with pytest.raises(paceline.ScenarioError, match="sums to 0.9"):
         paceline.run(training(algorithm={"kind": "dsgd", "mixing": 0.9 * ring_of_four}))
     with pytest.raises(paceline.ScenarioError, match="a mixing is square"):
