@@ -4,6 +4,7 @@
 #   tools/deps.sh            everything that the build, the tests and the checks need
 #   tools/deps.sh --demo     only what is needed to build the program and to draw its figures
 #   tools/deps.sh --bench    also what the benchmarks against other programs need
+#   tools/deps.sh --python   only what is needed to build the Python module and to test it
 set -euo pipefail
 
 packages=(
@@ -23,13 +24,19 @@ packages_checks=(
     clang-format-19 clang-tidy-19
     python3-pandas # docs/how-to/read-results.md
 )
+packages_python=(
+    python3-dev pybind11-dev pybind11-json-dev
+    python3-numpy python3-pandas python3-tqdm # what the module uses if it is there, besides matplotlib
+    python3-pytest mypy
+)
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 
 case "$*" in
     --demo) ;;
     "") packages+=("${packages_checks[@]}") ;;
     --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
-    *) echo "usage: tools/deps.sh [--demo | --bench]" >&2 && exit 2 ;;
+    --python) packages+=("${packages_python[@]}") ;;
+    *) echo "usage: tools/deps.sh [--demo | --bench | --python]" >&2 && exit 2 ;;
 esac
 
 find_missing() { # sets `missing` to the packages that are not installed

@@ -68,6 +68,16 @@ Scenario cut(Scenario scenario, const Extent& extent) {
     return scenario;
 }
 
+// Throws ExplanationStopped.
+Metrics run_or_stop(const Scenario& scenario, const ExplainOptions& options,
+                    const Observer* observer = nullptr) {
+    Progress progress;
+    const std::stop_callback stopping(options.stop, [&progress] { progress.stop = true; });
+    Metrics metrics = run_point(scenario, &progress, options.spin, observer);
+    if (options.stop.stop_requested()) throw ExplanationStopped{};
+    return metrics;
+}
+
 // If only a time limit ends a point with uneven workers, its runs are limited in time, too, so that
 // fast workers take more steps than slow ones. The steps are then only a bound for counterfactuals
 // that would never end.
@@ -78,8 +88,7 @@ Extent extent_of(const Scenario& scenario, const ExplainOptions& options) {
     if (!has_unlike_nodes(scenario) && !has_unsteady_links(scenario)) return {affordable, {}};
     constexpr std::int64_t most_uneven = 8;
     const std::int64_t few = std::min(scenario.algorithm.period, affordable);
-    const Metrics probe =
-        run_point(cut(scenario, {few, scenario.stop.time}), nullptr, options.spin);
+    const Metrics probe = run_or_stop(cut(scenario, {few, scenario.stop.time}), options);
     const double wanted_s = probe.step_time_s.value_or(0) * static_cast<double>(affordable);
     const double limit_s = to_seconds(*scenario.stop.time);
     return {most_uneven * affordable,
@@ -98,7 +107,7 @@ std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios,
     const auto work = [&] {
         for (std::size_t i = next++; i < scenarios.size(); i = next++) {
             try {
-                results[i] = run_point(scenarios[i], nullptr, options.spin);
+                results[i] = run_or_stop(scenarios[i], options);
             } catch (...) {
                 const std::scoped_lock lock(mutex);
                 failure = std::current_exception();
@@ -115,7 +124,7 @@ std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios,
     return results;
 }
 
-Metrics run_watched(const Scenario& scenario, SpinLimit spin, LinkUse& use) {
+Metrics run_watched(const Scenario& scenario, const ExplainOptions& options, LinkUse& use) {
     const Simulation* simulation = nullptr;
     Observer observer;
     observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
@@ -125,7 +134,7 @@ Metrics run_watched(const Scenario& scenario, SpinLimit spin, LinkUse& use) {
     observer.network.drains = [&](std::uint32_t id, Bytes sent) {
         use.drains(id, sent, simulation->now());
     };
-    return run_point(scenario, nullptr, spin, &observer);
+    return run_or_stop(scenario, options, &observer);
 }
 
 double step_of(const Metrics& metrics) {
@@ -544,7 +553,7 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     if (extent.time) e.time_limit_s = to_seconds(*extent.time);
 
     LinkUse use;
-    e.as_is = run_watched(base, options.spin, use);
+    e.as_is = run_watched(base, options, use);
     add_notes(e, whole, extent);
     if (e.as_is.failed() || e.as_is.iterations == 0) return e;
 
