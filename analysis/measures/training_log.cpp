@@ -41,7 +41,7 @@ bool Target::holds(const Evaluation& evaluation) const {
            (!test_accuracy || evaluation.test_accuracy.value_or(-1) >= *test_accuracy);
 }
 
-TrainingLog::TrainingLog(Simulation& simulation, const Network& network, Problem& problem,
+TrainingLog::TrainingLog(Simulation& simulation, NetworkPart network, Problem& problem,
                          TrainingLogOptions options)
     : simulation_(simulation), network_(network), problem_(problem), options_(std::move(options)) {}
 

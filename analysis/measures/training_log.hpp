@@ -27,7 +27,7 @@
 #include "models/problem.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/simulation.hpp"
-#include "sim/network/network.hpp"
+#include "sim/network/network_part.hpp"
 
 namespace paceline {
 
@@ -81,7 +81,7 @@ class TrainingLog {
     static constexpr double most_growth = 1e6;
 
     /// Requires that all arguments outlive the log.
-    TrainingLog(Simulation& simulation, const Network& network, Problem& problem,
+    TrainingLog(Simulation& simulation, NetworkPart network, Problem& problem,
                 TrainingLogOptions options);
     TrainingLog(const TrainingLog&) = delete;
     TrainingLog& operator=(const TrainingLog&) = delete;
@@ -123,7 +123,7 @@ class TrainingLog {
     void judge(const Evaluation& evaluation);
 
     Simulation& simulation_;
-    const Network& network_;
+    NetworkPart network_;
     Problem& problem_;
     TrainingLogOptions options_;
     const Cluster* cluster_ = nullptr;

@@ -64,7 +64,7 @@ std::unique_ptr<Problem> make_problem(const Scenario& scenario) {
 }
 
 std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simulation,
-                                      const Network& network, Problem& problem) {
+                                      Network& network, Problem& problem) {
     TrainingLogOptions options;
     const Training& training = *scenario.training;
     options.cadence = training.measurement.cadence(scenario.steps_per_epoch());
