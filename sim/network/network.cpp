@@ -178,8 +178,7 @@ void Network::send_clearance(const Lane& lane) {
     for (const LinkId link : route(lane.to, lane.from))
         latency = sum(latency, links_[link].latency);
     simulation_.at(later(simulation_.now(), latency),
-                   action<&Network::clearance_arrives>(*this, index), simulation_.running_kind(),
-                   {EventRank::arrives, lane.from, lane.stream});
+                   action<&Network::clearance_arrives>(*this, index), simulation_.running_kind());
 }
 
 void Network::clearance_arrives(Index index) {

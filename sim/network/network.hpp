@@ -98,10 +98,10 @@ struct MessageId {
 
 /// What the protocol adds on the wires between machines; by default nothing.
 struct Transport {
-    Duration overhead{};     // of the sender, before each of its messages flows
-    Bytes first_window{};    // sent by a new connection before its first answer; 0: no slow start
-    FlowLimits flow{};       // of each flow
-    bool by_events = false;  // no collective runs ahead of the queue
+    Duration overhead{};    // of the sender, before each of its messages flows
+    Bytes first_window{};   // sent by a new connection before its first answer; 0: no slow start
+    FlowLimits flow{};      // of each flow
+    bool by_events = true;  // no collective runs ahead of the queue (sim/network/ahead.hpp)
 };
 
 /// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
@@ -291,7 +291,10 @@ class Network {
     void prepare_earlier(Index index);
 
     // Links and rates: network_rates.cpp.
+    // Only what collectives may send ahead of the queue has a key; the rest leaves in the order in which it was
+    // pushed, so that none of equal hosts is served first for its number.
     [[nodiscard]] EventKey key(EventRank rank, const Flow& flow) const {
+        if (by_events_ || flow.protocol != Protocol::rendezvous) return {};
         return {rank, rank == EventRank::arrives ? flow.to : flow.from, lanes_[flow.lane].stream};
     }
     static bool on_links(State state) {
