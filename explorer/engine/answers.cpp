@@ -1,7 +1,8 @@
 #include "explorer/engine/answers.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,13 +17,18 @@
 #include "app/questions/explain.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
-#include "app/run/running_time.hpp"
 #include "app/run/trace_machine.hpp"
 #include "app/scenario/study.hpp"
 #include "explorer/engine/solve_here.hpp"
 #include "models/data/data_error.hpp"
 
 namespace paceline {
+
+struct ReadStudy {
+    std::string text;
+    Json files;
+    Study study;
+};
 
 namespace {
 
@@ -61,25 +67,28 @@ Json axes_of(const Study& study) {
     return axes;
 }
 
-Json describe(const Json& request) {
+Json describe(const Json& request, const Study& study) {
     Json points = Json::array();
     bool trains = false;
     StudyCheck check;
-    const Study study = read_study(scenario_of(request), {}, {}, [&](const Point& point) {
+    const bool wants_report = request.value("report", false);
+    for (const Point& point : study.points) {
         trains = trains || point.scenario.training.has_value();
-        check.see(point);
+        if (wants_report) check.see(point);
         points.push_back({{"choice", point.choice},
                           {"algorithm", point.scenario.algorithm.label},
-                          {"nodes", point.scenario.cluster.nodes},
-                          {"seconds", expected_seconds(point.scenario).value_or(0)}});
-    });
-    CheckReport report = check.report(study);
-    return {{"title", study.title}, {"axes", axes_of(study)},      {"points", points},
-            {"trains", trains},     {"warnings", report.warnings}, {"report", report.text}};
+                          {"nodes", point.scenario.cluster.nodes}});
+    }
+    Json description{
+        {"title", study.title}, {"axes", axes_of(study)}, {"points", points}, {"trains", trains}};
+    if (!wants_report) return description;
+    const CheckReport report = check.report(study);
+    description["report"] = report.text;
+    description["warnings"] = report.warnings;
+    return description;
 }
 
-Json run(const Json& request, const Tell& tell) {
-    const Study study = read_study(scenario_of(request), {});
+Json run(const Json& request, const Study& study, const Tell& tell) {
     std::vector<PointResult> results(study.points.size());
     bool trains = false;
     for (const std::size_t number : request.at("points").get<std::vector<std::size_t>>()) {
@@ -107,8 +116,7 @@ std::size_t point_of(const Json& request, const Study& study) {
     return point_to_explain(study, number);
 }
 
-Json explain(const Json& request) {
-    const Study study = read_study(scenario_of(request), {});
+Json explain(const Json& request, const Study& study) {
     ExplainOptions options;
     options.most_messages = request.value("most_messages", options.most_messages);
     const Explanation explanation = explain_point(study, point_of(request, study), options);
@@ -116,8 +124,7 @@ Json explain(const Json& request) {
             {"text", explanation_text(explanation)}};
 }
 
-Json trace(const Json& request) {
-    const Study study = read_study(scenario_of(request), {});
+Json trace(const Json& request, const Study& study) {
     Scenario scenario = as_explained(study.points[point_of(request, study)].scenario);
     const auto step = request.value("step", std::int64_t{0});
     scenario.stop = {};
@@ -141,13 +148,25 @@ Json trace(const Json& request) {
     return {{"trace", text}, {"cut", recorder->cut_at().has_value()}, {"outcome", metrics.outcome}};
 }
 
-Json answer_to(const Json& request, const Tell& tell) {
+const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
+    const ScenarioText scenario = scenario_of(request);
+    Json files = request.value("files", Json::object());
+    if (last == nullptr || last->text != scenario.text || last->files != files) {
+        last.reset();  // before the next one takes its memory
+        last = std::make_unique<ReadStudy>(
+            ReadStudy{scenario.text, std::move(files), read_study(scenario, {})});
+    }
+    return last->study;
+}
+
+Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last, const Tell& tell) {
     const auto what = request.at("do").get<std::string>();
-    if (what == "study") return describe(request);
-    if (what == "run") return run(request, tell);
-    if (what == "explain") return explain(request);
-    if (what == "trace") return trace(request);
     if (what == "solve") return solve_here(request, scenario_of(request));
+    const Study& study = study_of(request, last);
+    if (what == "study") return describe(request, study);
+    if (what == "run") return run(request, study, tell);
+    if (what == "explain") return explain(request, study);
+    if (what == "trace") return trace(request, study);
     throw ConfigError("request", "do", "names no question");
 }
 
@@ -158,10 +177,13 @@ Json refusal(const std::string& file, const std::string& path, const std::string
 
 }  // namespace
 
-std::string answer(std::string_view request, const Tell& tell) {
+Desk::Desk() = default;
+Desk::~Desk() = default;
+
+std::string Desk::answer(std::string_view request, const Tell& tell) {
     constexpr auto replace = Json::error_handler_t::replace;  // texts may not be UTF-8
     try {
-        return answer_to(Json::parse(request), tell).dump(-1, ' ', false, replace);
+        return answer_to(Json::parse(request), last_, tell).dump(-1, ' ', false, replace);
     } catch (const ConfigError& error) {
         return refusal(error.file(), error.path(), error.problem(), error.what())
             .dump(-1, ' ', false, replace);

@@ -3,7 +3,8 @@
 // A request has "do", "scenario" (a text), and "files" (an object of texts by name, which the
 // scenario may name). The answer depends on "do":
 //
-//   study     axes, points, whether it trains, warnings and what `paceline check` prints
+//   study     axes, points, and whether it trains; with "report": true also warnings and what
+//             `paceline check` prints
 //   run       "points": a list of numbers. "csv" is results.csv of these points alone, "timeline" is
 //             timeline.csv where they train
 //   explain   "point": what `paceline explain --json` prints, and its page for people
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,7 +24,21 @@ namespace paceline {
 
 using Tell = std::function<void(const std::string& json)>;
 
-/// Never throws an error of the request. Whatever else is thrown is a bug or a lack of memory.
-std::string answer(std::string_view request, const Tell& tell);
+struct ReadStudy;
+
+/// Keeps the study that was read last, because requests about one study follow each other.
+class Desk {
+  public:
+    Desk();
+    ~Desk();
+    Desk(const Desk&) = delete;
+    Desk& operator=(const Desk&) = delete;
+
+    /// Never throws an error of the request. Whatever else is thrown is a bug or a lack of memory.
+    std::string answer(std::string_view request, const Tell& tell);
+
+  private:
+    std::unique_ptr<ReadStudy> last_;
+};
 
 }  // namespace paceline

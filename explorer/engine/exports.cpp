@@ -12,6 +12,7 @@
 
 namespace {
 
+paceline::Desk desk;
 std::string request;
 std::string reply;
 
@@ -28,8 +29,8 @@ __attribute__((export_name("take"))) char* take(std::size_t length) {
 }
 
 __attribute__((export_name("ask"))) const char* ask() {
-    reply = paceline::answer(request,
-                             [](const std::string& text) { page_tell(text.data(), text.size()); });
+    reply =
+        desk.answer(request, [](const std::string& text) { page_tell(text.data(), text.size()); });
     return reply.data();
 }
 
