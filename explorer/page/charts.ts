@@ -73,10 +73,10 @@ function optionsOf(chart: Chart, width: number): uPlot.Options {
   const yText = chart.yText ?? short;
   return {
     width, height: Math.max(240, Math.min(360, Math.round(width * 0.62))),
-    legend: { show: false }, cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { x: { time: false, distr: chart.logX ? 3 : 1, log: chart.logX && !chart.xText ? 2 : 10 }, y: { distr: chart.logY ? 3 : 1 } },
+    padding: [10, 34, 0, 0], legend: { show: false }, cursor: { drag: { x: false, y: false }, points: { size: 6 } },
+    scales: { x: { time: false, distr: chart.logX ? 3 : 1, log: chart.logX && !chart.xText ? 2 : 10 }, y: chart.logY ? { distr: 3 } : { range: (_u, least, most) => [Math.min(0, least ?? 0), (most ?? 1) * 1.05 || 1] } },
     axes: [
-      { ...axis, label: chart.x, values: (_u, ticks) => ticks.map((t) => (t === null ? "" : xText(t))),
+      { ...axis, label: chart.x, size: 36, labelSize: 22, values: (_u, ticks) => ticks.map((t) => (t === null ? "" : xText(t))),
         ...(chart.ticks ? { splits: () => chart.ticks!, filter: (_u: uPlot, s: number[]) => s } : {}) },
       { ...axis, size: 62, values: (_u, ticks) => ticks.map((t) => (t === null ? "" : yText(t))) },
     ],

@@ -155,7 +155,7 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     slider("devices", "Devices per machine", state.devices, counts(8), (devicesPerNode) => change({ devices: devicesPerNode })),
     field("fabric", "Fabric", selected("fabric", pairs(["star", "leaf-spine", "fat-tree", "ring"]), state.fabric, (fabric) => change({ fabric: fabric as State["fabric"] }))),
     slider("jitter", "Jitter of compute (log-normal sigma)", state.jitter, linear(0, 1, 0.05), (jitter) => change({ jitter })),
-    slider("straggler", "Straggler: one node per step takes times", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
+    slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
 }
 
 /// Shows an error beside a control; an empty text removes it.

@@ -176,7 +176,7 @@ async function runMath(): Promise<void> {
   const rows = explained.map(({ label, explanation }) => {
     const form = explanation.ladder?.[0]?.model_step_time_s ?? null;
     const simulated = explanation.step_time_s ?? Number.NaN;
-    return [label, form === null ? "none known" : (form * 1000).toFixed(6), (simulated * 1000).toFixed(6), form === null ? "" : `${(((simulated - form) / form) * 100).toFixed(4)} %`];
+    return [label, form === null ? "none known" : (form * 1000).toFixed(6), (simulated * 1000).toFixed(6), form === null ? "" : `${(Math.abs((simulated - form) / form) * 100).toFixed(4)} %`];
   });
   const content: Node[] = [el("h2", {}, "Closed form against simulation, one step"), table(["algorithm", "closed form (ms)", "simulated (ms)", "difference"], rows)];
   const ring = explained.find((e) => e.explanation.algorithm === "dense" && e.explanation.ladder?.[0]?.model_step_time_s);

@@ -25,7 +25,7 @@ export interface State {
 }
 
 export const dense: Json = { label: "dense", kind: "dense", all_reduce: "ring" };
-export const dgc: Json = { label: "DGC", kind: "dgc", density: 0.001, selection: "free" };
+export const dgc: Json = { label: "DGC", kind: "dgc", density: 0.001 };
 
 export function firstState(): State {
   return {

@@ -81,6 +81,7 @@ export function ringMath(f: Facts): HTMLElement {
     `t_compute  = ${milliseconds(f.compute)}`,
     "",
     `T = ${milliseconds(f.compute)} + ${milliseconds(transfer)} + ${milliseconds(latency)} = ${(sum * 1000).toFixed(3)} ms`,
+    "(paceline rounds each of the n chunks up to a whole byte)",
     `paceline's closed form: ${(f.model * 1000).toFixed(3)} ms; simulated: ${(f.simulated * 1000).toFixed(3)} ms`,
   ];
   return el("pre", { tabindex: "0", "aria-label": "closed form of dense SGD" }, lines.join("\n"));

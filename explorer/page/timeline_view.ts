@@ -30,7 +30,11 @@ function slicesOf(trace: string): { rows: string[]; slices: Slice[] } {
     if (!rowOf.has(key)) { rowOf.set(key, rows.length); rows.push(`${processes.get(e.pid) ?? e.pid}: ${threads.get(key) ?? e.tid}`); }
     slices.push({ row: rowOf.get(key)!, name: begun.name, begin: begun.begin, end: Number(e.ts) });
   }
-  const sorted = rows.map((name, i) => ({ name, i })).sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  const tracks = ["steps", "compute", "collectives", "waiting", "up", "down"];
+  const track = (name: string) => tracks.findIndex((t) => name.includes(`: ${t}`));
+  const machine = (name: string) => name.slice(0, name.indexOf(":"));
+  const sorted = rows.map((name, i) => ({ name, i })).sort((a, b) =>
+    machine(a.name).localeCompare(machine(b.name), "en", { numeric: true }) || track(a.name) - track(b.name) || a.name.localeCompare(b.name));
   const placeOf = new Map(sorted.map((one, place) => [one.i, place]));
   return { rows: sorted.map((one) => one.name), slices: slices.map((s) => ({ ...s, row: placeOf.get(s.row)! })) };
 }
