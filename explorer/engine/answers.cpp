@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "analysis/measures/training_log.hpp"
@@ -18,6 +19,7 @@
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
 #include "app/run/trace_machine.hpp"
+#include "app/scenario/memory_estimate.hpp"
 #include "app/scenario/study.hpp"
 #include "explorer/engine/solve_here.hpp"
 #include "models/data/data_error.hpp"
@@ -88,11 +90,22 @@ Json describe(const Json& request, const Study& study) {
     return description;
 }
 
+void check_memory_of(const Point& point, const Study& study) {
+    const Bytes needed = estimated_memory(point.scenario);
+    if (needed.count <= most_memory) return;
+    throw ConfigError(
+        study.file, "",
+        fmt::format("point {} would take some {:.1f} GiB of memory, and a page has 3; "
+                    "paceline run takes what the machine has",
+                    point.number, static_cast<double>(needed.count) / (1 << 30)));
+}
+
 Json run(const Json& request, const Study& study, const Tell& tell) {
     std::vector<PointResult> results(study.points.size());
     bool trains = false;
     for (const std::size_t number : request.at("points").get<std::vector<std::size_t>>()) {
         const Point point = study.points[number];
+        check_memory_of(point, study);
         trains = trains || point.scenario.training.has_value();
         Observer observer;
         observer.evaluated = [&](const Evaluation& e) {

@@ -55,11 +55,12 @@ class __vmi_class_type_info : public __class_type_info {
 namespace {
 
 using Type = const std::type_info;
+using Destroy = void* (*)(void*);  // destructors return their object on WebAssembly
 
 struct alignas(16) Object {
     std::size_t holders = 0;  // flights and exception_ptrs
     Type* type = nullptr;
-    void (*destroy)(void*) = nullptr;
+    Destroy destroy = nullptr;
 
     void* value() { return this + 1; }
     static Object& of(void* value) { return static_cast<Object*>(value)[-1]; }
@@ -227,7 +228,7 @@ void __cxa_free_exception(void* value) noexcept {
     std::free(&Object::of(value));
 }
 
-[[noreturn]] void __cxa_throw(void* value, std::type_info* type, void (*destroy)(void*)) {
+[[noreturn]] void __cxa_throw(void* value, std::type_info* type, Destroy destroy) {
     Object& object = Object::of(value);
     object.type = type;
     object.destroy = destroy;

@@ -106,7 +106,9 @@ function fabricOf(state: State, bandwidth: string): Json {
 function workloadOf(state: State): Json {
   const profile = state.net === "my net" ? "my-net.json" : state.net;
   const batch = wholeNumber(state.batch, "batch", 1, 1_000_000);
-  if (state.device === "step time") return { profile, batch, step_time: durationOf(state.stepTime, "stepTime") };
+  // A step's time would include the bus, which is simulated.
+  const key = Number(state.devices) > 1 ? "gradient_time" : "step_time";
+  if (state.device === "step time") return { profile, batch, [key]: durationOf(state.stepTime, "stepTime") };
   return { profile, device: state.device, batch };
 }
 
@@ -152,7 +154,7 @@ export function controlOf(path: string): string | null {
   const rules: [RegExp, string][] = [
     [/bandwidth/, "bandwidth"], [/latency/, "latency"], [/nodes_per|devices_per_node|bus/, "devices"],
     [/cluster\.fabric/, "fabric"], [/cluster\.nodes/, "nodes"], [/compute_jitter/, "jitter"], [/stragglers/, "straggler"],
-    [/workload\.batch/, "batch"], [/workload\.device/, "device"], [/step_time/, "stepTime"], [/workload/, "net"],
+    [/workload\.batch/, "batch"], [/workload\.device/, "device"], [/step_time|gradient_time/, "stepTime"], [/workload/, "net"],
     [/algorithm/, "algorithms"],
   ];
   return rules.find(([pattern]) => pattern.test(path))?.[1] ?? null;

@@ -162,7 +162,7 @@ test("a broken file is told with its place", async () => {
 });
 
 test("a results.csv is shown as a table", async () => {
-  await drop("results.csv", byCommandLine(fewerNodes(shipped("ring-allreduce"), 8)));
+  await drop("results.csv", byCommandLine(fewerNodes(shipped("dgc-speedup"), 4)));
   assert.ok(await page.locator("tbody tr").count() > 1);
 });
 
@@ -194,7 +194,8 @@ test("downloads are the results, the charts, and a scenario that the command lin
 });
 
 test("the bandwidth view marks the crossing that paceline solve finds", async () => {
-  await show({ view: "bandwidth", nodes: "8" });
+  const exact = { label: "DGC", kind: "dgc", density: 0.001, selection: "exact" };
+  await show({ view: "bandwidth", nodes: "8", algorithms: [{ label: "dense", kind: "dense" }, exact] });
   const fact = await page.evaluate(() => document.getElementById("facts").textContent);
   const scenario = JSON.parse(await page.evaluate(() => window.explorer.scenario()));
   const [first, other] = scenario.sweep.algorithm;
@@ -266,8 +267,8 @@ test("a long run is stopped by the next one, and the page never waits for it", a
 
 test("a run that needs more memory than there is says so", async () => {
   const scenario = shipped("first-training");
-  scenario.cluster.nodes = 4096;
-  scenario.workload.model.hidden = [20000, 20000];
+  scenario.cluster.nodes = 64;
+  scenario.workload.model.hidden = [9000, 9000];
   await drop("large.json", JSON.stringify(scenario));
   assert.match(await text(page, "message"), /memory|GiB|MiB/);
   await show({ nodes: "4" });
