@@ -33,10 +33,10 @@ export function trainingScenario(): Json {
     cluster: { nodes: 8, fabric: { kind: "star", link: { preset: "1GbE-tcp" } } },
     workload: {
       model: { kind: "mlp", hidden: [16] }, batch: 16, step_time: "2ms",
-      data: { kind: "digits", train: 512, test: 256, partition: { kind: "label-sorted" } },
+      data: { kind: "digits", train: 320, test: 128, partition: { kind: "label-sorted" } },
     },
     optimizer: { learning_rate: 0.05, momentum: 0.9 }, algorithm: trained[0],
-    stop: { iterations: 200 }, measure: { every: "10 iterations" }, sweep: { algorithm: trained },
+    stop: { iterations: 120 }, measure: { every: "10 iterations" }, sweep: { algorithm: trained },
   };
 }
 

@@ -138,7 +138,7 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     form.replaceChildren(field("text", state.file?.name ?? "Scenario", text), own);
     return;
   }
-  const devicesOf: [string, string][] = [["step time", "by its step time"], ...pairs(devices)];
+  const devicesOf: [string, string][] = [["step time", "step time"], ...pairs(devices)];
   form.replaceChildren(
     field("net", "Net", selected("net", pairs([...nets, "my net"]), state.net, (net) => change({
       net, ...(net === "my net" && !state.files["my-net.json"] ? { files: { ...state.files, "my-net.json": JSON.stringify(myNet(25e6, 4e9, 50)) } } : {}) }))),
