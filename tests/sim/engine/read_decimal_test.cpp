@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-namespace paceline {
+namespace paceline::read_decimal_test {
 
 TEST_CASE(
     "read_decimal: a number ends where std::from_chars ends, for random texts of its alphabet") {
@@ -52,4 +52,4 @@ TEST_CASE("read_decimal: reads values and says what is wrong") {
     CHECK(number == 7);
 }
 
-}  // namespace paceline
+}  // namespace paceline::read_decimal_test
