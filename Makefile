@@ -19,7 +19,7 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
-.PHONY: help explorer test-explorer demo test fuzz bench validation comparison figures fingerprints reference deps format check \
+.PHONY: help explorer test-explorer demo test python fuzz bench validation comparison figures fingerprints reference deps format check \
         check-aarch64 check-cpus check-embedded check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
@@ -40,6 +40,14 @@ test: deps ## build everything and run every test
 	@echo "test: builds preset release and runs every test"
 	@$(call build,release,all)
 	@ctest --preset release --parallel $(jobs)
+
+python: ## build the Python module into build/release/python and run its tests
+	@echo "python: builds the module with preset release, and runs tests/python with Debian's Python"
+	@tools/deps.sh --python
+	@cmake --preset release $(werror) -D PACELINE_PYTHON_MODULE=ON --log-level=NOTICE && \
+		cmake --build build/release --target paceline_python paceline
+	@PYTHONPATH=$(CURDIR)/build/release/python PACELINE_PROGRAM=$(CURDIR)/build/release/paceline \
+		/usr/bin/python3 -B -m pytest -q tests/python
 
 explorer: ## build the what-if page for a browser into build/explorer
 	@echo "explorer: compiles the engine for WebAssembly, checks the types of the page and bundles it into build/explorer"
@@ -76,8 +84,8 @@ comparison: deps ## run every algorithm on one task; writes docs/comparison.md
 	@$(call build,release,paceline)
 	@tools/compare_algorithms.py build/release/paceline
 
-figures: deps ## draw the figures of the documentation; writes docs/figures
-	@echo "figures: runs four studies and draws docs/figures"
+figures: deps python ## draw the figures of the documentation; writes docs/figures
+	@echo "figures: runs four studies and the notebooks, and draws docs/figures"
 	@$(call build,release,paceline)
 	@tools/draw_figures.sh build/release/paceline
 
@@ -103,7 +111,7 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: check-format check-layers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
+check: python check-format check-layers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
 
 check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"

@@ -10,12 +10,7 @@
 // One actor per host. In `rounds` it puts a block for one partner, gets one from the other and
 // waits for both; in `flood` it puts all blocks and gets all blocks at once.
 //
-// The settings are those of simgrid_ring_all_reduce.cpp, for the same reasons: CM02 without
-// cross-traffic is fluid max-min sharing and nothing else. Two differences remain: a message flows
-// only after its latency (ours flows at once), and its sender is free one latency later. Equal
-// latencies keep SimGrid's shares even (it weighs a flow by 1 / latency). With latency 0 the two
-// simulated times agree.
-#include <array>
+// bench/simgrid.hpp has the settings and their limits.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -23,56 +18,19 @@
 #include <string>
 #include <vector>
 
-#include <simgrid/s4u.hpp>
-#include <xbt/log.h>
-
 #include "bench/all_to_all.hpp"
+#include "bench/simgrid.hpp"
 
 namespace {
 
 namespace s4u = simgrid::s4u;
 
-constexpr auto settings = std::to_array<const char*>({
-    "network/model:CM02",
-    "network/crosstraffic:0",
-    "network/latency-factor:1",
-    "network/bandwidth-factor:1",
-    "network/weight-S:0",
-    "network/TCP-gamma:1e30",
-    "network/optim:Lazy",
-    "contexts/factory:raw",
-    "contexts/nthreads:1",
-    "contexts/stack-size:64",
-    "contexts/guard-size:1",
-});
-
-std::vector<s4u::Host*> build(const paceline::Fabric& fabric) {
-    s4u::NetZone* const zone = s4u::create_full_zone("fabric");
-    std::vector<s4u::Link*> links;
-    for (const paceline::Link& link : fabric.links) {
-        const double bytes_per_second = static_cast<double>(link.capacity().bits_per_second) / 8;
-        links.push_back(
-            zone->create_link("link_" + std::to_string(links.size()), bytes_per_second));
-        links.back()->set_latency(paceline::to_seconds(link.latency))->seal();
-    }
-    std::vector<s4u::Host*> hosts;
-    for (int host = 0; host < fabric.hosts; ++host) {
-        hosts.push_back(zone->create_host("host_" + std::to_string(host), 1e9));
-        hosts.back()->seal();
-    }
-    paceline::Route route;
-    for (int from = 0; from < fabric.hosts; ++from)
-        for (int to = 0; to < fabric.hosts; ++to) {
-            if (from == to) continue;
-            fabric.find_route(from, to, route);
-            std::vector<s4u::LinkInRoute> way;
-            for (const paceline::LinkId link : route) way.emplace_back(links[link]);
-            zone->add_route(hosts[static_cast<std::size_t>(from)]->get_netpoint(),
-                            hosts[static_cast<std::size_t>(to)]->get_netpoint(), nullptr, nullptr,
-                            way, false);
-        }
-    zone->seal();
-    return hosts;
+std::vector<std::vector<int>> all_others(int hosts) {
+    std::vector<std::vector<int>> others(static_cast<std::size_t>(hosts));
+    for (int from = 0; from < hosts; ++from)
+        for (int to = 0; to < hosts; ++to)
+            if (from != to) others[static_cast<std::size_t>(from)].push_back(to);
+    return others;
 }
 
 class AllToAll {
@@ -80,7 +38,8 @@ class AllToAll {
     explicit AllToAll(const paceline::AllToAllJob& job)
         : hosts_(static_cast<std::size_t>(job.hosts)),
           block_(static_cast<std::uint64_t>(job.block.count)) {
-        const std::vector<s4u::Host*> hosts = build(make_fabric(job));
+        const std::vector<s4u::Host*> hosts =
+            build_simgrid(make_fabric(job), all_others(job.hosts));
         for (std::size_t to = 0; to < hosts_; ++to)
             for (std::size_t from = 0; from < hosts_; ++from)
                 mailboxes_.push_back(
@@ -137,11 +96,11 @@ class AllToAll {
 }  // namespace
 
 int main(int argc, char** argv) {
-    xbt_log_control_set("xbt_cfg.thres:warning");  // no log line for each setting below
-    s4u::Engine engine(&argc, argv);               // takes SimGrid's own options out of argv
+    paceline::be_quiet();
+    s4u::Engine engine(&argc, argv);  // takes SimGrid's own options out of argv
     const std::optional<paceline::AllToAllJob> job = paceline::parse_all_to_all(argc, argv);
     if (!job) return EXIT_FAILURE;
-    for (const char* const setting : settings) s4u::Engine::set_config(setting);
+    paceline::apply_simgrid_settings();
     AllToAll all_to_all(*job);
     engine.run();
     std::printf("hosts=%d simulated_s=%.9f messages=%zu\n", job->hosts, s4u::Engine::get_clock(),

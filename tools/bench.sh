@@ -48,26 +48,37 @@ for slice in 400000 50000 6250; do
     printf 'slice=%-7s paceline %8.3f s %6.1f MiB\n' "$slice" "$ours" "$((ours_kib / 1024))"
 done
 
-# The cost of building ("nothing") is subtracted: only our benchmark gives SimGrid its network as a table of all routes.
+# compare RUNS PROGRAM LABEL BUILD WORK ARGUMENTS...: a line that compares PROGRAM with simgrid_PROGRAM. BUILD and WORK are
+# the last argument of a run that only builds and of the whole run. The cost of building is subtracted: only our benchmarks give
+# SimGrid its network as a table of routes.
+compare() {
+    local runs=$1 program=$2 label=$3 build=$4 work=$5 building whole kib ours theirs line
+    shift 5
+    read -r building _ < <(measure "$runs" "$bench/$program" "$@" "$build")
+    read -r whole kib < <(measure "$runs" "$bench/$program" "$@" "$work")
+    ours=$(python3 -c "print(f'{max($whole - $building, 1e-3):.3f}')")
+    line=$(printf '%-28s paceline %7.3f s (building: %.3f s) %6.1f MiB' "$label" "$ours" "$building" "$((kib / 1024))")
+    if [[ -x $bench/simgrid_$program ]]; then
+        read -r building _ < <(measure "$runs" "$bench/simgrid_$program" "$@" "$build")
+        read -r whole kib < <(measure "$runs" "$bench/simgrid_$program" "$@" "$work")
+        theirs=$(python3 -c "print(f'{max($whole - $building, 1e-3):.3f}')")
+        line+=$(printf '   SimGrid %7.3f s (building: %.3f s) %6.1f MiB   ratio %sx' "$theirs" "$building" \
+            "$((kib / 1024))" "$(python3 -c "print(f'{$theirs / $ours:.1f}')")")
+    fi
+    echo "$line"
+}
+
 printf '\nall-to-all of 1 MB blocks on a fat tree, 10 Gbps, message by message: CPU s without building, peak MiB\n'
 for job in "64 rounds" "128 rounds" "256 rounds" "64 flood" "128 flood"; do
     read -r hosts mode <<<"$job"
-    arguments=("$hosts" 1e6 10e9 0)
-    for program in all_to_all simgrid_all_to_all; do
-        [[ -x $bench/$program ]] || continue
-        read -r building _ < <(measure 5 "$bench/$program" "${arguments[@]}" nothing)
-        read -r whole kib < <(measure 5 "$bench/$program" "${arguments[@]}" "$mode")
-        cpu=$(python3 -c "print(f'{max($whole - $building, 1e-3):.3f}')")
-        if [[ $program == all_to_all ]]; then
-            ours=$cpu
-            line=$(printf '%-6s N=%-4s paceline %7.3f s %6.1f MiB' "$mode" "$hosts" "$cpu" "$((kib / 1024))")
-        else
-            ratio=$(python3 -c "print(f'{$cpu / $ours:.1f}')")
-            line+=$(printf '   SimGrid %7.3f s (building: %.3f s) %6.1f MiB   ratio %sx' \
-                "$cpu" "$building" "$((kib / 1024))" "$ratio")
-        fi
-    done
-    echo "$line"
+    compare 5 all_to_all "$mode N=$hosts" nothing "$mode" "$hosts" 1e6 10e9 0
+done
+
+printf '\nneighbor exchange of 1 MB blocks, 1024 nodes, 10 Gbps, message by message: CPU s without building, peak MiB\n'
+for job in "star ring 40" "star torus 20" "star exponential 4" "fat-tree ring 40" "fat-tree torus 4" \
+    "fat-tree exponential 1"; do
+    read -r fabric graph steps <<<"$job"
+    compare 3 neighbor_exchange "$graph on $fabric, $steps steps" 0 "$steps" 1024 1e6 10e9 0 "$fabric" "$graph"
 done
 
 printf '\nthe DGC study, 84 points: wall-clock s, median of 5\n'

@@ -41,6 +41,27 @@ quietly cmake -S "$source/tests/consumer" -B consumer -G Ninja -DCMAKE_CXX_COMPI
 quietly cmake --build consumer
 consumer/consumer "$scenarios/ring-allreduce.json"
 
+# The Python module, if this build has it: it must be where Debian's Python looks if the prefix is /usr/local.
+if compgen -G "$prefix/lib/python3*/*/paceline/_engine*.so" >/dev/null; then
+    package=$(dirname "$(dirname "$(compgen -G "$prefix/lib/python3*/*/paceline/_engine*.so")")")
+    found=$(/usr/bin/python3 -c 'import site; print(*site.getsitepackages(), sep="\n")')
+    grep -qxF "/usr/local/${package#"$prefix/"}" <<<"$found" || {
+        echo "check-install: Python does not look into /usr/local/${package#"$prefix/"}"
+        exit 1
+    }
+    export PYTHONPATH=$package
+    quietly /usr/bin/python3 -B -m paceline run --quiet "$scenarios/ring-allreduce.json" --out from-python
+    cmp results/results.csv from-python/results.csv
+    quietly /usr/bin/python3 -B -c "
+import paceline
+study = paceline.run('$scenarios/dgc-speedup.json', progress=False)
+assert study.plot('speedup').get_axes()
+assert paceline._engine.plot_scripts().startswith('$package')"
+    quietly /usr/bin/python3 -B -m paceline plot from-python breakdown --format svg
+    unset PYTHONPATH
+    echo "check-install: python3 finds the module, which runs and draws"
+fi
+
 mkdir part
 cat >part/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.25)

@@ -26,6 +26,7 @@ LAYERS = {
     "analysis": ["sim", "topologies", "models", "algorithms", "analysis"],
     "app": PRODUCT,
     "explorer": [*PRODUCT, "explorer"],
+    "python": [*PRODUCT, "python"],
     "tests": [*PRODUCT, "bench", "tests"],
     "bench": [*PRODUCT, "bench", "tests"],
 }
@@ -67,7 +68,7 @@ HEAVY_IN_HEADERS = [
     (re.compile(r"nlohmann/json\.hpp$"), "json.hpp in a header", "nlohmann/json_fwd.hpp"),
     (re.compile(r"Eigen/(Dense|Eigen)$"), "Eigen/Dense in a header", "Eigen/Core"),
 ]
-JSON_FOLDERS = ["app", "explorer", "tests", "bench"]
+JSON_FOLDERS = ["app", "explorer", "python", "tests", "bench"]
 ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|sim/engine/")
 ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, sim/engine"
 

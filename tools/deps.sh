@@ -5,6 +5,7 @@
 #   tools/deps.sh --demo     only what is needed to build the program and to draw its figures
 #   tools/deps.sh --explorer also what the explorer is built and tested with; Node.js 20 with npm, not from Debian, too
 #   tools/deps.sh --bench    also what the benchmarks against other programs need
+#   tools/deps.sh --python   only what is needed to build the Python module and to test it
 set -euo pipefail
 
 packages=(
@@ -28,6 +29,11 @@ packages_explorer=(
     libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 wasi-libc libclang-rt-19-dev-wasm32 # clang-19 for WebAssembly
     chromium fonts-dejavu-core
 )
+packages_python=(
+    python3-dev pybind11-dev pybind11-json-dev
+    python3-numpy python3-pandas python3-tqdm # what the module uses if it is there, besides matplotlib
+    python3-pytest mypy
+)
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 
 case "$*" in
@@ -35,7 +41,8 @@ case "$*" in
     "") packages+=("${packages_checks[@]}") ;;
     --explorer) packages+=("${packages_explorer[@]}") ;;
     --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
-    *) echo "usage: tools/deps.sh [--demo | --explorer | --bench]" >&2 && exit 2 ;;
+    --python) packages+=("${packages_python[@]}") ;;
+    *) echo "usage: tools/deps.sh [--demo | --explorer | --bench | --python]" >&2 && exit 2 ;;
 esac
 
 find_missing() { # sets `missing` to the packages that are not installed

@@ -22,3 +22,12 @@ draw first-training convergence first-training
 draw bandwidth-what-if bandwidth bandwidth-what-if
 draw bandwidth-what-if heatmap bandwidth-what-if-ratio --ratio DGC "dense, overlapped"
 draw stragglers breakdown stragglers --where nodes=64
+
+# The notebooks write their figures into the current folder.
+root=$PWD
+for file in examples/*.py; do
+    name=$(basename "$file" .py)
+    (cd "$work" && PYTHONPATH=$root/build/release/python /usr/bin/python3 -B "$root/$file" >/dev/null)
+    mv "$work/$name.svg" "docs/figures/$name.svg"
+    echo "docs/figures/$name.svg"
+done

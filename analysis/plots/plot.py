@@ -91,15 +91,46 @@ def tell_of_missing(characters):
               "apt-get install fonts-noto-core fonts-noto-cjk", file=sys.stderr)
 
 
-def draw_all(options):
-    """Draws the requested kinds, or all that fit, and prints the files."""
-    formats = formats_of(options.format)
+def study_of(options):
+    """Reads the study that the options are about. Throws WrongInput if they do not fit each other."""
     for kind in options.kinds:
         if kind not in KINDS:
             raise WrongInput(f"no kind of figure \"{kind}\"; known: {', '.join(KINDS)}")
     options.chosen = bool(options.kinds)
     refuse_unused(options)
-    study = read_study(options.folder, options.where, options.band)
+    return read_study(options.folder, options.where, options.band)
+
+
+def figure_of(options):
+    """Returns the first of the requested kinds, or of those that fit, and its matplotlib Figure. Writes nothing.
+
+    For programs that show figures themselves, such as the Python module. Throws WrongInput.
+    """
+    study = study_of(options)
+    style.begin(texts_of(study, options))
+    misfits = {}
+    for kind in options.kinds or KINDS:
+        try:
+            figure = importlib.import_module(kind).draw(study, options)
+        except Misfit as reason:
+            misfits[kind] = str(reason)
+            continue
+        refuse_unused_targets(options, [kind])
+        return kind, figure
+    raise WrongInput(f"{options.folder}: " + refusal(study, options, misfits))
+
+
+def refuse_unused_targets(options, figures):
+    for text in options.target or []:
+        if text not in options.targets_used:
+            raise WrongInput(f"--target {text}: no figure of these has that column: {', '.join(figures)}; choose it "
+                             "with --value")
+
+
+def draw_all(options):
+    """Draws the requested kinds, or all that fit, and prints the files."""
+    formats = formats_of(options.format)
+    study = study_of(options)
     out = options.out or options.folder
     try:
         os.makedirs(out, exist_ok=True)
@@ -114,10 +145,7 @@ def draw_all(options):
             misfits[kind] = str(reason)
     if misfits and (options.chosen or not figures):
         raise WrongInput(f"{options.folder}: " + refusal(study, options, misfits))
-    for text in options.target or []:
-        if text not in options.targets_used:
-            raise WrongInput(f"--target {text}: no figure of these has that column: {', '.join(figures)}; choose it "
-                             "with --value")
+    refuse_unused_targets(options, figures)
     for kind, figure in figures.items():
         for name in formats:
             path = os.path.join(out, f"{kind}.{name}")

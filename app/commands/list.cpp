@@ -17,7 +17,7 @@ namespace {
 int list(const std::string& what, bool json) {
     const auto known = list_names();
     if (!what.empty() && std::ranges::find(known, std::string_view(what)) == known.end())
-        throw ConfigError("command line", "list", unknown_name(what, "a list", known));
+        throw ConfigError("command line", "list", unknown(what, "a list", known));
     if (json && what != "algorithms")
         throw ConfigError("command line", "list", "--json is for the list \"algorithms\"");
     say(stdout, json ? algorithms_json() : list_text(what));

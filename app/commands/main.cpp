@@ -1,63 +1,6 @@
-// The program: its commands (app/commands), and how errors are reported. Exit codes: 0 done, 1 a
-// point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
-#include <cstdio>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
-#include "app/commands/command.hpp"
-#include "app/commands/teller.hpp"
-#include "app/host/say.hpp"
-#include "app/host/version.hpp"
-#include "models/kernels/isa.hpp"
-
-namespace {
-
-using namespace paceline;
-
-std::string version_text() {
-    std::string available;
-    for (const Isa isa : available_isas())
-        available += (available.empty() ? "" : ", ") + std::string(name_of(isa));
-    return fmt::format("paceline {}\ninstruction set: {} (of {})", version, name_of(chosen_isa()),
-                       available);
-}
-
-int dispatch(int argc, char** argv) {
-    CLI::App program{"paceline: how fast would this training algorithm train on that network?",
-                     "paceline"};
-    program.set_version_flag("--version", version_text());
-    program.require_subcommand(1);
-    const std::vector<Command> commands{
-        run_command(program),     check_command(program), list_command(program),
-        explain_command(program), plot_command(program),  solve_command(program),
-        explore_command(program),
-    };
-    try {
-        program.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        std::ostringstream out;
-        std::ostringstream err;
-        const int code = program.exit(error, out, err);
-        say(stdout, out.str());
-        say(stderr, err.str());
-        return code == 0 ? done : wrong_input;
-    }
-    for (const Command& command : commands)
-        if (command.parser->parsed()) return command.run();
-    return wrong_input;
-}
-
-}  // namespace
+// The program.
+#include "app/commands/program.hpp"
 
 int main(int argc, char** argv) {
-    prepare_streams();
-    const int code = told(Teller(), [&] {
-        chosen_isa();
-        return dispatch(argc, argv);
-    });
-    return code_after_saying(code);
+    return paceline::run_program(argc, argv);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
+#include "app/host/program_file.hpp"
 #include "app/json/config_error.hpp"
 
 namespace paceline {
@@ -21,8 +22,7 @@ namespace {
 
 int plot(const PlotRequest& request) {
     require_results(request.folder);
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-    const std::filesystem::path scripts = plot_scripts(program);
+    const std::filesystem::path scripts = plot_scripts(program_file());
     std::vector<std::string> command = plot_command(plotting_python(), scripts, request);
     std::vector<char*> arguments;
     for (std::string& argument : command) arguments.push_back(argument.data());

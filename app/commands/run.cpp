@@ -90,13 +90,10 @@ int report_failures(const Study& study, const std::vector<PointResult>& results,
     return code;
 }
 
-// Figures of other results would be taken for figures of these.
-void replace_results(const fs::path& folder, const Study& study, const StudyOutcome& outcome,
-                     const RunInfo& info, const Teller& teller) {
-    const std::string before = hash_of_tables(folder);
-    write_results(folder, study, outcome.results, info);
-    if (hash_of_tables(folder) == before) return;
-    if (const std::vector<std::string> figures = remove_figures(folder); !figures.empty())
+void write_and_tell(const fs::path& folder, const Study& study, const StudyOutcome& outcome,
+                    const RunInfo& info, const Teller& teller) {
+    if (const auto figures = replace_results(folder, study, outcome.results, info);
+        !figures.empty())
         teller.note(fmt::format("{}: figures of earlier results are removed: {}", folder.string(),
                                 fmt::join(figures, ", ")));
 }
@@ -106,7 +103,7 @@ int finish(const RunArguments& arguments, const Study& study, const StudyOutcome
     const fs::path folder = folder_of(arguments);
     const auto there = static_cast<std::size_t>(std::ranges::count_if(
         outcome.results, [](const PointResult& r) { return !r.metrics.outcome.empty(); }));
-    if (there > 0) replace_results(folder, study, outcome, info, teller);  // else keep older ones
+    if (there > 0) write_and_tell(folder, study, outcome, info, teller);  // else keep older ones
     if (arguments.log_json)
         log_json("end", {{"complete", outcome.complete},
                          {"done", there},

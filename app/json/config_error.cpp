@@ -1,5 +1,7 @@
 #include "app/json/config_error.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "app/json/printable.hpp"
@@ -31,10 +33,12 @@ std::string one_line(std::string_view text, std::size_t most) {
     return std::string(cut(line, most));
 }
 
-ConfigError::ConfigError(const std::string& file, std::string_view path, std::string_view problem)
-    : std::runtime_error(message(file, path, problem)),
+ConfigError::ConfigError(const std::string& file, std::string_view path, Fault fault)
+    : std::runtime_error(message(file, path, fault.problem)),
       file_(file),
       path_(one_line(path, longest_path)),
-      problem_(one_line(problem, longest_problem)) {}
+      fault_(std::move(fault)) {
+    fault_.problem = one_line(fault_.problem, longest_problem);
+}
 
 }  // namespace paceline

@@ -53,4 +53,9 @@ std::string unknown_name(std::string_view name, std::string_view what,
                        fmt::join(known, ", "));
 }
 
+Fault unknown(std::string_view name, std::string_view what,
+              std::span<const std::string_view> known) {
+    return {unknown_name(name, what, known), std::string(nearest(name.substr(0, 100), known))};
+}
+
 }  // namespace paceline

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/json/config_error.hpp"
+
 namespace paceline {
 
 /// Returns the known name at the smallest edit distance (insert, delete, replace, swap neighbors: 1
@@ -17,6 +19,10 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
 /// what the name was expected to be.
 std::string unknown_name(std::string_view name, std::string_view what,
                          std::span<const std::string_view> known);
+
+/// Returns the same as a fault, with the name that was probably meant.
+Fault unknown(std::string_view name, std::string_view what,
+              std::span<const std::string_view> known);
 
 /// Returns the names of a table's entries.
 template <class Table>

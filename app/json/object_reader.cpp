@@ -49,8 +49,11 @@ const Sources& Place::outside() const {
     return *sources;
 }
 
-void Place::refuse(const std::string& problem) const {
-    throw ConfigError(*file, path, problem);
+void Place::refuse(Fault fault) const {
+    constexpr std::size_t most = 10'000;
+    fault.value = json->dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (fault.value.size() > most) fault.value.clear();
+    throw ConfigError(*file, path, std::move(fault));
 }
 
 ObjectReader::ObjectReader(Place place, Keys known) : place_(std::move(place)), known_(known) {
@@ -59,7 +62,7 @@ ObjectReader::ObjectReader(Place place, Keys known) : place_(std::move(place)), 
                                   known_.empty() ? "key" : known_.front()));
     for (const auto& [key, value] : place_.json->items())
         if (std::ranges::find(known_, key) == known_.end())
-            place_.child(key, value).refuse(unknown_name(key, "a key here", known_));
+            place_.child(key, value).refuse(unknown(key, "a key here", known_));
 }
 
 bool ObjectReader::has(std::string_view key) const {
@@ -167,7 +170,7 @@ std::size_t as_name(const Place& place, std::string_view what,
                     std::span<const std::string_view> names) {
     const std::string name = as_string(place);
     const auto found = std::ranges::find(names, name);
-    if (found == names.end()) place.refuse(unknown_name(name, what, names));
+    if (found == names.end()) place.refuse(unknown(name, what, names));
     return static_cast<std::size_t>(found - names.begin());
 }
 

@@ -36,7 +36,9 @@ struct Place {
     [[nodiscard]] Place element(std::size_t i) const;
     /// Requires that there are sources: the value is part of what a user wrote.
     [[nodiscard]] const Sources& outside() const;
-    [[noreturn]] void refuse(const std::string& problem) const;
+    /// Throws ConfigError. The value here is part of the fault, unless it is large.
+    [[noreturn]] void refuse(Fault fault) const;
+    [[noreturn]] void refuse(std::string problem) const { refuse(Fault{std::move(problem)}); }
 };
 
 /// One spelling of an enumerated value.

@@ -95,20 +95,24 @@ std::vector<std::string> split_path(std::string_view path) {
     }
 }
 
-std::string path_problem(const Json& schema, std::string_view path) {
+Fault path_fault(const Json& schema, std::string_view path) {
     Nodes nodes;
     expand(schema, schema, nodes);
     for (const std::string& key : split_path(path)) {
         Nodes below = descend(schema, nodes, key);
         const std::vector<std::string_view> known = properties(nodes);
         if (below.empty() && known.empty() && is_list(nodes))
-            return fmt::format("\"{}\" is no index of a list; elements count from 0", key);
+            return {fmt::format("\"{}\" is no index of a list; elements count from 0", key)};
         if (below.empty() && known.empty())
-            return fmt::format("nothing lies below this path at \"{}\"", key);
-        if (below.empty()) return unknown_name(key, "a key on this path", known);
+            return {fmt::format("nothing lies below this path at \"{}\"", key)};
+        if (below.empty()) return unknown(key, "a key on this path", known);
         nodes = std::move(below);
     }
     return {};
+}
+
+std::string path_problem(const Json& schema, std::string_view path) {
+    return path_fault(schema, path).problem;
 }
 
 std::vector<std::string> schema_keys(const Json& schema, std::string_view path) {

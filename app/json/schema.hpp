@@ -20,8 +20,10 @@ Keys definition_keys(std::string_view name);
 /// not empty.
 std::vector<std::string> split_path(std::string_view path);
 
-/// Returns an empty string if some scenario can have this path. Otherwise returns what is wrong
-/// with it, with the nearest known key.
+/// Returns a fault without words if some scenario can have this path. Otherwise returns what is
+/// wrong with it, with the nearest known key.
+Fault path_fault(const Json& schema, std::string_view path);
+/// Returns the words of that fault.
 std::string path_problem(const Json& schema, std::string_view path);
 
 /// Returns the names of all properties that objects at this path can have, over all kinds, in the

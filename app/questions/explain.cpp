@@ -64,6 +64,16 @@ Scenario cut(Scenario scenario, const Extent& extent) {
     return scenario;
 }
 
+// Throws ExplanationStopped.
+Metrics run_or_stop(const Scenario& scenario, const ExplainOptions& options,
+                    const Observer* observer = nullptr) {
+    Progress progress;
+    const std::stop_callback stopping(options.stop, [&progress] { progress.stop = true; });
+    Metrics metrics = run_point(scenario, &progress, options.spin, observer);
+    if (options.stop.stop_requested()) throw ExplanationStopped{};
+    return metrics;
+}
+
 // If only a time limit ends a point with uneven workers, its runs are limited in time, too, so that
 // fast workers take more steps than slow ones. The steps are then only a bound for counterfactuals
 // that would never end.
@@ -74,8 +84,7 @@ Extent extent_of(const Scenario& scenario, const ExplainOptions& options) {
     if (!has_unlike_nodes(scenario) && !has_unsteady_links(scenario)) return {affordable, {}};
     constexpr std::int64_t most_uneven = 8;
     const std::int64_t few = std::min(scenario.algorithm.period, affordable);
-    const Metrics probe =
-        run_point(cut(scenario, {few, scenario.stop.time}), nullptr, options.spin);
+    const Metrics probe = run_or_stop(cut(scenario, {few, scenario.stop.time}), options);
     const double wanted_s = probe.step_time_s.value_or(0) * static_cast<double>(affordable);
     const double limit_s = to_seconds(*scenario.stop.time);
     return {most_uneven * affordable,
@@ -88,13 +97,12 @@ Extent extent_of(const Scenario& scenario, const ExplainOptions& options) {
 std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios,
                              const ExplainOptions& options) {
     std::vector<Metrics> results(scenarios.size());
-    options.for_each(scenarios.size(), [&](std::size_t i) {
-        results[i] = run_point(scenarios[i], nullptr, options.spin);
-    });
+    options.for_each(scenarios.size(),
+                     [&](std::size_t i) { results[i] = run_or_stop(scenarios[i], options); });
     return results;
 }
 
-Metrics run_watched(const Scenario& scenario, SpinLimit spin, LinkUse& use) {
+Metrics run_watched(const Scenario& scenario, const ExplainOptions& options, LinkUse& use) {
     const Simulation* simulation = nullptr;
     Observer observer;
     observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
@@ -104,7 +112,7 @@ Metrics run_watched(const Scenario& scenario, SpinLimit spin, LinkUse& use) {
     observer.network.drains = [&](std::uint32_t id, Bytes sent) {
         use.drains(id, sent, simulation->now());
     };
-    return run_point(scenario, nullptr, spin, &observer);
+    return run_or_stop(scenario, options, &observer);
 }
 
 double step_of(const Metrics& metrics) {
@@ -527,7 +535,7 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     if (extent.time) e.time_limit_s = to_seconds(*extent.time);
 
     LinkUse use;
-    e.as_is = run_watched(base, options.spin, use);
+    e.as_is = run_watched(base, options, use);
     add_notes(e, whole, extent);
     if (e.as_is.failed() || e.as_is.iterations == 0) return e;
 

@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,14 +159,18 @@ struct ExplainOptions {
     std::int64_t most_messages = 300'000;  // of one run, which always has a step and a period
     ForEach for_each = one_after_another;
     SpinLimit spin{};  // of each run
+    std::stop_token stop{};
 };
+
+/// The explanation was stopped.
+struct ExplanationStopped {};
 
 /// Returns a point's scenario as it is explained: without values, and in whole periods of its
 /// algorithm.
 Scenario as_explained(Scenario scenario);
 
 /// Runs the point about ten times. If the unmodified point fails, the explanation has no parts and
-/// nothing that follows them.
+/// nothing that follows them. Throws ExplanationStopped.
 Explanation explain_point(const Study& study, std::size_t number, const ExplainOptions& options);
 
 /// Returns the point that the user means: `number`, or the only one. Throws ConfigError.

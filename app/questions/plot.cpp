@@ -55,7 +55,8 @@ void add_option(std::vector<std::string>& command, const char* name, const std::
 fs::path plot_scripts(const fs::path& program) {
     const fs::path installed =
         (program.parent_path() / "../share/paceline/plots").lexically_normal();
-    for (const fs::path& folder : {installed, fs::path(PACELINE_PLOT_SCRIPTS)}) {
+    const fs::path in_module = program.parent_path() / "plots";
+    for (const fs::path& folder : {installed, in_module, fs::path(PACELINE_PLOT_SCRIPTS)}) {
         std::error_code ignored;
         if (fs::exists(folder / "plot.py", ignored)) return folder;
     }

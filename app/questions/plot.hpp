@@ -27,8 +27,9 @@ struct PlotRequest {
     std::optional<std::string> title;
 };
 
-/// Returns the folder of scripts: ../share/paceline/plots relative to the program's folder,
-/// otherwise that of the source tree it was built from. Throws ConfigError if neither exists.
+/// Returns the folder of scripts: ../share/paceline/plots relative to the program's folder, or
+/// plots in it (the Python module), otherwise that of the source tree it was built from. Throws
+/// ConfigError if none exists.
 std::filesystem::path plot_scripts(const std::filesystem::path& program);
 
 /// Returns a Python that has matplotlib. If PACELINE_PYTHON is set, only the one that it names is

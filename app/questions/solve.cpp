@@ -19,8 +19,12 @@ namespace paceline {
 
 namespace {
 
-[[noreturn]] void refuse_search(const std::string& path, const std::string& problem) {
-    throw ConfigError("command line", path, problem);
+[[noreturn]] void refuse_search(const std::string& path, Fault fault) {
+    throw ConfigError("command line", path, std::move(fault));
+}
+
+[[noreturn]] void refuse_search(const std::string& path, std::string problem) {
+    refuse_search(path, Fault{std::move(problem)});
 }
 
 std::string path_of(const std::string& setting) {
@@ -34,7 +38,7 @@ bool at_or_below(const std::string& path, const std::string& above) {
 void check_column(const std::string& column) {
     const std::vector<std::string_view> known = column_names();
     if (std::ranges::find(known, column) == known.end())
-        refuse_search("--find", unknown_name(column, "a column of numbers in results.csv", known));
+        refuse_search("--find", unknown(column, "a column of numbers in results.csv", known));
 }
 
 void check_target(const SolveQuestion& question) {
@@ -82,7 +86,7 @@ auto blaming(const std::string& option, const std::vector<std::string>& paths, R
                                 : at_or_below(path, above) || path.starts_with(above + "[");
         };
         if (std::ranges::none_of(paths, leads_there)) throw;
-        refuse_search(option + rest, error.problem());
+        refuse_search(option + rest, error.fault());
     }
 }
 
@@ -99,9 +103,10 @@ bool takes(SolvePoints& points, const Subject& subject, double value) {
 // The two scenarios, and the points of each.
 class Comparison {
   public:
-    Comparison(const SolveQuestion& question, const VariedQuantity& varied, SolveOptions options)
+    Comparison(const SolveQuestion& question, const ScenarioText& scenario,
+               const VariedQuantity& varied, SolveOptions options)
         : question_(question),
-          points_(open_scenario(question.file), varied, std::move(options)),
+          points_(scenario, varied, std::move(options)),
           main_{question.settings, question.picks, true},
           other_(other_subject(question, varied)) {}
 
@@ -241,23 +246,33 @@ bool nothing_but_gaps(const Changes& found) {
 }  // namespace
 
 std::vector<std::string> solve_warnings(const SolveQuestion& question) {
+    return solve_warnings(question, open_scenario(question.file));
+}
+
+std::vector<std::string> solve_warnings(const SolveQuestion& question,
+                                        const ScenarioText& scenario) {
     check_column(question.column);
     check_target(question);
     const VariedQuantity varied = read_varied_quantity(question.vary);
     check_settings(question, varied);
-    Comparison comparison(question, varied, {});
+    Comparison comparison(question, scenario, varied, {});
     comparison.check_ends(varied);
     return comparison.warnings({varied.from, varied.to});
 }
 
 Solution solve(const SolveQuestion& question, const SolveOptions& options) {
+    return solve(question, open_scenario(question.file), options);
+}
+
+Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
+               const SolveOptions& options) {
     check_column(question.column);
     check_target(question);
     Solution solution;
     VariedQuantity& varied = solution.varied;
     varied = read_varied_quantity(question.vary);
     check_settings(question, varied);
-    Comparison comparison(question, varied, options);
+    Comparison comparison(question, scenario, varied, options);
     if (comparison.check_ends(varied)) varied.kind = QuantityKind::whole_number;
     solution.search = search_of(question, varied);
     solution.grid = grid_of(question, varied, solution.search);

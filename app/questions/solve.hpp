@@ -31,7 +31,7 @@ inline constexpr std::size_t usual_grid = 25;
 inline constexpr std::size_t most_whole_numbers = 200;  // up to here, all are tried
 
 struct SolveQuestion {
-    std::string file;
+    std::string file;                   // the scenario's name
     std::vector<std::string> settings;  // "path=value", for the scenario
     std::vector<std::string> picks{};   // "axis=label", for both scenarios
     std::string vary;                   // "path=from..to"
@@ -58,10 +58,15 @@ struct Solution {
 
 /// Returns what there is to warn of at both ends of the range, in both scenarios. Runs nothing.
 /// Throws ConfigError.
+std::vector<std::string> solve_warnings(const SolveQuestion& question,
+                                        const ScenarioText& scenario);
 std::vector<std::string> solve_warnings(const SolveQuestion& question);
 
 /// Throws ConfigError before anything runs, SearchStopped, and OutputError if a point cannot be
 /// stored.
+Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
+               const SolveOptions& options);
+/// Reads the scenario from the question's file.
 Solution solve(const SolveQuestion& question, const SolveOptions& options);
 
 }  // namespace paceline

@@ -1,10 +1,12 @@
 #include "app/run/run_point.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -331,9 +333,20 @@ struct Ended {
     std::string divergence;
 };
 
-Ended run_to_its_end(Simulation& simulation, Time limit) {
+// PACELINE_EVENTS=1 sends every message of a collective by events. Results are the same bytes, later.
+Transport transport_of(const ClusterChoice& choice) {
+    Transport transport = choice.transport();
+    const char* const forced = std::getenv("PACELINE_EVENTS");  // NOLINT(concurrency-mt-unsafe)
+    transport.by_events = forced != nullptr && std::string_view(forced) == "1";
+    return transport;
+}
+
+// What still runs ahead at the end goes on by events, so that counts are those of the end.
+Ended run_to_its_end(Simulation& simulation, Network& network, Time limit) {
     try {
-        return {simulation.run(limit), {}};
+        RunEnd end = simulation.run(limit);
+        while (network.settle() && end != RunEnd::stopped) end = simulation.run(limit);
+        return {end, {}};
     } catch (const Diverged& divergence) {
         return {RunEnd::stopped, divergence.what()};
     }
@@ -370,7 +383,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     LinkNames names;
     if (observer != nullptr) names = link_names(scenario, fabric);
     const RandomStreams random(scenario.seed);
-    Network network(simulation, std::move(fabric), choice.transport(), random);
+    Network network(simulation, std::move(fabric), transport_of(choice), random);
     if (observer != nullptr) {
         notify(observer->begins, machine_of(scenario, network, seats, std::move(names)));
         network.observe(&observer->network);
@@ -401,7 +414,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
         spawn_all(scenario, cluster, processes);
 
     const Ended ended =
-        run_to_its_end(simulation, scenario.stop.time ? Time{*scenario.stop.time} : never);
+        run_to_its_end(simulation, network, scenario.stop.time ? Time{*scenario.stop.time} : never);
 
     if (worker_processes) worker_processes->count_absences();
     if (observer != nullptr) notify(observer->ends, cluster);

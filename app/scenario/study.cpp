@@ -17,9 +17,12 @@ namespace paceline {
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view file, const std::string& path,
-                         const std::string& problem) {
-    throw ConfigError(std::string(file), path, problem);
+[[noreturn]] void refuse(std::string_view file, const std::string& path, Fault fault) {
+    throw ConfigError(std::string(file), path, std::move(fault));
+}
+
+[[noreturn]] void refuse(std::string_view file, const std::string& path, std::string problem) {
+    refuse(file, path, Fault{std::move(problem)});
 }
 
 // A study before its points are read.
@@ -108,10 +111,10 @@ void blame_maker(const ConfigError& error, const Plan& plan,
     if (error.path().empty() || has(plan.json, error.path())) return;
     for (const Setting& setting : plan.changes)
         if (leads_to(error.path(), setting.path))
-            refuse(command_line, "--set " + setting.path, error.problem());
+            refuse(command_line, "--set " + setting.path, error.fault());
     for (std::size_t i = 0; i < plan.sweep.axes.size(); ++i)
         if (const SweptAxis& swept = plan.sweep.axes[i]; leads_to(error.path(), swept.axis.path))
-            refuse(swept.file, shown_value(swept, choice[i]), error.problem());
+            refuse(swept.file, shown_value(swept, choice[i]), error.fault());
 }
 
 // Returns the axis with the longest path at or above `path`; the number of axes if there is none.
@@ -131,7 +134,7 @@ std::size_t axis_above(const std::string& path, const Sweep& sweep) {
     if (error.file() != plan.file) throw error;
     for (const Setting& setting : plan.changes)
         if (leads_to(setting.path, error.path()))
-            refuse(command_line, "--set " + error.path(), error.problem());
+            refuse(command_line, "--set " + error.path(), error.fault());
     const std::size_t axis = axis_above(error.path(), plan.sweep);
     if (axis == plan.sweep.axes.size()) {
         blame_maker(error, plan, choice);
@@ -141,7 +144,7 @@ std::size_t axis_above(const std::string& path, const Sweep& sweep) {
     refuse(swept.file,
            fmt::format("{}{}", shown_value(swept, choice[axis]),
                        rest_below(swept.axis.path, error.path())),
-           error.problem());
+           error.fault());
 }
 
 // The title is that of the study; its points do not repeat it.

@@ -18,9 +18,13 @@ namespace paceline {
 
 namespace {
 
+[[noreturn]] void refuse_sweep(std::string_view file, const std::string& path, Fault fault) {
+    throw ConfigError(std::string(file), path, std::move(fault));
+}
+
 [[noreturn]] void refuse_sweep(std::string_view file, const std::string& path,
-                               const std::string& problem) {
-    throw ConfigError(std::string(file), path, problem);
+                               std::string problem) {
+    refuse_sweep(file, path, Fault{std::move(problem)});
 }
 
 bool is_list_of_objects(const Json& value) {
@@ -46,9 +50,9 @@ SweptAxis read_axis(const std::string& path, const Json& values, const std::stri
                     const std::string& shown) {
     if (path == "title")
         refuse_sweep(file, shown, "is that of the whole study and cannot be swept");
-    const std::string problem =
-        path == "sweep" ? "a sweep cannot be swept" : path_problem(scenario_schema(), path);
-    if (!problem.empty()) refuse_sweep(file, shown, problem);
+    if (path == "sweep") refuse_sweep(file, shown, "a sweep cannot be swept");
+    if (Fault fault = path_fault(scenario_schema(), path); !fault.problem.empty())
+        refuse_sweep(file, shown, std::move(fault));
     if (!values.is_array()) refuse_sweep(file, shown, "is not a list of values; write [...]");
     if (values.empty()) refuse_sweep(file, shown, "is empty; give one value at least");
     SweptAxis swept{{path, {}}, {}, file, shown, 0};
@@ -196,9 +200,9 @@ std::size_t axis_meant(const Pick& pick, const Sweep& sweep) {
         refuse_sweep(command_line, "--pick " + pick.text, "the scenario has no axis to pick from");
     refuse_sweep(command_line, "--pick " + pick.text,
                  ends.empty()
-                     ? unknown_name(pick.axis, "an axis of the sweep", paths)
-                     : fmt::format("\"{}\" ends the paths of {} axes; write the whole path",
-                                   pick.axis, ends.size()));
+                     ? unknown(pick.axis, "an axis of the sweep", paths)
+                     : Fault{fmt::format("\"{}\" ends the paths of {} axes; write the whole path",
+                                         pick.axis, ends.size())});
 }
 
 // Keeps the values at these places of all axes of a group.
@@ -273,8 +277,8 @@ Setting read_setting(const std::string& text) {
     const std::string value = text.substr(equals + 1);
     setting.value = std::make_shared<const Json>(
         Json::accept(value) ? parse_json(value, std::string(command_line)) : Json(value));
-    const std::string problem = path_problem(scenario_schema(), setting.path);
-    if (!problem.empty()) refuse_sweep(command_line, "--set " + setting.path, problem);
+    if (Fault fault = path_fault(scenario_schema(), setting.path); !fault.problem.empty())
+        refuse_sweep(command_line, "--set " + setting.path, std::move(fault));
     return setting;
 }
 
@@ -324,7 +328,7 @@ void pick(const std::vector<std::string>& picks, Sweep& sweep) {
             if (names[i] == pick.label) of_axis[i] = found = true;
         if (!found)
             refuse_sweep(command_line, "--pick " + text,
-                         unknown_name(pick.label, "a value of this axis", known));
+                         unknown(pick.label, "a value of this axis", known));
     }
     // Several axes of a zip keep what all of their picks keep.
     std::map<std::size_t, std::vector<bool>> kept_together;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/host/content_hash.hpp"
+#include "app/host/program_file.hpp"
 #include "app/host/version.hpp"
 
 namespace paceline {
@@ -13,8 +14,7 @@ namespace paceline {
 namespace fs = std::filesystem;
 
 const std::string& program_name() {
-    static const std::string name =
-        fmt::format("{} {}", version, content_hash_of("/proc/self/exe"));
+    static const std::string name = fmt::format("{} {}", version, content_hash_of(program_file()));
     return name;
 }
 

@@ -3,8 +3,8 @@
 //
 // Files: every string in the scenario that names a regular file relative to it. If a string names a
 // file only by chance, the one effect is that the key changes with that file. The program: the
-// bytes of its executable, so that each build has its own keys. Its shared libraries are not
-// included.
+// bytes of its executable (or of the shared library that this code is in, such as the Python
+// module), so that each build has its own keys. Other shared libraries are not included.
 //
 // If a data set changes after the scenario was read and before the key is made, the change goes
 // unnoticed.
@@ -18,7 +18,7 @@
 
 namespace paceline {
 
-/// Identifies this build by its version and a hash of its executable.
+/// Identifies this build by its version and a hash of its file.
 const std::string& program_name();
 
 class PointKeys {

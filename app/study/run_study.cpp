@@ -9,6 +9,7 @@
 #include "app/run/run_point.hpp"
 #include "app/run/table.hpp"
 #include "app/study/kept_points.hpp"
+#include "app/study/results_folder.hpp"
 #include "app/study/run_queue.hpp"
 
 namespace paceline {
@@ -125,6 +126,15 @@ void write_results(const std::filesystem::path& folder, const Study& study,
     write_or_remove(folder / "summary.csv", summary_csv(ran));
     write_file(folder / "table.txt", speedup_table(ran));
     write_file(folder / "manifest.json", manifest_json(study, results, info));
+}
+
+std::vector<std::string> replace_results(const std::filesystem::path& folder, const Study& study,
+                                         const std::vector<PointResult>& results,
+                                         const RunInfo& info) {
+    const std::string before = hash_of_tables(folder);
+    write_results(folder, study, results, info);
+    if (hash_of_tables(folder) == before) return {};
+    return remove_figures(folder);
 }
 
 }  // namespace paceline

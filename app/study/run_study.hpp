@@ -58,4 +58,10 @@ std::vector<PointResult> run_points(const Study& study, int jobs);
 void write_results(const std::filesystem::path& folder, const Study& study,
                    const std::vector<PointResult>& results, const RunInfo& info);
 
+/// Does the same. If the tables change, removes the figures that were drawn from those before, and
+/// returns their names: they would be taken for figures of these. Throws OutputError.
+std::vector<std::string> replace_results(const std::filesystem::path& folder, const Study& study,
+                                         const std::vector<PointResult>& results,
+                                         const RunInfo& info);
+
 }  // namespace paceline

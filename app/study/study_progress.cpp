@@ -120,6 +120,11 @@ double StudyProgress::seconds_left() const {
     return left_.seconds(under_way, threads_.size());
 }
 
+std::size_t StudyProgress::done() const {
+    const std::scoped_lock lock(mutex_);
+    return done_;
+}
+
 std::string StudyProgress::line() const {
     const std::scoped_lock lock(mutex_);
     std::uint64_t events = events_;

@@ -57,6 +57,9 @@ class StudyProgress {
     /// Makes the runs in progress end soon.
     void stop_all();
 
+    /// Returns the number of points that are done. Thread-safe.
+    [[nodiscard]] std::size_t done() const;
+    /// Returns the line for a terminal, without its end. Thread-safe.
     [[nodiscard]] std::string line() const;
 
   private:

@@ -1,68 +1,76 @@
 #include "sim/collectives/all_reduce.hpp"
 
+#include <utility>
+
+#include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/schedule.hpp"
 
 namespace paceline {
 
 Task<> ring_all_reduce(Rank self, Bytes size) {
     const int n = self.size();
-    const int next = wrapped(self.place() + 1, n);
-    const int prev = wrapped(self.place() + n - 1, n);
-
-    int block = self.place();
-    for (int step = 0; step < 2 * (n - 1);
-         ++step) {  // n-1 of reduce-scatter, then n-1 of all-gather
-        co_await self.exchange(next, chunk(size, n, block), prev);
-        block = wrapped(block + n - 1, n);
-    }
+    // n-1 rounds of reduce-scatter, then n-1 of all-gather
+    return in_rounds(std::move(self), ring_of_chunks(n, 2 * (n - 1), size, 0));
 }
 
+namespace {
+
+// Places that drop out hand their vector over in the first round, and get the result in the last.
+RoundOfMember folded(const Fold& fold, int place, int round, int last) {
+    const bool drops_out = fold.drops_out(place);
+    if (round == 0) {
+        if (drops_out) return {.to = place + 1};
+        return {.from = fold.stands_for_two(fold.survivor(place)) ? place - 1 : -1};
+    }
+    if (round == last) {
+        if (drops_out) return {.from = place + 1};
+        return {.to = fold.stands_for_two(fold.survivor(place)) ? place - 1 : -1};
+    }
+    return {};
+}
+
+}  // namespace
+
 Task<> recursive_doubling_all_reduce(Rank self, Bytes size) {
-    const Fold fold(self.size());
-    const int place = self.place();
-    if (fold.drops_out(place)) {
-        co_await self.send(place + 1, size);
-        co_await self.receive(place + 1);
-        co_return;
-    }
-    const int me = fold.survivor(place);
-    if (fold.stands_for_two(me)) co_await self.receive(place - 1);
-
-    for (int step = 0; step < fold.steps; ++step) {
-        const int partner = fold.place(me ^ (1 << step));
-        co_await self.exchange(partner, size, partner);
-    }
-
-    if (fold.stands_for_two(me)) co_await self.send(place - 1, size);
+    const int n = self.size();
+    const Fold fold(n);
+    const int last = fold.steps + 1;
+    const auto who = [fold, last](int place, int round) -> RoundOfMember {
+        if (round == 0 || round == last) return folded(fold, place, round, last);
+        if (fold.drops_out(place)) return {};
+        const int partner = fold.place(fold.survivor(place) ^ (1 << (round - 1)));
+        return {partner, partner};
+    };
+    const auto all = [size](int, int) { return size; };
+    return in_rounds(std::move(self), {n, last + 1, Partners::doubling, who, all, {}});
 }
 
 Task<> halving_doubling_all_reduce(Rank self, Bytes size) {
-    const Fold fold(self.size());
-    const int place = self.place();
-    if (fold.drops_out(place)) {
-        co_await self.send(place + 1, size);
-        co_await self.receive(place + 1);
-        co_return;
-    }
-    const int me = fold.survivor(place);
-    const int n = fold.survivors;
-    if (fold.stands_for_two(me)) co_await self.receive(place - 1);
-
-    int first = 0;  // chunks still to reduce here: first .. first + 2 * width - 1
-    for (int width = n / 2; width >= 1; width /= 2) {
-        const bool keep_high = (me & width) != 0;
-        const int away = keep_high ? first : first + width;
-        const int partner = fold.place(me ^ width);
-        co_await self.exchange(partner, chunks(size, n, away, width), partner);
-        if (keep_high) first += width;
-    }
-    for (int width = 1; width < n; width *= 2) {  // complete here: first .. first + width - 1
-        const int partner = fold.place(me ^ width);
-        co_await self.exchange(partner, chunks(size, n, first, width), partner);
-        first &= ~width;
-    }
-
-    if (fold.stands_for_two(me)) co_await self.send(place - 1, size);
+    const int n = self.size();
+    const Fold fold(n);
+    const int last = 2 * fold.steps + 1;
+    const auto who = [fold, last](int place, int round) -> RoundOfMember {
+        if (round == 0 || round == last) return folded(fold, place, round, last);
+        if (fold.drops_out(place)) return {};
+        const int width =
+            round <= fold.steps ? fold.survivors >> round : 1 << (round - fold.steps - 1);
+        const int partner = fold.place(fold.survivor(place) ^ width);
+        return {partner, partner};
+    };
+    const auto sent = [fold, last, size](int place, int round) {
+        if (round == 0 || round == last) return size;
+        const int n_chunks = fold.survivors;
+        const int me = fold.survivor(place);
+        if (round <= fold.steps) {  // chunks still to reduce here: first .. first + 2 * width - 1
+            const int width = n_chunks >> round;
+            const int first = me & ~(2 * width - 1);
+            return chunks(size, n_chunks, (me & width) != 0 ? first : first + width, width);
+        }
+        const int width = 1 << (round - fold.steps - 1);
+        // complete here: first .. first + width - 1
+        return chunks(size, n_chunks, me & ~(width - 1), width);
+    };
+    return in_rounds(std::move(self), {n, last + 1, Partners::halving, who, sent, {}});
 }
 
 }  // namespace paceline

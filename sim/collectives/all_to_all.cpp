@@ -1,21 +1,26 @@
 #include "sim/collectives/all_to_all.hpp"
 
+#include <utility>
+
+#include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/schedule.hpp"
 
 namespace paceline {
 
 Task<> all_to_all(Rank self, Bytes block) {
     const BlockWeight equal = [block](int) { return block; };
-    co_await all_to_all(self, equal);
+    return all_to_all(std::move(self), equal);
 }
 
 Task<> all_to_all(Rank self, const BlockWeight& block) {
     const int n = self.size();
-    for (int round = 1; round < n; ++round) {
-        const int to = wrapped(self.place() + round, n);
-        const int from = wrapped(self.place() + n - round, n);
-        co_await self.exchange(to, block(to), from);
-    }
+    const auto who = [n](int place, int round) -> RoundOfMember {
+        return {wrapped(place + round + 1, n), wrapped(place + n - round - 1, n)};
+    };
+    const auto sent = [n, block](int place, int round) {
+        return block(wrapped(place + round + 1, n));
+    };
+    return in_rounds(std::move(self), {n, n - 1, Partners::everybody, who, sent, {}});
 }
 
 }  // namespace paceline

@@ -80,6 +80,9 @@ class Rank {
         return group_->members[first_ + static_cast<std::size_t>(place) * stride_];
     }
 
+    [[nodiscard]] Protocol protocol() const { return library_.protocol; }
+    [[nodiscard]] PlacesOfHosts hosts() const { return {group_->members, first_, stride_}; }
+
     /// Like the awaiters of the same names in sim/messages/transfer.hpp, by the protocol of the
     /// collective, but with places instead of nodes.
     [[nodiscard]] Send send(int to, Bytes size) const {

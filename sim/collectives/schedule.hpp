@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sim/engine/units.hpp"
+#include "sim/network/message_rounds.hpp"
 
 namespace paceline {
 
@@ -27,6 +28,21 @@ constexpr Bytes chunk(Bytes size, int n, int index) {
 /// Returns a mod n. Requires 0 <= a < 2n.
 constexpr int wrapped(int a, int n) {
     return a < n ? a : a - n;
+}
+
+/// Returns rounds in which members pass chunks around a ring for `steps` steps, in so many slices each, of which
+/// `in_flight` are under way at a time; member p begins with chunk (first + p) mod n.
+inline MessageRounds ring_of_chunks(int n, int steps, Bytes size, int first, int slices = 1,
+                                    int in_flight = 1) {
+    const auto who = [n](int place, int) -> RoundOfMember {
+        return {wrapped(place + 1, n), wrapped(place + n - 1, n)};
+    };
+    return {.members = n,
+            .count = n == 1 ? 0 : steps * slices,
+            .partners = Partners::ring,
+            .who = who,
+            .chunks = {size, first, slices},
+            .in_flight = std::min(in_flight, slices)};
 }
 
 /// Folds a group of n places onto the largest power of two. Among the first 2 `extra` places, the

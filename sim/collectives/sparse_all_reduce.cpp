@@ -1,27 +1,33 @@
 #include "sim/collectives/sparse_all_reduce.hpp"
 
+#include <utility>
+
+#include "sim/collectives/in_rounds.hpp"
+
 namespace paceline {
 
 Task<> sparse_all_reduce(Rank self, const UnionWeight& weight) {
-    const Fold fold(self.size());
-    const int place = self.place();
-    if (fold.drops_out(place)) {
-        co_await self.send(place + 1, weight({place, -1, 1}));
-        co_await self.receive(place + 1);
-        co_return;
-    }
-    const int me = fold.survivor(place);
-    if (fold.stands_for_two(me)) co_await self.receive(place - 1);
-
-    for (int step = 0; step < fold.steps; ++step) {
-        const int first = me & ~((1 << step) - 1);
-        const int partner = fold.place(me ^ (1 << step));
-        const Bytes mine = weight({first, step, fold.contributions(me, step)});
-        co_await self.exchange(partner, mine, partner);
-    }
-
-    if (fold.stands_for_two(me))
-        co_await self.send(place - 1, weight({0, fold.steps, self.size()}));
+    const int n = self.size();
+    const Fold fold(n);
+    const int last = fold.steps + 1;
+    const auto who = [fold, last](int place, int round) -> RoundOfMember {
+        if (fold.drops_out(place))
+            return {round == 0 ? place + 1 : -1, round == last ? place + 1 : -1};
+        const int me = fold.survivor(place);
+        const int other = fold.stands_for_two(me) ? place - 1 : -1;
+        if (round == 0) return {.from = other};
+        if (round == last) return {.to = other};
+        const int partner = fold.place(me ^ (1 << (round - 1)));
+        return {partner, partner};
+    };
+    const auto sent = [n, fold, last, weight](int place, int round) {
+        if (round == 0) return weight({place, -1, 1});
+        if (round == last) return weight({0, fold.steps, n});
+        const int step = round - 1;
+        const int me = fold.survivor(place);
+        return weight({me & ~((1 << step) - 1), step, fold.contributions(me, step)});
+    };
+    return in_rounds(std::move(self), {n, last + 1, Partners::doubling, who, sent, {}});
 }
 
 }  // namespace paceline

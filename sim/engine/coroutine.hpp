@@ -62,6 +62,9 @@ class Join {
     [[nodiscard]] bool complete() const { return needed_ == 0; }
     void wake(Coroutine& waiter) { waiter_ = &waiter; }
 
+    /// Sets how many arrivals are still needed. Requires 1 or more, and that it is not complete.
+    void expect(std::uint32_t needed) { needed_ = needed; }
+
     /// Records one arrival.
     void arrive();
     /// Records a failure: the waiter wakes without waiting for the others.

@@ -6,14 +6,18 @@
 
 namespace paceline {
 
-// Compares the keys as single numbers of 128 bits. Which of two unrelated times is earlier is
-// unpredictable, and this comparison has no branch.
+// Compares time and key as single numbers of 128 bits. Which of two unrelated times is earlier is
+// unpredictable, and this comparison has no branch, but for events that agree in both.
 bool EventQueue::earlier(const Entry& a, const Entry& b) {
     __extension__ using Wide = __int128;
     const auto key = [](const Entry& entry) {
-        return (Wide{entry.at.time_since_epoch().count()} << 64U) | Wide{entry.order};
+        return (Wide{entry.at.time_since_epoch().count()} << 64U) | Wide{entry.key.value()};
     };
-    return key(a) < key(b);
+    const Wide of_a = key(a);
+    const Wide of_b = key(b);
+    if (of_a == of_b) [[unlikely]]
+        return a.order < b.order;
+    return of_a < of_b;
 }
 
 // A 4-ary heap is half as deep as a binary heap, and siblings share cache lines.
@@ -51,15 +55,16 @@ void EventQueue::sift_down(std::size_t hole, const Entry& entry) {
     heap_[hole] = entry;
 }
 
-EventId EventQueue::push(Time at, Action action, EventKind kind) {
+EventId EventQueue::push(Time at, Action action, EventKind kind, EventKey key) {
     PACELINE_CHECK(at >= last_popped_, "an event cannot be pushed into the past");
     const std::uint64_t order = next_order_++;
-    const Index home = run_for(at, order);
+    const Index home = run_for(at, key, order);
     const Index index = take_slot();
     Slot& slot = slots_[index];
     Run& run = runs_[home];
     slot.action = action;
     slot.at = at;
+    slot.key = key;
     slot.order = order;
     slot.kind = kind;
     slot.run = home;
@@ -73,6 +78,7 @@ EventId EventQueue::push(Time at, Action action, EventKind kind) {
     }
     run.tail = index;
     run.latest = at;
+    run.latest_key = key;
     ++live_;
     ++number_[static_cast<std::size_t>(kind)];
     return {index, slot.generation};
@@ -98,7 +104,7 @@ Event EventQueue::pop() {
     if (!top_is_current()) update_top();
     const Entry& top = heap_.front();
     const Index index = runs_[top.run].head;
-    const Event event{top.at, slots_[index].action};
+    const Event event{top.at, top.key, slots_[index].action};
     last_popped_ = top.at;
     release(index);
     return event;
@@ -113,10 +119,13 @@ std::size_t EventQueue::hash_of_delay(Time at) const {
 }
 
 // Returns the run that takes a new event. A new run counts as emptied until the event is in it.
-EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
+EventQueue::Index EventQueue::run_for(Time at, EventKey key, std::uint64_t order) {
     const std::size_t bucket = hash_of_delay(at);
     Index& joinable = joinable_[bucket];
-    if (joinable != none && runs_[joinable].latest <= at) return joinable;
+    if (joinable != none) {
+        const Run& run = runs_[joinable];
+        if (run.latest < at || (run.latest == at && run.latest_key <= key)) return joinable;
+    }
 
     Index index = free_run_;
     if (index == none) {
@@ -128,7 +137,7 @@ EventQueue::Index EventQueue::run_for(Time at, std::uint64_t order) {
     }
     runs_[index].bucket = bucket;
     joinable = index;
-    heap_push({at, order, index});
+    heap_push({at, key, order, index});
     ++emptied_;
     return index;
 }
@@ -173,7 +182,7 @@ void EventQueue::update_top() {
         const Index index = heap_.front().run;
         const Index head = runs_[index].head;
         if (head != none) {
-            sift_down(0, {slots_[head].at, slots_[head].order, index});
+            sift_down(0, {slots_[head].at, slots_[head].key, slots_[head].order, index});
         } else {
             close_run(index);
             heap_pop();

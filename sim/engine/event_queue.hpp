@@ -8,8 +8,8 @@
 // events) if every delay is different.
 //
 // Invariants
-//   (1) Events leave in order of (time, push number). No address or hash decides an order: the hash
-//       of a delay only tells where to look for a run to join.
+//   (1) Events leave in order of (time, key, push number), see EventKey. No address or hash decides an
+//       order: the hash of a delay only tells where to look for a run to join.
 //   (2) The time of popped events never decreases.
 //   (3) A cancelled event never leaves, and its slot is free at once. Empty runs are swept out once
 //       they exceed half of the heap, so memory is O(live events).
@@ -39,8 +39,34 @@ enum class EventKind : std::uint8_t {
 };
 inline constexpr std::size_t event_kinds = 3;
 
+/// What an event of the network does to a message, in the order of one instant. Other events come last.
+enum class EventRank : std::uint8_t { begins, drains, arrives, other };
+
+/// Orders the events of one instant. Network events leave by what they do, then by the host that they concern
+/// (the sender of what begins or drains, the receiver of what arrives), then by stream. So their order does
+/// not depend on when they were pushed, which a collective that runs ahead of the queue would change
+/// (sim/network/ahead.hpp). Equal keys, and all other events, leave in the order in which they were pushed.
+class EventKey {
+  public:
+    static constexpr int host_bits = 24;
+    static constexpr int stream_bits = 38;
+
+    constexpr EventKey() = default;
+    /// Requires 0 <= host < 2^24. Streams are compared by their last 38 bits.
+    constexpr EventKey(EventRank rank, int host, std::uint64_t stream)
+        : value_((std::uint64_t(rank) << 62U) | (std::uint64_t(host) << stream_bits) |
+                 (stream & ((std::uint64_t{1} << stream_bits) - 1))) {}
+
+    constexpr auto operator<=>(const EventKey&) const = default;
+    [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
+
+  private:
+    std::uint64_t value_ = std::uint64_t(EventRank::other) << 62U;
+};
+
 struct Event {
     Time at;
+    EventKey key;
     Action action;
 };
 
@@ -49,7 +75,7 @@ class EventQueue {
     EventQueue() { joinable_.fill(none); }
 
     /// Adds an event. Requires at >= time of the last popped event.
-    EventId push(Time at, Action action, EventKind kind = EventKind::foreground);
+    EventId push(Time at, Action action, EventKind kind = EventKind::foreground, EventKey key = {});
 
     /// Removes the event if it has not left yet. Returns whether it was still pending.
     bool cancel(EventId id);
@@ -77,6 +103,7 @@ class EventQueue {
     struct Slot {
         Action action;
         Time at;
+        EventKey key;
         std::uint64_t order = 0;  // the push number
         Index next = none;        // within the run; within the free list when free
         Index prev = none;
@@ -87,7 +114,8 @@ class EventQueue {
     struct Run {
         Index head = none;
         Index tail = none;
-        Time latest;           // latest time pushed to it; no event leaves before its predecessor
+        Time latest;  // time and key of what was pushed to it last; no event leaves before its
+        EventKey latest_key;   // predecessor
         std::size_t bucket{};  // index in joinable_ under which it is entered
         Index next_free = none;
     };
@@ -95,6 +123,7 @@ class EventQueue {
     /// since.
     struct Entry {
         Time at;
+        EventKey key;
         std::uint64_t order;
         Index run;
     };
@@ -109,7 +138,7 @@ class EventQueue {
     void sift_down(std::size_t hole, const Entry& entry);
 
     std::size_t hash_of_delay(Time at) const;
-    Index run_for(Time at, std::uint64_t order);
+    Index run_for(Time at, EventKey key, std::uint64_t order);
     void close_run(Index index);
     Index take_slot();
     void release(Index index);
@@ -120,7 +149,7 @@ class EventQueue {
     void update_top();
     void remove_empty_runs();
 
-    std::vector<Entry> heap_;  // min-heap on (at, order), one entry per run
+    std::vector<Entry> heap_;  // min-heap on (at, key, order), one entry per run
     std::vector<Run> runs_;
     std::vector<Slot> slots_;
     std::array<Index, joinable_runs> joinable_;  // [hash of a delay]: the run to join, or none

@@ -1,5 +1,7 @@
 #include "sim/engine/simulation.hpp"
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,6 +54,7 @@ void Simulation::close_instant() {
 
 void Simulation::advance_to(Time time) {
     now_ = time;
+    fires_ = false;
     note_progress();
 }
 
@@ -91,21 +94,31 @@ RunEnd Simulation::run(Time limit) {
         }
         const Event event = events_.pop();
         ++events_fired_;
+        latest_key_ = fires_ ? std::max(latest_key_, event.key) : event.key;
+        fires_ = true;
         event.action();
     }
 }
 
+// Processes come in the order in which they began: whatever a process waits in may have begun later.
 std::vector<Waiting> Simulation::waiting() const {
-    std::vector<Waiting> all;
-    alive_.for_each([&all](const Coroutine& coroutine) {
+    std::unordered_map<const Process*, std::size_t> begun;  // only looked up
+    std::vector<std::pair<std::size_t, Waiting>> all;
+    alive_.for_each([&](const Coroutine& coroutine) {
+        const std::size_t place =
+            begun.try_emplace(coroutine.process(), begun.size()).first->second;
         const WaitReason& reason = coroutine.reason();
         if (reason.what == nullptr || coroutine.kind() == EventKind::daemon) return;
         const std::string who = coroutine.process() == nullptr ? "?" : coroutine.process()->name;
-        all.push_back({who, reason.subject < 0
-                                ? std::string(reason.what)
-                                : fmt::format("{} {}", reason.what, reason.subject)});
+        all.push_back(
+            {place,
+             {who, reason.subject < 0 ? std::string(reason.what)
+                                      : fmt::format("{} {}", reason.what, reason.subject)}});
     });
-    return all;
+    std::ranges::stable_sort(all, {}, [](const auto& one) { return one.first; });
+    std::vector<Waiting> ordered;
+    for (auto& [place, one] : all) ordered.push_back(std::move(one));
+    return ordered;
 }
 
 }  // namespace paceline

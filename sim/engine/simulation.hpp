@@ -2,7 +2,7 @@
 //
 // The loop, instant by instant:
 //   1. resume ready coroutines, first in, first out, until none is left;
-//   2. fire the next event of this instant, and go to 1;
+//   2. fire the next event of this instant, in the order of EventKey, and go to 1;
 //   3. when the instant has no more events, run its closing actions (the network solves its rates
 //      there); these may create more work for the same instant: go to 1;
 //   4. advance the clock to the next event, if an event is left that keeps the run alive.
@@ -63,14 +63,22 @@ class Simulation {
     [[nodiscard]] Time now() const { return now_; }
 
     /// Fires `action` at `time`, or after `wait`. Requires that this is not in the past.
-    EventId at(Time time, Action action, EventKind kind = EventKind::foreground) {
+    EventId at(Time time, Action action, EventKind kind = EventKind::foreground,
+               EventKey key = {}) {
         PACELINE_CHECK(time >= now_, "an event cannot lie in the past");
-        return events_.push(time, action, kind);
+        return events_.push(time, action, kind, key);
     }
-    EventId after(Duration wait, Action action, EventKind kind = EventKind::foreground) {
-        return at(later(now_, wait), action, kind);
+    EventId after(Duration wait, Action action, EventKind kind = EventKind::foreground,
+                  EventKey key = {}) {
+        return at(later(now_, wait), action, kind, key);
     }
     bool cancel(EventId event) { return events_.cancel(event); }
+
+    /// Returns whether an event of this time and key would have fired by now, if it had been pushed before
+    /// this instant.
+    [[nodiscard]] bool has_fired(Time time, EventKey key) const {
+        return time < now_ || (time == now_ && fires_ && key <= latest_key_);
+    }
 
     /// Runs `action` once, when this instant has no ready coroutines and no events left.
     void at_end_of_instant(Action action) { closing_.push_back(action); }
@@ -145,6 +153,9 @@ class Simulation {
     std::vector<Action> closing_;
     std::vector<Action> closing_now_;
     Time now_{};
+    EventKey
+        latest_key_;  // of the events that have fired in this instant, the last; if any has fired
+    bool fires_ = false;                        // an event has fired in this instant
     const Process* running_process_ = nullptr;  // set while run() resumes it
     std::string spinning_process_ = "?";
     std::exception_ptr failure_;

@@ -41,8 +41,14 @@ Duration Impairments::begin(std::uint32_t flow, const Route& route, bool between
     if (!streams_.empty())
         for (const LinkId link : route)
             added = sum(added, draw_delay(links_[link].jitter, streams_[link]));
-    const bool is_limited = between_machines && !limits_.bound_nothing();
     if (!loses_ && limits_.bound_nothing()) return added;
+    if (flow >= bounds_.size()) bounds_.resize(flow + 1, unbounded);
+    bounds_[flow] = bound_of(route, between_machines);
+    return added;
+}
+
+Bandwidth Impairments::bound_of(const Route& route, bool between_machines) const {
+    if (!loses_ && limits_.bound_nothing()) return unbounded;
     double lost = 0;
     Duration latency{};
     Duration jitter{};
@@ -51,10 +57,9 @@ Duration Impairments::begin(std::uint32_t flow, const Route& route, bool between
         latency = sum(latency, links_[link].latency);
         jitter = sum(jitter, mean_delay(links_[link].jitter));
     }
-    if (flow >= bounds_.size()) bounds_.resize(flow + 1, unbounded);
-    bounds_[flow] = loss_bound(lost, multiple(2, sum(latency, jitter)));
-    if (is_limited) bounds_[flow] = std::min(bounds_[flow], limits_.bound(multiple(2, latency)));
-    return added;
+    const Bandwidth bound = loss_bound(lost, multiple(2, sum(latency, jitter)));
+    if (!between_machines || limits_.bound_nothing()) return bound;
+    return std::min(bound, limits_.bound(multiple(2, latency)));
 }
 
 // What an earlier lane of this number has left here lies in the past, and so delays nothing.

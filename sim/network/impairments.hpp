@@ -33,6 +33,9 @@ class Impairments {
     /// hold between machines.
     Duration begin(std::uint32_t flow, const Route& route, bool between_machines);
 
+    [[nodiscard]] bool has_jitter() const { return !streams_.empty(); }
+    /// Returns the highest rate that loss and its limits allow a flow on a route.
+    [[nodiscard]] Bandwidth bound_of(const Route& route, bool between_machines) const;
     /// Returns the highest rate that loss and its limits allow the flow.
     [[nodiscard]] Bandwidth bound(std::uint32_t flow) const {
         return bounds_.empty() ? unbounded : bounds_[flow];

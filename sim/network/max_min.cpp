@@ -1,43 +1,152 @@
 #include "sim/network/max_min.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <bit>
+#include <cstdint>
+#include <limits>
 
 namespace paceline {
 
-void MaxMin::index_flows_by_link(std::span<const Index> first_hop, std::span<const Index> hops) {
-    const std::size_t links = left_.size();
-    first_flow_.assign(links + 1, 0);
-    for (const Index link : hops) ++first_flow_[link + 1];
-    for (std::size_t link = 0; link < links; ++link) first_flow_[link + 1] += first_flow_[link];
-    unfixed_.assign(links, 0);
-    flows_.resize(hops.size());
-    for (Index flow = 0; flow + 1 < first_hop.size(); ++flow)
-        for (Index hop = first_hop[flow]; hop < first_hop[flow + 1]; ++hop) {
-            const Index link = hops[hop];
-            flows_[first_flow_[link] + unfixed_[link]++] = flow;
-        }
+namespace {
+
+constexpr double unset = -1;
+
+}  // namespace
+
+void MaxMin::clear(std::size_t most_links, std::size_t most_flows, std::size_t most_hops) {
+    if (links_.size() < most_links) links_.resize(most_links);
+    if (first_hop_.size() < most_flows + 1) first_hop_.resize(most_flows + 1);
+    if (rate_.size() < most_flows) rate_.resize(most_flows);
+    if (hops_.size() < most_hops) hops_.resize(most_hops);
+    if (listed_.size() < most_hops) listed_.resize(most_hops);
+    links_end_ = flows_end_ = hops_end_ = listed_end_ = 0;
 }
 
+std::span<const double> MaxMin::solve(std::span<const double> capacity,
+                                      std::span<const std::uint32_t> first_hop,
+                                      std::span<const std::uint32_t> hops) {
+    clear(capacity.size(), first_hop.size() - 1, hops.size());
+    for (const double one : capacity) add_link(one, 0);
+    for (const Index link : hops) ++links_[link].unfixed;
+    for (Index link = 0; link < links_end_; ++link) {
+        list_flows(link);
+        links_[link].end = links_[link].first;
+    }
+    for (Index flow = 0; flow + 1 < first_hop.size(); ++flow) {
+        const std::span<const Index> route =
+            hops.subspan(first_hop[flow], first_hop[flow + 1] - first_hop[flow]);
+        end_flow(std::ranges::copy(route, add_flow()).out);
+        for (const Index link : route) listed_[links_[link].end++] = flow;
+    }
+    return fill();
+}
+
+std::span<const double> MaxMin::fill() {
+    std::fill_n(rate_.begin(), flows_end_, unset);
+    first_hop_[flows_end_] = hops_end_;
+    if (links_end_ <= few)
+        fill_by_scan();
+    else
+        fill_by_heap();
+    return {rate_.data(), flows_end_};
+}
+
+// A link without unfixed flows has the share `never`.
+void MaxMin::fill_by_scan() {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    const Index links = links_end_;
+    for (Index link = 0; link < links; ++link)
+        shares_[link] = links_[link].unfixed > 0 ? share(link) : never;
+    for (Index unfixed = flows_end_; unfixed > 0;) {
+        Index earliest = 0;
+        double smallest = shares_[0];
+        for (Index link = 1; link < links; ++link) {
+            const bool smaller = shares_[link] < smallest;
+            earliest = smaller ? link : earliest;
+            smallest = smaller ? shares_[link] : smallest;
+        }
+        const Index left = links_[earliest].unfixed;
+        shares_[earliest] = never;
+        if (left == 0) continue;
+        const double now = share(earliest);
+        if (now > smallest) {  // flows have been fixed since: the entry was stale
+            shares_[earliest] = now;
+            continue;
+        }
+        unfixed -= left;
+        fix_flows(earliest, now);
+    }
+}
+
+// Links that have lost all their flows may still be in the heap when the last flow is fixed.
+void MaxMin::fill_by_heap() {
+    make_heap();
+    for (Index unfixed = flows_end_; unfixed > 0;) {
+        const auto [pushed_share, link] = heap_.front();
+        const Index left = links_[link].unfixed;
+        if (left == 0) {
+            drop_top();
+            continue;
+        }
+        const double now = share(link);
+        if (now > pushed_share) {  // flows have been fixed since: the entry was stale
+            sift_down(0, {now, link});
+            continue;
+        }
+        unfixed -= left;
+        fix_flows(link, now);
+    }
+}
+
+void MaxMin::fix_flows(Index link, double share) {
+    const LinkLoad& load = links_[link];
+    if (load.only != none) return fix(load.only, share);
+    const Index end = load.end;
+    for (Index i = load.first; i < end; ++i)
+        if (rate_[listed_[i]] == unset) fix(listed_[i], share);
+}
+
+inline void MaxMin::fix(Index flow, double share) {
+    rate_[flow] = share;
+    const Index end = first_hop_[flow + 1];
+    for (Index hop = first_hop_[flow]; hop < end; ++hop) {
+        LinkLoad& crossed = links_[hops_[hop]];
+        crossed.left = std::max(0.0, crossed.left - share);
+        --crossed.unfixed;
+    }
+}
+
+// Compares (share, link) as a single number of 128 bits: which of two shares is smaller is
+// unpredictable, and this comparison has no branch. Doubles that are not negative are ordered like
+// their bits.
 bool MaxMin::fills_earlier(const Entry& a, const Entry& b) {
-    return a.share < b.share || (a.share == b.share && a.link < b.link);
+    __extension__ using Wide = unsigned __int128;
+    const auto key = [](const Entry& entry) {
+        return (Wide{std::bit_cast<std::uint64_t>(entry.share)} << 64U) | Wide{entry.link};
+    };
+    return key(a) < key(b);
 }
 
 void MaxMin::make_heap() {
     heap_.clear();
-    for (Index link = 0; link < left_.size(); ++link)
-        if (unfixed_[link] > 0) heap_.push_back({left_[link] / unfixed_[link], link});
-    for (std::size_t hole = heap_.size() / 2; hole-- > 0;) sift_down(hole, heap_[hole]);
+    for (Index link = 0; link < links_end_; ++link)
+        if (links_[link].unfixed > 0) heap_.push_back({share(link), link});
+    for (std::size_t hole = heap_.size() / 4 + 1; hole-- > 0;)
+        if (hole < heap_.size()) sift_down(hole, heap_[hole]);
 }
 
-// Places the entry in the hole or below it, where it is in order.
+// Places the entry in the hole or below it, where it is in order. Four children share a cache line.
 void MaxMin::sift_down(std::size_t hole, Entry entry) {
     const std::size_t size = heap_.size();
-    for (std::size_t child = 2 * hole + 1; child < size; child = 2 * hole + 1) {
-        if (child + 1 < size && fills_earlier(heap_[child + 1], heap_[child])) ++child;
-        if (!fills_earlier(heap_[child], entry)) break;
-        heap_[hole] = heap_[child];
-        hole = child;
+    while (4 * hole + 1 < size) {
+        const std::size_t first = 4 * hole + 1;
+        const std::size_t end = std::min(first + 4, size);
+        std::size_t best = first;
+        for (std::size_t child = first + 1; child < end; ++child)
+            best = fills_earlier(heap_[child], heap_[best]) ? child : best;
+        if (!fills_earlier(heap_[best], entry)) break;
+        heap_[hole] = heap_[best];
+        hole = best;
     }
     heap_[hole] = entry;
 }
@@ -46,39 +155,6 @@ void MaxMin::drop_top() {
     const Entry last = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sift_down(0, last);
-}
-
-std::span<const double> MaxMin::solve(std::span<const double> capacity,
-                                      std::span<const std::uint32_t> first_hop,
-                                      std::span<const std::uint32_t> hops) {
-    constexpr double unset = -1;
-    left_.assign(capacity.begin(), capacity.end());
-    rate_.assign(first_hop.size() - 1, unset);
-    index_flows_by_link(first_hop, hops);
-    make_heap();
-
-    while (!heap_.empty()) {
-        const auto [pushed_share, link] = heap_.front();
-        if (unfixed_[link] == 0) {
-            drop_top();
-            continue;
-        }
-        const double share = left_[link] / unfixed_[link];
-        if (share > pushed_share) {  // flows have been fixed since: the entry was stale
-            sift_down(0, {share, link});
-            continue;
-        }
-        for (Index i = first_flow_[link]; i < first_flow_[link + 1]; ++i) {
-            const Index flow = flows_[i];
-            if (rate_[flow] != unset) continue;
-            rate_[flow] = share;
-            for (Index hop = first_hop[flow]; hop < first_hop[flow + 1]; ++hop) {
-                left_[hops[hop]] = std::max(0.0, left_[hops[hop]] - share);
-                --unfixed_[hops[hop]];
-            }
-        }
-    }
-    return rate_;
 }
 
 }  // namespace paceline

@@ -8,11 +8,25 @@
 //
 // Method: repeatedly take the link with the smallest fair share (capacity left / flows left), give
 // that share to its unfixed flows, and subtract it from the other links they cross. Shares never
-// fall meanwhile, so a heap with stale entries suffices: O((routes + links) log links). Ties go to
-// the lower link number. Rates have the unit of the capacities. A flow that crosses a link of
-// capacity 0 gets 0.
+// fall meanwhile, so an entry that has become stale is only ever too early, and is corrected when
+// its turn comes. Up to `few` links, a scan finds the earliest entry; beyond, a heap does, in
+// O((routes + links) log links). Ties go to the lower link number. The order of subtractions on a
+// link is that of the shares, and subtractions of one step are of one number, so rates do not
+// depend on the order of a link's flows, nor on how the earliest entry is found.
+//
+// Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
+//
+// A problem is a call of solve(), or is built in place while the caller walks over its own links and
+// flows, without a second pass over the routes:
+//
+//     clear(most links, flows and hops, a bound of each flow included)
+//     for each link, before the first flow over it:   add_link(capacity, its number of flows)
+//     for each flow:    hop = add_flow(); *hop++ = link...; end_flow(hop); perhaps add_bound(rate)
+//     for each link:    place = list_flows(link); *place++ = flow... for each flow over it
+//     fill();
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,33 +36,86 @@ namespace paceline {
 
 class MaxMin {
   public:
+    using Index = std::uint32_t;
+
     /// Flow f crosses the links hops[first_hop[f] .. first_hop[f + 1]), each once; first_hop has
-    /// one more entry than there are flows. Returns one rate per flow, valid until the next call.
+    /// one more entry than there are flows. Returns one rate per flow, valid until the next problem.
     /// Requires at least one link per flow.
     std::span<const double> solve(std::span<const double> capacity,
                                   std::span<const std::uint32_t> first_hop,
                                   std::span<const std::uint32_t> hops);
 
+    /// Begins a problem without links and flows. It will have at most so many.
+    void clear(std::size_t most_links, std::size_t most_flows, std::size_t most_hops);
+    /// Returns the number of the link; links and bounds are counted from 0.
+    Index add_link(double capacity, Index flows) {
+        links_[links_end_] = {.left = capacity, .unfixed = flows};
+        return links_end_++;
+    }
+    /// Returns where to write the links of the next flow. Flows are counted from 0.
+    Index* add_flow() {
+        first_hop_[flows_end_++] = hops_end_;
+        return hops_.data() + hops_end_;
+    }
+    /// `hop` is where the next link would have been written.
+    void end_flow(const Index* hop) { hops_end_ = static_cast<Index>(hop - hops_.data()); }
+    /// The newest flow has at most this rate: it alone crosses a further link of this capacity.
+    void add_bound(double rate) {
+        hops_[hops_end_++] = links_end_;
+        links_[links_end_++] = {.left = rate, .unfixed = 1, .only = flows_end_ - 1};
+    }
+    /// Returns where to write the flows of a link, as many as it has.
+    Index* list_flows(Index link) {
+        LinkLoad& load = links_[link];
+        load.first = listed_end_;
+        load.end = listed_end_ += load.unfixed;
+        return listed_.data() + load.first;
+    }
+    [[nodiscard]] double capacity(Index link) const { return links_[link].left; }
+    [[nodiscard]] Index flows() const { return flows_end_; }
+    /// Returns one rate per flow, valid until the next problem.
+    std::span<const double> fill();
+
   private:
-    using Index = std::uint32_t;
+    static constexpr std::size_t few = 16;  // links among which a scan is faster than a heap
+    static constexpr Index none = ~Index{0};
+
+    struct LinkLoad {
+        double left = 0;    // capacity not yet given to flows
+        Index unfixed = 0;  // its flows without a rate yet
+        Index first = 0;    // its flows are listed_[first .. end), or `only`
+        Index end = 0;
+        Index only = none;
+    };
     struct Entry {
         double share;  // at the time it was entered
         Index link;
     };
 
     static bool fills_earlier(const Entry& a, const Entry& b);
-    void index_flows_by_link(std::span<const Index> first_hop, std::span<const Index> hops);
+    [[nodiscard]] double share(Index link) const {
+        return links_[link].left / links_[link].unfixed;
+    }
+    void fill_by_scan();
+    void fill_by_heap();
+    void fix_flows(Index link, double share);
+    void fix(Index flow, double share);
     void make_heap();
     void sift_down(std::size_t hole, Entry entry);
     void drop_top();
 
-    // Scratch, kept between calls so that solving allocates nothing once warm.
+    // The problem and scratch. They only grow, so that solving allocates nothing once warm.
+    std::vector<LinkLoad> links_;
+    std::vector<Index> first_hop_;  // [flow]; fill() adds the end of the last
+    std::vector<Index> hops_;
+    std::vector<Index> listed_;
     std::vector<double> rate_;
-    std::vector<double> left_;       // [link]: capacity not yet given to flows
-    std::vector<Index> unfixed_;     // [link]: its flows without a rate yet
-    std::vector<Index> first_flow_;  // flows of link l: flows_[first_flow_[l] .. first_flow_[l+1])
-    std::vector<Index> flows_;
+    std::array<double, few> shares_{};  // [link], for a scan
     std::vector<Entry> heap_;
+    Index links_end_ = 0;  // how much is in use
+    Index flows_end_ = 0;
+    Index hops_end_ = 0;
+    Index listed_end_ = 0;
 };
 
 }  // namespace paceline

@@ -21,7 +21,9 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
                 .traffic = std::vector<Traffic>(static_cast<std::size_t>(fabric.hosts))},
       overhead_(transport.overhead),
       slow_start_{.first_window = transport.first_window},
-      impairments_(Impairments::make(fabric.links, transport.flow, random)) {
+      impairments_(Impairments::make(fabric.links, transport.flow, random)),
+      ahead_(*this, fabric.hosts, fabric.links.size()),
+      by_events_(transport.by_events) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
         links_.emplace_back();
@@ -46,6 +48,22 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
                    "a message goes from one host to another");
     PACELINE_CHECK(size >= Bytes{0}, "a message has a size of 0 or more");
     PACELINE_CHECK(!is_away(from), "a host that is away sends nothing");
+    if (ahead_.active()) ahead_.touch_lane(to, stream);
+    const Index index = new_message(from, to, stream, size, protocol);
+    Flow& flow = flows_[index];
+    flow.drained = &drained;
+    const LaneTable::Index lane = flow.lane;
+    const MessageId id{index, flow.generation};
+    if (lanes_[lane].undrained == index) {
+        start_first(lane);
+        lanes_.remove_if_idle(lane);  // if the message is stranded
+    }
+    return id;
+}
+
+// Puts a new message into its lane.
+Network::Index Network::new_message(int from, int to, Stream stream, Bytes size,
+                                    Protocol protocol) {
     const Index index = free_flows_.empty() ? add_flow() : free_flows_.back();
     if (!free_flows_.empty()) free_flows_.pop_back();
     const LaneTable::Index lane = lanes_.find_or_add(to, from, stream);
@@ -58,15 +76,10 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     flow.state = State::queued;
     flow.fate = is_away(to) ? Fate::discarded : Fate::kept;
     flow.protocol = protocol;
-    flow.drained = &drained;
+    flow.drained = nullptr;
     flow.kind = simulation_.running_kind();
-    const MessageId id{index, flow.generation};
     lanes_.push(lane, index);
-    if (lanes_[lane].undrained == index) {
-        start_first(lane);
-        lanes_.remove_if_idle(lane);  // if the message is stranded
-    }
-    return id;
+    return index;
 }
 
 void Network::receive(int to, int from, Stream stream, Join& delivered, Protocol protocol) {
@@ -106,6 +119,7 @@ double Network::rate(MessageId message) const {
 
 Network::Index Network::add_flow() {
     flows_.emplace_back();
+    paths_.add_flow();
     free_flows_.reserve(flows_.capacity());
     return static_cast<Index>(flows_.size() - 1);
 }
@@ -164,7 +178,8 @@ void Network::send_clearance(const Lane& lane) {
     for (const LinkId link : route(lane.to, lane.from))
         latency = sum(latency, links_[link].latency);
     simulation_.at(later(simulation_.now(), latency),
-                   action<&Network::clearance_arrives>(*this, index), simulation_.running_kind());
+                   action<&Network::clearance_arrives>(*this, index), simulation_.running_kind(),
+                   {EventRank::arrives, lane.from, lane.stream});
 }
 
 void Network::clearance_arrives(Index index) {
@@ -196,6 +211,7 @@ void Network::strand(Index index) {
 // The message may flow once its sender has spent the overhead on it. Inside a machine, there is
 // neither overhead nor slow start.
 void Network::set_out(Index index) {
+    if (overhead_ > Duration::zero() && ahead_.active()) ahead_.touch_host(flows_[index].from);
     Flow& flow = flows_[index];
     if (flow.fate == Fate::kept) ++lanes_[flow.lane].under_way;
     if (!prepares_ || !machines_.are_apart(flow.from, flow.to)) return start(index);
@@ -208,7 +224,8 @@ void Network::set_out(Index index) {
     const Time begin = later(flow.since, flow.latency);
     if (begin == simulation_.now()) return start(index);
     flow.state = State::preparing;
-    flow.event = simulation_.at(begin, action<&Network::start>(*this, index), flow.kind);
+    flow.event = simulation_.at(begin, action<&Network::start>(*this, index), flow.kind,
+                                key(EventRank::begins, flow));
 }
 
 // Returns the time that a message loses to slow start: only the first of a connection loses any.
@@ -224,9 +241,31 @@ Duration Network::slow_start(const Flow& flow) {
     return lost_to_windows(slow_start_.first_window, flow.size, slowest, round_trip);
 }
 
+// A flow is about to use the links of its route. What is called may move all flows.
+void Network::touch_route(const Flow& flow) {
+    for (const LinkId link : route(flow.from, flow.to)) ahead_.touch(link);
+}
+
 void Network::start(Index index) {
+    if (ahead_.active()) touch_route(flows_[index]);
     Flow& flow = flows_[index];
     flow.since = simulation_.now();
+    find_route(index);
+    if (observer_ != nullptr) report_begin(index);
+    if (flow.route.empty()) {
+        flow.state = State::draining;
+        simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind,
+                       key(EventRank::drains, flow));
+        return;
+    }
+    enter_links(index);
+    started_.push_back(index);
+    request_rates();
+}
+
+// Finds the links of a message that has not moved yet, and its latency.
+void Network::find_route(Index index) {
+    Flow& flow = flows_[index];
     flow.remaining = static_cast<double>(flow.size.count);
     find_route_(flow.from, flow.to, flow.route);
     flow.latency = Duration::zero();
@@ -237,15 +276,6 @@ void Network::start(Index index) {
                 impairments_->begin(index, flow.route, machines_.are_apart(flow.from, flow.to)));
     if (flow.size == Bytes{0}) flow.route.clear();
     if (has_unlimited_) remove_unlimited_links(flow.route);
-    if (observer_ != nullptr) report_begin(index);
-    if (flow.route.empty()) {
-        flow.state = State::draining;
-        simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind);
-        return;
-    }
-    enter_links(index);
-    started_.push_back(index);
-    request_rates();
 }
 
 void Network::remove_unlimited_links(Route& route) const {
@@ -275,7 +305,8 @@ void Network::drain(Index index) {
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     Time arrival = later(simulation_.now(), flow.latency);
     if (impairments_) arrival = impairments_->in_order(flow.lane, arrival);
-    simulation_.at(arrival, action<&Network::deliver>(*this, index), flow.kind);
+    simulation_.at(arrival, action<&Network::deliver>(*this, index), flow.kind,
+                   key(EventRank::arrives, flow));
     lanes_.drain(flow.lane);
     if (flow.protocol == Protocol::rendezvous_in_band) send_owed_clearances(flow);
     start_first(flow.lane);

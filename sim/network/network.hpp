@@ -77,8 +77,10 @@
 #include "sim/engine/random.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/units.hpp"
+#include "sim/network/ahead.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/flow_limits.hpp"
+#include "sim/network/flow_paths.hpp"
 #include "sim/network/impairments.hpp"
 #include "sim/network/lanes.hpp"
 #include "sim/network/machine_traffic.hpp"
@@ -96,9 +98,10 @@ struct MessageId {
 
 /// What the protocol adds on the wires between machines; by default nothing.
 struct Transport {
-    Duration overhead{};   // of the sender, before each of its messages flows
-    Bytes first_window{};  // sent by a new connection before its first answer; 0: no slow start
-    FlowLimits flow{};     // of each flow
+    Duration overhead{};     // of the sender, before each of its messages flows
+    Bytes first_window{};    // sent by a new connection before its first answer; 0: no slow start
+    FlowLimits flow{};       // of each flow
+    bool by_events = false;  // no collective runs ahead of the queue
 };
 
 /// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
@@ -156,8 +159,17 @@ class Network {
     /// Discards what the flows on a link have moved so far. They start anew at their source.
     void lose_flows(LinkId link);
 
+    /// Collectives that run ahead of the event queue.
+    [[nodiscard]] Ahead& ahead() { return ahead_; }
+    /// Hands over what runs ahead, so that traffic is that of this instant. Returns whether anything did, so
+    /// that there may be more to run.
+    bool settle() { return ahead_.hand_over_all(); }
+
     /// Reports messages to `observer` from now on (null: to none). It must outlive the run.
-    void observe(const NetworkObserver* observer) { observer_ = observer; }
+    void observe(const NetworkObserver* observer) {
+        settle();
+        observer_ = observer;
+    }
 
     [[nodiscard]] Simulation& simulation() const { return simulation_; }
     [[nodiscard]] int hosts_per_node() const { return machines_.hosts_per_node; }
@@ -171,6 +183,7 @@ class Network {
         return route;
     }
     [[nodiscard]] int hosts() const { return hosts_; }
+    /// Traffic of a collective that runs ahead counts when its member ends; settle() makes it exact.
     [[nodiscard]] const Traffic& traffic(int host) const { return machines_.of(host); }
     [[nodiscard]] std::size_t flows_in_flight() const { return flowing_; }
     /// Number of messages that have been sent, and neither delivered nor taken back.
@@ -183,6 +196,7 @@ class Network {
     [[nodiscard]] double rate(MessageId message) const;
 
   private:
+    friend class Ahead;
     using Index = std::uint32_t;
     static constexpr Index none = ~Index{0};
     static constexpr LinkId no_link = ~LinkId{0};
@@ -206,12 +220,11 @@ class Network {
         lost,       // its sender's host has left
     };
 
-    // Ordered so that a solve reads the first cache line of a flow, and the second of one whose
-    // rate changes.
+    // What a solve reads stands in FlowPaths. Ordered so that a change of its rate reads the first
+    // two cache lines of a flow.
     struct alignas(64) Flow {
         Route route;
         double rate = 0;
-        Index mark = 0;        // last solve that visited it
         Index down_links = 0;  // of its route, if moves are counted; it moves if there are none
         double remaining = 0;  // bytes, at `since`
         Time since;            // while it prepares: when the overhead has been spent
@@ -229,23 +242,27 @@ class Network {
         Index generation = 0;
         boost::container::small_vector<Index, 4> places;  // its position in each link's list
     };
-    struct LinkState {
+    // Ordered so that a solve reads the first cache line of a link.
+    struct alignas(64) LinkState {
+        std::vector<Index> flows;
+        double rate = 0;  // `capacity` and `shared` in bytes per tick
+        double shared_rate = 0;
+        LinkId back = no_link;  // reverse link, if it matters
+        Index moving = 0;       // of the flows, those that move; if moves are counted
+        Index mark = 0;         // last solve that visited it
+        Index local = 0;        // its number in that solve
+        bool dirty = false;
+        bool unlimited = false;
         Bandwidth capacity;  // for payload
         Bandwidth shared;    // of that, while the reverse link is busy
         Duration latency{};
         double payload = 1;       // share of the bandwidth
         double duplex_share = 1;  // of the capacity, while the reverse link is busy
-        LinkId back = no_link;    // reverse link, if it matters
-        std::vector<Index> flows;
-        Index moving = 0;  // of the flows, those that move; if moves are counted
-        Index mark = 0;    // last solve that visited it
-        Index local = 0;   // its number in that solve
-        bool dirty = false;
-        bool unlimited = false;
     };
 
     // The life of a message: network.cpp.
     Index add_flow();
+    Index new_message(int from, int to, Stream stream, Bytes size, Protocol protocol);
     void release(Index index);
     void start_first(LaneTable::Index lane);
     void set_out(Index index);
@@ -256,6 +273,7 @@ class Network {
     void strand(Index index);
     [[nodiscard]] Duration slow_start(const Flow& flow);
     void start(Index index);
+    void find_route(Index index);
     void remove_unlimited_links(Route& route) const;
     void report_begin(Index index) const;
     void drain(Index index);
@@ -273,11 +291,19 @@ class Network {
     void prepare_earlier(Index index);
 
     // Links and rates: network_rates.cpp.
+    [[nodiscard]] EventKey key(EventRank rank, const Flow& flow) const {
+        return {rank, rank == EventRank::arrives ? flow.to : flow.from, lanes_[flow.lane].stream};
+    }
     static bool on_links(State state) {
         return state >= State::still && state <= State::rechecking;
     }
+    static double bytes_per_tick(Bandwidth rate) {
+        return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
+    }
+    void touch_route(const Flow& flow);
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
+    [[nodiscard]] static bool is_shared(const LinkState& link) { return link.flows.size() > 1; }
     void enter_links(Index index);
     void leave_links(Index index);
     void count_down_link(Index index, bool down);
@@ -286,14 +312,19 @@ class Network {
     void mark_changed(LinkState& link);
     void mark_reverse_changed(const LinkState& link);
     void request_rates();
-    [[nodiscard]] Bandwidth capacity_now(LinkId link) const {
-        const LinkState& state = links_[link];
-        return state.back == no_link || links_[state.back].moving == 0 ? state.capacity
-                                                                       : state.shared;
+    [[nodiscard]] bool is_shared_with_back(const LinkState& state) const {
+        return state.back != no_link && links_[state.back].moving > 0;
+    }
+    [[nodiscard]] Bandwidth capacity_now(const LinkState& state) const {
+        return is_shared_with_back(state) ? state.shared : state.capacity;
+    }
+    [[nodiscard]] double rate_now(const LinkState& state) const {
+        return is_shared_with_back(state) ? state.shared_rate : state.rate;
     }
     void set_rates(Index unused);
     LinkId start_alone(Index index);
     void solve_component(LinkId seed);
+    [[nodiscard]] double rate_alone(Index index) const;
     void gather_component(LinkId seed);
     void visit_link(LinkId link);
     void visit_flow(Index index);
@@ -327,21 +358,22 @@ class Network {
     std::unique_ptr<Impairments> impairments_;  // null: links are ideal
     std::vector<Time> announced_;  // [link]: time of its next change; empty: none announced
     std::size_t flowing_ = 0;
+    std::size_t flowing_hops_ = 0;  // of their routes
     std::uint64_t delivered_ = 0;
     const NetworkObserver* observer_ = nullptr;
+    Ahead ahead_;
+    bool by_events_;
     bool has_unlimited_ = false;    // any link is unlimited
     bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
     bool prepares_ = false;         // there is an overhead or slow start
     bool rates_requested_ = false;  // set_rates is due at the end of this instant
 
-    // Solver scratch: one component, renumbered.
+    // Solver scratch: one component.
     MaxMin max_min_;
     Index mark_ = 0;
     std::vector<LinkId> component_links_;
     std::vector<Index> component_flows_;
-    std::vector<double> capacity_;
-    std::vector<Index> first_hop_;
-    std::vector<Index> hops_;
+    FlowPaths paths_;
 };
 
 }  // namespace paceline

@@ -16,6 +16,7 @@ void Network::close(Stream stream, std::span<const int> hosts, int first) {
         const Lane& lane = lanes_[index];
         if (lane.stream == stream && is_among(lane.from) && is_among(lane.to)) close(index);
     });
+    ahead_.close(stream, hosts, first);
     close_gaps();
 }
 
@@ -66,6 +67,7 @@ void Network::take_back(Index index) {
 
 void Network::host_leaves(int host) {
     PACELINE_CHECK(host >= 0 && host < hosts_ && !is_away(host), "a host that leaves was there");
+    settle();
     away_[static_cast<std::size_t>(host)] = 1;
     lose_messages_from(host);
     lanes_.for_each([&](LaneTable::Index index) {
@@ -121,7 +123,8 @@ void Network::stop_flow(Index index) {
     leave_links(index);
     flow.size = flow.size - Bytes{static_cast<std::int64_t>(std::ceil(flow.remaining))};
     flow.state = State::draining;
-    simulation_.at(simulation_.now(), action<&Network::drain>(*this, index), flow.kind);
+    simulation_.at(simulation_.now(), action<&Network::drain>(*this, index), flow.kind,
+                   key(EventRank::drains, flow));
 }
 
 // Lets the messages behind those that were taken back have their senders' overhead earlier.
@@ -154,7 +157,7 @@ void Network::prepare_earlier(Index index) {
     flow.since = spent;
     simulation_.cancel(flow.event);
     flow.event = simulation_.at(later(spent, flow.latency), action<&Network::start>(*this, index),
-                                flow.kind);
+                                flow.kind, key(EventRank::begins, flow));
 }
 
 }  // namespace paceline

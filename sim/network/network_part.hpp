@@ -46,8 +46,16 @@ class NetworkPart {
     [[nodiscard]] int in_network(int host) const { return first_ + host; }
     [[nodiscard]] int hosts_per_node() const { return network_->hosts_per_node(); }
     [[nodiscard]] int hosts() const { return network_->hosts() - first_; }
+    /// Returns the traffic of a host up to now; hands over what it does ahead.
     [[nodiscard]] const Traffic& traffic(int host) const {
+        network_->ahead().touch_host(first_ + host);
         return network_->traffic(first_ + host);
+    }
+    /// As AheadTicket::enter.
+    bool run_ahead(AheadTicket& ticket, Stream stream, int place, PlacesOfHosts hosts,
+                   const MessageRounds& rounds) const {
+        hosts.offset = first_;
+        return ticket.enter(*network_, stream, place, hosts, rounds);
     }
 
   private:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "sim/engine/check.hpp"
@@ -16,20 +17,19 @@ Bandwidth at_least_one_bit(Bandwidth share, Bandwidth whole) {
     return std::max(share, std::min(whole, Bandwidth{1}));
 }
 
-double bytes_per_tick(Bandwidth rate) {
-    return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
-}
-
 }  // namespace
 
 void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
     state.capacity = at_least_one_bit(state.payload * bandwidth, bandwidth);
     state.shared = at_least_one_bit(state.duplex_share * state.capacity, state.capacity);
+    state.rate = bytes_per_tick(state.capacity);
+    state.shared_rate = bytes_per_tick(state.shared);
 }
 
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(bandwidth >= Bandwidth{0}, "a bandwidth is 0 or more");
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
+    ahead_.touch(link);
     LinkState& state = links_[link];
     const bool was_down = is_down(state);
     set_capacity(state, bandwidth);
@@ -42,6 +42,7 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
 }
 
 void Network::lose_flows(LinkId link) {
+    ahead_.touch(link);
     LinkState& state = links_[link];
     const Time now = simulation_.now();
     for (const Index index : state.flows) {
@@ -73,7 +74,9 @@ void Network::enter_links(Index index) {
         flow.places[hop] = static_cast<Index>(link.flows.size());
         link.flows.push_back(index);
     }
+    paths_.note(index, flow.route);
     ++flowing_;
+    flowing_hops_ += flow.route.size();
     if (!has_cables_) return;
     flow.down_links = static_cast<Index>(
         std::ranges::count_if(flow.route, [this](LinkId link) { return is_down(links_[link]); }));
@@ -98,6 +101,7 @@ void Network::leave_links(Index index) {
         other.places[static_cast<std::size_t>(at)] = place;
     }
     --flowing_;
+    flowing_hops_ -= flow.route.size();
 }
 
 // A link of a flow's route has gone down or come up.
@@ -145,7 +149,7 @@ void Network::set_rates(Index /*unused*/) {
     for (const LinkId link : dirty_) {
         LinkState& state = links_[link];
         state.dirty = false;
-        if (!state.flows.empty() && flows_[state.flows.front()].mark != mark_)
+        if (!state.flows.empty() && paths_.visit(state.flows.front()).mark != mark_)
             solve_component(link);
     }
     dirty_.clear();
@@ -159,7 +163,7 @@ LinkId Network::start_alone(Index index) {
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
     for (const LinkId link : flow.route) {
         if (links_[link].flows.size() != 1) return link;
-        slowest = std::min(slowest, capacity_now(link));
+        slowest = std::min(slowest, capacity_now(links_[link]));
     }
     if (slowest.bits_per_second == 0) {
         wait_for_links(index);
@@ -168,64 +172,92 @@ LinkId Network::start_alone(Index index) {
     if (impairments_) slowest = std::min(slowest, impairments_->bound(index));
     flow.rate = bytes_per_tick(slowest);
     if (observer_ != nullptr) notify(observer_->rate, index, flow.rate);
-    flow.event =
-        simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index), flow.kind);
+    flow.event = simulation_.after(flow.size / slowest, action<&Network::drain>(*this, index),
+                                   flow.kind, key(EventRank::drains, flow));
     flow.state = State::flowing;
     return no_link;
 }
 
 void Network::solve_component(LinkId seed) {
+    const Index first = links_[seed].flows.front();
+    if (const double rate = rate_alone(first); rate >= 0) {
+        paths_.visit(first).mark = mark_;
+        return apply_rate(first, rate);
+    }
     gather_component(seed);
-    const std::span<const double> rates = max_min_.solve(capacity_, first_hop_, hops_);
-    for (std::size_t i = 0; i < component_flows_.size(); ++i)
-        apply_rate(component_flows_[i], rates[i]);
+    const std::span<const double> rates = max_min_.fill();
+    for (std::size_t i = 0; i < rates.size(); ++i) apply_rate(component_flows_[i], rates[i]);
 }
 
-// Collects the flows reachable from one link and the links they share, renumbered for the solver.
-// Links that carry only one flow connect nothing and only bound that flow, as loss does. The
-// smallest such bound stands for them all. It is left out if a shared link of the flow is no
-// larger, because that link then binds first.
+// Returns the rate of a flow that shares no link: its bound. Returns -1 if it shares one.
+double Network::rate_alone(Index index) const {
+    double own = impairments_ ? bytes_per_tick(impairments_->bound(index))
+                              : std::numeric_limits<double>::infinity();
+    for (const LinkId link : paths_.links(index, flows_[index].route)) {
+        if (is_shared(links_[link])) return -1;
+        own = std::min(own, rate_now(links_[link]));
+    }
+    return own;
+}
+
+// Builds the solver's problem of the flows reachable from one link and the links they share. Links
+// that carry only one flow connect nothing and only bound that flow, as loss does. The smallest
+// such bound stands for them all. It is left out if a shared link of the flow is no larger, because
+// that link then binds first.
 void Network::gather_component(LinkId seed) {
     component_links_.clear();
-    component_flows_.clear();
-    capacity_.clear();
-    first_hop_.assign(1, 0);
-    hops_.clear();
+    component_flows_.resize(std::max(component_flows_.size(), flowing_));
+    max_min_.clear(links_.size() + flowing_, flowing_, flowing_hops_ + flowing_);
+    Index unshared = 0;  // a seed that carries one flow
     visit_link(seed);
-    for (std::size_t next = 0; next < component_links_.size(); ++next)
-        for (const Index index : links_[component_links_[next]].flows)
-            if (flows_[index].mark != mark_) visit_flow(index);
+    constexpr std::size_t ahead = 8;  // flows whose paths are fetched meanwhile
+    for (std::size_t next = 0; next < component_links_.size(); ++next) {
+        const LinkState& link = links_[component_links_[next]];
+        const std::span<const Index> flows = link.flows;
+        const bool large = flows.size() > 4 * ahead;
+        Index* place = is_shared(link) ? max_min_.list_flows(link.local) : &unshared;
+        for (std::size_t i = 0; i < flows.size(); ++i) {
+            if (large && i + ahead < flows.size()) paths_.prefetch(flows[i + ahead]);
+            const Index index = flows[i];
+            if (paths_.visit(index).mark != mark_) visit_flow(index);
+            *place++ = paths_.visit(index).local;
+        }
+    }
 }
 
 void Network::visit_link(LinkId link) {
-    links_[link].mark = mark_;
-    links_[link].local = static_cast<Index>(capacity_.size());
+    LinkState& state = links_[link];
+    const std::size_t flows = is_shared(state) ? state.flows.size() : 0;
+    state.mark = mark_;
+    state.local = max_min_.add_link(rate_now(state), static_cast<Index>(flows));
     component_links_.push_back(link);
-    capacity_.push_back(bytes_per_tick(capacity_now(link)));
 }
 
 void Network::visit_flow(Index index) {
-    Flow& flow = flows_[index];
-    flow.mark = mark_;
-    component_flows_.push_back(index);
-    Bandwidth own = impairments_ ? impairments_->bound(index)
-                                 : Bandwidth{std::numeric_limits<std::int64_t>::max()};
-    double shared = std::numeric_limits<double>::infinity();
-    for (const LinkId link : flow.route) {
-        const LinkState& state = links_[link];
-        if (state.flows.size() == 1) {
-            own = std::min(own, capacity_now(link));
+    const Index local = max_min_.flows();
+    paths_.visit(index) = {.mark = mark_, .local = local};
+    component_flows_[local] = index;
+    constexpr double unbounded = std::numeric_limits<double>::infinity();
+    double own = impairments_ ? bytes_per_tick(impairments_->bound(index)) : unbounded;
+    const std::span<const LinkId> path = paths_.links(index, flows_[index].route);
+    const LinkState* const links = links_.data();
+    const Index mark = mark_;
+    Index* const first = max_min_.add_flow();
+    Index* hop = first;
+    for (const LinkId link : path) {
+        const LinkState& state = links[link];
+        if (!is_shared(state)) {
+            own = std::min(own, rate_now(state));
             continue;
         }
-        if (state.mark != mark_) visit_link(link);
-        shared = std::min(shared, capacity_[state.local]);
-        hops_.push_back(state.local);
+        if (state.mark != mark) [[unlikely]]
+            visit_link(link);
+        *hop++ = state.local;
     }
-    if (const double bound = bytes_per_tick(own); bound < shared) {
-        hops_.push_back(static_cast<Index>(capacity_.size()));
-        capacity_.push_back(bound);
-    }
-    first_hop_.push_back(static_cast<Index>(hops_.size()));
+    max_min_.end_flow(hop);
+    if (own == unbounded) return;
+    const auto is_no_larger = [&](Index link) { return max_min_.capacity(link) <= own; };
+    if (std::none_of(first, hop, is_no_larger)) max_min_.add_bound(own);
 }
 
 // Accounts for what has flowed at the old rate and schedules the drain at the new one.
@@ -247,7 +279,8 @@ void Network::apply_rate(Index index, double rate) {
     const Duration left = ticks < static_cast<double>(Duration::max().count())
                               ? Duration{static_cast<std::int64_t>(ticks)}
                               : Duration::max();
-    flow.event = simulation_.after(left, action<&Network::drain>(*this, index), flow.kind);
+    flow.event = simulation_.after(left, action<&Network::drain>(*this, index), flow.kind,
+                                   key(EventRank::drains, flow));
     flow.state = State::flowing;
 }
 
@@ -262,7 +295,8 @@ void Network::wait_for_links(Index index) {
     for (const LinkId link : flow.route)
         if (is_down(links_[link])) at = std::max(at, announced_[link]);
     if (at == never || at == now) return;
-    flow.event = simulation_.at(at, action<&Network::recheck_links>(*this, index), flow.kind);
+    flow.event = simulation_.at(at, action<&Network::recheck_links>(*this, index), flow.kind,
+                                key(EventRank::begins, flow));
     flow.state = State::rechecking;
 }
 

@@ -352,7 +352,7 @@ class Vertices {
         if (const auto found = vertex_of_.find(name); found != vertex_of_.end())
             return found->second;
         const std::vector<std::string_view> known(names_.begin(), names_.end());
-        place.refuse(unknown_name(name, "a switch of this graph", known));
+        place.refuse(unknown(name, "a switch of this graph", known));
     }
 
   private:

@@ -63,8 +63,9 @@ Duration measured_step(const Profile& profile, const Place& place, std::int64_t 
         place.refuse(fmt::format("no throughput of {} is known{}; {}", profile.name,
                                  devices.empty() ? "" : " on " + device,
                                  instead_of_measured(device)));
-    place.refuse(unknown_name(device, "a device with a throughput of this profile", devices) +
-                 "; " + how_to_state_another(profile.macs(), batch));
+    Fault fault = unknown(device, "a device with a throughput of this profile", devices);
+    fault.problem += "; " + how_to_state_another(profile.macs(), batch);
+    place.refuse(std::move(fault));
 }
 
 // `macs` is the forward pass of one sample of the net called `name`.
@@ -73,9 +74,11 @@ Duration step_by_peak(std::string_view name, double macs, const Place& place, st
     const double share = as_number_above(efficiency, 0, 1);
     const std::vector<Device> devices = device_table();
     const auto found = std::ranges::find(devices, as_string(place), &Device::name);
-    if (found == devices.end())
-        place.refuse(unknown_name(as_string(place), "a device of known peak", names_of(devices)) +
-                     "; " + how_to_state_another(macs, batch));
+    if (found == devices.end()) {
+        Fault fault = unknown(as_string(place), "a device of known peak", names_of(devices));
+        fault.problem += "; " + how_to_state_another(macs, batch);
+        place.refuse(std::move(fault));
+    }
     if (macs == 0)
         efficiency.refuse(fmt::format(
             "{} states no multiply-accumulates to estimate by; give \"step_time\"", name));

@@ -119,6 +119,13 @@ TEST_CASE("names: an unknown name is told with what was probably meant and all t
           "\"nodse\" is not a key here; did you mean \"nodes\"? known: fabric, nodes");
 }
 
+TEST_CASE("names: an unknown name as a fault has the same words, and the near name alone") {
+    const Fault near = unknown("nodse", "a key here", Names{"fabric", "nodes"});
+    CHECK(near.problem == unknown_name("nodse", "a key here", Names{"fabric", "nodes"}));
+    CHECK(near.suggestion == "nodes");
+    CHECK(unknown("colour", "a key here", Names{"fabric", "nodes"}).suggestion.empty());
+}
+
 TEST_CASE("names: without a near name only the known ones are told") {
     CHECK(unknown_name("colour", "a key here", Names{"fabric", "nodes"}) ==
           "\"colour\" is not a key here; known: fabric, nodes");

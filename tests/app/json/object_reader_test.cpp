@@ -33,6 +33,32 @@ std::string problem_of(const std::function<void()>& read) {
     return "no problem";
 }
 
+Fault fault_of(const std::function<void()>& read) {
+    try {
+        read();
+    } catch (const ConfigError& error) {
+        return error.fault();
+    }
+    return {};
+}
+
+TEST_CASE("object reader: a fault has the value that stands there, and the name that was meant") {
+    const Json unknown_key{{"nodse", 3}};
+    const Fault of_key = fault_of([&] { ObjectReader(place_of(unknown_key), keys); });
+    CHECK(of_key.value == "3");
+    CHECK(of_key.suggestion == "nodes");
+
+    const Json text = "many";
+    const Fault of_value = fault_of([&] { (void)as_integer(place_of(text), 1, 8); });
+    CHECK(of_value.value == "\"many\"");
+    CHECK(of_value.suggestion.empty());
+}
+
+TEST_CASE("object reader: a value that is large is no part of a fault") {
+    const Json large = Json::array_t(10'000, 1);
+    CHECK(fault_of([&] { (void)as_bool(place_of(large)); }).value.empty());
+}
+
 TEST_CASE("object reader: known keys are read, with their place") {
     const Json json{{"nodes", 8}};
     const ObjectReader read(place_of(json, "cluster"), keys);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,13 @@ TEST_CASE("explain: start-up and staging are a part of their own, and no coding"
     CHECK(part(e, Obstacle::coding) == 0);
     CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
     CHECK(part(explain(study_of()), Obstacle::library) == 0);
+}
+
+TEST_CASE("explain: a request to stop ends it") {
+    std::stop_source source;
+    source.request_stop();
+
+    CHECK_THROWS_AS(explain_point(study_of(), 0, {.stop = source.get_token()}), ExplanationStopped);
 }
 
 TEST_CASE("explain: what a bounded flow loses is an overhead of messages") {

@@ -19,6 +19,7 @@
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/json/in_memory.hpp"
 
 namespace paceline::solve_test {
 namespace {
@@ -74,6 +75,18 @@ double message_of_dgc(const std::string& file, double density) {
 }
 
 constexpr double alexnet_bytes = 4 * 60965224.0;
+
+TEST_CASE("solve: a scenario in memory has the answer of the same scenario in a file") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps");
+    question.asked.equals = 0.5;
+    const ScenarioText text{"nowhere.json", std::string(scenario), in_memory({})};
+
+    const Solution of_file = question.solve();
+    const Solution of_text = solve(question.asked, text, question.options);
+
+    CHECK(solution_json(question.asked, of_text) == solution_json(question.asked, of_file));
+    CHECK(of_text.found.closest.has_value());
+}
 
 // The answer for a run that ends within a period is that of whole periods, by the closed form
 //   speedup  =  64 C / (C + A / 8),  A = 2 * 63 (a + 8 S/64 / B)

@@ -50,6 +50,22 @@ TEST_CASE("determinism: a study read and run twice gives the same bytes") {
     CHECK(once == same_study_again);
 }
 
+TEST_CASE("run study: figures of other tables are removed, and those of the same stay") {
+    const TemporaryFolder folder;
+    const Study study = shipped_study({"cluster.nodes=[2, 4]", "algorithm={\"kind\": \"dense\"}"});
+    const std::vector<PointResult> results = run_points(study, 2);
+    (void)folder.write("figures.txt", "speedup.svg\n");
+    (void)folder.write("speedup.svg", "of tables that are not there");
+
+    using Names = std::vector<std::string>;
+    CHECK(replace_results(folder.path(), study, results, {2, 1}) == Names{"speedup.svg"});
+    (void)folder.write("figures.txt", "speedup.svg\n");
+    (void)folder.write("speedup.svg", "of these");
+    CHECK(replace_results(folder.path(), study, results, {2, 1}) == Names{});
+    CHECK(fs::exists(folder.path() / "speedup.svg"));
+    CHECK(fs::exists(folder.path() / "results.csv"));
+}
+
 TEST_CASE("run study: more threads than points do no harm") {
     const Study study = shipped_study({"cluster.nodes=2", "algorithm={\"kind\": \"dense\"}"});
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -252,9 +253,32 @@ TEST_CASE("event queue: an event can be at `never`") {
     CHECK(recorder.log == "ab");
 }
 
-/// The queue, and its oracle: a map ordered by (time, push number).
+TEST_CASE(
+    "event queue: network events of an instant leave by rank, host and stream, before all others") {
+    Recorder recorder;
+    EventQueue queue;
+    const auto push = [&](char letter, EventKey key) {
+        queue.push(Time{5us}, recorder.write(letter), EventKind::foreground, key);
+    };
+    push('i', {});
+    push('h', {EventRank::arrives, 2, 7});
+    push('f', {EventRank::arrives, 1, 8});
+    push('g', {EventRank::arrives, 1, 8});
+    push('e', {EventRank::arrives, 1, 7});
+    push('j', {});
+    push('d', {EventRank::drains, 9, 1});
+    push('c', {EventRank::drains, (1 << EventKey::host_bits) - 2, 0});
+    push('b', {EventRank::drains, 3, 0});
+    push('a', {EventRank::begins, (1 << EventKey::host_bits) - 1, ~std::uint64_t{0}});
+
+    fire_all(queue);
+
+    CHECK(recorder.log == "abdcefghij");
+}
+
+/// The queue, and its oracle: a map ordered by (time, key, push number).
 struct Twin {
-    using Key = std::pair<Time, std::uint32_t>;
+    using Key = std::tuple<Time, std::uint64_t, std::uint32_t>;
 
     EventQueue queue;
     std::map<Key, EventKind> model;
@@ -271,9 +295,12 @@ struct Twin {
         constexpr std::array kinds{EventKind::foreground, EventKind::foreground, EventKind::daemon,
                                    EventKind::standby};
         const EventKind kind = kinds[rng() % kinds.size()];
-        const Key key{now + wait, static_cast<std::uint32_t>(pushed.size())};
-        const Action named{.argument = key.second};
-        pushed.emplace_back(queue.push(key.first, named, kind), key);
+        const EventKey rank = rng() % 2 == 0 ? EventKey{}
+                                             : EventKey{static_cast<EventRank>(rng() % 3),
+                                                        static_cast<int>(rng() % 3), rng() % 2};
+        const Key key{now + wait, rank.value(), static_cast<std::uint32_t>(pushed.size())};
+        const Action named{.argument = std::get<2>(key)};
+        pushed.emplace_back(queue.push(std::get<0>(key), named, kind, rank), key);
         model.emplace(key, kind);
         foreground += kind == EventKind::foreground ? 1 : 0;
         standby += kind == EventKind::standby ? 1 : 0;
@@ -291,9 +318,9 @@ struct Twin {
     void pop() {
         if (model.empty()) return;
         const auto expected = model.begin();
-        REQUIRE(queue.next_time() == expected->first.first);
+        REQUIRE(queue.next_time() == std::get<0>(expected->first));
         const Event event = queue.pop();
-        REQUIRE(Key{event.at, event.action.argument} == expected->first);
+        REQUIRE(Key{event.at, event.key.value(), event.action.argument} == expected->first);
         now = event.at;
         forget(expected);
     }

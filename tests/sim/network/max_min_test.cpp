@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <utility>
@@ -90,6 +91,26 @@ TEST_CASE("max-min: the order of a flow's links does not matter") {
     CHECK(backward == forward);
 }
 
+TEST_CASE("max-min: a bound of a flow is a link that it alone crosses") {
+    MaxMin max_min;
+    max_min.clear(3, 2, 3);
+    const std::uint32_t link = max_min.add_link(6, 2);
+    std::uint32_t* hop = max_min.add_flow();
+    *hop++ = link;
+    max_min.end_flow(hop);
+    max_min.add_bound(1);
+    hop = max_min.add_flow();
+    *hop++ = link;
+    max_min.end_flow(hop);
+    std::uint32_t* const listed = max_min.list_flows(link);
+    listed[0] = 0;
+    listed[1] = 1;
+
+    const std::span<const double> rates = max_min.fill();
+
+    CHECK(std::vector<double>(rates.begin(), rates.end()) == std::vector<double>{1, 5});
+}
+
 TEST_CASE("max-min: a solver can be used again for a smaller problem") {
     MaxMin max_min;
     solve(max_min, {1, 2, 4}, {{0, 1, 2}, {0}, {1}, {2}});
@@ -105,16 +126,17 @@ struct Problem {
 };
 
 /// Half of the problems have small whole capacities, so that shares tie and some links are down.
-Problem random_problem(std::uint64_t seed) {
+Problem random_problem(std::uint64_t seed, std::size_t most_links = 12,
+                       std::size_t most_flows = 24) {
     std::mt19937_64 rng(seed);
     Problem problem;
     std::uniform_real_distribution<double> decades(-3, 3);
     const bool ties = rng() % 2 == 0;
-    const std::size_t links = 1 + rng() % 12;
+    const std::size_t links = 1 + rng() % most_links;
     for (std::size_t link = 0; link < links; ++link)
         problem.capacity.push_back(ties ? static_cast<double>(rng() % 5)
                                         : std::pow(10, decades(rng)));
-    const std::size_t flows = rng() % 25;
+    const std::size_t flows = rng() % (most_flows + 1);
     std::vector<std::uint32_t> all(links);
     for (std::size_t link = 0; link < links; ++link) all[link] = static_cast<std::uint32_t>(link);
     for (std::size_t flow = 0; flow < flows; ++flow) {
@@ -126,6 +148,54 @@ Problem random_problem(std::uint64_t seed) {
 }
 
 constexpr double nearly = 1e-9;  // relative
+
+/// The method of max_min.hpp, operation by operation, without its data structures: each step looks
+/// at all links and all flows. A link's share is the one at which it was last looked at.
+std::vector<double> step_by_step(const Problem& problem) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    std::vector<double> left = problem.capacity;
+    std::vector<double> rates(problem.routes.size(), -1);
+    const auto crosses = [&](std::size_t flow, std::size_t link) {
+        return std::ranges::count(problem.routes[flow], static_cast<std::uint32_t>(link)) > 0;
+    };
+    const auto share = [&](std::size_t link) {
+        int unfixed = 0;
+        for (std::size_t flow = 0; flow < rates.size(); ++flow)
+            unfixed += rates[flow] < 0 && crosses(flow, link) ? 1 : 0;
+        return unfixed == 0 ? never : left[link] / unfixed;
+    };
+    std::vector<double> seen;
+    for (std::size_t link = 0; link < left.size(); ++link) seen.push_back(share(link));
+    while (std::ranges::min(seen) != never) {
+        const auto link = static_cast<std::size_t>(std::ranges::min_element(seen) - seen.begin());
+        const double now = share(link);
+        if (now > seen[link]) {
+            seen[link] = now;
+            continue;
+        }
+        for (std::size_t flow = 0; flow < rates.size(); ++flow) {
+            if (rates[flow] >= 0 || !crosses(flow, link)) continue;
+            rates[flow] = now;
+            for (const std::uint32_t hop : problem.routes[flow])
+                left[hop] = std::max(0.0, left[hop] - now);
+        }
+        seen[link] = never;
+    }
+    return rates;
+}
+
+TEST_CASE("max-min, property: rates are to the bit those of the method, with few links and many") {
+    MaxMin max_min;
+    for (unsigned seed = 0; seed < 3000; ++seed) {
+        CAPTURE(seed);
+        const bool many = seed % 10 == 0;
+        const Problem problem = many ? random_problem(seed, 60, 90) : random_problem(seed, 20, 30);
+
+        const std::vector<double> rates = solve(max_min, problem.capacity, problem.routes);
+
+        REQUIRE(rates == step_by_step(problem));
+    }
+}
 
 TEST_CASE("max-min, property: rates are those of progressive filling") {
     MaxMin max_min;

@@ -195,6 +195,18 @@ TEST_CASE("network: two flows on a link share it evenly, and the survivor speeds
     CHECK(run.delivered == Times{{'a', 66us}, {'b', 74us}});
 }
 
+TEST_CASE("network: flows over many links share the one that they have in common") {
+    Run run(make_line(std::vector<Link>(24, gigabit)));
+    run.transfer({.name = 'a', .from = 0, .to = 12, .size = 1000_B});
+    run.transfer({.name = 'b', .from = 11, .to = 24, .size = 2000_B});
+    run.transfer({.name = 'c', .from = 23, .to = 24, .size = 1500_B});
+
+    run.simulation.run();
+
+    // a and b share link 11, b and c link 23: each has half of a link, until a and then c are done.
+    CHECK(run.drained == Times{{'a', 16us}, {'b', 28us}, {'c', 24us}});
+}
+
 TEST_CASE("network: a flow that starts later slows the one under way from then on") {
     Run run(gigabit_star(3));
     run.transfer({.name = 'a', .from = 0, .to = 2, .size = 1000_B});

@@ -1,0 +1,12 @@
+// The command line: its commands (app/commands), and how errors are reported. Exit codes: 0 done, 1
+// a point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
+#pragma once
+
+namespace paceline {
+
+/// Does what the command line says, and returns the exit code. It writes to the standard streams,
+/// blocks signals while a study runs, and `plot` replaces the process: call it once, from the
+/// program's only thread.
+int run_program(int argc, const char* const* argv);
+
+}  // namespace paceline

@@ -1,0 +1,96 @@
+#include "python/bindings/asking.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+#include "app/questions/check_text.hpp"
+#include "app/questions/explain.hpp"
+#include "app/questions/solve_text.hpp"
+#include "app/questions/warnings/warnings.hpp"
+#include "app/study/memory_check.hpp"
+#include "app/study/on_threads.hpp"
+
+namespace paceline::python {
+
+namespace {
+
+Answer checked(const ReadRequest& request, const std::stop_token& stop) {
+    MemoryCheck memory(1);
+    StudyCheck check;
+    const Study study =
+        read_study(request.scenario, request.settings, request.picks, [&](const Point& point) {
+            if (stop.stop_requested()) throw Stopped{};
+            memory.see(point);
+            check.see(point);
+        });
+    memory.check(study.file, study.axes);
+    CheckReport report = check.report(study);
+    return {std::move(report.text), {}, std::move(report.warnings)};
+}
+
+Answer explained(const Study& study, std::optional<std::size_t> wanted, int threads,
+                 const std::stop_token& stop) {
+    const std::size_t number = point_to_explain(study, wanted);
+    check_memory({study.file, study.title, study.axes, study.points.only({number})}, 1);
+    Point point = study.points[number];
+    point.scenario = as_explained(std::move(point.scenario));
+    Warnings warnings;
+    warnings.see(point);
+    try {
+        ExplainOptions options;
+        options.for_each = [threads](std::size_t count,
+                                     const std::function<void(std::size_t)>& body) {
+            on_threads(threads, count, body);
+        };
+        options.stop = stop;
+        const Explanation explanation = explain_point(study, number, options);
+        return {explanation_text(explanation), explanation_json(explanation),
+                warnings.lines(study.axes)};
+    } catch (const ExplanationStopped&) {
+        throw Stopped{};
+    }
+}
+
+Answer answer_to(const SolveQuestion& question, const ScenarioText& scenario,
+                 const SolveOptions& options) {
+    std::vector<std::string> warnings = solve_warnings(question, scenario);
+    try {
+        const Solution solution = solve(question, scenario, options);
+        return {solution_text(question, solution), solution_json(question, solution),
+                std::move(warnings)};
+    } catch (const SearchStopped&) {
+        throw Stopped{};
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<AnswerJob> begin_checking(ReadRequest request) {
+    return std::make_unique<AnswerJob>([request = std::move(request)](const std::stop_token& stop) {
+        return checked(request, stop);
+    });
+}
+
+std::unique_ptr<AnswerJob> begin_explaining(ReadStudyPtr read, std::optional<std::size_t> point,
+                                            int threads) {
+    return std::make_unique<AnswerJob>(
+        [read = std::move(read), point, threads](const std::stop_token& stop) {
+            return explained(read->study, point, threads, stop);
+        });
+}
+
+std::unique_ptr<AnswerJob> begin_solving(ScenarioText scenario, SolveQuestion question,
+                                         PoolSize pool, const std::string& keep_in) {
+    SolveOptions options;
+    options.pool = pool;
+    if (!keep_in.empty()) options.keep_in = keep_in;
+    return std::make_unique<AnswerJob>(
+        [scenario = std::move(scenario), question = std::move(question),
+         options = std::move(options)](const std::stop_token& stop) mutable {
+            options.stop = stop;
+            return answer_to(question, scenario, options);
+        });
+}
+
+}  // namespace paceline::python

@@ -1,0 +1,37 @@
+#include "python/bindings/job.hpp"
+
+#include <chrono>
+
+#include "models/kernels/isa.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline::python {
+
+Job::Job(Work work)
+    : thread_(
+          [this, work = std::move(work)](const std::stop_token& stop) { do_work(work, stop); }) {}
+
+void Job::do_work(const Work& work, const std::stop_token& stop) {
+    try {
+        chosen_isa();  // a wrong PACELINE_ISA is told before anything else
+        work(stop);
+    } catch (...) {
+        failure_ = std::current_exception();
+    }
+    const std::scoped_lock lock(mutex_);
+    has_ended_ = true;
+    ended_.notify_all();
+}
+
+bool Job::wait(double seconds) {
+    std::unique_lock lock(mutex_);
+    return ended_.wait_for(lock, std::chrono::duration<double>(seconds),
+                           [this] { return has_ended_; });
+}
+
+void Job::check() const {
+    PACELINE_CHECK(has_ended_, "a job is waited for before its value is taken");
+    if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace paceline::python

@@ -1,0 +1,27 @@
+"""paceline from Python: how fast would this training algorithm train on that network?
+
+    import paceline
+
+    study = paceline.run("scenarios/dgc-speedup.json", {"cluster.fabric.link.bandwidth": "10Gbps"})
+    study.frame                 # a pandas DataFrame, with the columns of results.csv
+    study.plot("speedup")       # a matplotlib figure
+
+It is the same engine as the program `paceline`: the same scenario gives the same bytes. docs/python.md is the page for it.
+Times are in seconds and sizes in bytes, unless a text has its own unit ("10Gbps", "50us").
+"""
+
+from ._processor import check_processor
+
+check_processor()
+
+from ._engine import __version__  # noqa: E402
+from ._errors import Interrupted, OutputError, ScenarioError, ScenarioWarning  # noqa: E402
+from ._load import load  # noqa: E402
+from ._questions import Check, Explanation, Solution, check, explain, list_text, lists, schema, solve  # noqa: E402
+from ._run import run  # noqa: E402
+from ._study import Point, Points, Study  # noqa: E402
+
+__all__ = [
+    "Check", "Explanation", "Interrupted", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning",
+    "Solution", "Study", "__version__", "check", "explain", "list_text", "lists", "load", "run", "schema", "solve",
+]

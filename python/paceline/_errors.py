@@ -1,0 +1,64 @@
+"""What can go wrong, as exceptions. The words are those of the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._study import Study
+
+
+class ScenarioError(ValueError):
+    """A mistake in a scenario or in an argument, found before anything runs.
+
+    ``str(error)`` is the line that ``paceline`` prints: file, path, what is wrong, and the fix.
+
+    Attributes:
+        file: the name of the scenario, or of a file that it names, or "command line" for an override.
+        path: leads to the mistake, such as "cluster.nodes" or "sweep.seed[1]"; may be empty.
+        problem: what is wrong, and what would be right.
+        value: what stands there, as JSON has it; None if nothing does, or if it is large.
+        suggestion: the known name that was probably meant, or None.
+    """
+
+    def __init__(self, message: str, file: str = "", path: str = "", problem: str = "", value: Any = None,
+                 suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.file = file
+        self.path = path
+        self.problem = problem or message
+        self.value = value
+        self.suggestion = suggestion
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.file, self.path, self.problem, self.value, self.suggestion)
+
+
+class OutputError(OSError):
+    """A folder for results cannot be written, is in use, or holds results of another scenario."""
+
+
+class ScenarioWarning(UserWarning):
+    """A result would be right and yet not what one thinks; docs/warnings.md lists the kinds."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A study was interrupted.
+
+    Attributes:
+        study: the :class:`Study` with the points that had finished.
+    """
+
+    def __init__(self, study: Study) -> None:
+        super().__init__(f"{len(study.points)} of {study.size} points are done")
+        self.study = study
+
+
+class Stopped(Exception):
+    """A job ended because it was asked to. It never leaves the package."""
+
+
+def scenario_error(file: str, path: str, problem: str, value: Any = None) -> ScenarioError:
+    """Returns the error of a mistake that is found before the engine sees the scenario."""
+    where = f"{path}: " if path else ""
+    return ScenarioError(f"{file}: {where}{problem}", file, path, problem, value)

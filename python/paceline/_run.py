@@ -1,0 +1,96 @@
+"""Runs a study."""
+
+from __future__ import annotations
+
+import os
+import warnings as python_warnings
+
+from . import _engine
+from ._errors import Interrupted, ScenarioError, ScenarioWarning, Stopped
+from ._progress import Bar, answer, wait
+from ._scenario import Input, Overrides, Picks, Scenario, read_input
+from ._study import Study, study_of
+
+
+def cores() -> int:
+    return max(1, os.cpu_count() or 1)
+
+
+def positive(number: int | None, name: str) -> int:
+    if number is None:
+        return cores()
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1024:
+        raise ScenarioError(f"{name}: {number!r} is not a whole number from 1 to 1024", name, "", "", None)
+    return number
+
+
+def read(made: Input, jobs: int) -> _engine.Study:
+    """Returns the study of an input, and warns of what there is to warn of."""
+    try:
+        study: _engine.Study = answer(_engine.read(made.file, made.text, made.objects, made.settings, made.picks, jobs))
+    except ScenarioError as error:
+        raise made.at_its_place(error) from None
+    warn(study.warnings)
+    return study
+
+
+def warn(lines: list[str]) -> None:
+    for line in lines:
+        python_warnings.warn(line, ScenarioWarning, stacklevel=4)
+
+
+def run(scenario: Scenario, overrides: Overrides | None = None, jobs: int | None = None,
+        out: str | os.PathLike[str] | None = None, progress: bool = True, *, pick: Picks = (), threads: int | None = None,
+        resume: bool = False, force: bool = False, models: bool = False) -> Study:
+    """Runs every point of a scenario, and returns the results. The same scenario gives the bytes of `paceline run`.
+
+    The GIL is released meanwhile, so studies run side by side in several threads. Ctrl-C ends a study within a second and
+    raises `Interrupted`, whose ``study`` has the points that had finished.
+
+    Args:
+        scenario: a path, JSON text, or a dict. A dict may have Python objects in place of files: a profile as a dict, a
+            trace as an array of shape (rows, 3) or a DataFrame, a mixing as a matrix of shape (workers, workers), data as
+            ``(X, y)`` of shapes (samples, features) and (samples,). docs/python.md tells more.
+        overrides: values by path, such as ``{"cluster.nodes": 8}``, as with ``--set``. They apply to every point; a list
+            gives an axis of the sweep other values.
+        jobs: points that run side by side. Default: the cores.
+        out: a folder for results, with the same files as `paceline run` leaves. Points are kept there as they finish.
+            Default: nothing is written.
+        progress: whether a study that takes longer shows how far it is: by tqdm if it is installed.
+        pick: of an axis, only these values: ``{"algorithm": "DGC"}`` or ``["algorithm=DGC"]``, as with ``--pick``.
+        threads: threads that compute gradients, for all points together. Default: the cores.
+        resume: take over the points that are finished in `out`.
+        force: replace results of another scenario in `out`.
+        models: keep the models of the workers at the end (``study.points[i].models``): 8 bytes per worker and parameter.
+            Points that are taken over (`resume`) have none.
+
+    Raises:
+        ScenarioError: the scenario is wrong; nothing has run.
+        OutputError: `out` cannot be written, is in use, or holds results of another scenario.
+        Interrupted: the user pressed Ctrl-C.
+    """
+    pool = positive(jobs, "jobs"), positive(threads, "threads")
+    if resume and out is None:
+        raise ScenarioError("resume: needs out, the folder with the finished points", "resume")
+    study = read(read_input(scenario, overrides, pick), pool[0])
+    folder = None if out is None else os.fspath(out)
+    if folder == "":
+        raise ScenarioError("out: is empty; name a folder, or leave it out", "out")
+    job = _engine.run(study, *pool, folder or "", resume, force, models)
+    bar = Bar(study.title) if progress else None
+    interrupted = False
+    try:
+        wait(job, bar.show if bar else None)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        if bar:
+            bar.close(job.standing()[0])
+    try:
+        ran = job.take()
+    except Stopped:
+        raise KeyboardInterrupt from None
+    made = study_of(ran, study, folder)
+    if interrupted:
+        raise Interrupted(made)
+    return made

@@ -1,0 +1,93 @@
+#include "sim/network/link_owners.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace paceline {
+
+namespace {
+
+constexpr std::size_t most_groups = 64;  // that are remembered
+constexpr int several = -2;
+
+std::size_t first_half(const Route& route) {
+    return (route.size() + 1) / 2;
+}
+
+// The one host, as long as it is one.
+void join(int& one, int host) {
+    one = one == LinkOwners::nobody || one == host ? host : several;
+}
+
+}  // namespace
+
+LinkOwners::Routes LinkOwners::claim(const MessageRounds& rounds, const std::vector<int>& members,
+                                     const FindRoute& route, const IsUnlimited& is_unlimited) {
+    const std::pair group(rounds.partners, members);
+    if (const auto found = known_.find(group); found != known_.end()) return found->second;
+    if (known_.size() == most_groups) known_.clear();
+    owner_.resize(links_, nobody);
+    of_host_.resize(hosts_of(hosts_));
+    return known_[group] = claim_all(rounds, members, route, is_unlimited);
+}
+
+LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
+                                         const std::vector<int>& members, const FindRoute& route,
+                                         const IsUnlimited& is_unlimited) {
+    Routes routes{.have_owners = true, .have_halves = true};
+    std::vector<Claim> claims(owner_.size());
+    std::vector<LinkId> claimed;
+    const bool always_the_same = rounds.partners == Partners::ring || rounds.in_flight > 1;
+    Route links;
+    for (int round = 0; round < (always_the_same ? 1 : rounds.count); ++round) {
+        for (int place = 0; place < rounds.members; ++place) {
+            const int partner = rounds.who(place, round).to;
+            if (partner < 0) continue;
+            const int from = members[hosts_of(place)];
+            const int to = members[hosts_of(partner)];
+            route(from, to, links);
+            routes.have_halves = routes.have_halves && note_halves(from, to, links);
+            for (std::size_t hop = 0; hop < links.size(); ++hop) {
+                if (is_unlimited(links[hop])) continue;
+                Claim& claim = claims[links[hop]];
+                if (claim.sender == nobody) claimed.push_back(links[hop]);
+                join(claim.sender, from);
+                join(claim.receiver, to);
+                claim.is_of_first_half = claim.is_of_first_half && hop < first_half(links);
+            }
+        }
+    }
+    routes.have_owners = std::ranges::all_of(
+        claimed, [&](LinkId link) { return owner_for(link, claims[link]) != nobody; });
+    if (!routes.have_owners) return routes;
+    for (const LinkId link : claimed) {
+        const int owner = owner_for(link, claims[link]);
+        if (owner_[link] == owner) continue;
+        owner_[link] = owner;
+        of_host_[hosts_of(owner)].owned.push_back(link);
+    }
+    return routes;
+}
+
+// Returns whether the route consists of the sender's half and the receiver's, as they are known.
+bool LinkOwners::note_halves(int from, int to, const Route& route) {
+    const auto middle = route.begin() + static_cast<std::ptrdiff_t>(first_half(route));
+    std::vector<LinkId>& up = of_host_[hosts_of(from)].up;
+    std::vector<LinkId>& down = of_host_[hosts_of(to)].down;
+    if (up.empty()) up.assign(route.begin(), middle);
+    if (down.empty()) down.assign(middle, route.end());
+    return std::equal(up.begin(), up.end(), route.begin(), middle) &&
+           std::equal(down.begin(), down.end(), middle, route.end());
+}
+
+// The owner that a link has, or could get; nobody, if it can have none.
+int LinkOwners::owner_for(LinkId link, const Claim& claim) const {
+    const int has = owner_[link];
+    if (has != nobody) return has == claim.sender || has == claim.receiver ? has : nobody;
+    const int wanted = claim.is_of_first_half ? claim.sender : claim.receiver;
+    const int other = claim.is_of_first_half ? claim.receiver : claim.sender;
+    if (wanted >= 0) return wanted;
+    return other >= 0 ? other : nobody;
+}
+
+}  // namespace paceline

@@ -1,0 +1,80 @@
+// Which links the messages of a collective use, and whether two of them can ever meet on one.
+//
+// In rounds (sim/network/message_rounds.hpp) a member has one message on the wires at a time, and one comes to it
+// at a time. So two messages of a collective never meet on a link if the link has an *owner*: a host that sends
+// all messages that cross it, or that receives all of them. Where neither exists, as on an oversubscribed uplink or
+// on a card that several devices share, the collective goes by events.
+//
+// Of links that could belong to either, those of the first half of a route go to the sender, the others to the
+// receiver, so that later collectives agree on a star and in machines with one device at work.
+//
+// A link has one owner at most, whichever collective claimed it first. Unlimited links need none.
+//
+// Cost: the routes of a collective's messages, once for each group and kind of partners; afterwards a comparison of
+// members for each collective. Memory: O(links + members of the groups that are remembered).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/network/fabric.hpp"
+#include "sim/network/message_rounds.hpp"
+
+namespace paceline {
+
+class LinkOwners {
+  public:
+    using FindRoute = std::function<void(int from, int to, Route& route)>;
+    using IsUnlimited = std::function<bool(LinkId)>;
+    static constexpr int nobody = -1;
+
+    /// Allocates nothing before the first claim.
+    LinkOwners(int hosts, std::size_t links) : hosts_(hosts), links_(links) {}
+
+    /// What is known of a collective's routes.
+    struct Routes {
+        bool have_owners = false;
+        bool have_halves = false;  // each route is up(sender) followed by down(receiver)
+    };
+    /// Claims the limited links of a collective among `members`, or none if some of them can have no owner.
+    Routes claim(const MessageRounds& rounds, const std::vector<int>& members,
+                 const FindRoute& route, const IsUnlimited& is_unlimited);
+
+    // Of these, what has been claimed; so there must have been a claim.
+    [[nodiscard]] int owner(LinkId link) const { return owner_[link]; }
+    [[nodiscard]] std::span<const LinkId> links_of(int host) const { return at(host).owned; }
+    /// The links that routes of a host begin and end with, if they have halves.
+    [[nodiscard]] std::span<const LinkId> up(int host) const { return at(host).up; }
+    [[nodiscard]] std::span<const LinkId> down(int host) const { return at(host).down; }
+
+  private:
+    struct OfHost {
+        std::vector<LinkId> owned;
+        std::vector<LinkId> up, down;
+    };
+    /// Whom all messages on a link come from and go to, as far as one host does.
+    struct Claim {
+        int sender = nobody;
+        int receiver = nobody;
+        bool is_of_first_half = true;
+    };
+
+    Routes claim_all(const MessageRounds& rounds, const std::vector<int>& members,
+                     const FindRoute& route, const IsUnlimited& is_unlimited);
+    bool note_halves(int from, int to, const Route& route);
+    [[nodiscard]] int owner_for(LinkId link, const Claim& claim) const;
+    static std::size_t hosts_of(int hosts) { return static_cast<std::size_t>(hosts); }
+    [[nodiscard]] const OfHost& at(int host) const { return of_host_[hosts_of(host)]; }
+
+    int hosts_;
+    std::size_t links_;
+    std::vector<int> owner_;  // [link]
+    std::vector<OfHost> of_host_;
+    std::map<std::pair<Partners, std::vector<int>>, Routes> known_;
+};
+
+}  // namespace paceline

@@ -1,0 +1,296 @@
+// Entries and ends of collectives that run ahead of the queue (sim/network/ahead.hpp).
+#include <algorithm>
+#include <utility>
+
+#include "sim/engine/check.hpp"
+#include "sim/network/ahead_run.hpp"
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+void AheadRun::begin(const MessageRounds& of_rounds, Stream of_stream, std::uint64_t of_number,
+                     EventKind of_kind) {
+    rounds = of_rounds;
+    stream = of_stream;
+    number = of_number;
+    kind = of_kind;
+    by_events = false;
+    entered = inside = 0;
+    const auto members = static_cast<std::size_t>(rounds.members);
+    hosts.resize(members);
+    entries.assign(members, never);
+    tickets.assign(members, nullptr);
+    ends.assign(members, {});
+    traffic.resize(members);
+}
+
+// --- tickets ---
+
+bool AheadTicket::enter(Network& network, Stream stream, int place, const PlacesOfHosts& hosts,
+                        const MessageRounds& rounds) {
+    network_ = &network;
+    stream_ = stream;
+    host_ = hosts(place);
+    entered_ = network.ahead().enter(*this, place, hosts, rounds);
+    return entered_;
+}
+
+AheadTicket::~AheadTicket() {
+    if (network_ == nullptr) return;
+    network_->ahead().leave(*this);
+    for (OpenLane& lane : lanes_) {
+        if (lane.join.complete()) continue;
+        if (lane.sends_to >= 0) network_->forget({lane.message, lane.generation});
+        if (lane.awaits >= 0) network_->withdraw(host_, lane.awaits, stream_, lane.join);
+    }
+}
+
+// --- entries ---
+
+Ahead::Ahead(Network& network, int hosts, std::size_t links)
+    : network_(network), owners_(hosts, links) {}
+Ahead::~Ahead() = default;
+
+bool Ahead::is_plain() const {
+    return !network_.by_events_ && !network_.has_cables_ && network_.observer_ == nullptr &&
+           network_.slow_start_.first_window == Bytes{0} &&
+           (network_.impairments_ == nullptr || !network_.impairments_->has_jitter());
+}
+
+bool Ahead::can_run(int host) const {
+    const auto at = static_cast<std::size_t>(host);
+    const bool is_free =
+        network_.sender_free_.empty() || network_.sender_free_[at] <= network_.simulation_.now();
+    return is_free && of_host_[at] == nullptr && !network_.is_away(host) &&
+           std::ranges::none_of(owners_.links_of(host), [this](LinkId link) {
+               const Network::LinkState& state = network_.links_[link];
+               return !state.flows.empty() || Network::is_down(state);
+           });
+}
+
+namespace {
+
+// Messages without bytes drain in the instant in which they set out, so that many things happen in it.
+bool has_empty_chunks(const MessageRounds& rounds) {
+    return rounds.passes_chunks() &&
+           rounds.chunks.vector.count < std::int64_t{rounds.members} * rounds.chunks.slices;
+}
+
+}  // namespace
+
+// Returns the oldest collective of these members that the member has not entered.
+AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
+                         const MessageRounds& rounds) {
+    std::vector<AheadRun*>& waiting =
+        gathering_[{ticket.stream_, hosts(0), hosts(1), rounds.members}];
+    for (AheadRun* const run : waiting) {
+        if (run->is_here(place)) continue;
+        PACELINE_CHECK(run->rounds.partners == rounds.partners && run->rounds.count == rounds.count,
+                       "all members of a collective call the same one");
+        return *run;
+    }
+    if (free_.empty()) free_.push_back(std::make_unique<AheadRun>(*this));
+    runs_.push_back(std::move(free_.back()));
+    free_.pop_back();
+    AheadRun& run = *runs_.back();
+    run.begin(rounds, ticket.stream_, begun_++, network_.simulation_.running_kind());
+    for (int i = 0; i < rounds.members; ++i) run.hosts[AheadRun::at(i)] = hosts(i);
+    of_host_.resize(static_cast<std::size_t>(network_.hosts()));
+    const LinkOwners::Routes routes =
+        owners_.claim(run.rounds, run.hosts, network_.find_route_,
+                      [this](LinkId link) { return network_.links_[link].unlimited; });
+    run.by_events = !routes.have_owners || has_empty_chunks(rounds);
+    run.has_halves =
+        routes.have_halves && network_.hosts_per_node() == 1 && network_.impairments_ == nullptr;
+    run.up.resize(run.has_halves ? run.count() : 0);
+    run.down.resize(run.up.size());
+    if (!rounds.passes_chunks())
+        run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
+    waiting.push_back(&run);
+    return run;
+}
+
+bool Ahead::enter(AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
+                  const MessageRounds& rounds) {
+    if (rounds.members == 1 || rounds.count == 0 || !is_plain()) return false;
+    AheadRun& run = run_for(ticket, place, hosts, rounds);
+    const int host = run.host(place);
+    PACELINE_CHECK(host == ticket.host_, "all members of a collective agree on its members");
+    if (!run.by_events && !can_run(host)) hand_over(run);
+    run.entries[AheadRun::at(place)] = network_.simulation_.now();
+    if (++run.entered == rounds.members) {
+        const auto found = gathering_.find({run.stream, hosts(0), hosts(1), rounds.members});
+        std::erase(found->second, &run);
+        if (found->second.empty()) gathering_.erase(found);
+    }
+    if (run.by_events) {
+        if (run.entered == rounds.members) retire(run);
+        return false;
+    }
+    run.tickets[AheadRun::at(place)] = &ticket;
+    ticket.run_ = &run;
+    of_host_[static_cast<std::size_t>(host)] = &run;
+    if (run.inside++ == 0) ++active_;
+    if (run.has_halves) {
+        run.up[AheadRun::at(place)] = half_wire(owners_.up(host));
+        run.down[AheadRun::at(place)] = half_wire(owners_.down(host));
+    }
+    if (!follow(run, place)) hand_over(run);
+    return true;
+}
+
+// Works out all that the member's entry decides. Returns false if it cannot run ahead.
+bool Ahead::follow(AheadRun& run, int place) {
+    if (run.rounds.passes_chunks()) return run.entered < run.rounds.members || run_ring(run);
+    run.times.enter(place, run.entries[AheadRun::at(place)]);
+    if (run.times.failed()) return false;
+    std::vector<int> ended = std::exchange(run.times.ended(), {});
+    std::ranges::sort(ended);
+    for (const int one : ended) {
+        run.traffic[AheadRun::at(one)] = run.times.traffic(one);
+        schedule_end(run, one, run.times.end(one), run.times.ends_by(one));
+    }
+    return true;
+}
+
+bool Ahead::run_ring(AheadRun& run) {
+    const std::vector<Wire> wires = ring_wires(run);
+    if (!run.ring.begin(run.rounds, wires, run.entries)) return false;
+    run.ring.run_to_end();
+    if (run.ring.ends_at_once()) return false;
+    run.traffic = ring_traffic(run, wires, run.rounds.count);
+    for (int place = 0; place < run.rounds.members; ++place)
+        schedule_end(run, place, run.ring.end(place), run.ring.ends_by(place));
+    return true;
+}
+
+// What members exchange in the first rounds.
+std::vector<RoundTraffic> Ahead::ring_traffic(const AheadRun& run, const std::vector<Wire>& wires,
+                                              int rounds) {
+    std::vector<RoundTraffic> traffic(run.count());
+    for (int place = 0; place < run.rounds.members; ++place) {
+        const std::size_t next = AheadRun::at(place + 1 < run.rounds.members ? place + 1 : 0);
+        traffic[next].messages = rounds;
+        if (!wires[AheadRun::at(place)].apart) continue;
+        traffic[AheadRun::at(place)].sent = traffic[next].received = run.ring.sent(place, rounds);
+    }
+    return traffic;
+}
+
+// --- wires ---
+
+// The wire of a part of a route, without the sender's overhead and the bounds of a flow.
+Wire Ahead::half_wire(std::span<const LinkId> links) const {
+    Wire wire;
+    for (const LinkId link : links) {
+        const Network::LinkState& state = network_.links_[link];
+        wire.latency = sum(wire.latency, state.latency);
+        if (state.unlimited) continue;
+        wire.is_unlimited = false;
+        wire.is_down |= Network::is_down(state);
+        wire.slowest = std::min(wire.slowest, state.capacity);
+    }
+    wire.apart = true;
+    wire.overhead = network_.overhead_;
+    return wire;
+}
+
+Wire Ahead::wire(const AheadRun& run, int from, int to) {
+    if (run.has_halves) return joined(run.up[AheadRun::at(from)], run.down[AheadRun::at(to)]);
+    const int sender = run.host(from);
+    const int receiver = run.host(to);
+    network_.find_route_(sender, receiver, route_);
+    Wire wire = half_wire({route_.data(), route_.size()});
+    wire.apart = network_.machines_.are_apart(sender, receiver);
+    if (!wire.apart) wire.overhead = {};
+    if (network_.impairments_ && !wire.is_unlimited)
+        wire.slowest = std::min(wire.slowest, network_.impairments_->bound_of(route_, wire.apart));
+    return wire;
+}
+
+std::vector<Wire> Ahead::ring_wires(const AheadRun& run) {
+    std::vector<Wire> wires(run.count());
+    const int n = run.rounds.members;
+    for (int place = 0; place < n; ++place)
+        wires[AheadRun::at(place)] = wire(run, place, place + 1 < n ? place + 1 : 0);
+    return wires;
+}
+
+// --- ends ---
+
+void Ahead::schedule_end(AheadRun& run, int place, Time at, EventRank by) {
+    run.ends[AheadRun::at(place)] = network_.simulation_.at(
+        at, action<&AheadRun::end_member>(run, static_cast<std::uint32_t>(place)), run.kind,
+        {by, run.host(place), run.stream});
+}
+
+void Ahead::member_ends(AheadRun& run, int place) {
+    const std::size_t at = AheadRun::at(place);
+    AheadTicket& ticket = *std::exchange(run.tickets[at], nullptr);
+    count(run.host(place), run.traffic[at]);
+    of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
+    ticket.run_ = nullptr;
+    if (--run.inside == 0) --active_;
+    if (run.inside == 0 && run.entered == run.rounds.members) {
+        ++finished_;
+        retire(run);
+    }
+    ticket.join_.arrive();
+}
+
+void Ahead::count(int host, const RoundTraffic& of) {
+    Traffic& traffic = network_.machines_.of(host);
+    traffic.sent += of.sent;
+    traffic.received += of.received;
+    network_.delivered_ += static_cast<std::uint64_t>(of.messages);
+}
+
+void Ahead::retire(AheadRun& run) {
+    const auto found = std::ranges::find(runs_, &run, &std::unique_ptr<AheadRun>::get);
+    PACELINE_CHECK(found != runs_.end(), "a collective ends once");
+    std::swap(*found, runs_.back());
+    free_.push_back(std::move(runs_.back()));
+    runs_.pop_back();
+}
+
+// --- what hands over ---
+
+void Ahead::leave(AheadTicket& ticket) {
+    if (ticket.run_ != nullptr) hand_over(*ticket.run_);
+}
+
+void Ahead::touch_host(int host) {
+    if (active_ == 0) return;
+    if (AheadRun* const run = of_host_[static_cast<std::size_t>(host)]) hand_over(*run);
+}
+
+void Ahead::touch_lane(int to, Stream stream) {
+    AheadRun* const run = of_host_[static_cast<std::size_t>(to)];
+    if (run != nullptr && run->stream == stream) hand_over(*run);
+}
+
+bool Ahead::hand_over_all() {
+    const bool any = active_ > 0;
+    while (active_ > 0) {
+        const auto found = std::ranges::find_if(
+            runs_, [](const std::unique_ptr<AheadRun>& run) { return run->inside > 0; });
+        PACELINE_CHECK(found != runs_.end(), "what is active exists");
+        hand_over(**found);
+    }
+    return any;
+}
+
+void Ahead::close(Stream stream, std::span<const int> hosts, int first) {
+    for (auto it = gathering_.begin(); it != gathering_.end();) {
+        const bool is_given_up = it->first.stream == stream &&
+                                 std::ranges::binary_search(hosts, it->first.first - first);
+        if (is_given_up) {
+            for (AheadRun* const run : it->second) retire(*run);
+            it = gathering_.erase(it);
+        } else {
+            ++it;
+        }
+    }
+}
+
+}  // namespace paceline

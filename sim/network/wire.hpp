@@ -1,0 +1,46 @@
+// What a route does to messages that have its links to themselves.
+//
+//   time(S) = o + ceil(S / C)    from setting out until the last byte has left
+//   L                            from then until delivery
+//
+// with o the sender's overhead, which messages inside a machine do not have, C the smallest capacity of the
+// route, the bounds of loss and of the transport included, and L the sum of latencies. A message of 0 bytes, and
+// one that crosses only unlimited links, takes no time but o. A wire that is down has no time; ask `is_down` first.
+//
+// A route is often the sender's half (its way up) followed by the receiver's (its way down). Then joined() gives
+// its wire without a look at its links.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+struct Wire {
+    Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
+    Duration latency{};
+    Duration overhead{};
+    bool is_unlimited = true;
+    bool is_down = false;  // a link of the route is
+    bool apart = false;    // it leads to another machine
+
+    [[nodiscard]] Duration time(Bytes size) const {
+        if (is_unlimited || is_down || size == Bytes{0}) return overhead;
+        return sum(overhead, size / slowest);
+    }
+};
+
+/// Returns the wire of a route that consists of two halves. The overhead and `apart` are those of `first`.
+inline Wire joined(const Wire& first, const Wire& second) {
+    return {std::min(first.slowest, second.slowest),
+            sum(first.latency, second.latency),
+            first.overhead,
+            first.is_unlimited && second.is_unlimited,
+            first.is_down || second.is_down,
+            first.apart};
+}
+
+}  // namespace paceline

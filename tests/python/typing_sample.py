@@ -1,0 +1,23 @@
+"""A user's program, for mypy alone: what it uses has the types that docs/python.md tells."""
+
+import pathlib
+
+import paceline
+
+study: paceline.Study = paceline.run(pathlib.Path("s.json"), {"cluster.nodes": 4}, jobs=2, out=None, pick={"seed": 1})
+seconds: float = study.points[0].metrics["step_time_s"]
+numbers: list[int] = [point.number for point in study.points[1:]]
+text: str = study.csv("timeline") + study.table
+explanation = paceline.explain({"cluster": {}}, point=0)
+parts: dict[str, float] = explanation.parts_s
+solution = paceline.solve("s.json", {"cluster.nodes": (2, 8)}, "speedup", 3.0)
+value: str | None = solution.value
+warned: tuple[str, ...] = paceline.check("s.json").warnings
+names: list[str] = [entry["name"] for entry in paceline.lists()["algorithms"]]
+try:
+    paceline.run("{}")
+except paceline.ScenarioError as error:
+    path: str = error.path
+    suggestion: str | None = error.suggestion
+except paceline.Interrupted as stop:
+    size: int = stop.study.size

@@ -1,0 +1,324 @@
+// Collectives that run ahead of the event queue against the same ones by events: the same picoseconds, the
+// same bytes, whatever interrupts them.
+#include "sim/collectives/in_rounds.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "sim/collectives/all_gather.hpp"
+#include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/reduce_scatter.hpp"
+#include "sim/collectives/sparse_all_reduce.hpp"
+#include "sim/collectives/tree.hpp"
+#include "sim/engine/processes.hpp"
+#include "topologies/fabrics/machines.hpp"
+#include "topologies/fabrics/star.hpp"
+
+namespace paceline::in_rounds_test {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace literals;
+
+using Random = std::mt19937_64;
+
+std::int64_t up_to(Random& random, std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
+}
+
+Link random_link(Random& random) {
+    Link link{{1'000'000 * (1 + up_to(random, 3000))}, Duration{1000 * up_to(random, 90'000'000)}};
+    if (random() % 3 == 0) link.latency = {};
+    return link;
+}
+
+Fabric random_star(Random& random, int hosts) {
+    Fabric star = make_star(hosts, random_link(random), random_link(random));
+    if (random() % 2 == 0)
+        for (Link& link : star.links) link = random_link(random);
+    return star;
+}
+
+Fabric random_fabric(Random& random, int hosts) {
+    if (hosts % 2 == 0 && random() % 3 == 0) {
+        const auto kind = random() % 2 == 0 ? BusKind::switched : BusKind::direct;
+        return make_machines(hosts, 2, {kind, random_link(random)}, random_star(random, hosts / 2));
+    }
+    return random_star(random, hosts);
+}
+
+Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
+                  const BlockWeight& block) {
+    const Bytes slice{1 + size.count / 50};
+    switch (kind) {
+        case 0:
+            return ring_all_reduce(std::move(self), size);
+        case 1:
+            return recursive_doubling_all_reduce(std::move(self), size);
+        case 2:
+            return halving_doubling_all_reduce(std::move(self), size);
+        case 3:
+            return tree_all_reduce(std::move(self), size);
+        case 4:
+            return ring_reduce_scatter(std::move(self), size);
+        case 5:
+            return ring_all_gather_chunks(std::move(self), size);
+        case 6:
+            return ring_all_gather(std::move(self), size);
+        case 7:
+            return bruck_all_gather(std::move(self), size);
+        case 8:
+            return all_to_all(std::move(self), size);
+        case 9:
+            return sparse_all_reduce(std::move(self), sparse);
+        case 10:
+            return all_gather(AllGather::ring, std::move(self), block);
+        case 11:
+            return all_gather(AllGather::bruck, std::move(self), block);
+        case 12:
+            return binomial_broadcast(std::move(self), size);
+        case 13:
+            return binomial_reduce(std::move(self), size);
+        case 14:
+            return chain_broadcast(std::move(self), size, {slice, 1});
+        case 15:
+            return chain_broadcast(std::move(self), size, {slice, 3});
+        case 16:
+            return chain_reduce(std::move(self), size, {slice, 4});
+        case 17:
+            return pipelined_ring_all_reduce(std::move(self), size, {slice, 2});
+        case 18:
+            return pipelined_ring_all_reduce(std::move(self), size, {slice, 8});
+        case 19:
+            return pipelined_ring_reduce(std::move(self), size, {slice, 3});
+        default:
+            return tree_all_reduce(std::move(self), size);
+    }
+}
+constexpr int kinds = 20;
+
+struct Step {
+    int kind;
+    Bytes size;
+    std::vector<Duration> pauses;  // [host], before it enters
+};
+
+// A job of collectives one after the other, and what comes in between.
+struct Plan {
+    int hosts = 2;
+    Fabric fabric;
+    Duration overhead{};
+    std::vector<Step> steps;
+    std::vector<Step> second;  // beside them, on streams of their own
+    struct Foreign {
+        Duration at;
+        int from;
+        int to;
+        Bytes size;
+    };
+    std::vector<Foreign> flows;
+    struct Change {
+        Duration at;
+        LinkId link;
+        Bandwidth bandwidth;
+    };
+    std::vector<Change> changes;
+    struct Death {
+        Duration at;
+        int host;
+    };
+    std::vector<Death> deaths;
+    bool on_one_stream = false;
+    Time limit = never;
+};
+
+std::vector<Step> random_steps(Random& random, int hosts, int count) {
+    std::vector<Step> steps;
+    for (int i = 0; i < count; ++i) {
+        Step step{static_cast<int>(random() % kinds), {up_to(random, 300'000)}, {}};
+        if (random() % 6 == 0) step.size = {up_to(random, 5)};
+        const bool together = random() % 3 == 0;
+        for (int host = 0; host < hosts; ++host)
+            step.pauses.push_back(together ? Duration{1ms}
+                                           : Duration{1000 * up_to(random, 9'000'000)});
+        steps.push_back(std::move(step));
+    }
+    return steps;
+}
+
+// `instants` are those of things that happen in an undisturbed run; interruptions hit them, too.
+Plan random_plan(Random& random, bool disturbed, const std::vector<Duration>& instants = {}) {
+    Plan plan;
+    plan.hosts = 2 + static_cast<int>(up_to(random, 9));
+    plan.fabric = random_fabric(random, plan.hosts);
+    if (random() % 4 == 0) plan.overhead = Duration{1000 * up_to(random, 3'000'000)};
+    plan.steps = random_steps(random, plan.hosts, 1 + static_cast<int>(up_to(random, 4)));
+    plan.on_one_stream = random() % 2 == 0;
+    if (!disturbed) return plan;
+    if (random() % 3 == 0) plan.second = random_steps(random, plan.hosts, 2);
+    const auto when = [&] {
+        if (instants.empty() || random() % 2 == 0)
+            return Duration{1000 * up_to(random, 60'000'000)};
+        return instants[random() % instants.size()] + Duration{up_to(random, 2) - 1};
+    };
+    for (auto i = up_to(random, 3); i > 0; --i) {
+        const int from = static_cast<int>(up_to(random, plan.hosts - 1));
+        const int to = static_cast<int>(up_to(random, plan.hosts - 1));
+        if (from != to) plan.flows.push_back({when(), from, to, {up_to(random, 400'000)}});
+    }
+    for (auto i = up_to(random, 2); i > 0; --i)
+        plan.changes.push_back({when(),
+                                static_cast<LinkId>(random() % plan.fabric.links.size()),
+                                {1'000'000 * up_to(random, 2000) * up_to(random, 2)}});
+    if (random() % 4 == 0)
+        plan.deaths.push_back({when(), static_cast<int>(up_to(random, plan.hosts - 1))});
+    if (random() % 4 == 0) plan.limit = Time{when()};
+    return plan;
+}
+
+struct Outcome {
+    std::vector<std::pair<Duration, int>>
+        ends;  // of members' steps, in the order in which they happen
+    std::vector<Bytes> bytes;
+    std::uint64_t delivered = 0;
+    std::uint64_t ahead = 0;
+    std::uint64_t interrupted = 0;
+    bool finished = false;
+    std::vector<std::string> waiting{};
+};
+
+Outcome run(const Plan& plan, bool by_events) {
+    Simulation simulation;
+    Network network(simulation, Fabric(plan.fabric),
+                    {.overhead = plan.overhead, .by_events = by_events});
+    const GroupPtr group = whole_group(plan.hosts);
+    Outcome outcome;
+    const UnionWeight sparse = [](const Union& merged) { return Bytes{3000 * merged.count}; };
+    const BlockWeight block = [](int place) { return Bytes{1000 + 777 * place}; };
+    const auto member = [&](int host, const std::vector<Step>& steps, Stream first) -> Task<> {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            co_await simulation.sleep(steps[i].pauses[static_cast<std::size_t>(host)]);
+            const Rank self(network, group, host, plan.on_one_stream ? first : first + i);
+            co_await collective(steps[i].kind, self, steps[i].size, sparse, block);
+            outcome.ends.emplace_back(simulation.now().time_since_epoch(), host);
+        }
+    };
+    const auto foreign = [&](Plan::Foreign flow) -> Task<> {
+        co_await simulation.sleep(flow.at);
+        if (network.is_away(flow.from)) co_return;
+        co_await Send(network, flow.from, flow.to, 77, flow.size, Protocol::eager);
+    };
+    const auto change = [&](Plan::Change of) -> Task<> {
+        co_await simulation.sleep(of.at);
+        network.set_bandwidth(of.link, of.bandwidth);
+    };
+    std::deque<Processes> members;  // of each host
+    const auto death = [&](Plan::Death of) -> Task<> {
+        co_await simulation.sleep(of.at);
+        members[static_cast<std::size_t>(of.host)].drop();
+        network.host_leaves(of.host);
+    };
+    for (int host = 0; host < plan.hosts; ++host) {
+        Processes& own = members.emplace_back(simulation);
+        own.spawn("a", member(host, plan.steps, 1000));
+        if (!plan.second.empty()) own.spawn("b", member(host, plan.second, 2000));
+    }
+    Processes others(simulation);
+    for (const Plan::Foreign& flow : plan.flows) others.spawn("flow", foreign(flow));
+    for (const Plan::Change& one : plan.changes) others.spawn("change", change(one));
+    for (const Plan::Death& one : plan.deaths) others.spawn("death", death(one));
+    simulation.run(plan.limit);
+    while (network.settle()) simulation.run(plan.limit);
+    // Messages without bytes drain in the instant in which they set out, and have no fixed place in it
+    const auto is_tiny = [](const Step& step) { return step.size < 4000_B; };
+    if (std::ranges::any_of(plan.steps, is_tiny) || std::ranges::any_of(plan.second, is_tiny))
+        std::ranges::sort(outcome.ends);
+    for (int host = 0; host < plan.hosts; ++host) {
+        outcome.bytes.push_back(network.traffic(host).sent);
+        outcome.bytes.push_back(network.traffic(host).received);
+    }
+    outcome.delivered = network.messages_delivered();
+    outcome.finished = std::ranges::all_of(members, &Processes::finished);
+    for (const Waiting& one : simulation.waiting()) outcome.waiting.push_back(one.what);
+    std::ranges::sort(outcome.waiting);
+    outcome.ahead = network.ahead().finished();
+    outcome.interrupted = network.ahead().handed_over();
+    return outcome;
+}
+
+void check_same(const Outcome& a, const Outcome& b) {
+    REQUIRE(a.finished == b.finished);
+    REQUIRE(a.ends == b.ends);
+    REQUIRE(a.bytes == b.bytes);
+    REQUIRE(a.delivered == b.delivered);
+    REQUIRE(a.waiting == b.waiting);
+}
+
+TEST_CASE("ahead of the queue, property: undisturbed collectives take the very times of events") {
+    std::uint64_t ahead = 0;
+    for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        const Plan plan = random_plan(random, false);
+        const Outcome events = run(plan, true);
+        const Outcome fast = run(plan, false);
+        REQUIRE(events.ahead == 0);
+        check_same(fast, events);
+        ahead += fast.ahead;
+    }
+    CHECK(ahead > 4000);
+}
+
+TEST_CASE("ahead of the queue, property: whatever interrupts them, all times are those of events") {
+    std::uint64_t interrupted = 0;
+    for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        std::vector<Duration> instants;
+        for (const auto& [time, host] : run(random_plan(random, false), true).ends)
+            instants.push_back(time);
+        random.seed(seed);
+        const Plan plan = random_plan(random, true, instants);
+        const Outcome fast = run(plan, false);
+        check_same(fast, run(plan, true));
+        interrupted += fast.interrupted;
+    }
+    CHECK(interrupted > 4000);
+}
+
+TEST_CASE("ahead of the queue: a ring among 64 nodes is one, and delivers all its messages") {
+    Random random(1);
+    Plan plan;
+    plan.hosts = 64;
+    plan.fabric = make_star(64, {1_Gbps, 50us}, {1_Gbps, 50us});
+    plan.steps = {{0, 97_MB, std::vector<Duration>(64, 0us)}};
+    const Outcome fast = run(plan, false);
+    CHECK(fast.ahead == 1);
+    CHECK(fast.interrupted == 0);
+    CHECK(fast.delivered == 64 * 126);
+    check_same(fast, run(plan, true));
+}
+
+TEST_CASE("ahead of the queue: where messages share links, collectives go by events") {
+    Plan plan;
+    plan.hosts = 8;
+    plan.fabric = make_machines(8, 4, {BusKind::switched, {100_Gbps, 1us}},
+                                make_star(2, {1_Gbps, 50us}, {1_Gbps, 50us}));
+    plan.steps = {{1, 1_MB, std::vector<Duration>(8, 0us)}};
+    const Outcome shared = run(plan, false);
+    CHECK(shared.ahead == 0);
+    plan.steps = {{0, 1_MB, std::vector<Duration>(8, 0us)}};  // one flow per machine
+    CHECK(run(plan, false).ahead == 1);
+}
+
+}  // namespace
+}  // namespace paceline::in_rounds_test
