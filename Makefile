@@ -19,7 +19,7 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
-.PHONY: help demo test python fuzz bench validation comparison figures fingerprints reference deps format check \
+.PHONY: help explorer test-explorer demo test python fuzz bench validation comparison figures fingerprints reference deps format check \
         check-aarch64 check-cpus check-embedded check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
@@ -48,6 +48,18 @@ python: ## build the Python module into build/release/python and run its tests
 		cmake --build build/release --target paceline_python paceline
 	@PYTHONPATH=$(CURDIR)/build/release/python PACELINE_PROGRAM=$(CURDIR)/build/release/paceline \
 		/usr/bin/python3 -B -m pytest -q tests/python
+
+explorer: ## build the what-if page for a browser into build/explorer
+	@echo "explorer: compiles the engine for WebAssembly, checks the types of the page and bundles it into build/explorer"
+	@tools/deps.sh --explorer
+	@$(call build,wasm,paceline_engine)
+	@cd explorer && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error && npx tsc --project .
+	@node explorer/build.mjs build/wasm/explorer/engine/paceline.wasm build/explorer
+
+test-explorer: explorer ## use the page as a person would, in headless Chromium, and compare its numbers with paceline
+	@echo "test-explorer: opens build/explorer in headless Chromium and compares its results with those of paceline run"
+	@$(call build,release,paceline)
+	@cd explorer && node --test --test-concurrency=1 tests/explorer.test.mjs
 
 fuzz: deps ## judge 10,000 faulty inputs and 2,000 with failing nodes under sanitizers (half an hour; not in CI)
 	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"

@@ -4,6 +4,7 @@
 #   P/lib/libpaceline_<folder>.a    paceline::<folder>
 #   P/include/paceline/<folder>     headers, included as in paceline: "sim/engine/units.hpp"
 #   P/lib/cmake/paceline            the package
+#   P/share/paceline/explorer       the page of `paceline explore`, if it was built
 #   P/share/paceline                the shipped scenarios, their schema, scripts that draw results
 #   P/share/doc/paceline            license, changelog, docs
 include(GNUInstallDirs)
@@ -31,6 +32,8 @@ install(FILES "${PROJECT_BINARY_DIR}/pacelineConfig.cmake"
               "${PROJECT_BINARY_DIR}/pacelineConfigVersion.cmake"
         DESTINATION "${paceline_package}")
 
+# The page of `paceline explore`, if `make explorer` has built it.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/explorer/" DESTINATION "${CMAKE_INSTALL_DATADIR}/paceline/explorer" OPTIONAL)
 install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}")
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -25,6 +25,7 @@ LAYERS = {
     "algorithms": ["sim", "topologies", "models", "algorithms"],
     "analysis": ["sim", "topologies", "models", "algorithms", "analysis"],
     "app": PRODUCT,
+    "explorer": [*PRODUCT, "explorer"],
     "python": [*PRODUCT, "python"],
     "tests": [*PRODUCT, "bench", "tests"],
     "bench": [*PRODUCT, "bench", "tests"],
@@ -67,13 +68,13 @@ HEAVY_IN_HEADERS = [
     (re.compile(r"nlohmann/json\.hpp$"), "json.hpp in a header", "nlohmann/json_fwd.hpp"),
     (re.compile(r"Eigen/(Dense|Eigen)$"), "Eigen/Dense in a header", "Eigen/Core"),
 ]
-JSON_FOLDERS = ["app", "python", "tests", "bench"]
+JSON_FOLDERS = ["app", "explorer", "python", "tests", "bench"]
 ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|sim/engine/")
 ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, sim/engine"
 
 # Rooms that programs without threads and files are built of (the preset embedded), the headers that they may not include,
 # and the file that includes oneTBB where there are threads.
-EMBEDDED = ["sim", "topologies", "models", "algorithms", "analysis", "app/json", "app/scenario", "app/run"]
+EMBEDDED = ["sim", "topologies", "models", "algorithms", "analysis", "app/json", "app/scenario", "app/run", "explorer"]
 THREADS_AND_FILES = re.compile(r"(filesystem|fstream|mutex|shared_mutex|thread|stop_token|condition_variable|future|semaphore|"
                                r"latch|barrier|unistd\.h|fcntl\.h|pthread\.h|mpi\.h|sys/.*|tbb/.*|oneapi/.*)$")
 PARALLEL = Path("models/tensors/parallel.hpp")

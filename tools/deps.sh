@@ -3,6 +3,7 @@
 #
 #   tools/deps.sh            everything that the build, the tests and the checks need
 #   tools/deps.sh --demo     only what is needed to build the program and to draw its figures
+#   tools/deps.sh --explorer also what the explorer is built and tested with; Node.js 20 with npm, not from Debian, too
 #   tools/deps.sh --bench    also what the benchmarks against other programs need
 #   tools/deps.sh --python   only what is needed to build the Python module and to test it
 set -euo pipefail
@@ -12,7 +13,7 @@ packages=(
     cmake ninja-build make git python3
     libboost-dev libboost-graph-dev libboost-random-dev libeigen3-dev libspectra-dev libfmt-dev libtbb-dev
     zlib1g-dev libxxhash-dev
-    nlohmann-json3-dev libcli11-dev
+    nlohmann-json3-dev libcli11-dev libcpp-httplib-dev
     python3-matplotlib # figures
 )
 packages_checks=(
@@ -24,6 +25,10 @@ packages_checks=(
     clang-format-19 clang-tidy-19
     python3-pandas # docs/how-to/read-results.md
 )
+packages_explorer=(
+    libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 wasi-libc libclang-rt-19-dev-wasm32 # clang-19 for WebAssembly
+    chromium fonts-dejavu-core
+)
 packages_python=(
     python3-dev pybind11-dev pybind11-json-dev
     python3-numpy python3-pandas python3-tqdm # what the module uses if it is there, besides matplotlib
@@ -34,9 +39,10 @@ packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLA
 case "$*" in
     --demo) ;;
     "") packages+=("${packages_checks[@]}") ;;
+    --explorer) packages+=("${packages_explorer[@]}") ;;
     --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
     --python) packages+=("${packages_python[@]}") ;;
-    *) echo "usage: tools/deps.sh [--demo | --bench | --python]" >&2 && exit 2 ;;
+    *) echo "usage: tools/deps.sh [--demo | --explorer | --bench | --python]" >&2 && exit 2 ;;
 esac
 
 find_missing() { # sets `missing` to the packages that are not installed

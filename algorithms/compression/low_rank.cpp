@@ -12,16 +12,17 @@ LowRank::LowRank(const Layout& layout, std::int64_t rank) : entries_(layout.entr
     PACELINE_CHECK(rank >= 1, "a factor has a column or more");
     for (std::size_t j = 0; j < layout.tensors().size(); ++j) {
         const Tensor& tensor = layout.tensors()[j];
-        const Eigen::Index entries = tensor.entries();
+        const auto begin = static_cast<Eigen::Index>(layout.offset(j));
+        const auto entries = static_cast<Eigen::Index>(tensor.entries());
         if (!tensor.compressible() || entries == 0) {
-            parts_.push_back({layout.offset(j), entries, 1, 0, rest_, 0});
+            parts_.push_back({begin, entries, 1, 0, rest_, 0});
             rest_ += entries;
             continue;
         }
-        const Eigen::Index rows = tensor.shape.front();
+        const auto rows = static_cast<Eigen::Index>(tensor.shape.front());
         const Eigen::Index columns = entries / rows;
-        const Eigen::Index r = std::min({Eigen::Index{rank}, rows, columns});
-        parts_.push_back({layout.offset(j), rows, columns, r, left_, right_});
+        const Eigen::Index r = std::min({static_cast<Eigen::Index>(rank), rows, columns});
+        parts_.push_back({begin, rows, columns, r, left_, right_});
         left_ += r * rows;
         right_ += r * columns;
     }

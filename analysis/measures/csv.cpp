@@ -1,10 +1,11 @@
 #include "analysis/measures/csv.hpp"
 
-#include <charconv>
 #include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "sim/engine/read_decimal.hpp"
 
 namespace paceline {
 
@@ -13,7 +14,7 @@ namespace {
 bool is_number(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto [end, error] = read_decimal(text, number);
     return error == std::errc() && end == text.data() + text.size();
 }
 

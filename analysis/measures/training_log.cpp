@@ -167,6 +167,7 @@ void TrainingLog::evaluate(const std::vector<Vector>& models, double iteration) 
     evaluation.bytes_sent_per_node = sent / options_.nodes;
     judge(evaluation);
     evaluations_.push_back(evaluation);
+    if (options_.evaluated) options_.evaluated(evaluation);
 }
 
 void TrainingLog::judge(const Evaluation& evaluation) {

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -73,6 +74,7 @@ struct TrainingLogOptions {
     std::optional<std::int64_t> steps;         // of each worker in the run, if known beforehand
     int nodes = 1;                             // machines
     std::optional<Eigen::VectorXd> minimum{};  // x*
+    std::function<void(const Evaluation&)> evaluated{};  // called after each evaluation
 };
 
 class TrainingLog {

@@ -41,5 +41,6 @@ Command list_command(CLI::App& program);
 Command explain_command(CLI::App& program);
 Command plot_command(CLI::App& program);
 Command solve_command(CLI::App& program);
+Command explore_command(CLI::App& program);
 
 }  // namespace paceline

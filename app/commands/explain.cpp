@@ -17,6 +17,7 @@
 #include "app/host/say.hpp"
 #include "app/questions/warnings/warnings.hpp"
 #include "app/study/memory_check.hpp"
+#include "app/study/on_threads.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 
@@ -42,7 +43,11 @@ int explain(const ExplainArguments& arguments) {
     Warnings warnings;
     warnings.see(point);
     tell_warnings(arguments.scenario, warnings.lines(study.axes));
-    const Explanation explanation = explain_point(study, number, {.threads = threads});
+    ExplainOptions options;
+    options.for_each = [threads](std::size_t count, const std::function<void(std::size_t)>& body) {
+        on_threads(threads, count, body);
+    };
+    const Explanation explanation = explain_point(study, number, options);
     say(stdout, arguments.json ? explanation_json(explanation) : explanation_text(explanation));
     if (!explanation.as_is.failed()) return done;
     Teller().note(fmt::format("point {}: {}", number, explanation.as_is.outcome));

@@ -34,6 +34,7 @@ int dispatch(int argc, const char* const* argv) {
     const std::vector<Command> commands{
         run_command(program),     check_command(program), list_command(program),
         explain_command(program), plot_command(program),  solve_command(program),
+        explore_command(program),
     };
     try {
         program.parse(argc, argv);

@@ -1,7 +1,6 @@
 #include "app/json/number_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "app/json/config_error.hpp"
 #include "models/data/data_error.hpp"
 #include "models/data/file_content.hpp"
+#include "sim/engine/read_decimal.hpp"
 
 namespace paceline {
 
@@ -71,7 +71,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 double number_in(const Lines& lines, std::string_view text, const NumberColumn& column) {
     double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto [end, error] = read_decimal(text, number);
     if (error != std::errc{} || end != text.data() + text.size() ||
         !(number >= 0 && number <= column.most))
         lines.refuse(fmt::format("\"{}\" is not {}: a number from 0 to {}", one_line(text, 40),

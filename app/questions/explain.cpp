@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -97,30 +93,12 @@ Extent extent_of(const Scenario& scenario, const ExplainOptions& options) {
 
 // --- many runs ---
 
-// Runs all scenarios on several threads. Results are in the order of the scenarios.
+// Returns the results in the order of the scenarios.
 std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios,
                              const ExplainOptions& options) {
     std::vector<Metrics> results(scenarios.size());
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::exception_ptr failure;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < scenarios.size(); i = next++) {
-            try {
-                results[i] = run_or_stop(scenarios[i], options);
-            } catch (...) {
-                const std::scoped_lock lock(mutex);
-                failure = std::current_exception();
-                next = scenarios.size();
-            }
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (int i = 1; i < options.threads; ++i) workers.emplace_back(work);
-        work();
-    }
-    if (failure) std::rethrow_exception(failure);
+    options.for_each(scenarios.size(),
+                     [&](std::size_t i) { results[i] = run_or_stop(scenarios[i], options); });
     return results;
 }
 
@@ -530,6 +508,10 @@ void add_note_on_noise(Explanation& e) {
 }
 
 }  // namespace
+
+void one_after_another(std::size_t count, const std::function<void(std::size_t)>& body) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+}
 
 Scenario as_explained(Scenario scenario) {
     scenario = on_the_clock_alone(std::move(scenario));

@@ -29,7 +29,9 @@
 // because idle time cannot be told from the obstacle. docs/explain.md defines the terms for users.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -147,9 +149,15 @@ struct Explanation {
     std::string verdict;
 };
 
+/// Calls `body` with 0, 1, ..., count - 1, in any order, also at the same time.
+using ForEach =
+    std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
+/// Calls it in order.
+void one_after_another(std::size_t count, const std::function<void(std::size_t)>& body);
+
 struct ExplainOptions {
     std::int64_t most_messages = 300'000;  // of one run, which always has a step and a period
-    int threads = 1;
+    ForEach for_each = one_after_another;
     SpinLimit spin{};  // of each run
     std::stop_token stop{};
 };

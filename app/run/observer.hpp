@@ -16,6 +16,7 @@
 namespace paceline {
 
 class Cluster;
+struct Evaluation;
 
 /// The process that runs on a host of the network.
 struct HostRole {
@@ -42,6 +43,8 @@ struct Observer {
     std::function<void(const Machine& machine)> begins{};
     NetworkObserver network{};
     WorkerObserver workers{};  // of all jobs
+    /// Called after each evaluation of the main job, which training alone has.
+    std::function<void(const Evaluation& evaluation)> evaluated{};
     /// Called once, when the run is over, with the main job.
     std::function<void(const Cluster& cluster)> ends{};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -101,8 +102,9 @@ std::vector<std::string_view> column_names() {
 }
 
 std::optional<double> column_value(std::string_view name, const Metrics& metrics) {
-    const auto* const column = std::ranges::find(result_columns, name, &Column::name);
-    PACELINE_CHECK(column != result_columns.end(), "only columns that are there have a value");
+    const std::span columns(result_columns);
+    const auto column = std::ranges::find(columns, name, &Column::name);
+    PACELINE_CHECK(column != columns.end(), "only columns that are there have a value");
     return column->value(metrics);
 }
 

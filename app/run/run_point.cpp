@@ -64,7 +64,8 @@ std::unique_ptr<Problem> make_problem(const Scenario& scenario) {
 }
 
 std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simulation,
-                                      Network& network, Problem& problem) {
+                                      Network& network, Problem& problem,
+                                      const Observer* observer) {
     TrainingLogOptions options;
     const Training& training = *scenario.training;
     options.cadence = training.measurement.cadence(scenario.steps_per_epoch());
@@ -75,6 +76,7 @@ std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simu
     if (training.model.minimum)
         options.minimum = training.model.minimum(*training.data.set, shards_of(scenario),
                                                  training.optimizer.weight_decay);
+    if (observer != nullptr) options.evaluated = observer->evaluated;
     return std::make_unique<TrainingLog>(simulation, network, problem, options);
 }
 
@@ -397,7 +399,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     std::unique_ptr<TrainingLog> log;
     if (scenario.training) {
         problem = make_problem(scenario);
-        log = make_log(scenario, simulation, network, *problem);
+        log = make_log(scenario, simulation, network, *problem, observer);
         make_it_train(job, scenario, *problem, *log);
     }
     Cluster cluster(network, std::move(job));

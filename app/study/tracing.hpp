@@ -21,6 +21,7 @@
 #include "analysis/measures/metrics.hpp"
 #include "analysis/traces/trace_recorder.hpp"
 #include "app/run/observer.hpp"
+#include "app/run/trace_machine.hpp"
 #include "app/scenario/study.hpp"
 
 namespace paceline {
@@ -67,8 +68,5 @@ class Tracing {
     mutable std::mutex mutex_;
     std::map<std::size_t, std::string> warnings_;
 };
-
-/// Returns the processes of a trace. With `nodes`, only those of the main job are selected.
-TraceMachine trace_machine(const Machine& machine, const std::optional<std::set<int>>& nodes);
 
 }  // namespace paceline

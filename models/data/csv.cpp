@@ -15,6 +15,7 @@
 
 #include "models/data/data_error.hpp"
 #include "sim/engine/check.hpp"
+#include "sim/engine/read_decimal.hpp"
 
 namespace paceline {
 
@@ -83,9 +84,8 @@ class Table {
 
 float read_number(const Table& table, const Field& field, std::string_view column) {
     double number = 0;
-    const char* const begin = field.text.data();
-    const char* const end = begin + field.text.size();
-    const auto [stop, error] = std::from_chars(begin, end, number);
+    const char* const end = field.text.data() + field.text.size();
+    const auto [stop, error] = read_decimal(field.text, number);
     constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
     if (error != std::errc{} || stop != end || !(std::abs(number) <= most))
         table.fail(

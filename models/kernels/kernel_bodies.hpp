@@ -101,9 +101,36 @@ PACELINE_INLINE double square_root_of_number(double x) {
     return __builtin_sqrt(x);
 }
 
+#if defined(__wasm__)
+// WebAssembly has no fused multiply-add. For floats, the product is exact in double. If the sum is not, it is rounded
+// to odd: a neighbor with an odd last bit stands for all that lies between two doubles. Rounding that to float is the
+// same as rounding once, because a double has more than two digits more than a float (Boldo and Melquiond, "Emulation
+// of FMA and correctly rounded sums", IEEE Trans. Computers 57, 2008).
+template <class Floats>
+PACELINE_INLINE Floats fused_floats(const Floats& a, const Floats& b, const Floats& c) {
+    typedef double Doubles __attribute__((vector_size(2 * sizeof(Floats))));
+    typedef long long Integers __attribute__((vector_size(2 * sizeof(Floats))));
+    const Doubles product =
+        __builtin_convertvector(a, Doubles) * __builtin_convertvector(b, Doubles);
+    const Doubles addend = __builtin_convertvector(c, Doubles);
+    const Doubles sum = product + addend;
+    const Doubles part = sum - product;
+    const Doubles error = (product - (sum - part)) + (addend - part);  // exactly (Knuth)
+    const Integers bits = same_bits<Integers>(sum);
+    const Integers inexact = (error < 0.0) | (error > 0.0);  // false where the sum is not finite
+    const Integers even = (bits & 1) - 1;
+    const Integers toward_zero = (error < 0.0) ^ (bits < 0);
+    const Integers odd = bits + (((toward_zero << 1) | 1) & inexact & even);
+    return __builtin_convertvector(same_bits<Doubles>(odd), Floats);
+}
+#endif
+
 /// a b + c, rounded once.
 template <class Vector>
 PACELINE_INLINE Vector fused(const Vector& a, const Vector& b, const Vector& c) {
+#if defined(__wasm__)
+    if constexpr (sizeof a[0] == sizeof(float)) return fused_floats(a, b, c);
+#endif
 #if __has_builtin(__builtin_elementwise_fma)
     return __builtin_elementwise_fma(a, b, c);
 #else

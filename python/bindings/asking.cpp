@@ -1,5 +1,7 @@
 #include "python/bindings/asking.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "app/questions/check_text.hpp"
@@ -7,6 +9,7 @@
 #include "app/questions/solve_text.hpp"
 #include "app/questions/warnings/warnings.hpp"
 #include "app/study/memory_check.hpp"
+#include "app/study/on_threads.hpp"
 
 namespace paceline::python {
 
@@ -35,8 +38,13 @@ Answer explained(const Study& study, std::optional<std::size_t> wanted, int thre
     Warnings warnings;
     warnings.see(point);
     try {
-        const Explanation explanation =
-            explain_point(study, number, {.threads = threads, .stop = stop});
+        ExplainOptions options;
+        options.for_each = [threads](std::size_t count,
+                                     const std::function<void(std::size_t)>& body) {
+            on_threads(threads, count, body);
+        };
+        options.stop = stop;
+        const Explanation explanation = explain_point(study, number, options);
         return {explanation_text(explanation), explanation_json(explanation),
                 warnings.lines(study.axes)};
     } catch (const ExplanationStopped&) {

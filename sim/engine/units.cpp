@@ -1,13 +1,14 @@
 #include "sim/engine/units.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <span>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "sim/engine/read_decimal.hpp"
 
 namespace paceline {
 
@@ -73,7 +74,7 @@ std::string unit_names(const Quantity& quantity) {
 
 std::int64_t parse(const Quantity& quantity, std::string_view text) {
     long double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto [end, error] = read_decimal(text, number);
     if (error == std::errc::result_out_of_range)
         refuse(quantity, text,
                std::strtold(std::string(text).c_str(), nullptr) < 1

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -153,9 +154,10 @@ constexpr auto own_memories = std::to_array<OwnMemory>({
 });
 
 void check_memory_of_codec(const Place& place, std::string_view kind) {
-    const auto* const own = std::ranges::find(own_memories, kind, &OwnMemory::codec);
+    const std::span known(own_memories);
+    const auto own = std::ranges::find(known, kind, &OwnMemory::codec);
     const auto key = place.json->find("error_feedback");
-    if (own == own_memories.end() || key == place.json->end()) return;
+    if (own == known.end() || key == place.json->end()) return;
     place.child("error_feedback", *key)
         .refuse(fmt::format("is not for \"{}\": {}; leave it out", kind, own->why));
 }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>
+
+#include "sim/engine/read_decimal.hpp"
 
 namespace paceline {
 
@@ -21,8 +22,9 @@ std::optional<double> counted(std::string_view text, std::string_view unit) {
     if (!text.ends_with(unit)) return std::nullopt;
     const std::string_view digits = text.substr(0, text.size() - unit.size());
     double number = 0;
-    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
-    if (error != std::errc{} || end != digits.end() || !std::isfinite(number)) return std::nullopt;
+    const auto [end, error] = read_decimal(digits, number);
+    if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(number))
+        return std::nullopt;
     return number;
 }
 

@@ -17,6 +17,7 @@
 #include "app/json/config_error.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/run/run_point.hpp"
+#include "app/study/on_threads.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
@@ -362,12 +363,18 @@ TEST_CASE("explain: what a failed run would have told is booked under no cost") 
     CHECK(json.at("overlap").is_null());
 }
 
+namespace {
+void on_three_threads(std::size_t count, const std::function<void(std::size_t)>& body) {
+    on_threads(3, count, body);
+}
+}  // namespace
+
 TEST_CASE("explain: the same point gives the same bytes, whatever the number of threads") {
     const Study study = study_of(
         R"({"algorithm": {"kind": "ad-psgd"},
             "cluster": {"compute_jitter": {"kind": "exponential", "excess": 0.3}}})");
-    const Explanation one = explain_point(study, 0, {.threads = 1});
-    const Explanation three = explain_point(study, 0, {.threads = 3});
+    const Explanation one = explain_point(study, 0, {});
+    const Explanation three = explain_point(study, 0, {.for_each = on_three_threads});
 
     CHECK(explanation_text(one) == explanation_text(three));
     CHECK(explanation_json(one) == explanation_json(three));
@@ -432,7 +439,8 @@ TEST_CASE("explain: parts of points of the shipped scenarios sum to their step t
         std::mt19937 random(seed);
         const std::size_t point = random() % study.points.size();
         CAPTURE(point);
-        check_parts(explain_point(study, point, {.most_messages = 500, .threads = 2}));
+        check_parts(
+            explain_point(study, point, {.most_messages = 500, .for_each = on_three_threads}));
     }
 }
 
@@ -442,7 +450,8 @@ TEST_CASE("explain: every algorithm can be explained") {
                    {"cluster.nodes=4", "cluster.fabric.link={\"preset\": \"1GbE-tcp\"}"});
     for (std::size_t point = 0; point < study.points.size(); ++point) {
         CAPTURE(study.points[point].scenario.algorithm.label);
-        const Explanation e = explain_point(study, point, {.most_messages = 200, .threads = 2});
+        const Explanation e =
+            explain_point(study, point, {.most_messages = 200, .for_each = on_three_threads});
         CHECK_FALSE(e.as_is.failed());
         CHECK(e.on_the_clock);
         check_parts(e);

@@ -1,0 +1,208 @@
+#include "explorer/engine/answers.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/measures/training_log.hpp"
+#include "analysis/traces/chrome_trace.hpp"
+#include "analysis/traces/trace_recorder.hpp"
+#include "app/json/config_error.hpp"
+#include "app/json/json_file.hpp"
+#include "app/questions/check_text.hpp"
+#include "app/questions/explain.hpp"
+#include "app/run/results.hpp"
+#include "app/run/run_point.hpp"
+#include "app/run/trace_machine.hpp"
+#include "app/scenario/memory_estimate.hpp"
+#include "app/scenario/study.hpp"
+#include "explorer/engine/solve_here.hpp"
+#include "models/data/data_error.hpp"
+
+namespace paceline {
+
+struct ReadStudy {
+    std::string text;
+    Json files;
+    Study study;
+};
+
+namespace {
+
+constexpr std::int64_t most_memory = std::int64_t{3} << 30;  // a page has 4 GiB of addresses
+
+const Json& file_of(const Json& files, const std::string& name) {
+    const auto found = files.find(name);
+    if (found == files.end())
+        throw ConfigError(name, "", "the scenario names this file; drop it on the page, too");
+    return *found;
+}
+
+Sources sources_of(const Json& request) {
+    Sources sources;
+    const Json files = request.value("files", Json::object());
+    sources.text = [files](const std::string& name) {
+        return file_of(files, name).get<std::string>();
+    };
+    sources.data = [files](const std::string& name) {
+        const auto text = file_of(files, name).get<std::string>();
+        return std::vector<unsigned char>(text.begin(), text.end());
+    };
+    sources.available_memory = [] { return Bytes{most_memory}; };
+    return sources;
+}
+
+ScenarioText scenario_of(const Json& request) {
+    return {request.value("name", std::string("scenario")),
+            request.at("scenario").get<std::string>(), sources_of(request)};
+}
+
+Json axes_of(const Study& study) {
+    Json axes = Json::array();
+    for (const Axis& axis : study.axes)
+        axes.push_back({{"path", axis.path}, {"names", axis.names}});
+    return axes;
+}
+
+Json describe(const Json& request, const Study& study) {
+    Json points = Json::array();
+    bool trains = false;
+    StudyCheck check;
+    const bool wants_report = request.value("report", false);
+    for (const Point& point : study.points) {
+        trains = trains || point.scenario.training.has_value();
+        if (wants_report) check.see(point);
+        points.push_back({{"choice", point.choice},
+                          {"algorithm", point.scenario.algorithm.label},
+                          {"nodes", point.scenario.cluster.nodes}});
+    }
+    Json description{
+        {"title", study.title}, {"axes", axes_of(study)}, {"points", points}, {"trains", trains}};
+    if (!wants_report) return description;
+    const CheckReport report = check.report(study);
+    description["report"] = report.text;
+    description["warnings"] = report.warnings;
+    return description;
+}
+
+void check_memory_of(const Point& point, const Study& study) {
+    const Bytes needed = estimated_memory(point.scenario);
+    if (needed.count <= most_memory) return;
+    throw ConfigError(
+        study.file, "",
+        fmt::format("point {} would take some {:.1f} GiB of memory, and a page has 3; "
+                    "paceline run takes what the machine has",
+                    point.number, static_cast<double>(needed.count) / (1 << 30)));
+}
+
+Json run(const Json& request, const Study& study, const Tell& tell) {
+    std::vector<PointResult> results(study.points.size());
+    bool trains = false;
+    for (const std::size_t number : request.at("points").get<std::vector<std::size_t>>()) {
+        const Point point = study.points[number];
+        check_memory_of(point, study);
+        trains = trains || point.scenario.training.has_value();
+        Observer observer;
+        observer.evaluated = [&](const Evaluation& e) {
+            Json told{{"point", number},
+                      {"sim_time_s", e.sim_time_s},
+                      {"iteration", e.iteration},
+                      {"train_loss", e.train_loss},
+                      {"test_loss", e.test_loss}};
+            if (e.test_accuracy) told["test_accuracy"] = *e.test_accuracy;
+            tell(told.dump());
+        };
+        results[number].metrics =
+            run_point(point.scenario, nullptr, {}, point.scenario.training ? &observer : nullptr);
+    }
+    const RanPoints ran(study, results);
+    return {{"csv", results_csv(ran)}, {"timeline", trains ? Json(timeline_csv(ran)) : Json()}};
+}
+
+std::size_t point_of(const Json& request, const Study& study) {
+    const auto number = request.value("point", std::size_t{0});
+    return point_to_explain(study, number);
+}
+
+Json explain(const Json& request, const Study& study) {
+    ExplainOptions options;
+    options.most_messages = request.value("most_messages", options.most_messages);
+    const Explanation explanation = explain_point(study, point_of(request, study), options);
+    return {{"explanation", Json::parse(explanation_json(explanation))},
+            {"text", explanation_text(explanation)}};
+}
+
+Json trace(const Json& request, const Study& study) {
+    Scenario scenario = as_explained(study.points[point_of(request, study)].scenario);
+    const auto step = request.value("step", std::int64_t{0});
+    scenario.stop = {};
+    scenario.skip = 0;
+    scenario.stop.iterations = std::max(scenario.algorithm.period, step + 1);
+    TraceFilter filter;
+    filter.first_step = filter.last_step = step;
+    filter.limit = request.value("limit", std::uint64_t{60'000});
+    std::optional<TraceRecorder> recorder;
+    Observer observer;
+    observer.begins = [&](const Machine& machine) {
+        recorder.emplace(trace_machine(machine, std::nullopt), filter);
+        observer.network = recorder->network_observer();
+        observer.workers = recorder->worker_observer();
+    };
+    observer.ends = [&](const Cluster&) { recorder->finish(); };
+    const Metrics metrics = run_point(scenario, nullptr, {}, &observer);
+    std::string text;
+    write_chrome_trace(*recorder, {{"simulated_by", "paceline"}},
+                       [&](std::string_view piece) { text += piece; });
+    return {{"trace", text}, {"cut", recorder->cut_at().has_value()}, {"outcome", metrics.outcome}};
+}
+
+const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
+    const ScenarioText scenario = scenario_of(request);
+    Json files = request.value("files", Json::object());
+    if (last == nullptr || last->text != scenario.text || last->files != files) {
+        last.reset();  // before the next one takes its memory
+        last = std::make_unique<ReadStudy>(
+            ReadStudy{scenario.text, std::move(files), read_study(scenario, {})});
+    }
+    return last->study;
+}
+
+Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last, const Tell& tell) {
+    const auto what = request.at("do").get<std::string>();
+    if (what == "solve") return solve_here(request, scenario_of(request));
+    const Study& study = study_of(request, last);
+    if (what == "study") return describe(request, study);
+    if (what == "run") return run(request, study, tell);
+    if (what == "explain") return explain(request, study);
+    if (what == "trace") return trace(request, study);
+    throw ConfigError("request", "do", "names no question");
+}
+
+Json refusal(const std::string& file, const std::string& path, const std::string& problem,
+             const std::string& text) {
+    return {{"error", {{"file", file}, {"path", path}, {"problem", problem}, {"text", text}}}};
+}
+
+}  // namespace
+
+Desk::Desk() = default;
+Desk::~Desk() = default;
+
+std::string Desk::answer(std::string_view request, const Tell& tell) {
+    constexpr auto replace = Json::error_handler_t::replace;  // texts may not be UTF-8
+    try {
+        return answer_to(Json::parse(request), last_, tell).dump(-1, ' ', false, replace);
+    } catch (const ConfigError& error) {
+        return refusal(error.file(), error.path(), error.problem(), error.what())
+            .dump(-1, ' ', false, replace);
+    } catch (const std::exception& error) {
+        return refusal("", "", error.what(), error.what()).dump(-1, ' ', false, replace);
+    }
+}
+
+}  // namespace paceline

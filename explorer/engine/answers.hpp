@@ -1,0 +1,44 @@
+// Answers requests of the page, as JSON texts: the engine of paceline without files and threads.
+//
+// A request has "do", "scenario" (a text), and "files" (an object of texts by name, which the
+// scenario may name). The answer depends on "do":
+//
+//   study     axes, points, and whether it trains; with "report": true also warnings and what
+//             `paceline check` prints
+//   run       "points": a list of numbers. "csv" is results.csv of these points alone, "timeline" is
+//             timeline.csv where they train
+//   explain   "point": what `paceline explain --json` prints, and its page for people
+//   trace     "point", "step": a trace of this step in the Chrome format
+//   solve     "set", "vary", "find", and "against" or "equals": as the options of `paceline solve`
+//
+// A refusal is {"error": {"file", "path", "problem", "text"}}. While points train, `tell` gets a
+// text for each evaluation.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace paceline {
+
+using Tell = std::function<void(const std::string& json)>;
+
+struct ReadStudy;
+
+/// Keeps the study that was read last, because requests about one study follow each other.
+class Desk {
+  public:
+    Desk();
+    ~Desk();
+    Desk(const Desk&) = delete;
+    Desk& operator=(const Desk&) = delete;
+
+    /// Never throws an error of the request. Whatever else is thrown is a bug or a lack of memory.
+    std::string answer(std::string_view request, const Tell& tell);
+
+  private:
+    std::unique_ptr<ReadStudy> last_;
+};
+
+}  // namespace paceline

@@ -1,0 +1,188 @@
+// What the page shows, and the scenario that this means. The whole state is in the address.
+
+export type View = "speedup" | "bandwidth" | "step" | "timeline" | "math" | "training" | "table";
+export const views: readonly View[] = ["speedup", "bandwidth", "step", "timeline", "math", "training", "table"];
+
+export type Json = { [key: string]: unknown };
+
+export interface State {
+  view: View;
+  net: string; // a profile, or "my net"
+  device: string; // a device, or "step time"
+  batch: string;
+  stepTime: string; // where the device is "step time"
+  fabric: "star" | "leaf-spine" | "fat-tree" | "ring";
+  bandwidth: string;
+  second: string; // the second bandwidth; empty: none
+  latency: string;
+  nodes: string; // the most
+  devices: string; // of a machine
+  jitter: string; // log-normal sigma of gradients; 0: none
+  straggler: string; // a slow node takes so many times as long; 1: none
+  algorithms: Json[];
+  file: { name: string; text: string } | null; // a scenario instead of the controls
+  files: Record<string, string>; // texts that scenarios name
+}
+
+export const dense: Json = { label: "dense", kind: "dense", all_reduce: "ring" };
+export const dgc: Json = { label: "DGC", kind: "dgc", density: 0.001 };
+
+export function firstState(): State {
+  return {
+    view: "speedup", net: "resnet-50", device: "step time", batch: "64", stepTime: "150ms",
+    fabric: "star", bandwidth: "1Gbps", second: "10Gbps", latency: "0s", nodes: "64", devices: "1",
+    jitter: "0", straggler: "1", algorithms: [dense, dgc], file: null, files: {},
+  };
+}
+
+/// An entry of a control is not what it should be. `control` is the control's id.
+export class EntryError extends Error {
+  constructor(readonly control: string, problem: string) {
+    super(problem);
+  }
+}
+
+function wholeNumber(text: string, control: string, least: number, most: number): number {
+  const value = Number(text.trim());
+  if (text.trim() === "" || !Number.isInteger(value) || value < least || value > most)
+    throw new EntryError(control, `Enter a whole number from ${least} to ${most}.`);
+  return value;
+}
+
+function number(text: string, control: string, least: number, most: number): number {
+  const value = Number(text.trim());
+  if (text.trim() === "" || !(value >= least && value <= most))
+    throw new EntryError(control, `Enter a number from ${least} to ${most}.`);
+  return value;
+}
+
+const quantity = /^\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-zA-Z]+)\s*$/;
+const rates: Record<string, number> = { bps: 1, kbps: 1e3, Mbps: 1e6, Gbps: 1e9, Tbps: 1e12 };
+const durations: Record<string, number> = { ps: 1e-12, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+
+function parsed(text: string, units: Record<string, number>): number | null {
+  const match = quantity.exec(text);
+  const factor = match === null ? undefined : units[match[2]!];
+  return factor === undefined ? null : Number(match![1]) * factor;
+}
+
+/// Returns bits per second; null if the text is no bandwidth.
+export const bitsPerSecond = (text: string): number | null => parsed(text, rates);
+/// Returns seconds; null if the text is no duration.
+export const seconds = (text: string): number | null => parsed(text, durations);
+
+function inUnits(value: number, units: Record<string, number>): string {
+  const names = Object.keys(units);
+  const name = [...names].reverse().find((n) => value >= units[n]! * 0.9995) ?? names[0]!;
+  return `${Number((value / units[name]!).toPrecision(3))}${name}`;
+}
+export const bandwidthText = (bps: number): string => inUnits(bps, rates);
+export const durationText = (s: number): string => (s === 0 ? "0s" : inUnits(s, durations));
+
+function bandwidthOf(text: string, control: string): string {
+  const bps = bitsPerSecond(text);
+  if (bps === null || bps < 1e3) throw new EntryError(control, "Enter a bandwidth with its unit, such as 1Gbps or 250Mbps.");
+  return text.replace(/\s/g, "");
+}
+
+function durationOf(text: string, control: string): string {
+  if (seconds(text) === null) throw new EntryError(control, "Enter a duration with its unit, such as 50us or 0.3ms.");
+  return text.replace(/\s/g, "");
+}
+
+/// Returns 1, 2, 4, ... up to `most`, which is the last.
+export function nodeCounts(most: number): number[] {
+  const counts: number[] = [];
+  for (let n = 1; n < most; n *= 2) counts.push(n);
+  return [...counts, most];
+}
+
+function fabricOf(state: State, bandwidth: string): Json {
+  const link = { bandwidth, latency: durationOf(state.latency, "latency") };
+  if (state.fabric === "leaf-spine") return { kind: "leaf-spine", link, hosts_per_leaf: 8, spines: 2, oversubscription: 2 };
+  return { kind: state.fabric, link };
+}
+
+function workloadOf(state: State): Json {
+  const profile = state.net === "my net" ? "my-net.json" : state.net;
+  const batch = wholeNumber(state.batch, "batch", 1, 1_000_000);
+  // A step's time would include the bus, which is simulated.
+  const key = Number(state.devices) > 1 ? "gradient_time" : "step_time";
+  if (state.device === "step time") return { profile, batch, [key]: durationOf(state.stepTime, "stepTime") };
+  return { profile, device: state.device, batch };
+}
+
+/// Returns the scenario of the controls, swept as a view needs it. Throws EntryError.
+export function scenarioOf(state: State, sweep: Json): Json {
+  if (state.algorithms.length === 0) throw new EntryError("algorithms", "Add an algorithm.");
+  const nodes = wholeNumber(state.nodes, "nodes", 2, 4096);
+  const devices = wholeNumber(state.devices, "devices", 1, 16);
+  const jitter = number(state.jitter, "jitter", 0, 2);
+  const straggler = number(state.straggler, "straggler", 1, 100);
+  const random = jitter > 0 || straggler > 1;
+  const cluster: Json = { nodes };
+  if (devices > 1) {
+    cluster["devices_per_node"] = devices;
+    cluster["bus"] = { kind: "switched", link: { preset: "pcie-3.0-x16" } };
+  }
+  cluster["fabric"] = fabricOf(state, bandwidthOf(state.bandwidth, "bandwidth"));
+  if (jitter > 0) cluster["compute_jitter"] = { kind: "log-normal", sigma: jitter };
+  if (straggler > 1) cluster["stragglers"] = { factor: straggler, one_node: true };
+  return {
+    title: `${state.net} by the explorer`, seed: 1, cluster, workload: workloadOf(state),
+    algorithm: state.algorithms[0], stop: { iterations: random ? 20 : 3 }, sweep,
+  };
+}
+
+/// Returns the sweep of the first view: algorithms x bandwidths x nodes.
+export function overNodes(state: State): Json {
+  const bandwidths = [bandwidthOf(state.bandwidth, "bandwidth")];
+  if (state.second !== "") bandwidths.push(bandwidthOf(state.second, "second"));
+  return {
+    algorithm: state.algorithms, "cluster.fabric.link.bandwidth": [...new Set(bandwidths)],
+    "cluster.nodes": nodeCounts(wholeNumber(state.nodes, "nodes", 2, 4096)),
+  };
+}
+
+export const sweptBandwidths = ["100Mbps", "200Mbps", "500Mbps", "1Gbps", "2Gbps", "5Gbps", "10Gbps", "20Gbps", "50Gbps", "100Gbps"];
+export function overBandwidth(state: State): Json {
+  return { algorithm: state.algorithms, "cluster.fabric.link.bandwidth": sweptBandwidths };
+}
+
+/// Returns what a control the engine's path concerns; the algorithms' for what is inside them.
+export function controlOf(path: string): string | null {
+  const rules: [RegExp, string][] = [
+    [/bandwidth/, "bandwidth"], [/latency/, "latency"], [/nodes_per|devices_per_node|bus/, "devices"],
+    [/cluster\.fabric/, "fabric"], [/cluster\.nodes/, "nodes"], [/compute_jitter/, "jitter"], [/stragglers/, "straggler"],
+    [/workload\.batch/, "batch"], [/workload\.device/, "device"], [/step_time|gradient_time/, "stepTime"], [/workload/, "net"],
+    [/algorithm/, "algorithms"],
+  ];
+  return rules.find(([pattern]) => pattern.test(path))?.[1] ?? null;
+}
+
+export function toAddress(state: State): string {
+  const first = firstState() as unknown as Json;
+  const changed: Json = {};
+  for (const [key, value] of Object.entries(state))
+    if (JSON.stringify(value) !== JSON.stringify(first[key])) changed[key] = value;
+  return Object.keys(changed).length === 0 ? "" : `#${encodeURIComponent(JSON.stringify(changed))}`;
+}
+
+/// Returns the state of an address; null if it holds none.
+export function fromAddress(hash: string): State | null {
+  if (hash.length < 2) return firstState();
+  try {
+    const changed = JSON.parse(decodeURIComponent(hash.slice(1))) as Json;
+    const state = firstState() as unknown as Json;
+    for (const key of Object.keys(state)) {
+      const value = changed[key];
+      if (value === undefined) continue;
+      const isLike = state[key] === null || Array.isArray(value) === Array.isArray(state[key]);
+      if (!isLike || (state[key] !== null && typeof value !== typeof state[key])) return null;
+      state[key] = value;
+    }
+    return views.includes(state["view"] as View) ? (state as unknown as State) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,158 @@
+// A timeline of one step, from a trace in the Chrome format: a row for each track of a machine. Zoomed by the wheel, by
+// dragging, by buttons and by the keyboard.
+import { colorOf, ink, short } from "./charts.js";
+import { el } from "./dom.js";
+
+interface Slice { row: number; name: string; begin: number; end: number } // microseconds
+interface TraceEvent { ph: string; pid: number; tid: number; ts: number; name?: string; args?: { name?: string } }
+
+function slicesOf(trace: string): { rows: string[]; slices: Slice[] } {
+  const events = (JSON.parse(trace) as { traceEvents: TraceEvent[] }).traceEvents;
+  const processes = new Map<number, string>();
+  const threads = new Map<string, string>();
+  for (const e of events) {
+    if (e.ph !== "M") continue;
+    if (e.name === "process_name") processes.set(e.pid, e.args?.name ?? "");
+    if (e.name === "thread_name") threads.set(`${e.pid} ${e.tid}`, e.args?.name ?? "");
+  }
+  const rows: string[] = [];
+  const rowOf = new Map<string, number>();
+  const open = new Map<string, { name: string; begin: number }[]>();
+  const slices: Slice[] = [];
+  for (const e of events) {
+    if (e.ph !== "B" && e.ph !== "E") continue;
+    const key = `${e.pid} ${e.tid}`;
+    const stack = open.get(key) ?? [];
+    open.set(key, stack);
+    if (e.ph === "B") { stack.push({ name: e.name ?? "", begin: Number(e.ts) }); continue; }
+    const begun = stack.pop();
+    if (begun === undefined) continue;
+    if (!rowOf.has(key)) { rowOf.set(key, rows.length); rows.push(`${processes.get(e.pid) ?? e.pid}: ${threads.get(key) ?? e.tid}`); }
+    slices.push({ row: rowOf.get(key)!, name: begun.name, begin: begun.begin, end: Number(e.ts) });
+  }
+  const tracks = ["steps", "compute", "collectives", "waiting", "up", "down"];
+  const track = (name: string) => tracks.findIndex((t) => name.includes(`: ${t}`));
+  const machine = (name: string) => name.slice(0, name.indexOf(":"));
+  const sorted = rows.map((name, i) => ({ name, i })).sort((a, b) =>
+    machine(a.name).localeCompare(machine(b.name), "en", { numeric: true }) || track(a.name) - track(b.name) || a.name.localeCompare(b.name));
+  const placeOf = new Map(sorted.map((one, place) => [one.i, place]));
+  return { rows: sorted.map((one) => one.name), slices: slices.map((s) => ({ ...s, row: placeOf.get(s.row)! })) };
+}
+
+const kindOf = (name: string): string => name.replace(/\s*[\d(].*$/, "");
+
+export class Timeline {
+  readonly element: HTMLElement;
+  private readonly canvas = el("canvas", { tabindex: "0", role: "img" });
+  private readonly hint = el("p", { role: "status" });
+  private readonly slices: Slice[];
+  private readonly rows: string[];
+  private readonly kinds: string[];
+  private from = 0;
+  private to = 1;
+  private readonly begin: number;
+  private readonly end: number;
+  private readonly label = 150;
+  private readonly rowHeight = 20;
+  private dragged: number | null = null;
+
+  constructor(trace: string) {
+    const { rows, slices } = slicesOf(trace);
+    this.rows = rows;
+    this.slices = slices;
+    this.kinds = [...new Set(slices.map((s) => kindOf(s.name)))];
+    this.begin = Math.min(...slices.map((s) => s.begin));
+    this.end = Math.max(...slices.map((s) => s.end));
+    this.canvas.setAttribute("aria-label", `Timeline of a step: ${rows.length} rows, ${slices.length} slices, ${short((this.end - this.begin) / 1000)} ms. Plus and minus zoom, arrows move.`);
+    this.canvas.style.width = "100%";
+    this.canvas.style.touchAction = "pan-y";
+    const button = (text: string, name: string, act: () => void) => {
+      const made = el("button", { type: "button", "aria-label": name }, text);
+      made.addEventListener("click", act);
+      return made;
+    };
+    const legend = el("ul", { class: "legend" }, ...this.kinds.map((kind, i) => {
+      const swatch = el("span", { class: "swatch" });
+      swatch.style.background = colorOf(i);
+      return el("li", {}, swatch, kind);
+    }));
+    this.element = el("div", { class: "timeline" }, el("div", { class: "actions" },
+      button("+", "Zoom in", () => this.zoom(0.5, 0.5)), button("−", "Zoom out", () => this.zoom(2, 0.5)),
+      button("◀", "Move left", () => this.move(-0.25)), button("▶", "Move right", () => this.move(0.25)), button("All", "Show all", () => this.show(0, 1))),
+      legend, this.canvas, this.hint);
+    this.listen();
+    this.show(0, 1);
+  }
+
+  private listen(): void {
+    this.canvas.addEventListener("wheel", (e) => { e.preventDefault(); this.zoom(e.deltaY > 0 ? 1.25 : 0.8, this.place(e.offsetX)); }, { passive: false });
+    this.canvas.addEventListener("pointerdown", (e) => { this.dragged = e.offsetX; this.canvas.setPointerCapture(e.pointerId); });
+    this.canvas.addEventListener("pointerup", () => { this.dragged = null; });
+    this.canvas.addEventListener("pointermove", (e) => {
+      if (this.dragged === null) return this.tell(e.offsetX, e.offsetY);
+      this.move((this.dragged - e.offsetX) / (this.canvas.clientWidth - this.label));
+      this.dragged = e.offsetX;
+    });
+    this.canvas.addEventListener("keydown", (e) => {
+      const act: Record<string, () => void> = { "+": () => this.zoom(0.5, 0.5), "-": () => this.zoom(2, 0.5), ArrowLeft: () => this.move(-0.1), ArrowRight: () => this.move(0.1), Home: () => this.show(0, 1) };
+      if (act[e.key]) { e.preventDefault(); act[e.key]!(); }
+    });
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+  private place(x: number): number {
+    return Math.min(1, Math.max(0, (x - this.label) / (this.canvas.clientWidth - this.label)));
+  }
+  private show(from: number, to: number): void {
+    const span = Math.min(1, Math.max(1e-5, to - from));
+    this.from = Math.min(1 - span, Math.max(0, from));
+    this.to = this.from + span;
+    this.draw();
+  }
+  private zoom(factor: number, at: number): void {
+    const middle = this.from + (this.to - this.from) * at;
+    const span = Math.min(1, (this.to - this.from) * factor);
+    this.show(middle - span * at, middle + span * (1 - at));
+  }
+  private move(share: number): void {
+    const step = (this.to - this.from) * share;
+    this.show(this.from + step, this.to + step);
+  }
+  private tell(x: number, y: number): void {
+    const row = Math.floor((y - 22) / this.rowHeight);
+    const at = this.begin + (this.end - this.begin) * (this.from + (this.to - this.from) * this.place(x));
+    const under = this.slices.filter((s) => s.row === row && s.begin <= at && at <= s.end).at(-1);
+    this.hint.textContent = under ? `${this.rows[row]}: ${under.name}, ${short(under.end - under.begin)} µs` : "";
+  }
+  redraw(): void {
+    this.draw();
+  }
+  private draw(): void {
+    const width = this.canvas.clientWidth || 800;
+    const height = this.rows.length * this.rowHeight + 26;
+    this.canvas.style.height = `${height}px`;
+    this.canvas.width = width * devicePixelRatio;
+    this.canvas.height = height * devicePixelRatio;
+    const c = this.canvas.getContext("2d")!;
+    c.scale(devicePixelRatio, devicePixelRatio);
+    c.fillStyle = ink("--back");
+    c.fillRect(0, 0, width, height);
+    c.font = "11px system-ui, sans-serif";
+    const left = this.begin + (this.end - this.begin) * this.from;
+    const right = this.begin + (this.end - this.begin) * this.to;
+    const x = (t: number) => this.label + ((t - left) / (right - left)) * (width - this.label);
+    c.fillStyle = ink("--soft");
+    for (let i = 0; i <= 4; ++i) {
+      c.textAlign = i === 4 ? "right" : "left";
+      c.fillText(`${short((left + ((right - left) * i) / 4 - this.begin) / 1000)} ms`, this.label + ((width - this.label) * i) / 4, 12);
+    }
+    c.textAlign = "left";
+    this.rows.forEach((row, i) => { c.fillStyle = ink(i % 2 ? "--back" : "--panel"); c.fillRect(0, 20 + i * this.rowHeight, width, this.rowHeight);
+      c.fillStyle = ink("--ink"); c.fillText(row, 4, 34 + i * this.rowHeight, this.label - 10); });
+    for (const s of this.slices) {
+      if (s.end < left || s.begin > right) continue;
+      const a = Math.max(this.label, x(s.begin));
+      c.fillStyle = colorOf(this.kinds.indexOf(kindOf(s.name)));
+      c.fillRect(a, 22 + s.row * this.rowHeight, Math.max(0.7, Math.min(width, x(s.end)) - a - 0.5), this.rowHeight - 4);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// The views over results: what each draws from a study's rows.
+import { type Chart, type Line, short } from "./charts.js";
+import type { Evaluation, Results, Row, Study } from "./results.js";
+import { bandwidthText, bitsPerSecond } from "./state.js";
+
+const nodesPath = "cluster.nodes";
+const bandwidthPath = "cluster.fabric.link.bandwidth";
+
+function axisOf(study: Study, path: string): number {
+  return study.axes.findIndex((axis) => axis.path === path);
+}
+
+interface Series {
+  label: string;
+  algorithm: number; // its place on the axis of algorithms
+  variant: number; // of the other axes
+  points: { x: number; row: Row }[];
+}
+
+// Groups points by all axes but one.
+function seriesOf(results: Results, x: number, valueOf: (name: string) => number): Series[] {
+  const { axes, points } = results.study;
+  const algorithmAxis = axisOf(results.study, "algorithm");
+  const made = new Map<string, Series>();
+  const variants = new Map<string, number>();
+  points.forEach((point, i) => {
+    const row = results.row(i);
+    const others = axes.map((axis, a) => (a === x || a === algorithmAxis ? "" : axis.names[point.choice[a]!]!)).filter((n) => n !== "");
+    const variant = others.join(", ");
+    if (!variants.has(variant)) variants.set(variant, variants.size);
+    const algorithm = algorithmAxis >= 0 ? axes[algorithmAxis]!.names[point.choice[algorithmAxis]!]! : point.algorithm;
+    const label = [algorithm, ...others].join(", ");
+    const series = made.get(label) ?? { label, algorithm: algorithmAxis >= 0 ? point.choice[algorithmAxis]! : 0, variant: variants.get(variant)!, points: [] };
+    made.set(label, series);
+    if (row !== undefined) series.points.push({ x: valueOf(axes[x]!.names[point.choice[x]!]!), row });
+  });
+  return [...made.values()];
+}
+
+function lines(series: Series[], column: string, factor = 1): Line[] {
+  return series.map((one, i) => ({
+    label: one.label, color: series.length <= 7 && one.variant > 1 ? i : one.algorithm, dash: one.variant % 2 === 1,
+    points: one.points.filter((p) => p.row[column] !== "" && p.row[column] !== undefined)
+      .map((p): [number, number] => [p.x, Number(p.row[column]) * factor]).sort((a, b) => a[0] - b[0]),
+  }));
+}
+
+/// Speedup and efficiency over nodes.
+export function speedupCharts(results: Results): Chart[] {
+  const x = axisOf(results.study, nodesPath);
+  if (x < 0) return genericCharts(results);
+  const series = seriesOf(results, x, Number);
+  const ticks = results.study.axes[x]!.names.map(Number);
+  const common = { x: "nodes", logX: true, xText: (v: number) => String(v), ticks };
+  return [
+    { ...common, title: "Speedup over one device", lines: lines(series, "speedup"), logY: true, ideal: true },
+    { ...common, title: "Efficiency (%)", lines: lines(series, "efficiency", 100) },
+  ];
+}
+
+/// Throughput and step time over bandwidth.
+export function bandwidthCharts(results: Results, marks: { x: number; label: string }[]): Chart[] {
+  const x = axisOf(results.study, bandwidthPath);
+  const series = seriesOf(results, x, (name) => bitsPerSecond(name) ?? Number.NaN);
+  const common = { x: "bandwidth of a link", logX: true, xText: bandwidthText, ticks: [1e8, 1e9, 1e10, 1e11], marks };
+  return [
+    { ...common, title: "Throughput (samples/s)", lines: lines(series, "samples_per_s"), logY: true },
+    { ...common, title: "Time per step (ms)", lines: lines(series, "step_time_s", 1000), logY: true },
+  ];
+}
+
+// A study of another shape: step time over its longest numeric axis.
+function genericCharts(results: Results): Chart[] {
+  const { axes } = results.study;
+  const numeric = (name: string) => bitsPerSecond(name) ?? Number(name);
+  const candidates = axes.map((axis, i) => ({ i, axis })).filter(({ axis }) => axis.names.every((n) => Number.isFinite(numeric(n))));
+  candidates.sort((a, b) => b.axis.names.length - a.axis.names.length);
+  const best = candidates[0];
+  if (best === undefined || best.axis.names.length < 2) return [];
+  const values = best.axis.names.map(numeric);
+  const log = Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 20;
+  const series = seriesOf(results, best.i, numeric);
+  const isBandwidth = bitsPerSecond(best.axis.names[0]!) !== null;
+  return [{ title: "Time per step (ms)", x: best.axis.path, logX: log, ...(isBandwidth ? { xText: bandwidthText } : {}), lines: lines(series, "step_time_s", 1000) }];
+}
+
+/// Loss against simulated time and against steps, while points train.
+export function trainingCharts(study: Study, evaluations: Evaluation[]): Chart[] {
+  const nameOf = (i: number) => {
+    const point = study.points[i]!;
+    return study.axes.map((axis, a) => axis.names[point.choice[a]!]!).join(", ") || point.algorithm;
+  };
+  const make = (x: (e: Evaluation) => number, y: (e: Evaluation) => number | undefined): Line[] =>
+    study.points.map((_, i) => ({
+      label: nameOf(i), color: i, dash: i >= 7,
+      points: evaluations.filter((e) => e.point === i && y(e) !== undefined).map((e): [number, number] => [x(e), y(e)!]),
+    }));
+  return [
+    { title: "Training loss over simulated time", x: "simulated time (s)", logX: false, lines: make((e) => e.sim_time_s, (e) => e.train_loss) },
+    { title: "Training loss over steps", x: "steps of each worker", logX: false, lines: make((e) => e.iteration, (e) => e.train_loss) },
+    { title: "Test accuracy over simulated time (%)", x: "simulated time (s)", logX: false, lines: make((e) => e.sim_time_s, (e) => (e.test_accuracy === undefined ? undefined : e.test_accuracy * 100)) },
+  ];
+}
+
+export const tableColumns: [string, string, number][] = [
+  ["algorithm", "algorithm", 0], ["nodes", "nodes", 0], ["step_time_s", "step (ms)", 1000], ["model_step_time_s", "closed form (ms)", 1000],
+  ["speedup", "speedup", 1], ["efficiency", "efficiency", 1], ["samples_per_s", "samples/s", 1], ["outcome", "outcome", 0],
+];
+
+export function tableRows(study: Study, rows: Row[]): { header: string[]; rows: string[][] } {
+  const columns = tableColumns.filter(([column]) => rows.some((row) => (row[column] ?? "") !== ""));
+  const axes = study.axes.map((axis) => axis.path).filter((path) => rows[0]?.[path] !== undefined);
+  return {
+    header: ["point", ...axes, ...columns.map(([, title]) => title)],
+    rows: rows.map((row) => [row["point"] ?? "", ...axes.map((path) => row[path]!), ...columns.map(([column, , factor]) => {
+      const value = row[column] ?? "";
+      return factor === 0 || value === "" ? value : short(Number(value) * factor);
+    })]),
+  };
+}

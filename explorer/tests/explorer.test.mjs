@@ -1,0 +1,316 @@
+// The explorer as a person uses it, in headless Chromium: make test-explorer.
+//
+// PACELINE names the program, which serves the page and is the oracle of every number.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const paceline = process.env.PACELINE ?? join(root, "build/release/paceline");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "explorer-"));
+const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
+let server, browser, address, page, complaints;
+
+before(async () => {
+  server = spawn(paceline, ["explore", "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
+  address = await new Promise((resolve) => server.stdout.on("data", (d) => {
+    const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(String(d));
+    if (found) resolve(found[0]);
+  }));
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
+  page = await openPage();
+});
+
+after(async () => {
+  await browser?.close();
+  server?.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function openPage(hash = "", options = {}) {
+  const made = await browser.newPage({ viewport: { width: 1280, height: 860 }, ...options });
+  complaints = [];
+  made.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complaints.push(m.text()); });
+  made.on("pageerror", (e) => complaints.push(String(e)));
+  made.on("request", (r) => { if (!r.url().startsWith(address) && !/^(data|blob):/.test(r.url())) complaints.push(`asked ${r.url()}`); });
+  await made.goto(address + hash);
+  await idle(made);
+  return made;
+}
+
+const idle = (p, timeout = 120_000) => p.waitForFunction(() => document.body.dataset.busy === "no", null, { timeout });
+const hashOf = (changes) => `#${encodeURIComponent(JSON.stringify(changes))}`;
+const csvOf = (p) => p.evaluate(() => window.explorer.csv());
+const text = (p, id) => p.evaluate((i) => document.getElementById(i).textContent, id);
+
+async function show(changes) {
+  await page.goto("about:blank");
+  complaints.length = 0;
+  await page.goto(address + hashOf(changes));
+  await idle(page);
+}
+
+async function drop(name, content) {
+  await page.setInputFiles("#open", { name, mimeType: "text/plain", buffer: Buffer.from(content) });
+  await page.waitForTimeout(80);
+  await idle(page);
+}
+
+/// results.csv of the command line for this text.
+function byCommandLine(scenario) {
+  const file = join(folder, "scenario.json");
+  writeFileSync(file, scenario);
+  execFileSync(paceline, ["run", file, "--out", join(folder, "out"), "--quiet", "--no-mpi"], { stdio: "ignore" });
+  const csv = readFileSync(join(folder, "out/results.csv"), "utf8");
+  rmSync(join(folder, "out"), { recursive: true, force: true });
+  return csv;
+}
+
+const shipped = (name) => JSON.parse(readFileSync(join(root, "scenarios", `${name}.json`), "utf8"));
+// A few steps on a few nodes: the whole studies take the page minutes on a busy machine.
+function fewerNodes(scenario, most) {
+  const sweep = scenario.sweep ?? {};
+  scenario.stop = { iterations: 2 };
+  if (sweep["cluster.nodes"]) sweep["cluster.nodes"] = sweep["cluster.nodes"].filter((n) => n <= most);
+  return JSON.stringify(scenario);
+}
+
+test("the first view is drawn from the numbers of the command line", async () => {
+  assert.match(await text(page, "status"), /28 points/);
+  assert.equal(await csvOf(page), byCommandLine(await page.evaluate(() => window.explorer.scenario())));
+  assert.equal(await page.locator("canvas").count(), 2);
+  const first = await page.evaluate(() => window.explorer.measured.first_ms);
+  console.log(`first view: ${first.toFixed(0)} ms after the page began to load`);
+  assert.deepEqual(complaints, []);
+});
+
+for (const name of ["dgc-speedup", "ring-allreduce", "collectives", "decentralized-speedup", "decentralized-throughput",
+  "parameter-servers", "per-tensor-on-machines", "bandwidth-what-if", "swarm-step-time", "ways-to-travel"])
+  test(`${name} gives the command line's results.csv byte for byte`, async () => {
+    const scenario = fewerNodes(shipped(name), 8);
+    await drop(`${name}.json`, scenario);
+    assert.equal(await text(page, "message"), "");
+    assert.equal(await csvOf(page), byCommandLine(scenario));
+  });
+
+for (const name of ["first-training", "momentum-bias", "gossip-training"])
+  test(`${name} trains to the same times and bytes, and losses within 1e-3`, async () => {
+    const scenario = shipped(name);
+    scenario.stop = { iterations: 12 };
+    scenario.measure = { every: "4 iterations" };
+    if (scenario.sweep["optimizer.learning_rate"]) scenario.sweep["optimizer.learning_rate"] = [0.05];
+    await drop(`${name}.json`, JSON.stringify(scenario));
+    const [mine, theirs] = [await csvOf(page), byCommandLine(JSON.stringify(scenario))].map((csv) => csv.trim().split("\n").map((l) => l.split(",")));
+    assert.equal(mine.length, theirs.length);
+    mine.forEach((row, r) => row.forEach((value, c) => {
+      const close = /loss|accuracy|consensus|error/.test(mine[0][c]) && Math.abs(value - theirs[r][c]) <= 1e-3 * Math.abs(theirs[r][c]);
+      assert.ok(value === theirs[r][c] || close, `${mine[0][c]} of row ${r}: ${value}, ${theirs[r][c]}`);
+    }));
+  });
+
+test("every control changes the scenario, and the numbers stay those of the command line", async () => {
+  await show({ nodes: "8" });
+  const seen = new Set([await csvOf(page)]);
+  const changes = { batch: "32", stepTime: "80ms", bandwidth: "3Gbps", second: "20Gbps", latency: "40us", nodes: "4", devices: "2", jitter: "0.2", straggler: "3" };
+  for (const [id, value] of Object.entries(changes)) {
+    await page.fill(`#${id}`, value);
+    await page.waitForTimeout(80);
+    await idle(page);
+    const csv = await csvOf(page);
+    assert.ok(!seen.has(csv), `${id} changed nothing`);
+    seen.add(csv);
+  }
+  for (const [id, value] of [["net", "alexnet"], ["device", "v100"], ["fabric", "leaf-spine"], ["add", "PowerSGD, rank 2"], ["net", "my net"]]) {
+    await page.selectOption(`#${id}`, value);
+    await page.waitForTimeout(80);
+    await idle(page);
+    assert.ok(await page.locator(".wrong:not(:empty)").count() > 0 || !seen.has(await csvOf(page)), `${id} changed nothing`);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("nonsense is answered beside its control, and the page goes on", async () => {
+  await show({ nodes: "4" });
+  for (const [id, value, answer] of [["bandwidth", "fast", /unit/], ["batch", "-3", /whole number/], ["nodes", "1e99", /whole number/],
+    ["latency", "", /duration/], ["jitter", "NaN", /number/], ["stepTime", "💥", /duration/]]) {
+    const before = await page.inputValue(`#${id}`);
+    await page.fill(`#${id}`, value);
+    await page.waitForTimeout(80);
+    await idle(page);
+    assert.match(await text(page, `${id}-wrong`), answer);
+    await page.fill(`#${id}`, before);
+    await page.waitForTimeout(80);
+    await idle(page);
+    assert.equal(await text(page, `${id}-wrong`), "");
+  }
+  assert.notEqual(await csvOf(page), "");
+});
+
+test("a broken file is told with its place", async () => {
+  await drop("broken.json", "{\"cluster\": {\"nodes\": 4,,}}");
+  assert.match(await text(page, "message"), /line|column|1:/);
+  await drop("unknown.json", JSON.stringify({ ...shipped("ring-allreduce"), clutser: {} }));
+  assert.match(await text(page, "message"), /clutser/);
+});
+
+test("a results.csv is shown as a table", async () => {
+  await drop("results.csv", byCommandLine(fewerNodes(shipped("dgc-speedup"), 4)));
+  assert.ok(await page.locator("tbody tr").count() > 1);
+});
+
+test("a link holds the whole state", async () => {
+  await show({ nodes: "8" });
+  await page.fill("#bandwidth", "2Gbps");
+  await page.waitForTimeout(80);
+  await idle(page);
+  const link = page.url();
+  const csv = await csvOf(page);
+  const other = await openPage(new URL(link).hash);
+  assert.equal(await csvOf(other), csv);
+  await other.close();
+  const bad = await openPage("#nonsense");
+  assert.match(await text(bad, "message"), /could not be read/);
+  await bad.close();
+});
+
+test("downloads are the results, the charts, and a scenario that the command line runs to the same bytes", async () => {
+  await show({ nodes: "8" });
+  const contents = {};
+  for (const kind of ["csv", "json", "svg", "png"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`[data-download=${kind}]`)]);
+    contents[kind] = readFileSync(await download.path());
+  }
+  assert.equal(contents.csv.toString(), byCommandLine(contents.json.toString()));
+  assert.match(contents.svg.toString(), /^<svg[\s\S]*<\/svg>\n$/);
+  assert.equal(contents.png.subarray(1, 4).toString(), "PNG");
+});
+
+test("the bandwidth view marks the crossing that paceline solve finds", async () => {
+  const exact = { label: "DGC", kind: "dgc", density: 0.001, selection: "exact" };
+  await show({ view: "bandwidth", nodes: "8", algorithms: [{ label: "dense", kind: "dense" }, exact] });
+  const fact = await page.evaluate(() => document.getElementById("facts").textContent);
+  const scenario = JSON.parse(await page.evaluate(() => window.explorer.scenario()));
+  const [first, other] = scenario.sweep.algorithm;
+  delete scenario.sweep;
+  const file = join(folder, "solve.json");
+  writeFileSync(file, JSON.stringify(scenario));
+  const solved = execFileSync(paceline, ["solve", file, "--vary", "cluster.fabric.link.bandwidth=100Mbps..100Gbps", "--find", "step_time_s",
+    "--set", `algorithm=${JSON.stringify(other)}`, "--against", `algorithm=${JSON.stringify(first)}`, "--cache", join(folder, "cache"), "--quiet"], { encoding: "utf8" });
+  const shown = /stops paying at ([\d.]+) ?([GM]bps)/.exec(fact);
+  assert.ok(shown, fact);
+  const theirs = [...solved.matchAll(/([\d.]+) ?([GM]bps)/g)].map((m) => Number(m[1]) * (m[2] === "Gbps" ? 1e9 : 1e6));
+  const mine = Number(shown[1]) * (shown[2] === "Gbps" ? 1e9 : 1e6);
+  assert.ok(theirs.some((t) => Math.abs(t - mine) <= 0.01 * mine), `${fact} against ${solved}`);
+});
+
+test("no view has a violation that axe finds, in light and dark, wide and narrow", async () => {
+  for (const view of ["speedup", "bandwidth", "step", "timeline", "math", "training", "table"])
+    for (const [colorScheme, width] of [["light", 1280], ["dark", 390]]) {
+      const one = await openPage(hashOf({ view, nodes: "4" }), { colorScheme, viewport: { width, height: 860 } });
+      await one.evaluate(axe);
+      const found = await one.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" | ").slice(0, 300)}`));
+      assert.deepEqual(found, [], `${view}, ${colorScheme}`);
+      const wide = await one.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(wide, 0, `${view} at ${width} is ${wide} px too wide`);
+      assert.deepEqual(complaints, [], view);
+      await one.close();
+    }
+});
+
+test("views are chosen by the keyboard", async () => {
+  await show({ nodes: "4" });
+  await page.focus("#tab-speedup");
+  await page.keyboard.press("ArrowRight");
+  await idle(page);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "tab-bandwidth");
+});
+
+test("500 moves of a slider leave the page alive, its memory bounded", async () => {
+  await show({ nodes: "8" });
+  await page.focus("#bandwidth-range");
+  const times = [];
+  for (let i = 0; i < 500; ++i) {
+    await page.keyboard.press(i % 100 < 50 ? "ArrowRight" : "ArrowLeft");
+    if (i % 50 === 49) {
+      await idle(page);
+      times.push(await page.evaluate(() => window.explorer.measured.redraw_ms));
+    }
+  }
+  await idle(page);
+  const heap = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+  times.sort((a, b) => a - b);
+  console.log(`slider to chart: median ${times[5].toFixed(0)} ms; JavaScript heap after 500 moves: ${(heap / 2 ** 20).toFixed(0)} MiB`);
+  assert.ok(heap < 200 * 2 ** 20);
+  assert.match(await text(page, "status"), /points/);
+  assert.equal(await csvOf(page), byCommandLine(await page.evaluate(() => window.explorer.scenario())));
+});
+
+test("a long run is stopped by the next one, and the page never waits for it", async () => {
+  await show({ nodes: "4" });
+  await page.fill("#nodes", "1024");
+  await page.waitForTimeout(400);
+  const started = Date.now();
+  await page.fill("#nodes", "4");
+  await page.waitForTimeout(80);
+  await idle(page, 20_000);
+  console.log(`from a run of 1024 nodes back to 4: ${Date.now() - started} ms`);
+  assert.match(await text(page, "status"), /12 points/);
+});
+
+test("a run that needs more memory than there is says so", async () => {
+  const scenario = shipped("first-training");
+  scenario.cluster.nodes = 64;
+  scenario.workload.model.hidden = [9000, 9000];
+  await drop("large.json", JSON.stringify(scenario));
+  assert.match(await text(page, "message"), /memory|GiB|MiB/);
+  await show({ nodes: "4" });
+  assert.match(await text(page, "status"), /12 points/);
+});
+
+test("1000 mutated scenarios are run or refused, and the engine goes on", async () => {
+  await show({ nodes: "4" });
+  const base = await page.evaluate(() => window.explorer.scenario());
+  const counts = await page.evaluate(async (original) => {
+    let seed = 12345;
+    const draw = (n) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return seed % n; };
+    const { pool } = window.explorer;
+    const counts = { ran: 0, refused: 0, ended: 0 };
+    const one = async () => {
+      let t = original;
+      for (let k = 0; k <= draw(3); ++k) {
+        const at = draw(t.length);
+        const how = draw(4);
+        const piece = ["\"", "-", "1e308", "null", "[", "0", "{}", "é", "99999999999999999999"][draw(9)];
+        t = how === 0 ? t.slice(0, at) + t.slice(at + 1 + draw(6)) : how === 1 ? t.slice(0, at) + piece + t.slice(at)
+          : how === 2 ? t.slice(0, at) + piece + t.slice(at + 1) : t.slice(0, at) + t.slice(at).replace(/\d+/, piece);
+      }
+      const group = pool.group();
+      const stop = setTimeout(() => group.cancel(), 3000);
+      try {
+        await group.ask({ do: "study", scenario: t });
+        await group.ask({ do: "run", scenario: t, points: [0] });
+        ++counts.ran;
+      } catch (error) {
+        if (error.refusal && error.refusal.text) ++counts.refused;
+        else { ++counts.ended; counts.why = `${error.message} ${t}`; }
+      } finally { clearTimeout(stop); }
+    };
+    for (let i = 0; i < 250; ++i) await Promise.all([one(), one(), one(), one()]);
+    return counts;
+  }, base);
+  console.log("mutated:", JSON.stringify({ ...counts, why: (counts.why ?? "").slice(0, 200) }));
+  assert.equal(counts.ran + counts.refused + counts.ended, 1000);
+  assert.ok(counts.ended <= 10, counts.why);
+  await page.fill("#bandwidth", "2Gbps");
+  await page.waitForTimeout(80);
+  await idle(page);
+  assert.match(await text(page, "status"), /12 points/);
+});
