@@ -294,7 +294,7 @@ class Network {
     // Only what collectives may send ahead of the queue has a key; the rest leaves in the order in which it was
     // pushed, so that none of equal hosts is served first for its number.
     [[nodiscard]] EventKey key(EventRank rank, const Flow& flow) const {
-        if (by_events_ || flow.protocol != Protocol::rendezvous) return {};
+        if (!keyed_ || flow.protocol != Protocol::rendezvous) return {};
         return {rank, rank == EventRank::arrives ? flow.to : flow.from, lanes_[flow.lane].stream};
     }
     static bool on_links(State state) {
@@ -366,6 +366,7 @@ class Network {
     const NetworkObserver* observer_ = nullptr;
     Ahead ahead_;
     bool by_events_;
+    bool keyed_;
     bool has_unlimited_ = false;    // any link is unlimited
     bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
     bool prepares_ = false;         // there is an overhead or slow start

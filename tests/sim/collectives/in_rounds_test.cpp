@@ -199,7 +199,7 @@ struct Outcome {
 Outcome run(const Plan& plan, bool by_events) {
     Simulation simulation;
     Network network(simulation, Fabric(plan.fabric),
-                    {.overhead = plan.overhead, .by_events = by_events});
+                    {.overhead = plan.overhead, .by_events = by_events, .keyed = true});
     const GroupPtr group = whole_group(plan.hosts);
     Outcome outcome;
     const UnionWeight sparse = [](const Union& merged) { return Bytes{3000 * merged.count}; };
