@@ -102,6 +102,7 @@ struct Transport {
     Bytes first_window{};   // sent by a new connection before its first answer; 0: no slow start
     FlowLimits flow{};      // of each flow
     bool by_events = true;  // no collective runs ahead of the queue (sim/network/ahead.hpp)
+    bool keyed = false;     // ties leave by EventKey, as they do ahead
 };
 
 /// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
