@@ -292,10 +292,8 @@ class Network {
     void prepare_earlier(Index index);
 
     // Links and rates: network_rates.cpp.
-    // Only what collectives may send ahead of the queue has a key; the rest leaves in the order in which it was
-    // pushed, so that none of equal hosts is served first for its number.
     [[nodiscard]] EventKey key(EventRank rank, const Flow& flow) const {
-        if (!keyed_ || flow.protocol != Protocol::rendezvous) return {};
+        if (!keyed_) return {};
         return {rank, rank == EventRank::arrives ? flow.to : flow.from, lanes_[flow.lane].stream};
     }
     static bool on_links(State state) {
