@@ -168,7 +168,7 @@ Plan random_plan(Random& random, bool disturbed, const std::vector<Duration>& in
     const auto when = [&] {
         if (instants.empty() || random() % 2 == 0)
             return Duration{1000 * up_to(random, 60'000'000)};
-        return instants[random() % instants.size()] + Duration{2 * up_to(random, 1) - 1};
+        return instants[random() % instants.size()] + Duration{up_to(random, 2) - 1};
     };
     for (auto i = up_to(random, 3); i > 0; --i) {
         const int from = static_cast<int>(up_to(random, plan.hosts - 1));
