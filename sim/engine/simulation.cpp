@@ -1,6 +1,7 @@
 #include "sim/engine/simulation.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -102,22 +103,23 @@ RunEnd Simulation::run(Time limit) {
 
 // Processes come in the order in which they began: whatever a process waits in may have begun later.
 std::vector<Waiting> Simulation::waiting() const {
-    std::unordered_map<const Process*, std::size_t> begun;  // only looked up
-    std::vector<std::pair<std::size_t, Waiting>> all;
+    std::unordered_map<const Process*, std::size_t> begun;           // only looked up
+    std::vector<std::tuple<std::size_t, std::size_t, Waiting>> all;  // process, place in it
     alive_.for_each([&](const Coroutine& coroutine) {
         const std::size_t place =
             begun.try_emplace(coroutine.process(), begun.size()).first->second;
         const WaitReason& reason = coroutine.reason();
         if (reason.what == nullptr || coroutine.kind() == EventKind::daemon) return;
         const std::string who = coroutine.process() == nullptr ? "?" : coroutine.process()->name;
-        all.push_back(
-            {place,
-             {who, reason.subject < 0 ? std::string(reason.what)
-                                      : fmt::format("{} {}", reason.what, reason.subject)}});
+        const std::string what = reason.subject < 0
+                                     ? std::string(reason.what)
+                                     : fmt::format("{} {}", reason.what, reason.subject);
+        all.emplace_back(place, all.size(), Waiting{who, what});
     });
-    std::ranges::stable_sort(all, {}, [](const auto& one) { return one.first; });
+    std::ranges::sort(
+        all, {}, [](const auto& one) { return std::pair(std::get<0>(one), std::get<1>(one)); });
     std::vector<Waiting> ordered;
-    for (auto& [place, one] : all) ordered.push_back(std::move(one));
+    for (auto& [process, place, one] : all) ordered.push_back(std::move(one));
     return ordered;
 }
 
