@@ -67,10 +67,8 @@ Scenario cut(Scenario scenario, const Extent& extent) {
 // Throws ExplanationStopped.
 Metrics run_or_stop(const Scenario& scenario, const ExplainOptions& options,
                     const Observer* observer = nullptr) {
-    Progress progress;
-    const std::stop_callback stopping(options.stop, [&progress] { progress.stop = true; });
-    Metrics metrics = run_point(scenario, &progress, options.spin, observer);
-    if (options.stop.stop_requested()) throw ExplanationStopped{};
+    Metrics metrics = run_point(scenario, options.progress, options.spin, observer);
+    if (options.progress != nullptr && options.progress->stop) throw ExplanationStopped{};
     return metrics;
 }
 

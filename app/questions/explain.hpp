@@ -33,7 +33,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,8 +157,8 @@ void one_after_another(std::size_t count, const std::function<void(std::size_t)>
 struct ExplainOptions {
     std::int64_t most_messages = 300'000;  // of one run, which always has a step and a period
     ForEach for_each = one_after_another;
-    SpinLimit spin{};  // of each run
-    std::stop_token stop{};
+    SpinLimit spin{};              // of each run
+    Progress* progress = nullptr;  // of all runs, the latest to report; its `stop` ends them
 };
 
 /// The explanation was stopped.

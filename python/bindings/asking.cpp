@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <stop_token>
 #include <utility>
 
 #include "app/questions/check_text.hpp"
@@ -43,7 +44,9 @@ Answer explained(const Study& study, std::optional<std::size_t> wanted, int thre
                                      const std::function<void(std::size_t)>& body) {
             on_threads(threads, count, body);
         };
-        options.stop = stop;
+        Progress progress;
+        const std::stop_callback stopping(stop, [&progress] { progress.stop = true; });
+        options.progress = &progress;
         const Explanation explanation = explain_point(study, number, options);
         return {explanation_text(explanation), explanation_json(explanation),
                 warnings.lines(study.axes)};

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <random>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -80,10 +79,10 @@ TEST_CASE("explain: start-up and staging are a part of their own, and no coding"
 }
 
 TEST_CASE("explain: a request to stop ends it") {
-    std::stop_source source;
-    source.request_stop();
+    Progress progress;
+    progress.stop = true;
 
-    CHECK_THROWS_AS(explain_point(study_of(), 0, {.stop = source.get_token()}), ExplanationStopped);
+    CHECK_THROWS_AS(explain_point(study_of(), 0, {.progress = &progress}), ExplanationStopped);
 }
 
 TEST_CASE("explain: what a bounded flow loses is an overhead of messages") {
