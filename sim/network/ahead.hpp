@@ -111,10 +111,13 @@ class Ahead {
     Ahead& operator=(const Ahead&) = delete;
     ~Ahead();
 
-    /// Something is about to use a link, or to change it.
+    /// A flow is about to use a link.
     void touch(LinkId link) {
         if (active_ > 0 && owners_.owner(link) >= 0) touch_host(owners_.owner(link));
     }
+    /// The bandwidth of a link is about to change. Collectives in which its owner took part are handed over
+    /// although the owner may have ended, since their recurrence would run again with the new bandwidth.
+    void touch_bandwidth(LinkId link);
     /// A host is about to send by itself.
     void touch_host(int host);
     /// A message is about to enter the lanes of a stream to a host.

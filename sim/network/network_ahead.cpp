@@ -264,6 +264,20 @@ void Ahead::touch_host(int host) {
     if (AheadRun* const run = of_host_[static_cast<std::size_t>(host)]) hand_over(*run);
 }
 
+void Ahead::touch_bandwidth(LinkId link) {
+    if (active_ == 0) return;
+    const int owner = owners_.owner(link);
+    const auto used_by = [owner](const std::unique_ptr<AheadRun>& run) {
+        const auto found = std::ranges::find(run->hosts, owner);
+        return run->inside > 0 && found != run->hosts.end() &&
+               run->is_here(static_cast<int>(found - run->hosts.begin()));
+    };
+    if (owner < 0) return;
+    for (auto run = std::ranges::find_if(runs_, used_by); run != runs_.end();
+         run = std::ranges::find_if(runs_, used_by))
+        hand_over(**run);
+}
+
 void Ahead::touch_lane(int to, Stream stream) {
     AheadRun* const run = of_host_[static_cast<std::size_t>(to)];
     if (run != nullptr && run->stream == stream) hand_over(*run);

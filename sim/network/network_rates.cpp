@@ -29,7 +29,7 @@ void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(bandwidth >= Bandwidth{0}, "a bandwidth is 0 or more");
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
-    ahead_.touch(link);
+    ahead_.touch_bandwidth(link);
     LinkState& state = links_[link];
     const bool was_down = is_down(state);
     set_capacity(state, bandwidth);
