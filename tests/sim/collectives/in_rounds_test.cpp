@@ -295,17 +295,21 @@ TEST_CASE("ahead of the queue, property: whatever interrupts them, all times are
 
 TEST_CASE(
     "ahead of the queue: a link that changes after its owner has ended changes no time before") {
-    // Host 1 has sent all that it sends; its last message crosses when its uplink changes. Then host 0 dies.
+    // The root of a broadcast has sent all; its last message crosses when its uplink changes. Then a foreign flow
+    // hands the broadcast over.
     Plan plan;
     plan.hosts = 3;
-    plan.fabric = make_star(3, {1_Gbps, 10ms}, {1_Gbps, 10ms});
-    plan.fabric.links[0].latency = 1us;
-    plan.steps = {{14, 1_MB, std::vector<Duration>(3, 0us)}};
-    plan.steps[0].kind = 12;
+    plan.fabric = make_star(3, {1_Gbps, 1us}, {1_Gbps, 10ms});
+    plan.fabric.links[3].loss = 0.5;  // of an unused link: where links lose, routes are looked up anew
+    plan.steps = {{12, 1_MB, std::vector<Duration>(3, 1ms)}};
     const Outcome whole = run(plan, true);
-    plan.changes = {{whole.ends[0].first + 1us, 1, 1_Mbps}, {whole.ends[0].first + 1us, 0, 1_Mbps}};
-    plan.deaths = {{whole.ends[0].first + 2us, 0}};
-    check_same(run(plan, false), run(plan, true));
+    const Duration root_ends = whole.ends[0].first;
+    REQUIRE(root_ends == 17ms);
+    plan.changes = {{root_ends + 1us, 0, 1_Mbps}};
+    plan.flows = {{root_ends + 2us, 1, 2, 1000_B}};
+    const Outcome fast = run(plan, false);
+    CHECK(fast.interrupted == 1);
+    check_same(fast, run(plan, true));
 }
 
 TEST_CASE("ahead of the queue: a ring among 64 nodes is one, and delivers all its messages") {
