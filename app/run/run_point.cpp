@@ -333,11 +333,11 @@ struct Ended {
     std::string divergence;
 };
 
-// PACELINE_AHEAD=1 lets collectives run ahead of the event queue (sim/network/ahead.hpp).
+// PACELINE_EVENTS=1 sends every message of a collective by events. Results are the same bytes, later.
 Transport transport_of(const ClusterChoice& choice) {
     Transport transport = choice.transport();
-    const char* const ahead = std::getenv("PACELINE_AHEAD");  // NOLINT(concurrency-mt-unsafe)
-    transport.by_events = ahead == nullptr || std::string_view(ahead) != "1";
+    const char* const forced = std::getenv("PACELINE_EVENTS");  // NOLINT(concurrency-mt-unsafe)
+    transport.by_events = forced != nullptr && std::string_view(forced) == "1";
     return transport;
 }
 

@@ -39,13 +39,14 @@ enum class EventKind : std::uint8_t {
 };
 inline constexpr std::size_t event_kinds = 3;
 
-/// What an event of the network does to a message, in the order of one instant. Other events come last.
-enum class EventRank : std::uint8_t { begins, drains, arrives, other };
+/// What an event does to a message of a collective, in the order of one instant. All other events come first.
+enum class EventRank : std::uint8_t { other, begins, drains, arrives };
 
-/// Orders the events of one instant. Network events leave by what they do, then by the host that they concern
-/// (the sender of what begins or drains, the receiver of what arrives), then by stream. So their order does
-/// not depend on when they were pushed, which a collective that runs ahead of the queue would change
-/// (sim/network/ahead.hpp). Equal keys, and all other events, leave in the order in which they were pushed.
+/// Orders the events of one instant. First come events without a key (timers, deaths, changes of links, messages
+/// that are no collective's) in the order in which they were pushed. Then events of collectives' messages leave by
+/// what they do, then by the host that they concern (the sender of what begins or drains, the receiver of what
+/// arrives), then by stream. So their order does not depend on when they were pushed, which a collective that
+/// runs ahead of the queue would change (sim/network/ahead.hpp). Equal keys leave in the order of pushes.
 class EventKey {
   public:
     static constexpr int host_bits = 24;
@@ -61,7 +62,7 @@ class EventKey {
     [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
 
   private:
-    std::uint64_t value_ = std::uint64_t(EventRank::other) << 62U;
+    std::uint64_t value_ = 0;
 };
 
 struct Event {

@@ -23,8 +23,7 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
       slow_start_{.first_window = transport.first_window},
       impairments_(Impairments::make(fabric.links, transport.flow, random)),
       ahead_(*this, fabric.hosts, fabric.links.size()),
-      by_events_(transport.by_events),
-      keyed_(transport.keyed || !transport.by_events) {
+      by_events_(transport.by_events) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
         links_.emplace_back();

@@ -98,11 +98,10 @@ struct MessageId {
 
 /// What the protocol adds on the wires between machines; by default nothing.
 struct Transport {
-    Duration overhead{};    // of the sender, before each of its messages flows
-    Bytes first_window{};   // sent by a new connection before its first answer; 0: no slow start
-    FlowLimits flow{};      // of each flow
-    bool by_events = true;  // no collective runs ahead of the queue (sim/network/ahead.hpp)
-    bool keyed = false;     // ties leave by EventKey, as they do ahead
+    Duration overhead{};     // of the sender, before each of its messages flows
+    Bytes first_window{};    // sent by a new connection before its first answer; 0: no slow start
+    FlowLimits flow{};       // of each flow
+    bool by_events = false;  // no collective runs ahead of the queue (sim/network/ahead.hpp)
 };
 
 /// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
@@ -293,7 +292,7 @@ class Network {
 
     // Links and rates: network_rates.cpp.
     [[nodiscard]] EventKey key(EventRank rank, const Flow& flow) const {
-        if (!keyed_) return {};
+        if (flow.protocol != Protocol::rendezvous) return {};  // equal senders are served in turn
         return {rank, rank == EventRank::arrives ? flow.to : flow.from, lanes_[flow.lane].stream};
     }
     static bool on_links(State state) {
@@ -365,7 +364,6 @@ class Network {
     const NetworkObserver* observer_ = nullptr;
     Ahead ahead_;
     bool by_events_;
-    bool keyed_;
     bool has_unlimited_ = false;    // any link is unlimited
     bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
     bool prepares_ = false;         // there is an overhead or slow start

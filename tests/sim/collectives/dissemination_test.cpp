@@ -65,7 +65,7 @@ template <class Collective>
 int complete_members(int n, Collective collective) {
     Gossip gossip(n);
     Simulation simulation;
-    Network network(simulation, listen(n, simulation, gossip));
+    Network network(simulation, listen(n, simulation, gossip), {.by_events = true});
     const std::shared_ptr<const Group> group = whole_group(n);
     Processes processes(simulation);
     for (int place = 0; place < n; ++place)

@@ -199,7 +199,7 @@ struct Outcome {
 Outcome run(const Plan& plan, bool by_events) {
     Simulation simulation;
     Network network(simulation, Fabric(plan.fabric),
-                    {.overhead = plan.overhead, .by_events = by_events, .keyed = true});
+                    {.overhead = plan.overhead, .by_events = by_events});
     const GroupPtr group = whole_group(plan.hosts);
     Outcome outcome;
     const UnionWeight sparse = [](const Union& merged) { return Bytes{3000 * merged.count}; };
@@ -238,8 +238,10 @@ Outcome run(const Plan& plan, bool by_events) {
     for (const Plan::Death& one : plan.deaths) others.spawn("death", death(one));
     simulation.run(plan.limit);
     while (network.settle()) simulation.run(plan.limit);
-    std::ranges::sort(
-        outcome.ends);  // ties leave by key ahead of the queue, and in order of insertion by events
+    // Messages without bytes drain in the instant in which they set out, and have no fixed place in it
+    const auto is_tiny = [](const Step& step) { return step.size < 4000_B; };
+    if (std::ranges::any_of(plan.steps, is_tiny) || std::ranges::any_of(plan.second, is_tiny))
+        std::ranges::sort(outcome.ends);
     for (int host = 0; host < plan.hosts; ++host) {
         outcome.bytes.push_back(network.traffic(host).sent);
         outcome.bytes.push_back(network.traffic(host).received);
@@ -300,7 +302,8 @@ TEST_CASE(
     Plan plan;
     plan.hosts = 3;
     plan.fabric = make_star(3, {1_Gbps, 1us}, {1_Gbps, 10ms});
-    plan.fabric.links[3].loss = 0.5;  // of an unused link: where links lose, routes are looked up anew
+    plan.fabric.links[3].loss =
+        0.5;  // of an unused link: where links lose, routes are looked up anew
     plan.steps = {{12, 1_MB, std::vector<Duration>(3, 1ms)}};
     const Outcome whole = run(plan, true);
     const Duration root_ends = whole.ends[0].first;

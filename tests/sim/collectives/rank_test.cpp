@@ -79,6 +79,8 @@ TEST_CASE("rank: a member that does not come leaves the others waiting, by name"
     StarRun run(4, {1_Gbps, 25us});
     for (const int place : {0, 1, 3}) run.spawn(place, ring_all_reduce(run.rank(place), 4000_B));
 
+    run.simulation.run();
+    CHECK(run.network.settle());
     const RunEnd end = run.simulation.run();
 
     const std::vector<Waiting> waiting = run.simulation.waiting();
