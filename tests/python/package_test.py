@@ -99,7 +99,7 @@ def test_a_call_without_pandas_or_matplotlib_says_what_to_install():
 def test_a_progress_bar_is_shown_on_a_terminal_alone(tmp_path):
     import pty
 
-    script = f"import paceline; paceline.run({ring(stop={'iterations': 200_000})!r})"
+    script = f"import paceline; paceline.run({ring(stop={'iterations': 2_000_000})!r})"
     quiet = run("-c", script)
     assert (quiet.returncode, quiet.stderr) == (0, "")
     for prelude, words in (("", "/1"), ("import sys; sys.modules['tqdm'] = None; ", "0/1 points")):
@@ -126,7 +126,7 @@ def test_a_progress_bar_is_shown_in_a_notebook():
     pytest.importorskip("tqdm")
     shell = "type('Shell', (), {'config': {'IPKernelApp': {}}})()"
     prelude = f"import sys, types; sys.modules['IPython'] = types.SimpleNamespace(get_ipython=lambda: {shell})\n"
-    done = run("-c", f"{prelude}import paceline; paceline.run({ring(stop={'iterations': 200_000})!r})")
+    done = run("-c", f"{prelude}import paceline; paceline.run({ring(stop={'iterations': 2_000_000})!r})")
     assert done.returncode == 0 and "0/1" in done.stderr
 
 
