@@ -53,16 +53,19 @@ void open_browser(const std::string& address) {
     static_cast<void>(std::system(command.c_str()));  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
 }
 
+// Binds to a port, or to any free one if it is 0. Returns the port, or -1 if it is taken.
+int bound_port(httplib::Server& server, const char* host, int wanted) {
+    if (wanted == 0) return server.bind_to_any_port(host);
+    return server.bind_to_port(host, wanted) ? wanted : -1;
+}
+
 int serve(const ExploreArguments& arguments) {
     const fs::path folder = folder_of_page(arguments);
     httplib::Server server;
     server.set_mount_point("/", folder.string(), {{"Cache-Control", "no-cache"}});
     server.set_file_extension_and_mimetype_mapping("wasm", "application/wasm");
     const char* const host = "127.0.0.1";
-    const int port = arguments.port > 0 && server.bind_to_port(host, arguments.port)
-                         ? arguments.port
-                     : arguments.port > 0 ? -1
-                                          : server.bind_to_any_port(host);
+    const int port = bound_port(server, host, arguments.port);
     if (port < 0)
         throw ConfigError(
             "command line", "--port",
