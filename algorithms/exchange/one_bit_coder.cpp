@@ -15,7 +15,7 @@ OneBitPlanPtr plan_of(const Worker& self, const Codec& codec, AllReducePlan dens
                       const CoderPlace& place) {
     const bool fused = std::get<OneBitCodec>(codec.coder).fused;
     const auto cut = [&](const LayoutPtr& layout) {
-        const LayoutPtr encoded = without_left_out(layout);
+        const LayoutPtr encoded = self.layouts().without_left_out(layout);
         return fused && encoded->entries() > 0 ? fused_buffer(encoded, self.workers())
                                                : buffer_per_tensor(encoded, self.workers());
     };

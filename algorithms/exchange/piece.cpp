@@ -56,7 +56,7 @@ Piece whole_piece(LayoutPtr layout, LayoutPtr charged, std::size_t buckets) {
 
 std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
                               const std::vector<Bucket>& buckets,
-                              std::optional<std::int64_t> partition) {
+                              std::optional<std::int64_t> partition, LayoutParts& layouts) {
     std::vector<Piece> pieces;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         const Range weighs = charged_range(buckets[b], *charged);
@@ -68,8 +68,8 @@ std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
             const Range charge = portion(weighs, i, parts);
             const Range values = layout == charged ? charge : portion(holds, i, parts);
             pieces.push_back({pieces.size(), b, values.begin,
-                              part_of(*layout, values.begin, values.end),
-                              part_of(*charged, charge.begin, charge.end)});
+                              layouts.part_of(layout, values.begin, values.end),
+                              layouts.part_of(charged, charge.begin, charge.end)});
         }
     }
     return pieces;
@@ -77,16 +77,17 @@ std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
 
 std::vector<Piece> pieces_of(const Worker& self, const ExchangeSchedule& schedule,
                              const std::vector<TensorChoice>& left_out) {
-    const LayoutPtr charged = with_left_out(self.charged_layout(), left_out);
+    LayoutParts& layouts = self.layouts();
+    const LayoutPtr charged = layouts.with_left_out(self.charged_layout(), left_out);
     const LayoutPtr layout =
-        self.stands_in() ? with_left_out(self.current_model().layout(), left_out) : charged;
+        self.stands_in() ? layouts.with_left_out(self.current_model().layout(), left_out) : charged;
     const std::vector<Bucket>& buckets = self.timing().buckets;
     if (schedule.whole && !schedule.partition)
         return {whole_piece(layout, charged, buckets.size())};
     std::optional<std::int64_t> entries;
     if (schedule.partition)
         entries = std::max<std::int64_t>(1, schedule.partition->count / self.wire().weigh(1).count);
-    return cut_pieces(layout, charged, buckets, entries);
+    return cut_pieces(layout, charged, buckets, entries, layouts);
 }
 
 Vector part_of(const Vector& whole, const Piece& piece) {

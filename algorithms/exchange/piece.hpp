@@ -17,6 +17,7 @@
 #include "algorithms/exchange/schedule.hpp"
 #include "algorithms/runtime/step_timing.hpp"
 #include "models/tensors/layout.hpp"
+#include "models/tensors/layout_parts.hpp"
 #include "models/tensors/vector.hpp"
 
 namespace paceline {
@@ -37,7 +38,7 @@ Piece whole_piece(LayoutPtr layout, LayoutPtr charged, std::size_t buckets);
 /// Returns the buckets as pieces, each cut into partitions of at most `partition` charged entries.
 std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
                               const std::vector<Bucket>& buckets,
-                              std::optional<std::int64_t> partition);
+                              std::optional<std::int64_t> partition, LayoutParts& layouts);
 
 /// Returns the pieces of a worker's model by a schedule, with these tensors left out of compression.
 std::vector<Piece> pieces_of(const Worker& self, const ExchangeSchedule& schedule,

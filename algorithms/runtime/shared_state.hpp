@@ -28,6 +28,7 @@
 #include "algorithms/runtime/sparse_round.hpp"
 #include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker_state.hpp"
+#include "models/tensors/layout_parts.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/barrier.hpp"
@@ -109,6 +110,7 @@ struct SharedState {
         groups{};  // by members and channel; epochs
                    // count up
     GroupPtr everybody;
+    LayoutParts layouts{};
     std::deque<WorkerState> states{};  // and servers, by rank
 
     // Steps and replicated state.

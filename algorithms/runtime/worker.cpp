@@ -342,6 +342,10 @@ const LayoutPtr& Worker::charged_layout() const {
     return job.charged == nullptr ? job.start.layout() : job.charged;
 }
 
+LayoutParts& Worker::layouts() const {
+    return shared_.layouts;
+}
+
 bool Worker::stands_in() const {
     return shared_.job.charged != nullptr;
 }

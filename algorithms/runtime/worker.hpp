@@ -51,6 +51,7 @@ namespace paceline {
 
 class Backward;
 class CommonOrder;
+class LayoutParts;
 struct StepTiming;
 struct SharedState;
 struct WorkerState;
@@ -282,6 +283,8 @@ class Worker {
     /// for.
     [[nodiscard]] const LayoutPtr& charged_layout() const;
     [[nodiscard]] bool stands_in() const;
+    /// Layouts that the workers share.
+    [[nodiscard]] LayoutParts& layouts() const;
 
     // --- metrics ---
 

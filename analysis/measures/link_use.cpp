@@ -4,13 +4,17 @@
 
 namespace paceline {
 
-void LinkUse::begins(std::uint32_t id, const Route& route, Time now) {
+LinkUse::State& LinkUse::state(LinkId link) {
+    if (link >= links_.size()) links_.resize(link + 1);
+    return links_[link];
+}
+
+void LinkUse::begins(std::uint32_t id, const Route& route, Time since) {
     if (id >= routes_.size()) routes_.resize(id + 1);
     routes_[id] = route;
     for (const LinkId link : route) {
-        if (link >= links_.size()) links_.resize(link + 1);
-        State& state = links_[link];
-        if (state.messages++ == 0) state.since = now;
+        State& of = state(link);
+        if (of.messages++ == 0) of.since = since;
     }
 }
 
@@ -22,6 +26,14 @@ void LinkUse::drains(std::uint32_t id, Bytes moved, Time now) {
         state.bytes += moved;
     }
     routes_[id].clear();
+}
+
+void LinkUse::carries(const Route& route, Bytes moved, Duration busy) {
+    for (const LinkId link : route) {
+        State& of = state(link);
+        of.busy = sum(of.busy, busy);
+        of.bytes += moved;
+    }
 }
 
 Duration LinkUse::busy(LinkId link, Time end) const {

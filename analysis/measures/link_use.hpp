@@ -19,10 +19,13 @@ namespace paceline {
 
 class LinkUse {
   public:
-    /// Message `id` sets out. Times must not decrease from call to call.
-    void begins(std::uint32_t id, const Route& route, Time now);
+    /// Message `id` has set out at that time. Times of a link must not decrease from call to call.
+    void begins(std::uint32_t id, const Route& route, Time since);
     /// Message `id` leaves its links, having moved `moved` bytes.
     void drains(std::uint32_t id, Bytes moved, Time now);
+
+    /// Messages that met no other one have moved `moved` bytes over a route, in `busy` altogether.
+    void carries(const Route& route, Bytes moved, Duration busy);
 
     /// Returns the busy time of a run until `end`.
     [[nodiscard]] Duration busy(LinkId link, Time end) const;
@@ -35,6 +38,8 @@ class LinkUse {
         Duration busy{};
         Bytes bytes{};
     };
+
+    State& state(LinkId link);
 
     std::vector<State> links_;   // as many as have been used so far
     std::vector<Route> routes_;  // [id], of messages that have not drained

@@ -105,10 +105,13 @@ Metrics run_watched(const Scenario& scenario, const ExplainOptions& options, Lin
     Observer observer;
     observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
     observer.network.begins = [&](std::uint32_t id, const NetworkObserver::Message& message) {
-        use.begins(id, message.route, simulation->now());
+        use.begins(id, message.route, message.since);
     };
     observer.network.drains = [&](std::uint32_t id, Bytes sent) {
         use.drains(id, sent, simulation->now());
+    };
+    observer.network.carries = [&](const Route& route, Bytes bytes, Duration busy) {
+        use.carries(route, bytes, busy);
     };
     return run_or_stop(scenario, options, &observer);
 }

@@ -23,7 +23,8 @@ NetworkObserver both(const NetworkObserver& first, const NetworkObserver& second
             .restarts = in_turn(first.restarts, second.restarts),
             .drains = in_turn(first.drains, second.drains),
             .arrives = in_turn(first.arrives, second.arrives),
-            .capacity = in_turn(first.capacity, second.capacity)};
+            .capacity = in_turn(first.capacity, second.capacity),
+            .carries = {}};
 }
 
 }  // namespace paceline

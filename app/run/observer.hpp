@@ -49,7 +49,7 @@ struct Observer {
     std::function<void(const Cluster& cluster)> ends{};
 };
 
-/// Returns an observer that passes everything on to both, in this order.
+/// Returns an observer that passes everything on to both, in this order. It wants each message.
 NetworkObserver both(const NetworkObserver& first, const NetworkObserver& second);
 
 }  // namespace paceline

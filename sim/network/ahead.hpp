@@ -14,9 +14,11 @@
 // what happens at one picosecond happens in the same order, since ends have the keys of the events that they stand
 // for (EventKey).
 //
+// In a ring whose wires take no time, all members end in the instant in which the last one enters: in one event.
+//
 // Collectives go by events from the beginning where they cannot be told apart from what surrounds them: eager and
-// in-band messages, links whose two directions share (duplex_share below 1), jitter, slow start, an observer. So do
-// all if Transport::by_events is set.
+// in-band messages, links whose two directions share (duplex_share below 1), jitter, slow start, an observer that wants
+// each message. So do all if Transport::by_events is set.
 //
 // Traffic of a member is counted when it ends, or at a handover; Network::settle() brings about one.
 //
@@ -33,6 +35,7 @@
 #include <vector>
 
 #include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
 
 #include "sim/engine/coroutine.hpp"
 #include "sim/engine/event_queue.hpp"
@@ -157,12 +160,18 @@ class Ahead {
     [[nodiscard]] Wire wire(const AheadRun& run, int from, int to);
     bool follow(AheadRun& run, int place);
     bool run_ring(AheadRun& run);
-    std::vector<Wire> ring_wires(const AheadRun& run);
-    static std::vector<RoundTraffic> ring_traffic(const AheadRun& run,
-                                                  const std::vector<Wire>& wires, int rounds);
+    void find_ring_wires(AheadRun& run);
+    static void count_ring_traffic(AheadRun& run, int rounds);
+    void schedule_end_of_all(AheadRun& run);
+    void all_end(AheadRun& run);
     void schedule_end(AheadRun& run, int place, Time at, EventRank by);
     void member_ends(AheadRun& run, int place);
     void count(int host, const RoundTraffic& of);
+    [[nodiscard]] bool tells() const;
+    void report(const AheadRun& run, int from, int to, Bytes bytes, Duration busy);
+    void report_message(const AheadRun& run, int from, int to, const RoundMessage& message);
+    void report_ring(const AheadRun& run, int rounds);
+    void report_all(AheadRun& run);
     void retire(AheadRun& run);
 
     void hand_over(AheadRun& run);
@@ -176,11 +185,12 @@ class Ahead {
 
     Network& network_;
     LinkOwners owners_;
-    boost::container::flat_map<Key, std::vector<AheadRun*>> gathering_;  // oldest first
-    std::vector<std::unique_ptr<AheadRun>> runs_;                        // all that exist
-    std::vector<std::unique_ptr<AheadRun>> free_;                        // to be used again
-    std::vector<AheadRun*> of_host_;  // the run that a host is in, or null
-    std::size_t active_ = 0;          // runs with a member in them
+    using Gathering = boost::container::small_vector<AheadRun*, 2>;
+    boost::container::flat_map<Key, Gathering> gathering_;  // oldest first
+    std::vector<std::unique_ptr<AheadRun>> runs_;           // all that exist
+    std::vector<std::unique_ptr<AheadRun>> free_;           // to be used again
+    std::vector<AheadRun*> of_host_;                        // the run that a host is in, or null
+    std::size_t active_ = 0;                                // runs with a member in them
     std::uint64_t begun_ = 0;
     std::uint64_t finished_ = 0;
     std::uint64_t handed_over_ = 0;

@@ -25,6 +25,7 @@ class AheadRun {
     [[nodiscard]] int host(int place) const { return hosts[at(place)]; }
     static std::size_t at(int place) { return static_cast<std::size_t>(place); }
     void end_member(std::uint32_t place) { ahead.member_ends(*this, static_cast<int>(place)); }
+    void end_all(std::uint32_t /*unused*/) { ahead.all_end(*this); }
 
     Ahead& ahead;
     MessageRounds rounds{};
@@ -33,6 +34,7 @@ class AheadRun {
     EventKind kind = EventKind::foreground;
     bool by_events = false;  // members that still enter do
     bool has_halves = false;
+    bool takes_no_time = false;  // a ring whose wires do not
     int entered = 0;
     int inside = 0;
     std::vector<int> hosts;             // [place]
@@ -40,6 +42,7 @@ class AheadRun {
     std::vector<AheadTicket*> tickets;  // [place]; null before the entry and after the end
     std::vector<EventId> ends;          // [place]
     std::vector<Wire> up, down;         // [place], if it has halves
+    std::vector<Wire> ring_wires;       // [place]: to the next place, while a ring is worked out
     std::vector<RoundTraffic> traffic;  // [place], in all rounds; known when its end is
     RoundTimes times;
     RingTimes ring;

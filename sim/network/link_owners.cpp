@@ -23,12 +23,16 @@ void join(int& one, int host) {
 
 LinkOwners::Routes LinkOwners::claim(const MessageRounds& rounds, const std::vector<int>& members,
                                      const FindRoute& route, const IsUnlimited& is_unlimited) {
-    const std::pair group(rounds.partners, members);
-    if (const auto found = known_.find(group); found != known_.end()) return found->second;
+    const auto found = std::ranges::find_if(known_, [&](const Known& known) {
+        return known.partners == rounds.partners && known.members == members;
+    });
+    if (found != known_.end()) return found->routes;
     if (known_.size() == most_groups) known_.clear();
     owner_.resize(links_, nobody);
     of_host_.resize(hosts_of(hosts_));
-    return known_[group] = claim_all(rounds, members, route, is_unlimited);
+    const Routes routes = claim_all(rounds, members, route, is_unlimited);
+    known_.push_back({rounds.partners, members, routes});
+    return routes;
 }
 
 LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,

@@ -16,9 +16,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "sim/network/fabric.hpp"
@@ -63,6 +61,12 @@ class LinkOwners {
         bool is_of_first_half = true;
     };
 
+    struct Known {
+        Partners partners;
+        std::vector<int> members;
+        Routes routes;
+    };
+
     Routes claim_all(const MessageRounds& rounds, const std::vector<int>& members,
                      const FindRoute& route, const IsUnlimited& is_unlimited);
     bool note_halves(int from, int to, const Route& route);
@@ -74,7 +78,7 @@ class LinkOwners {
     std::size_t links_;
     std::vector<int> owner_;  // [link]
     std::vector<OfHost> of_host_;
-    std::map<std::pair<Partners, std::vector<int>>, Routes> known_;
+    std::vector<Known> known_;
 };
 
 }  // namespace paceline

@@ -250,7 +250,7 @@ void Network::start(Index index) {
     Flow& flow = flows_[index];
     flow.since = simulation_.now();
     find_route(index);
-    if (observer_ != nullptr) report_begin(index);
+    if (observer_ != nullptr) report_begin(index, flow.since);
     if (flow.route.empty()) {
         flow.state = State::draining;
         simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind,
@@ -283,14 +283,15 @@ void Network::remove_unlimited_links(Route& route) const {
     route.erase(rest.begin(), rest.end());
 }
 
-void Network::report_begin(Index index) const {
+void Network::report_begin(Index index, Time since) const {
     const Flow& flow = flows_[index];
     const NetworkObserver::Message message{.from = flow.from,
                                            .to = flow.to,
                                            .stream = lanes_[flow.lane].stream,
                                            .size = flow.size,
                                            .latency = flow.latency,
-                                           .route = flow.route};
+                                           .route = flow.route,
+                                           .since = since};
     notify(observer_->begins, index, message);
 }
 

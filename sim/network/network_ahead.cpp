@@ -14,7 +14,7 @@ void AheadRun::begin(const MessageRounds& of_rounds, Stream of_stream, std::uint
     stream = of_stream;
     number = of_number;
     kind = of_kind;
-    by_events = false;
+    by_events = takes_no_time = false;
     entered = inside = 0;
     const auto members = static_cast<std::size_t>(rounds.members);
     hosts.resize(members);
@@ -52,7 +52,8 @@ Ahead::Ahead(Network& network, int hosts, std::size_t links)
 Ahead::~Ahead() = default;
 
 bool Ahead::is_plain() const {
-    return !network_.by_events_ && !network_.has_cables_ && network_.observer_ == nullptr &&
+    return !network_.by_events_ && !network_.has_cables_ &&
+           (network_.observer_ == nullptr || network_.observer_->carries) &&
            network_.slow_start_.first_window == Bytes{0} &&
            (network_.impairments_ == nullptr || !network_.impairments_->has_jitter());
 }
@@ -81,8 +82,7 @@ bool has_empty_chunks(const MessageRounds& rounds) {
 // Returns the oldest collective of these members that the member has not entered.
 AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
                          const MessageRounds& rounds) {
-    std::vector<AheadRun*>& waiting =
-        gathering_[{ticket.stream_, hosts(0), hosts(1), rounds.members}];
+    Gathering& waiting = gathering_[{ticket.stream_, hosts(0), hosts(1), rounds.members}];
     for (AheadRun* const run : waiting) {
         if (run->is_here(place)) continue;
         PACELINE_CHECK(run->rounds.partners == rounds.partners && run->rounds.count == rounds.count,
@@ -120,7 +120,7 @@ bool Ahead::enter(AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
     run.entries[AheadRun::at(place)] = network_.simulation_.now();
     if (++run.entered == rounds.members) {
         const auto found = gathering_.find({run.stream, hosts(0), hosts(1), rounds.members});
-        std::erase(found->second, &run);
+        found->second.erase(std::ranges::find(found->second, &run));
         if (found->second.empty()) gathering_.erase(found);
     }
     if (run.by_events) {
@@ -144,37 +144,41 @@ bool Ahead::follow(AheadRun& run, int place) {
     if (run.rounds.passes_chunks()) return run.entered < run.rounds.members || run_ring(run);
     run.times.enter(place, run.entries[AheadRun::at(place)]);
     if (run.times.failed()) return false;
-    std::vector<int> ended = std::exchange(run.times.ended(), {});
+    std::vector<int>& ended = run.times.ended();
     std::ranges::sort(ended);
     for (const int one : ended) {
         run.traffic[AheadRun::at(one)] = run.times.traffic(one);
         schedule_end(run, one, run.times.end(one), run.times.ends_by(one));
     }
+    ended.clear();
     return true;
 }
 
 bool Ahead::run_ring(AheadRun& run) {
-    const std::vector<Wire> wires = ring_wires(run);
-    if (!run.ring.begin(run.rounds, wires, run.entries)) return false;
+    find_ring_wires(run);
+    if (!run.ring.begin(run.rounds, run.ring_wires, run.entries)) return false;
+    count_ring_traffic(run, run.rounds.count);
+    if (run.takes_no_time) {
+        schedule_end_of_all(run);
+        return true;
+    }
     run.ring.run_to_end();
     if (run.ring.ends_at_once()) return false;
-    run.traffic = ring_traffic(run, wires, run.rounds.count);
     for (int place = 0; place < run.rounds.members; ++place)
         schedule_end(run, place, run.ring.end(place), run.ring.ends_by(place));
     return true;
 }
 
 // What members exchange in the first rounds.
-std::vector<RoundTraffic> Ahead::ring_traffic(const AheadRun& run, const std::vector<Wire>& wires,
-                                              int rounds) {
-    std::vector<RoundTraffic> traffic(run.count());
+void Ahead::count_ring_traffic(AheadRun& run, int rounds) {
+    run.traffic.assign(run.count(), {});
     for (int place = 0; place < run.rounds.members; ++place) {
         const std::size_t next = AheadRun::at(place + 1 < run.rounds.members ? place + 1 : 0);
-        traffic[next].messages = rounds;
-        if (!wires[AheadRun::at(place)].apart) continue;
-        traffic[AheadRun::at(place)].sent = traffic[next].received = run.ring.sent(place, rounds);
+        run.traffic[next].messages = rounds;
+        if (!run.ring_wires[AheadRun::at(place)].apart) continue;
+        run.traffic[AheadRun::at(place)].sent = run.traffic[next].received =
+            run.ring.sent(place, rounds);
     }
-    return traffic;
 }
 
 // --- wires ---
@@ -208,12 +212,12 @@ Wire Ahead::wire(const AheadRun& run, int from, int to) {
     return wire;
 }
 
-std::vector<Wire> Ahead::ring_wires(const AheadRun& run) {
-    std::vector<Wire> wires(run.count());
+void Ahead::find_ring_wires(AheadRun& run) {
+    run.ring_wires.resize(run.count());
     const int n = run.rounds.members;
     for (int place = 0; place < n; ++place)
-        wires[AheadRun::at(place)] = wire(run, place, place + 1 < n ? place + 1 : 0);
-    return wires;
+        run.ring_wires[AheadRun::at(place)] = wire(run, place, place + 1 < n ? place + 1 : 0);
+    run.takes_no_time = std::ranges::all_of(run.ring_wires, &Wire::takes_no_time);
 }
 
 // --- ends ---
@@ -222,6 +226,17 @@ void Ahead::schedule_end(AheadRun& run, int place, Time at, EventRank by) {
     run.ends[AheadRun::at(place)] = network_.simulation_.at(
         at, action<&AheadRun::end_member>(run, static_cast<std::uint32_t>(place)), run.kind,
         {by, run.host(place), run.stream});
+}
+
+void Ahead::schedule_end_of_all(AheadRun& run) {
+    run.ends[0] =
+        network_.simulation_.at(network_.simulation_.now(), action<&AheadRun::end_all>(run, 0),
+                                run.kind, {EventRank::arrives, run.host(0), run.stream});
+}
+
+void Ahead::all_end(AheadRun& run) {
+    const int members = run.rounds.members;
+    for (int place = 0; place < members; ++place) member_ends(run, place);
 }
 
 void Ahead::member_ends(AheadRun& run, int place) {
@@ -233,6 +248,7 @@ void Ahead::member_ends(AheadRun& run, int place) {
     if (--run.inside == 0) --active_;
     if (run.inside == 0 && run.entered == run.rounds.members) {
         ++finished_;
+        if (tells()) report_all(run);
         retire(run);
     }
     ticket.join_.arrive();
@@ -243,6 +259,41 @@ void Ahead::count(int host, const RoundTraffic& of) {
     traffic.sent += of.sent;
     traffic.received += of.received;
     network_.delivered_ += static_cast<std::uint64_t>(of.messages);
+}
+
+// --- what an observer of sums is told ---
+
+bool Ahead::tells() const {
+    return network_.observer_ != nullptr && network_.observer_->carries;
+}
+
+void Ahead::report(const AheadRun& run, int from, int to, Bytes bytes, Duration busy) {
+    if (bytes == Bytes{0}) return;
+    network_.find_route_(run.host(from), run.host(to), route_);
+    network_.remove_unlimited_links(route_);
+    if (!route_.empty()) network_.observer_->carries(route_, bytes, busy);
+}
+
+void Ahead::report_message(const AheadRun& run, int from, int to, const RoundMessage& message) {
+    const Duration overhead = wire(run, from, to).overhead;
+    report(run, from, to, message.size, message.drain - message.set_out - overhead);
+}
+
+void Ahead::report_ring(const AheadRun& run, int rounds) {
+    const int n = run.rounds.members;
+    for (int place = 0; place < n; ++place)
+        report(run, place, place + 1 < n ? place + 1 : 0, run.ring.sent(place, rounds),
+               run.ring.on_wire(place, rounds, run.ring_wires[AheadRun::at(place)]));
+}
+
+void Ahead::report_all(AheadRun& run) {
+    if (run.rounds.passes_chunks()) return report_ring(run, run.rounds.count);
+    run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
+    run.times.tell([this, &run](int from, int to, const RoundMessage& message) {
+        report_message(run, from, to, message);
+    });
+    for (int place = 0; place < run.rounds.members; ++place)
+        run.times.enter(place, run.entries[AheadRun::at(place)]);
 }
 
 void Ahead::retire(AheadRun& run) {

@@ -42,13 +42,20 @@ void Ahead::replay(AheadRun& run) {
     Simulation& simulation = network_.simulation_;
     run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
     run.times.until([&simulation, &run](Time at, EventRank rank, int place) {
+        if (run.takes_no_time) return at < simulation.now();
         return simulation.has_fired(at, {rank, run.host(place), run.stream});
     });
+    if (tells())
+        run.times.tell([this, &run](int from, int to, const RoundMessage& message) {
+            report_message(run, from, to, message);
+        });
     if (run.entered == run.rounds.members && run.rounds.passes_chunks()) {
-        const std::vector<Wire> wires = ring_wires(run);
-        if (run.ring.begin(run.rounds, wires, run.entries)) {
+        find_ring_wires(run);
+        if (run.ring.begin(run.rounds, run.ring_wires, run.entries)) {
             const RoundTimes::Frontier frontier = run.ring.run_before(simulation.now());
-            run.times.resume(frontier, ring_traffic(run, wires, frontier.round));
+            count_ring_traffic(run, frontier.round);
+            if (tells()) report_ring(run, frontier.round);
+            run.times.resume(frontier, run.traffic);
             return;
         }
     }
@@ -75,7 +82,10 @@ void Ahead::open_lanes(AheadRun& run, int place, AheadTicket& ticket) {
         if (sends && !lane.relays) lane.sends_to = run.host(own.role.to);
         if (receives) lane.awaits = run.host(own.role.from);
         lane.join.expect((lane.sends_to >= 0 ? 1U : 0U) + (receives ? 1U : 0U));
-        if (own.role.to >= 0 && !sends && own.sent.apart) traffic.sent += own.sent.size;
+        if (own.role.to >= 0 && !sends) {
+            if (own.sent.apart) traffic.sent += own.sent.size;
+            if (tells()) report_message(run, place, own.role.to, own.sent);
+        }
         if (own.role.from < 0 || receives) continue;
         ++traffic.messages;
         if (own.received.apart) traffic.received += own.received.size;
@@ -168,6 +178,7 @@ std::uint32_t Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& 
     }
     network_.find_route(index);
     network_.enter_links(index);
+    if (tells()) network_.report_begin(index, flow.since);
     flow.rate = Network::bytes_per_tick(wire.slowest);
     flow.state = Network::State::flowing;
     flow.event = simulation.at(message.drain, action<&Network::drain>(network_, index), flow.kind,

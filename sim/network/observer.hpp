@@ -20,6 +20,13 @@
 //   - `capacity`: the bandwidth of a link has changed. Gives the rate available to payload from now
 //     on.
 //
+//   - `carries`: an observer that sets it leaves collectives ahead of the event queue
+//     (sim/network/ahead.hpp), and is told of their messages as sums: bytes that have drained over a
+//     route, and the time for which they were on it. No other callback is made for these messages,
+//     but for those that are in flight when their collective is handed over: `begins`, with the
+//     time at which they set out, for what has not drained, and what follows it; `arrives` for the
+//     others.
+//
 // Host and link numbers are those of the whole network, across all jobs. All calls come from the
 // simulation's event loop, in the order in which things happen; the time is the simulation's now().
 // Each callback may be empty. An observer must not change anything, and must outlive the network's
@@ -45,6 +52,7 @@ struct NetworkObserver {
         Bytes size;
         Duration latency{};  // from draining to arrival; longer if it keeps a lane in order
         const Route& route;
+        Time since{};  // when it set out
     };
 
     std::function<void(std::uint32_t id, const Message& message)> begins{};
@@ -53,6 +61,7 @@ struct NetworkObserver {
     std::function<void(std::uint32_t id, Bytes sent)> drains{};
     std::function<void(std::uint32_t id, bool lost)> arrives{};
     std::function<void(LinkId link, Bandwidth capacity)> capacity{};
+    std::function<void(const Route& route, Bytes bytes, Duration busy)> carries{};
 };
 
 /// Calls `function` if it is set.

@@ -172,4 +172,11 @@ Bytes RingTimes::sent(int place, int rounds) const {
     return all;
 }
 
+Duration RingTimes::on_wire(int place, int rounds, const Wire& wire) const {
+    const Bytes shorter{rounds_->chunks.vector.count / rounds_->members / rounds_->chunks.slices};
+    const std::int64_t longer = sent(place, rounds).count - rounds * shorter.count;
+    const Duration of_one = wire.time(shorter) - wire.overhead;
+    return rounds * of_one + longer * (wire.time(shorter + Bytes{1}) - wire.time(shorter));
+}
+
 }  // namespace paceline

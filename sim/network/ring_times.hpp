@@ -36,6 +36,8 @@ class RingTimes {
     [[nodiscard]] bool ends_at_once() const { return ends_at_once_; }
     /// Returns what a member sends in the first rounds.
     [[nodiscard]] Bytes sent(int place, int rounds) const;
+    /// Returns how long that was on its links.
+    [[nodiscard]] Duration on_wire(int place, int rounds, const Wire& wire) const;
 
   private:
     using Ticks = std::int64_t;

@@ -61,6 +61,9 @@ class RoundTimes {
     void begin(const MessageRounds& rounds, WireOf wire);
     /// Knows nothing that has not happened yet.
     void until(HasHappened happened) { happened_ = std::move(happened); }
+    /// Tells of each message of a round, when its sender has ended that round.
+    using Told = std::function<void(int from, int to, const RoundMessage& message)>;
+    void tell(Told told) { told_ = std::move(told); }
     /// Requires that the member is absent.
     void enter(int place, Time at);
 
@@ -131,6 +134,7 @@ class RoundTimes {
     const MessageRounds* rounds_ = nullptr;
     WireOf wire_;
     HasHappened happened_;
+    Told told_;
     std::size_t width_ = 1;
     std::vector<Member> members_;
     std::vector<OpenRound> slots_;  // [place * in_flight + round % in_flight]

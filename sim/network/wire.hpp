@@ -31,6 +31,10 @@ struct Wire {
         if (is_unlimited || is_down || size == Bytes{0}) return overhead;
         return sum(overhead, size / slowest);
     }
+    /// Whether a message is delivered in the instant in which it sets out.
+    [[nodiscard]] bool takes_no_time() const {
+        return is_unlimited && overhead == Duration::zero() && latency == Duration::zero();
+    }
 };
 
 /// Returns the wire of a route that consists of two halves. The overhead and `apart` are those of `first`.

@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include "analysis/measures/link_use.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/all_to_all.hpp"
@@ -138,6 +139,7 @@ struct Plan {
     };
     std::vector<Death> deaths;
     bool on_one_stream = false;
+    bool takes_no_time = false;  // all messages are delivered in the instant in which they set out
     Time limit = never;
 };
 
@@ -185,6 +187,17 @@ Plan random_plan(Random& random, bool disturbed, const std::vector<Duration>& in
     return plan;
 }
 
+// Messages of the second stream share nothing with those of the first.
+Plan random_plan_without_time(Random& random, bool disturbed,
+                              const std::vector<Duration>& instants) {
+    Plan plan = random_plan(random, disturbed, instants);
+    plan.fabric = make_star(plan.hosts, {unlimited, 0us}, {unlimited, 0us});
+    plan.overhead = {};
+    plan.changes.clear();
+    plan.takes_no_time = true;
+    return plan;
+}
+
 struct Outcome {
     std::vector<std::pair<Duration, int>>
         ends;  // of members' steps, in the order in which they happen
@@ -194,14 +207,28 @@ struct Outcome {
     std::uint64_t interrupted = 0;
     bool finished = false;
     std::vector<std::string> waiting{};
+    std::vector<std::pair<Duration, Bytes>> links;  // busy, carried
 };
 
-Outcome run(const Plan& plan, bool by_events) {
+NetworkObserver observer_of(LinkUse& use, const Simulation& simulation) {
+    return {.begins =
+                [&](std::uint32_t id, const NetworkObserver::Message& message) {
+                    use.begins(id, message.route, message.since);
+                },
+            .drains = [&](std::uint32_t id, Bytes sent) { use.drains(id, sent, simulation.now()); },
+            .carries = [&](const Route& route, Bytes bytes,
+                           Duration busy) { use.carries(route, bytes, busy); }};
+}
+
+Outcome run(const Plan& plan, bool by_events, bool watched = false) {
     Simulation simulation;
     Network network(simulation, Fabric(plan.fabric),
                     {.overhead = plan.overhead, .by_events = by_events});
     const GroupPtr group = whole_group(plan.hosts);
     Outcome outcome;
+    LinkUse use;
+    const NetworkObserver observer = observer_of(use, simulation);
+    if (watched) network.observe(&observer);
     const UnionWeight sparse = [](const Union& merged) { return Bytes{3000 * merged.count}; };
     const BlockWeight block = [](int place) { return Bytes{1000 + 777 * place}; };
     const auto member = [&](int host, const std::vector<Step>& steps, Stream first) -> Task<> {
@@ -240,12 +267,15 @@ Outcome run(const Plan& plan, bool by_events) {
     while (network.settle()) simulation.run(plan.limit);
     // Messages without bytes drain in the instant in which they set out, and have no fixed place in it
     const auto is_tiny = [](const Step& step) { return step.size < 4000_B; };
-    if (std::ranges::any_of(plan.steps, is_tiny) || std::ranges::any_of(plan.second, is_tiny))
+    if (plan.takes_no_time || std::ranges::any_of(plan.steps, is_tiny) ||
+        std::ranges::any_of(plan.second, is_tiny))
         std::ranges::sort(outcome.ends);
     for (int host = 0; host < plan.hosts; ++host) {
         outcome.bytes.push_back(network.traffic(host).sent);
         outcome.bytes.push_back(network.traffic(host).received);
     }
+    for (LinkId link = 0; watched && link < network.links(); ++link)
+        outcome.links.emplace_back(use.busy(link, simulation.now()), use.bytes(link));
     outcome.delivered = network.messages_delivered();
     outcome.finished = std::ranges::all_of(members, &Processes::finished);
     for (const Waiting& one : simulation.waiting()) outcome.waiting.push_back(one.what);
@@ -261,6 +291,7 @@ void check_same(const Outcome& a, const Outcome& b) {
     REQUIRE(a.bytes == b.bytes);
     REQUIRE(a.delivered == b.delivered);
     REQUIRE(a.waiting == b.waiting);
+    REQUIRE(a.links == b.links);
 }
 
 TEST_CASE("ahead of the queue, property: undisturbed collectives take the very times of events") {
@@ -293,6 +324,41 @@ TEST_CASE("ahead of the queue, property: whatever interrupts them, all times are
         interrupted += fast.interrupted;
     }
     CHECK(interrupted > 4000);
+}
+
+TEST_CASE(
+    "ahead of the queue, property: where messages take no time, members end in the same instants") {
+    std::uint64_t ahead = 0;
+    std::uint64_t interrupted = 0;
+    for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        std::vector<Duration> instants;
+        for (const auto& [time, host] : run(random_plan_without_time(random, false, {}), true).ends)
+            instants.push_back(time);
+        random.seed(seed);
+        const Plan plan = random_plan_without_time(random, seed % 2 == 0, instants);
+        const Outcome fast = run(plan, false);
+        check_same(fast, run(plan, true));
+        ahead += fast.ahead;
+        interrupted += fast.interrupted;
+    }
+    CHECK(ahead > 2000);
+    CHECK(interrupted > 1000);
+}
+
+TEST_CASE(
+    "ahead of the queue, property: links are busy for as long, and carry as much, as by events") {
+    std::uint64_t ahead = 0;
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        const Plan plan = random_plan(random, seed % 2 == 0);
+        const Outcome fast = run(plan, false, true);
+        check_same(fast, run(plan, true, true));
+        ahead += fast.ahead;
+    }
+    CHECK(ahead > 1000);
 }
 
 TEST_CASE(
