@@ -1,6 +1,6 @@
 // Cost of the engine's layers: events of the bare queue, resumptions of coroutines, messages of the
-// network, also beside many lanes that wait, closing a stream, a ring all-reduce as the number of
-// nodes grows, and a solve of max-min rates as the number of flows in its component grows.
+// network, also beside many lanes that wait, closing a stream, collectives ahead of the queue and by
+// events as the number of nodes grows, and a solve of max-min rates as the number of flows in its component grows.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,11 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/tree.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
@@ -77,24 +81,68 @@ void coroutine_sleeps(benchmark::State& state) {
 }
 BENCHMARK(coroutine_sleeps)->Arg(16)->Arg(1024);
 
-// Items are messages.
-void ring(benchmark::State& state) {
-    const int nodes = static_cast<int>(state.range(0));
+// Items are messages. Returns how many there were.
+template <class Collective>
+std::uint64_t run_on_star(int nodes, bool by_events, Collective collective) {
     const Link link{1_Gbps, 50us};
+    Simulation simulation;
+    Network network(simulation, make_star(nodes, link, link), {.by_events = by_events});
+    const auto group = whole_group(nodes);
+    Processes processes(simulation);
+    for (int place = 0; place < nodes; ++place)
+        processes.spawn("node", collective(Rank(network, group, place, 1)));
+    simulation.run();
+    return network.messages_delivered();
+}
+
+// Second argument: 1 by events, 0 ahead of the queue.
+template <class Collective>
+void both_ways(benchmark::State& state, Collective collective) {
     std::uint64_t messages = 0;
-    for (auto _ : state) {
-        Simulation simulation;
-        Network network(simulation, make_star(nodes, link, link));
-        const auto group = whole_group(nodes);
-        Processes processes(simulation);
-        for (int place = 0; place < nodes; ++place)
-            processes.spawn("node", ring_all_reduce(Rank(network, group, place, 1), 97_MB));
-        simulation.run();
-        messages += network.messages_delivered();
-    }
+    for (auto _ : state)
+        messages += run_on_star(static_cast<int>(state.range(0)), state.range(1) != 0, collective);
     state.SetItemsProcessed(static_cast<std::int64_t>(messages));
 }
-BENCHMARK(ring)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
+
+void ring(benchmark::State& state) {
+    both_ways(state, [](const Rank& self) { return ring_all_reduce(self, 97_MB); });
+}
+BENCHMARK(ring)
+    ->ArgsProduct({{64, 256, 1024, 4096}, {0, 1}})
+    ->Args({16384, 0})
+    ->Unit(benchmark::kMillisecond);
+
+void ring_in_slices(benchmark::State& state) {
+    both_ways(state,
+              [](const Rank& self) { return pipelined_ring_all_reduce(self, 97_MB, {50_kB, 8}); });
+}
+BENCHMARK(ring_in_slices)->ArgsProduct({{64, 256}, {0, 1}})->Unit(benchmark::kMillisecond);
+
+void halving_doubling(benchmark::State& state) {
+    both_ways(state, [](const Rank& self) { return halving_doubling_all_reduce(self, 97_MB); });
+}
+BENCHMARK(halving_doubling)
+    ->ArgsProduct({{64, 1024, 16384}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
+
+void tree(benchmark::State& state) {
+    both_ways(state, [](const Rank& self) { return tree_all_reduce(self, 97_MB); });
+}
+BENCHMARK(tree)->ArgsProduct({{64, 1024, 16384}, {0, 1}})->Unit(benchmark::kMillisecond);
+
+void blocks_around_a_ring(benchmark::State& state) {
+    both_ways(state, [](const Rank& self) { return ring_all_gather(self, 1_MB); });
+}
+BENCHMARK(blocks_around_a_ring)
+    ->ArgsProduct({{64, 256, 1024}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
+
+void all_to_all_in_rounds(benchmark::State& state) {
+    both_ways(state, [](const Rank& self) { return all_to_all(self, 1_MB); });
+}
+BENCHMARK(all_to_all_in_rounds)
+    ->ArgsProduct({{64, 256, 1024}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
 
 // Two hosts, and lanes between them on which a message is held for a receiver that never comes.
 struct Stale {

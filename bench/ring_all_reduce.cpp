@@ -1,8 +1,9 @@
-// Our side of the ring all-reduce benchmark: only the timing plane, message by message, on a star.
+// Our side of the ring all-reduce benchmark: only the timing plane, on a star, ahead of the event queue or, with
+// PACELINE_EVENTS=1, message by message.
 //
 // Usage: ring_all_reduce NODES BYTES BITS_PER_SECOND LATENCY_SECONDS_PER_LINK [SLICE_BYTES]. Prints the
-// simulated time. With slices, the ring is pipelined, eight of them under way. tools/bench.sh measures time and memory from outside, and runs simgrid_ring_all_reduce with
-// the same arguments.
+// simulated time. With slices, the ring is pipelined, eight of them under way. tools/bench.sh measures time and
+// memory from outside, and runs simgrid_ring_all_reduce with the same arguments.
 #include <cstdlib>
 #include <string>
 
@@ -28,7 +29,8 @@ int main(int argc, char** argv) {
                     from_seconds(std::atof(argv[4]))};
 
     Simulation simulation;
-    Network network(simulation, make_star(nodes, link, link));
+    const bool by_events = std::getenv("PACELINE_EVENTS") != nullptr;
+    Network network(simulation, make_star(nodes, link, link), {.by_events = by_events});
     const auto group = whole_group(nodes);
     Processes processes(simulation);
     for (int place = 0; place < nodes; ++place) {

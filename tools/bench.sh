@@ -22,22 +22,27 @@ with tempfile.NamedTemporaryFile(mode="r") as kib:
         cpu.append(usage.ru_utime + usage.ru_stime)
         kib.seek(0)
         peak = max(peak, int(kib.read()))
-print(f"{statistics.median(cpu):.3f} {peak}")
+print(f"{statistics.median(cpu):.4f} {peak}")
 PYTHON
 }
 
-printf 'ring all-reduce of 97 MB on a star, message by message: CPU s, peak MiB\n'
-for nodes in 64 256 1024 4096; do
+printf 'ring all-reduce of 97 MB on a star, ahead of the queue, and message by message: CPU s, peak MiB\n'
+for nodes in 64 256 1024 4096 16384 65536; do
     runs=5
-    if ((nodes >= 4096)); then runs=3; fi
+    if ((nodes > 4096)); then runs=3; fi
     read -r ours ours_kib < <(measure "$runs" "$bench/ring_all_reduce" "$nodes" "${job[@]}")
-    line=$(printf 'N=%-5s paceline %8.3f s %6.1f MiB' "$nodes" "$ours" "$((ours_kib / 1024))")
-    if [[ -x $bench/simgrid_ring_all_reduce ]] && { ((nodes < 4096)) || [[ ${1:-} == --large ]]; }; then
+    line=$(printf 'N=%-5s ahead %8.4f s %6.1f MiB' "$nodes" "$ours" "$((ours_kib / 1024))")
+    if ((nodes <= 4096)); then
+        read -r events events_kib < <(measure 3 env PACELINE_EVENTS=1 "$bench/ring_all_reduce" "$nodes" "${job[@]}")
+        line+=$(printf '   events %8.3f s %6.1f MiB' "$events" "$((events_kib / 1024))")
+    fi
+    if [[ -x $bench/simgrid_ring_all_reduce ]] && { ((nodes < 4096)) || { ((nodes == 4096)) && [[ ${1:-} == --large ]]; }; }; then
         runs=3
         if ((nodes >= 4096)); then runs=1; fi
         read -r theirs theirs_kib < <(measure "$runs" "$bench/simgrid_ring_all_reduce" "$nodes" "${job[@]}")
-        ratio=$(python3 -c "print(f'{$theirs / max($ours, 1e-3):.1f}')")
-        line+=$(printf '   SimGrid %8.3f s %6.1f MiB   ratio %sx' "$theirs" "$((theirs_kib / 1024))" "$ratio")
+        ratio=$(python3 -c "print(f'{$theirs / $ours:.1f}')")
+        line+=$(printf '   SimGrid %8.3f s %6.1f MiB   ratio %sx, by events %sx' "$theirs" "$((theirs_kib / 1024))" "$ratio" \
+            "$(python3 -c "print(f'{$theirs / $events:.1f}')")")
     fi
     echo "$line"
 done

@@ -1,6 +1,7 @@
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,8 @@ Task<> exchange_stripes(Worker& self, Coding coding) {
     co_await self.exchange([&](const Rank& rank) { return hand_in(rank, stripes); },
                            "stripes to their owners");
     co_await self.compute(coding.own);
-    const BlockWeight weight = [&](int place) { return stripes[static_cast<std::size_t>(place)]; };
+    const BlockWeight weight = [own = std::make_shared<const std::vector<Bytes>>(stripes)](
+                                   int place) { return (*own)[static_cast<std::size_t>(place)]; };
     co_await self.exchange(
         [&](const Rank& rank) { return all_gather(AllGather::ring, rank, weight); },
         name_of(AllGather::ring));

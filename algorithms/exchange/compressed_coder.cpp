@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -160,6 +161,15 @@ class CompressedCoder final : public Coder {
     [[nodiscard]] Bytes rest_bytes(int n, int index) const {
         return chunk(fp32.weigh(place_.charged->entries() - charged_->entries()), n, index);
     }
+    // Owns what it needs, since it may be asked after this worker is gone.
+    [[nodiscard]] BlockWeight weight_of_chunks(int n) {
+        if (!chunks_ || std::cmp_not_equal(chunks_->size(), n)) {
+            std::vector<Bytes> chunks;
+            for (int place = 0; place < n; ++place) chunks.push_back(chunk_bytes(n, place));
+            chunks_ = std::make_shared<const std::vector<Bytes>>(std::move(chunks));
+        }
+        return [chunks = chunks_](int place) { return (*chunks)[static_cast<std::size_t>(place)]; };
+    }
     [[nodiscard]] Bytes dense_chunk_bytes(int n, int index) const {
         return dense_bytes(*chunk_of(*place_.charged, n, index));
     }
@@ -184,6 +194,7 @@ class CompressedCoder final : public Coder {
     RandomStream random_;
     Vector decoded_;  // what this worker sends, as it is decoded
     Vector error_;
+    std::shared_ptr<const std::vector<Bytes>> chunks_;  // their weights, of the last group
     std::int64_t number_ = 0;
 };
 
@@ -307,9 +318,8 @@ Task<Vector> CompressedCoder::travel() {
         case Carrier::two_phase: {
             const CollectiveOfOwn messages = [this](const Rank& rank) {
                 const int n = rank.size();
-                return two_phase(
-                    rank, [this, n](int place) { return chunk_bytes(n, place); },
-                    [this, n, at = rank.place()] { return own_work(n, at, n); });
+                return two_phase(rank, weight_of_chunks(n),
+                                 [this, n, at = rank.place()] { return own_work(n, at, n); });
             };
             co_return co_await self_.combine(std::move(decoded_), messages, form_again(members_),
                                              place_.group, "two-phase all-reduce");

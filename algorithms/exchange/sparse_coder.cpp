@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -168,6 +169,14 @@ Task<Vector> SparseCoder::measured() {
     co_return mean;
 }
 
+// Owns what it needs, since it may be asked after this worker is gone.
+UnionWeight weight_of_unions(const DgcOptions& options, LayoutPtr layout, double density) {
+    return [options = std::make_shared<const DgcOptions>(options), layout = std::move(layout),
+            density](const Union& merged) {
+        return union_bytes(*options, *layout, density, merged.count);
+    };
+}
+
 // A vector without values, or values that are too few to select from and are averaged whole.
 Task<Vector> SparseCoder::by_law() {
     if (!gradient_.has_values()) {
@@ -184,10 +193,7 @@ Task<Vector> SparseCoder::by_law() {
     const CollectiveOfOwn messages = [this, weight](const Rank& rank) -> Task<> {
         if (options_.exchange != SparseExchange::recursive_doubling)
             return all_gather(transport_.all_gather, rank, weight(1));
-        return [](Rank own, auto weigh) -> Task<> {
-            const UnionWeight of_union = [&](const Union& merged) { return weigh(merged.count); };
-            co_await sparse_all_reduce(std::move(own), of_union);
-        }(rank, weight);
+        return sparse_all_reduce(rank, weight_of_unions(options_, place_.charged, stage_.density));
     };
     Vector mean = co_await self_.combine(std::move(gradient_), messages, mean_of<Vector>,
                                          place_.group, "sparse all-reduce");
@@ -247,10 +253,7 @@ Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, Stage
         co_return;
     }
     if (options.exchange == SparseExchange::recursive_doubling) {
-        const UnionWeight weight = [&](const Union& merged) {
-            return union_bytes(options, *layout, stage.density, merged.count);
-        };
-        co_await self.sparse_all_reduce(weight, group);
+        co_await self.sparse_all_reduce(weight_of_unions(options, layout, stage.density), group);
     } else {
         const auto how = options.exchange == SparseExchange::all_gather_ring ? AllGather::ring
                                                                              : AllGather::bruck;

@@ -3,11 +3,12 @@ import { trainingScenario } from "./algorithms.js";
 import { type Chart, ChartBox, colorOf, svgOf } from "./charts.js";
 import { clearWrong, showControls, showWrong } from "./controls.js";
 import { byId, el, save, table } from "./dom.js";
+import { stepMath } from "./math_view.js";
 import { CancelledError, type Group, Pool, RefusedError } from "./pool.js";
 import { presets } from "./presets.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
 import { controlOf, EntryError, fromAddress, type Json, overBandwidth, overNodes, scenarioOf, seconds, bitsPerSecond, firstState, type State, toAddress, type View, views } from "./state.js";
-import { bars, type Explanation, ringMath } from "./step_view.js";
+import { bars, type Explanation } from "./step_view.js";
 import { Timeline } from "./timeline_view.js";
 import { bandwidthCharts, speedupCharts, tableRows, trainingCharts } from "./views.js";
 
@@ -171,6 +172,19 @@ async function runTimeline(): Promise<void> {
   status("Zoom by the wheel, the buttons, or + and −; move by dragging or the arrows.");
 }
 
+async function formulas(explained: { label: string; explanation: Explanation }[]): Promise<Node[]> {
+  const ran = await group.ask({ do: "run", scenario, files: state.files, points: explained.map((_, i) => i) });
+  const rows = rowsOf(String(ran["csv"]));
+  return explained.flatMap(({ label, explanation }, i) => {
+    const model = explanation.ladder?.[0]?.model_step_time_s ?? null;
+    const form = model === null ? null : stepMath({
+      algorithm: state.algorithms[i]!, nodes: Number(state.nodes), sent: Number(rows[i]?.["bytes_sent_per_node_per_step"] ?? "0"),
+      bitsPerSecond: bitsPerSecond(state.bandwidth)!, latency: seconds(state.latency)!, compute: explanation.parts_s?.["compute"] ?? 0,
+      coding: explanation.parts_s?.["coding"] ?? 0, model, simulated: explanation.step_time_s ?? 0 });
+    return [el("h2", {}, label), form ?? el("p", {}, "Its closed form has more terms than fit here; docs/models.md has them.")];
+  });
+}
+
 async function runMath(): Promise<void> {
   const explained = await explainAll();
   const rows = explained.map(({ label, explanation }) => {
@@ -179,15 +193,9 @@ async function runMath(): Promise<void> {
     return [label, form === null ? "none known" : (form * 1000).toFixed(6), (simulated * 1000).toFixed(6), form === null ? "" : `${(Math.abs((simulated - form) / form) * 100).toFixed(4)} %`];
   });
   const content: Node[] = [el("h2", {}, "Closed form against simulation, one step"), table(["algorithm", "closed form (ms)", "simulated (ms)", "difference"], rows)];
-  const ring = explained.find((e) => e.explanation.algorithm === "dense" && e.explanation.ladder?.[0]?.model_step_time_s);
-  if (state.file === null && ring && state.fabric === "star" && state.devices === "1") {
-    const one = await group.ask({ do: "run", scenario, files: state.files, points: [explained.indexOf(ring)] });
-    const row = rowsOf(String(one["csv"]))[0]!;
-    const bytes = (Number(row["bytes_sent_per_node_per_step"] ?? "") * Number(state.nodes)) / (2 * (Number(state.nodes) - 1));
-    content.push(el("h2", {}, `Dense SGD by a ring: ${ring.label}`), ringMath({
-      nodes: Number(state.nodes), bytes, bitsPerSecond: bitsPerSecond(state.bandwidth)!, latency: seconds(state.latency)!,
-      compute: ring.explanation.parts_s?.["compute"] ?? 0, model: ring.explanation.ladder![0]!.model_step_time_s!, simulated: ring.explanation.step_time_s ?? 0 }));
-  }
+  const filled = state.file === null && state.fabric === "star" && state.devices === "1" && Number(state.jitter) === 0 && Number(state.straggler) === 1;
+  if (filled) content.push(...await formulas(explained));
+  else content.push(el("p", {}, "Formulas are filled in for machines with one device on a star, all alike."));
   for (const e of explained) content.push(el("details", {}, el("summary", {}, `What paceline explain prints: ${e.label}`), el("pre", { tabindex: "0" }, e.text)));
   place(...content);
   status("");

@@ -1,4 +1,4 @@
-// Where a step goes, and the closed form with its numbers: what `paceline explain` answers, as bars.
+// Where a step goes: what `paceline explain` answers, as bars.
 import { colorOf, short } from "./charts.js";
 import { el, svg, table } from "./dom.js";
 
@@ -53,36 +53,4 @@ export function bars(explained: { label: string; explanation: Explanation }[]): 
     [words(part), ...explained.map((e) => short((e.explanation.parts_s?.[part] ?? 0) * 1000))]));
   const verdicts = el("ul", { class: "facts" }, ...explained.map((e) => el("li", {}, el("strong", {}, e.label), `: ${e.explanation.verdict || e.explanation.outcome}`)));
   return el("div", {}, legend, el("div", {}, picture), el("h2", {}, "What limits a step, and what would help most"), verdicts, el("h2", {}, "In numbers"), numbers);
-}
-
-export interface Facts {
-  nodes: number;
-  bytes: number; // of the dense gradient
-  bitsPerSecond: number;
-  latency: number;
-  compute: number;
-  model: number;
-  simulated: number;
-}
-
-/// The closed form of dense SGD by a ring, with its numbers filled in.
-export function ringMath(f: Facts): HTMLElement {
-  const n = f.nodes;
-  const transfer = ((2 * (n - 1)) / n) * ((f.bytes * 8) / f.bitsPerSecond);
-  const latency = 2 * (n - 1) * f.latency;
-  const sum = f.compute + transfer + latency;
-  const lines = [
-    "T = t_compute + 2 (n - 1) / n · M / B + 2 (n - 1) · L",
-    "",
-    `n          = ${n} nodes`,
-    `M          = ${short(f.bytes / 2 ** 20)} MiB of fp32 gradients`,
-    `B          = ${short(f.bitsPerSecond / 1e9)} Gbps`,
-    `L          = ${short(f.latency * 1e6)} us`,
-    `t_compute  = ${milliseconds(f.compute)}`,
-    "",
-    `T = ${milliseconds(f.compute)} + ${milliseconds(transfer)} + ${milliseconds(latency)} = ${(sum * 1000).toFixed(3)} ms`,
-    "(paceline rounds each of the n chunks up to a whole byte)",
-    `paceline's closed form: ${(f.model * 1000).toFixed(3)} ms; simulated: ${(f.simulated * 1000).toFixed(3)} ms`,
-  ];
-  return el("pre", { tabindex: "0", "aria-label": "closed form of dense SGD" }, lines.join("\n"));
 }

@@ -18,7 +18,7 @@
 namespace paceline {
 
 Task<> all_to_all(Rank self, Bytes block);
-/// The block for a place weighs block(place). `block` must outlive the task.
+/// The block for a place weighs block(place).
 Task<> all_to_all(Rank self, const BlockWeight& block);
 
 }  // namespace paceline

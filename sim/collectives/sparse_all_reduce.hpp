@@ -33,7 +33,7 @@ struct Union {
 };
 using UnionWeight = std::function<Bytes(const Union&)>;
 
-/// `weight` must outlive the task.
+/// `weight` owns what it needs, as a BlockWeight does (all_gather.hpp).
 Task<> sparse_all_reduce(Rank self, const UnionWeight& weight);
 
 }  // namespace paceline

@@ -65,8 +65,8 @@ struct MessageRounds {
     Partners partners = Partners::ring;
     /// Pure.
     std::function<RoundOfMember(int place, int round)> who{};
-    /// Returns what the member sends. Asked for once the member has begun the round; it must stay valid until
-    /// all members have ended. Null for a ring that passes `chunks`.
+    /// Returns what the member sends. Asked for once the member has begun the round, until all members have ended;
+    /// by then the one that gave it may be gone, so it owns what it needs. Null for a ring that passes `chunks`.
     std::function<Bytes(int place, int round)> size{};
     PassedChunks chunks{};
     int in_flight = 1;

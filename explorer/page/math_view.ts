@@ -1,0 +1,74 @@
+// The closed form of a step on a star, with its numbers filled in:
+//
+//   T = t_compute + t_coding + V / B + k · L
+//
+// V is what a node sends, k the number of its messages that wait for each other, and L the latency of a message, which
+// crosses two links. A form is shown only if it gives the engine's closed form.
+import { short } from "./charts.js";
+import { el } from "./dom.js";
+import type { Json } from "./state.js";
+import { milliseconds } from "./step_view.js";
+
+export interface Facts {
+  algorithm: Json;
+  nodes: number;
+  sent: number; // bytes of a node per step
+  bitsPerSecond: number;
+  latency: number; // of a link, in seconds
+  compute: number;
+  coding: number;
+  model: number;
+  simulated: number;
+}
+
+interface Pattern {
+  name: string;
+  sends: string;
+  messages: string;
+  count: (n: number) => number;
+}
+
+const log2 = (n: number): number => Math.ceil(Math.log2(n));
+const patterns: Record<string, Pattern> = {
+  ring: { name: "ring all-reduce of M bytes", sends: "2 (n - 1) / n · M", messages: "2 (n - 1)", count: (n) => 2 * (n - 1) },
+  "halving-doubling": { name: "halving-doubling of M bytes", sends: "2 (n - 1) / n · M", messages: "2 log2 n", count: (n) => 2 * log2(n) },
+  "recursive-doubling": { name: "recursive doubling of M bytes", sends: "M log2 n", messages: "log2 n", count: log2 },
+  "all-gather-ring": { name: "ring all-gather of messages of m bytes", sends: "(n - 1) m", messages: "n - 1", count: (n) => n - 1 },
+  "all-gather-bruck": { name: "Bruck all-gather of messages of m bytes", sends: "(n - 1) m", messages: "log2 n, rounded up", count: log2 },
+  sparse: { name: "sparse all-reduce by recursive doubling", sends: "unions of log2 n rounds", messages: "log2 n", count: log2 },
+};
+
+// How an algorithm's messages travel, as far as its settings say; the check against the closed form tells if it was so.
+function candidates(algorithm: Json): Pattern[] {
+  const set = [algorithm["all_reduce"], algorithm["exchange"], algorithm["transport"]].filter((s): s is string => typeof s === "string");
+  const named = set.flatMap((s) => (patterns[s] ? [patterns[s]] : []));
+  return named.length > 0 ? named : Object.values(patterns).filter((p) => (p === patterns["sparse"]) === (algorithm["kind"] === "dgc"));
+}
+
+/// Returns the form with its numbers; null if none of these forms is the algorithm's.
+export function stepMath(f: Facts): HTMLElement | null {
+  const n = f.nodes;
+  const transfer = (f.sent * 8) / f.bitsPerSecond;
+  const sum = (p: Pattern) => f.compute + f.coding + transfer + p.count(n) * 2 * f.latency;
+  const pattern = candidates(f.algorithm).find((p) => Math.abs(sum(p) - f.model) <= 1e-5 * f.model);
+  if (pattern === undefined) return null;
+  const wait = pattern.count(n) * 2 * f.latency;
+  const coding = f.coding > 0;
+  const lines = [
+    `T = t_compute ${coding ? "+ t_coding " : ""}+ V / B + k · L`,
+    "",
+    `${pattern.name}: V = ${pattern.sends}, k = ${pattern.messages}`,
+    "",
+    `n          = ${n} nodes`,
+    `V          = ${short(f.sent / 2 ** 20)} MiB that a node sends`,
+    `k          = ${pattern.count(n)} messages that wait for each other`,
+    `B          = ${short(f.bitsPerSecond / 1e9)} Gbps`,
+    `L          = 2 · ${short(f.latency * 1e6)} us, since a message crosses two links`,
+    `t_compute  = ${milliseconds(f.compute)}`,
+    ...(coding ? [`t_coding   = ${milliseconds(f.coding)}`] : []),
+    "",
+    `T = ${[f.compute, ...(coding ? [f.coding] : []), transfer, wait].map(milliseconds).join(" + ")} = ${(sum(pattern) * 1000).toFixed(3)} ms`,
+    `paceline's closed form, which rounds messages to bytes: ${(f.model * 1000).toFixed(3)} ms; simulated: ${(f.simulated * 1000).toFixed(3)} ms`,
+  ];
+  return el("pre", { tabindex: "0", "aria-label": `closed form: ${pattern.name}` }, lines.join("\n"));
+}
