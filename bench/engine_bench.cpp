@@ -113,8 +113,9 @@ BENCHMARK(ring)
     ->Unit(benchmark::kMillisecond);
 
 void ring_in_slices(benchmark::State& state) {
-    both_ways(state,
-              [](const Rank& self) { return pipelined_ring_all_reduce(self, 97_MB, {50_kB, 8}); });
+    both_ways(state, [](const Rank& self) {
+        return pipelined_ring_all_reduce(self, 97_MB, {Bytes{50'000}, 8});
+    });
 }
 BENCHMARK(ring_in_slices)->ArgsProduct({{64, 256}, {0, 1}})->Unit(benchmark::kMillisecond);
 

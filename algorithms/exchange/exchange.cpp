@@ -1,7 +1,7 @@
 #include "algorithms/exchange/exchange.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -43,10 +43,10 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
 // One vector's way through the exchange.
 struct VectorExchange::Pass {
     std::int64_t step;
-    Vector sum;                       // of what has been decoded
-    std::size_t updated = 0;          // into forward: pieces that the optimizer has taken in
-    std::deque<Signal> decoded{};     // by piece
-    std::deque<PieceQueue> queues{};  // by stream
+    Vector sum;                   // of what has been decoded
+    std::size_t updated = 0;      // into forward: pieces that the optimizer has taken in
+    std::vector<Signal> decoded;  // by piece
+    std::vector<std::unique_ptr<PieceQueue>> queues{};      // by stream
     std::vector<std::pair<std::size_t, Vector>> arrived{};  // in phases: pieces to decode
     std::vector<Pending<>> decodings{};
     std::vector<Pending<>> streams{};
@@ -88,10 +88,10 @@ Task<> VectorExchange::encode(std::size_t i, Vector part) {
 }
 
 std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& like) {
-    auto pass = std::make_unique<Pass>(Pass{self_.step(), Vector::zero_like(like)});
-    for (std::size_t i = 0; i < pieces_.size(); ++i) pass->decoded.emplace_back();
+    auto pass = std::make_unique<Pass>(
+        Pass{self_.step(), Vector::zero_like(like), 0, std::vector<Signal>(pieces_.size())});
     for (int s = 0; s < options_.schedule.streams; ++s)
-        pass->queues.emplace_back(self_, options_.schedule.order, s);
+        pass->queues.push_back(std::make_unique<PieceQueue>(self_, options_.schedule.order, s));
     for (int s = 0; s < options_.schedule.streams; ++s)
         pass->streams.push_back(self_.start(carry(*pass, s)));
     return pass;
@@ -102,7 +102,7 @@ Task<> VectorExchange::carry(Pass& pass, int stream) {
     const auto mine = std::ranges::count_if(
         pieces_, [&](const Piece& piece) { return stream_of(options_.schedule, piece) == stream; });
     for (std::int64_t k = 0; k < mine; ++k) {
-        const std::size_t i = co_await pass.queues[static_cast<std::size_t>(stream)].take();
+        const std::size_t i = co_await pass.queues[static_cast<std::size_t>(stream)]->take();
         Vector mean = co_await coders_[i]->travel();
         pass.arrived.emplace_back(i, std::move(mean));
         if (options_.schedule.begin == Begin::in_phases && pass.arrived.size() < pieces_.size())
@@ -131,7 +131,7 @@ Task<Vector> VectorExchange::aggregate(Vector v) {
     }
     const std::unique_ptr<Pass> pass = begin_pass(v);
     const auto release = [&](std::size_t i) {
-        pass->queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))].put(i);
+        pass->queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))]->put(i);
     };
     const bool in_phases = options_.schedule.begin == Begin::in_phases;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -163,7 +163,7 @@ Task<> VectorExchange::exchange_beside(Pass& pass, Backward& backward) {
         if (bucket != pieces_[i].bucket) co_await backward.completed(pieces_[i].bucket);
         bucket = pieces_[i].bucket;
         co_await encode(i, part_of(backward.gradient(), pieces_[i]));
-        pass.queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))].put(i);
+        pass.queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))]->put(i);
     }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <utility>
+#include <vector>
 
 #include "algorithms/runtime/computation.hpp"
 #include "algorithms/runtime/diverged.hpp"
@@ -84,7 +84,7 @@ struct Backward::Pass {
     std::vector<Duration> forward_ends;
     std::vector<Duration> backward_ends;
     Duration reached{};
-    std::deque<Signal> complete;            // by bucket
+    std::vector<Signal> complete;           // by bucket
     std::optional<LocalWork::Piece> piece;  // only if there are values
     std::optional<Computing> computing;     // while the device goes on with this pass
 };

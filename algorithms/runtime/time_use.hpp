@@ -32,10 +32,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string_view>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "algorithms/runtime/observer.hpp"
 #include "sim/engine/simulation.hpp"
@@ -88,8 +89,8 @@ class TimeUse {
     Time counted_until_{};  // computations are counted up to here
     int busy_ = 0;          // computations and checkpoints in progress
     Time busy_since_{};
-    int rounds_ = 0;            // of groups, in progress
-    std::deque<Time> parts_{};  // when rounds and waits in progress began
+    int rounds_ = 0;                                   // of groups, in progress
+    boost::container::small_vector<Time, 4> parts_{};  // when rounds and waits in progress began
     std::vector<Span> used_{};  // busy or counted as waiting, in order, since the first of these
     Duration stragglers_{};
     Time waited_until_{};  // the end of the last wait that is counted

@@ -5,13 +5,15 @@
 // value returns to the front of the channel.
 #pragma once
 
+#include <algorithm>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <optional>
 #include <utility>
+
+#include <boost/circular_buffer.hpp>
 
 #include "sim/engine/coroutine.hpp"
 
@@ -82,12 +84,13 @@ class Channel {
     // Hands the item to the getter that has waited longest, or inserts it in order of its number.
     void give(Item item) {
         if (!getters_.empty()) return getters_.pop_front().deliver(std::move(item));
+        if (items_.full()) items_.set_capacity(std::max<std::size_t>(4, 2 * items_.capacity()));
         auto place = items_.end();
         while (place != items_.begin() && std::prev(place)->number > item.number) --place;
         items_.insert(place, std::move(item));
     }
 
-    std::deque<Item> items_;  // ordered by number; empty while a getter waits
+    boost::circular_buffer<Item> items_;  // ordered by number; empty while a getter waits
     std::uint64_t next_number_ = 0;
     IntrusiveList<Get, GetterTag> getters_;
 };
