@@ -161,7 +161,7 @@ class Ahead {
     bool follow(AheadRun& run, int place);
     bool run_ring(AheadRun& run);
     void find_ring_wires(AheadRun& run);
-    static void count_ring_traffic(AheadRun& run, int rounds);
+    static RoundTraffic ring_traffic(const AheadRun& run, int place, int rounds);
     void schedule_end_of_all(AheadRun& run);
     void all_end(AheadRun& run);
     void schedule_end(AheadRun& run, int place, Time at, EventRank by);

@@ -41,9 +41,10 @@ class AheadRun {
     std::vector<Time> entries;          // [place]; never: absent
     std::vector<AheadTicket*> tickets;  // [place]; null before the entry and after the end
     std::vector<EventId> ends;          // [place]
-    std::vector<Wire> up, down;         // [place], if it has halves
+    std::vector<Wire> up, down;         // [place], if it has halves and is no ring
     std::vector<Wire> ring_wires;       // [place]: to the next place, while a ring is worked out
-    std::vector<RoundTraffic> traffic;  // [place], in all rounds; known when its end is
+    std::vector<RoundTraffic>
+        traffic;  // [place], in all rounds, if it is no ring; known when its end is
     RoundTimes times;
     RingTimes ring;
 };

@@ -76,8 +76,8 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
 // Returns whether the route consists of the sender's half and the receiver's, as they are known.
 bool LinkOwners::note_halves(int from, int to, const Route& route) {
     const auto middle = route.begin() + static_cast<std::ptrdiff_t>(first_half(route));
-    std::vector<LinkId>& up = of_host_[hosts_of(from)].up;
-    std::vector<LinkId>& down = of_host_[hosts_of(to)].down;
+    Links& up = of_host_[hosts_of(from)].up;
+    Links& down = of_host_[hosts_of(to)].down;
     if (up.empty()) up.assign(route.begin(), middle);
     if (down.empty()) down.assign(middle, route.end());
     return std::equal(up.begin(), up.end(), route.begin(), middle) &&

@@ -19,6 +19,8 @@
 #include <span>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "sim/network/fabric.hpp"
 #include "sim/network/message_rounds.hpp"
 
@@ -44,15 +46,18 @@ class LinkOwners {
 
     // Of these, what has been claimed; so there must have been a claim.
     [[nodiscard]] int owner(LinkId link) const { return owner_[link]; }
-    [[nodiscard]] std::span<const LinkId> links_of(int host) const { return at(host).owned; }
+    [[nodiscard]] std::span<const LinkId> links_of(int host) const {
+        return span_of(at(host).owned);
+    }
     /// The links that routes of a host begin and end with, if they have halves.
-    [[nodiscard]] std::span<const LinkId> up(int host) const { return at(host).up; }
-    [[nodiscard]] std::span<const LinkId> down(int host) const { return at(host).down; }
+    [[nodiscard]] std::span<const LinkId> up(int host) const { return span_of(at(host).up); }
+    [[nodiscard]] std::span<const LinkId> down(int host) const { return span_of(at(host).down); }
 
   private:
+    using Links = boost::container::small_vector<LinkId, 2>;
     struct OfHost {
-        std::vector<LinkId> owned;
-        std::vector<LinkId> up, down;
+        Links owned;
+        Links up, down;
     };
     /// Whom all messages on a link come from and go to, as far as one host does.
     struct Claim {
@@ -72,6 +77,9 @@ class LinkOwners {
     bool note_halves(int from, int to, const Route& route);
     [[nodiscard]] int owner_for(LinkId link, const Claim& claim) const;
     static std::size_t hosts_of(int hosts) { return static_cast<std::size_t>(hosts); }
+    static std::span<const LinkId> span_of(const Links& links) {
+        return {links.data(), links.size()};
+    }
     [[nodiscard]] const OfHost& at(int host) const { return of_host_[hosts_of(host)]; }
 
     int hosts_;

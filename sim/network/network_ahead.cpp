@@ -21,7 +21,7 @@ void AheadRun::begin(const MessageRounds& of_rounds, Stream of_stream, std::uint
     entries.assign(members, never);
     tickets.assign(members, nullptr);
     ends.assign(members, {});
-    traffic.resize(members);
+    traffic.resize(rounds.passes_chunks() ? 0 : members);
 }
 
 // --- tickets ---
@@ -102,7 +102,7 @@ AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHos
     run.by_events = !routes.have_owners || has_empty_chunks(rounds);
     run.has_halves =
         routes.have_halves && network_.hosts_per_node() == 1 && network_.impairments_ == nullptr;
-    run.up.resize(run.has_halves ? run.count() : 0);
+    run.up.resize(run.has_halves && !rounds.passes_chunks() ? run.count() : 0);
     run.down.resize(run.up.size());
     if (!rounds.passes_chunks())
         run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
@@ -131,7 +131,7 @@ bool Ahead::enter(AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
     ticket.run_ = &run;
     of_host_[static_cast<std::size_t>(host)] = &run;
     if (run.inside++ == 0) ++active_;
-    if (run.has_halves) {
+    if (!run.up.empty()) {
         run.up[AheadRun::at(place)] = half_wire(owners_.up(host));
         run.down[AheadRun::at(place)] = half_wire(owners_.down(host));
     }
@@ -157,7 +157,6 @@ bool Ahead::follow(AheadRun& run, int place) {
 bool Ahead::run_ring(AheadRun& run) {
     find_ring_wires(run);
     if (!run.ring.begin(run.rounds, run.ring_wires, run.entries)) return false;
-    count_ring_traffic(run, run.rounds.count);
     if (run.takes_no_time) {
         schedule_end_of_all(run);
         return true;
@@ -169,16 +168,14 @@ bool Ahead::run_ring(AheadRun& run) {
     return true;
 }
 
-// What members exchange in the first rounds.
-void Ahead::count_ring_traffic(AheadRun& run, int rounds) {
-    run.traffic.assign(run.count(), {});
-    for (int place = 0; place < run.rounds.members; ++place) {
-        const std::size_t next = AheadRun::at(place + 1 < run.rounds.members ? place + 1 : 0);
-        run.traffic[next].messages = rounds;
-        if (!run.ring_wires[AheadRun::at(place)].apart) continue;
-        run.traffic[AheadRun::at(place)].sent = run.traffic[next].received =
-            run.ring.sent(place, rounds);
-    }
+// What a member exchanges in the first rounds.
+RoundTraffic Ahead::ring_traffic(const AheadRun& run, int place, int rounds) {
+    const int before = place > 0 ? place - 1 : run.rounds.members - 1;
+    RoundTraffic traffic{.messages = rounds};
+    if (run.ring_wires[AheadRun::at(place)].apart) traffic.sent = run.ring.sent(place, rounds);
+    if (run.ring_wires[AheadRun::at(before)].apart)
+        traffic.received = run.ring.sent(before, rounds);
+    return traffic;
 }
 
 // --- wires ---
@@ -200,9 +197,11 @@ Wire Ahead::half_wire(std::span<const LinkId> links) const {
 }
 
 Wire Ahead::wire(const AheadRun& run, int from, int to) {
-    if (run.has_halves) return joined(run.up[AheadRun::at(from)], run.down[AheadRun::at(to)]);
+    if (!run.up.empty()) return joined(run.up[AheadRun::at(from)], run.down[AheadRun::at(to)]);
     const int sender = run.host(from);
     const int receiver = run.host(to);
+    if (run.has_halves)
+        return joined(half_wire(owners_.up(sender)), half_wire(owners_.down(receiver)));
     network_.find_route_(sender, receiver, route_);
     Wire wire = half_wire({route_.data(), route_.size()});
     wire.apart = network_.machines_.are_apart(sender, receiver);
@@ -242,7 +241,8 @@ void Ahead::all_end(AheadRun& run) {
 void Ahead::member_ends(AheadRun& run, int place) {
     const std::size_t at = AheadRun::at(place);
     AheadTicket& ticket = *std::exchange(run.tickets[at], nullptr);
-    count(run.host(place), run.traffic[at]);
+    count(run.host(place), run.rounds.passes_chunks() ? ring_traffic(run, place, run.rounds.count)
+                                                      : run.traffic[at]);
     of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
     ticket.run_ = nullptr;
     if (--run.inside == 0) --active_;

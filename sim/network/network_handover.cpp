@@ -53,7 +53,9 @@ void Ahead::replay(AheadRun& run) {
         find_ring_wires(run);
         if (run.ring.begin(run.rounds, run.ring_wires, run.entries)) {
             const RoundTimes::Frontier frontier = run.ring.run_before(simulation.now());
-            count_ring_traffic(run, frontier.round);
+            run.traffic.resize(run.count());
+            for (int place = 0; place < run.rounds.members; ++place)
+                run.traffic[AheadRun::at(place)] = ring_traffic(run, place, frontier.round);
             if (tells()) report_ring(run, frontier.round);
             run.times.resume(frontier, run.traffic);
             return;

@@ -45,8 +45,8 @@ struct OpenRound {
 
 /// What a member has exchanged in rounds that have ended.
 struct RoundTraffic {
-    Bytes sent;                 // to other machines
-    Bytes received;             // from other machines
+    Bytes sent{};               // to other machines
+    Bytes received{};           // from other machines
     std::int64_t messages = 0;  // delivered
 };
 
