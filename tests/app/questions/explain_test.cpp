@@ -304,15 +304,15 @@ TEST_CASE("explain: a point that fails is told, and not explained") {
     CHECK(Json::parse(explanation_json(e)).at("outcome") == e.as_is.outcome);
 }
 
-// Without latency and limits of links, all messages of a step fall into one instant: 64 * 126 of
-// them, and 20 times as many where computing takes no time either.
-const std::string ring_of_64 = R"({"cluster": {"nodes": 64}, "algorithm": {"all_reduce": "ring"}})";
+// Without latency and limits of links, all messages of a step fall into one instant: 64 * 12 of
+// them, and 20 times as many where computing takes no time either. (Those of a ring are no events.)
+const std::string doubling_of_64 = R"({"cluster": {"nodes": 64}, "algorithm": {"all_reduce": "halving-doubling"}})";
 
 TEST_CASE("explain: steps of more messages than the spin limit's base are explained") {
-    const Explanation e = explain_point(study_of(ring_of_64), 0, {.spin = {.base = 5000}});
+    const Explanation e = explain_point(study_of(doubling_of_64), 0, {.spin = {.base = 700}});
 
     const double n = 64;
-    CHECK(part(e, Obstacle::latency) == Approx(2 * (n - 1) * 20e-6).epsilon(1e-9));
+    CHECK(part(e, Obstacle::latency) == Approx(2 * 6 * 20e-6).epsilon(1e-9));
     CHECK(part(e, Obstacle::serialization) == Approx(2 * (n - 1) / n * 64e-3).epsilon(1e-9));
     CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
     CHECK(e.parts.size() == 3);
@@ -325,9 +325,9 @@ TEST_CASE("explain: steps of more messages than the spin limit's base are explai
 TEST_CASE("explain: a point without a number of steps is explained beyond the base, too") {
     const Explanation e = explain_point(study_of(R"({"cluster": {"nodes": 64, "compute_jitter":
                                       {"kind": "exponential", "excess": 0.3}},
-                                   "algorithm": {"all_reduce": "ring"},
+                                   "algorithm": {"all_reduce": "halving-doubling"},
                                    "stop": {"iterations": null, "time": "2s"}})"),
-                                        0, {.spin = {.base = 5000}});
+                                        0, {.spin = {.base = 700}});
 
     CHECK(part(e, Obstacle::not_attributed) == 0);
     CHECK(part(e, Obstacle::serialization) > 0.1);
@@ -335,11 +335,11 @@ TEST_CASE("explain: a point without a number of steps is explained beyond the ba
 }
 
 TEST_CASE("explain: what a failed run would have told is booked under no cost") {
-    const Study study = study_of(ring_of_64);
-    const Explanation e = explain_point(study, 0, {.spin = {.base = 5000, .per_message = 0}});
+    const Study study = study_of(doubling_of_64);
+    const Explanation e = explain_point(study, 0, {.spin = {.base = 700, .per_message = 0}});
 
     const double n = 64;
-    CHECK(part(e, Obstacle::latency) == Approx(2 * (n - 1) * 20e-6).epsilon(1e-9));
+    CHECK(part(e, Obstacle::latency) == Approx(2 * 6 * 20e-6).epsilon(1e-9));
     CHECK(part(e, Obstacle::compute) == Approx(10e-3).epsilon(1e-9));
     CHECK(part(e, Obstacle::not_attributed) == Approx(2 * (n - 1) / n * 64e-3).epsilon(1e-9));
     CHECK(part(e, Obstacle::serialization) == 0);
