@@ -4,7 +4,8 @@
 Runs the scenarios of tests/fingerprints, which use everything that a scenario can name, and the shipped ones of
 scenarios/, with long ones shortened. tests/fingerprints/fingerprints.txt holds the hashes of the tables that they
 write. Each scenario runs several times ("variants"): under every instruction set that PACELINE_ISA can choose, with
-and without the functions that glibc chooses by CPU, on one thread and on two. All variants must write the same bytes.
+the functions that glibc chooses by CPU and without them, collectives then by events (PACELINE_EVENTS), on one thread and
+on two. All variants must write the same bytes.
 
     tools/fingerprints.py PROGRAM            exit 1 if a table of any variant differs from fingerprints.txt
     tools/fingerprints.py PROGRAM --write    run everything and write fingerprints.txt
@@ -107,7 +108,7 @@ class Program:
         if scenario.parent == SHIPPED:
             command += [word for setting in SHORTENED.get(scenario.stem, []) for word in ("--set", setting)]
         environment = {key: value for key, value in os.environ.items()
-                       if key not in ("PACELINE_ISA", "GLIBC_TUNABLES")} | variant.environment
+                       if key not in ("PACELINE_ISA", "GLIBC_TUNABLES", "PACELINE_EVENTS")} | variant.environment
         try:
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True,
                                   timeout=self.time_limit, check=False)
@@ -136,8 +137,8 @@ def variants_of(program, emulated):
     found = []
     for isa, masked, threads in itertools.product(program.instruction_sets(), (False, True), (1, 2)):
         environment = {"PACELINE_ISA": isa} if isa else {}
-        environment |= {"GLIBC_TUNABLES": GLIBC_MASK} if masked else {}
-        name = "-".join([isa or "default", *(["masked"] if masked else []), f"{threads}t"])
+        environment |= {"GLIBC_TUNABLES": GLIBC_MASK, "PACELINE_EVENTS": "1"} if masked else {}
+        name = "-".join([isa or "default", *(["masked", "events"] if masked else []), f"{threads}t"])
         found.append(Variant(name, environment, threads))
     return found
 

@@ -92,7 +92,8 @@ Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket,
 }
 
 // A frame of its own, not a part of the caller's, so that those of members that run ahead are small.
-[[gnu::noinline]] Task<> by_events(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket) {
+[[gnu::noinline]] Task<> by_events(const Rank& self, const MessageRounds& rounds,
+                                   AheadTicket& ticket) {
     const int lanes = rounds.open_rounds();
     std::vector<Task<>> all;
     for (int lane = 0; lane < lanes; ++lane)

@@ -306,7 +306,8 @@ TEST_CASE("explain: a point that fails is told, and not explained") {
 
 // Without latency and limits of links, all messages of a step fall into one instant: 64 * 12 of
 // them, and 20 times as many where computing takes no time either. (Those of a ring are no events.)
-const std::string doubling_of_64 = R"({"cluster": {"nodes": 64}, "algorithm": {"all_reduce": "halving-doubling"}})";
+const std::string doubling_of_64 =
+    R"({"cluster": {"nodes": 64}, "algorithm": {"all_reduce": "halving-doubling"}})";
 
 TEST_CASE("explain: steps of more messages than the spin limit's base are explained") {
     const Explanation e = explain_point(study_of(doubling_of_64), 0, {.spin = {.base = 700}});
