@@ -150,7 +150,7 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     algorithmsField(state, change),
     slider("bandwidth", "Bandwidth of a link", state.bandwidth, bandwidths, (bandwidth) => change({ bandwidth })),
     slider("second", "Second bandwidth (empty: none)", state.second, bandwidths, (second) => change({ second })),
-    slider("latency", "One-way latency", state.latency, latencies, (latency) => change({ latency })),
+    slider("latency", "Latency of a link", state.latency, latencies, (latency) => change({ latency })),
     slider("nodes", "Nodes, up to", state.nodes, counts(1024), (nodes) => change({ nodes })),
     slider("devices", "Devices per machine", state.devices, counts(8), (devicesPerNode) => change({ devices: devicesPerNode })),
     field("fabric", "Fabric", selected("fabric", pairs(["star", "leaf-spine", "fat-tree", "ring"]), state.fabric, (fabric) => change({ fabric: fabric as State["fabric"] }))),

@@ -65,10 +65,10 @@ export class Engine {
 
   private why(error: unknown): string {
     const said = this.wasi.said.trim();
-    if (said !== "") return said;
+    if (said !== "" && !said.includes("bad_alloc")) return said;
     const mib = Math.round(this.memoryBytes / 2 ** 20);
     const message = error instanceof Error ? error.message : String(error);
-    return this.memoryBytes > 2 ** 31 || /memory/.test(message)
+    return this.memoryBytes > 2 ** 31 || said !== "" || /memory/.test(message)
       ? `the engine ran out of memory (it held ${mib} MiB); try fewer nodes, a smaller net or fewer steps`
       : `the engine has ended: ${message}`;
   }

@@ -75,7 +75,7 @@ function byCommandLine(scenario) {
 }
 
 const shipped = (name) => JSON.parse(readFileSync(join(root, "scenarios", `${name}.json`), "utf8"));
-// A few steps on a few nodes: the whole studies take the page minutes on a busy machine.
+// A few steps on a few nodes.
 function fewerNodes(scenario, most) {
   const sweep = scenario.sweep ?? {};
   scenario.stop = { iterations: 2 };
@@ -92,10 +92,10 @@ test("the first view is drawn from the numbers of the command line", async () =>
   assert.deepEqual(complaints, []);
 });
 
-for (const name of ["dgc-speedup", "ring-allreduce", "collectives", "decentralized-speedup", "decentralized-throughput",
-  "parameter-servers", "per-tensor-on-machines", "bandwidth-what-if", "swarm-step-time", "ways-to-travel"])
+for (const name of ["dgc-speedup", "ring-allreduce", "collectives", "decentralized-throughput", "dgc-refined", "one-bit-lamb",
+  "per-tensor-on-machines", "bandwidth-what-if", "shared-network", "stragglers", "swarm-step-time", "ways-to-travel"])
   test(`${name} gives the command line's results.csv byte for byte`, async () => {
-    const scenario = fewerNodes(shipped(name), 8);
+    const scenario = JSON.stringify(shipped(name));
     await drop(`${name}.json`, scenario);
     assert.equal(await text(page, "message"), "");
     assert.equal(await csvOf(page), byCommandLine(scenario));
@@ -211,6 +211,23 @@ test("the bandwidth view marks the crossing that paceline solve finds", async ()
   assert.ok(theirs.some((t) => Math.abs(t - mine) <= 0.01 * mine), `${fact} against ${solved}`);
 });
 
+test("the closed form has its numbers filled in, and is the engine's", async () => {
+  const forms = [
+    { label: "ring", kind: "dense", all_reduce: "ring" }, { label: "halves", kind: "dense", all_reduce: "halving-doubling" },
+    { label: "gathered", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, transport: "all-gather" }, { label: "Bruck", kind: "sign-sgd", exchange: "all-gather-bruck" },
+  ];
+  await show({ view: "math", nodes: "8", latency: "40us", algorithms: [...forms, { label: "beside", kind: "dense-overlapped", bucket: "25MiB" }] });
+  const shown = await page.locator("#panel > pre").allTextContents();
+  assert.equal(shown.length, forms.length, shown.join("\n\n"));
+  [14, 6, 7, 3].forEach((k, i) => assert.match(shown[i], new RegExp(`k +=  *${k} messages`)));
+  for (const one of shown) {
+    const sum = Number(/^T = .* = ([\d.]+) ms$/m.exec(one)[1]);
+    const [form, simulated] = /bytes: ([\d.]+) ms; simulated: ([\d.]+) ms/.exec(one).slice(1).map(Number);
+    assert.ok(Math.abs(sum - form) <= 1e-5 * form && Math.abs(simulated - form) <= 1e-5 * form, one);
+  }
+  assert.match(await text(page, "panel"), /more terms than fit here/);
+});
+
 test("no view has a violation that axe finds, in light and dark, wide and narrow", async () => {
   for (const view of ["speedup", "bandwidth", "step", "timeline", "math", "training", "table"])
     for (const [colorScheme, width] of [["light", 1280], ["dark", 390]]) {
@@ -231,6 +248,22 @@ test("views are chosen by the keyboard", async () => {
   await page.keyboard.press("ArrowRight");
   await idle(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), "tab-bandwidth");
+});
+
+test("the curves of the first view follow the slider", async () => {
+  await show({});
+  await page.focus("#bandwidth-range");
+  const times = [];
+  for (let i = 0; i < 21; ++i) {
+    await page.keyboard.press(i % 2 === 0 ? "ArrowRight" : "ArrowLeft");
+    await page.waitForTimeout(30);
+    await idle(page);
+    times.push(await page.evaluate(() => window.explorer.measured.redraw_ms));
+  }
+  times.sort((a, b) => a - b);
+  console.log(`slider to the first view's 28 points, up to 64 nodes: median ${times[10].toFixed(0)} ms, longest ${times[20].toFixed(0)} ms`);
+  assert.match(await text(page, "status"), /28 points/);
+  assert.equal(await csvOf(page), byCommandLine(await page.evaluate(() => window.explorer.scenario())));
 });
 
 test("500 moves of a slider leave the page alive, its memory bounded", async () => {
@@ -272,6 +305,24 @@ test("a run that needs more memory than there is says so", async () => {
   await drop("large.json", JSON.stringify(scenario));
   assert.match(await text(page, "message"), /memory|GiB|MiB/);
   await show({ nodes: "4" });
+  assert.match(await text(page, "status"), /12 points/);
+});
+
+test("an engine that runs out of memory says so, and another one takes its place", async () => {
+  await show({ nodes: "4" });
+  const scenario = { cluster: { nodes: 4096, fabric: { kind: "star", link: { bandwidth: "1Gbps" } } },
+    workload: { step_time: "1ms", gradient: "97MB" }, algorithm: { kind: "dense", all_reduce: "ring" }, stop: { iterations: 1 } };
+  const told = await page.evaluate(async (text) => {
+    try {
+      await window.explorer.pool.group().ask({ do: "trace", scenario: text, limit: 1e15 });
+      return "no error";
+    } catch (error) { return error.message; }
+  }, JSON.stringify(scenario));
+  console.log(`out of memory: ${told}`);
+  assert.match(told, /memory/);
+  await page.fill("#bandwidth", "2Gbps");
+  await page.waitForTimeout(80);
+  await idle(page);
   assert.match(await text(page, "status"), /12 points/);
 });
 
