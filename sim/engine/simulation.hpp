@@ -136,6 +136,10 @@ class Simulation {
     /// Writes progress to `progress` at each instant and each note_progress() (nullptr: nowhere). It
     /// must outlive the run.
     void report_to(Progress* progress) { progress_ = progress; }
+    /// Returns whether a stop has been requested there, for work that takes long within one event.
+    [[nodiscard]] bool is_to_stop() const {
+        return progress_ != nullptr && progress_->stop.load(std::memory_order_relaxed);
+    }
 
   private:
     friend class Coroutine;

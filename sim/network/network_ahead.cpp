@@ -154,6 +154,12 @@ bool Ahead::follow(AheadRun& run, int place) {
     return true;
 }
 
+namespace {
+
+constexpr int messages_between_looks = 1 << 26;
+
+}  // namespace
+
 bool Ahead::run_ring(AheadRun& run) {
     find_ring_wires(run);
     if (!run.ring.begin(run.rounds, run.ring_wires, run.entries)) return false;
@@ -161,6 +167,10 @@ bool Ahead::run_ring(AheadRun& run) {
         schedule_end_of_all(run);
         return true;
     }
+    // A stop is noticed within some hundredths of a second; then the run ends, whichever way this goes on.
+    const int rounds = std::max(1, messages_between_looks / run.rounds.members);
+    while (!run.ring.run_on(rounds))
+        if (network_.simulation_.is_to_stop()) return false;
     run.ring.run_to_end();
     if (run.ring.ends_at_once()) return false;
     for (int place = 0; place < run.rounds.members; ++place)

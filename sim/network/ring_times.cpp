@@ -108,8 +108,13 @@ void RingTimes::take_round() {
     ++round_;
 }
 
+bool RingTimes::run_on(int rounds) {
+    for (; rounds > 0 && round_ + 1 < rounds_->count; --rounds) take_round();
+    return round_ + 1 >= rounds_->count;
+}
+
 void RingTimes::run_to_end() {
-    while (round_ + 1 < rounds_->count) take_round();
+    run_on(rounds_->count);
     const std::vector<Ticks>& begins = begins_[static_cast<std::size_t>(round_) % width_];
     set_out_.resize(n_);
     for (std::size_t i = 0; i < n_; ++i)

@@ -24,6 +24,8 @@ class RingTimes {
     bool begin(const MessageRounds& rounds, const std::vector<Wire>& wires,
                const std::vector<Time>& entries);
 
+    /// Takes so many rounds, but not the last one. Returns whether only that one is left.
+    bool run_on(int rounds);
     /// Takes all rounds that are left.
     void run_to_end();
     /// Takes rounds as long as all members end them before `now`. Returns where they stand then.

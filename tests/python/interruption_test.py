@@ -51,16 +51,22 @@ def test_points_that_had_finished_are_there_and_are_taken_over(tmp_path):
 
 
 @pytest.mark.parametrize("call", [
-    lambda: paceline.explain(endless(), point=0, overrides={"stop.iterations": 2000, "cluster.nodes": 1024}),
+    lambda: paceline.explain(endless(), point=0, overrides={  # messages with jitter go by events, one by one
+        "stop.iterations": 2000, "cluster.nodes": 4096, "cluster.fabric.link.jitter": {"kind": "normal", "mean": "1us", "sd": "1us"}}),
+    lambda: paceline.run(ring(), {"cluster.nodes": 100_000, "algorithm": {"kind": "dense", "all_reduce": "ring"},
+                                  "stop.iterations": 100}, progress=False),
     lambda: paceline.solve(endless(), {"cluster.fabric.link.latency": ("1us", "1ms")}, "sim_time_s", 1.0),
 ])
 def test_an_interrupt_ends_other_questions_within_a_second(call):
-    interrupt_after(0.5)
+    timer = interrupt_after(0.5)
     begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        call()
-        interrupt_after(0.0)  # it was quicker than the signal: then this one ends the wait
-        time.sleep(5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+            assert not timer.is_alive(), "the call was quicker than the signal"
+            time.sleep(5)
+    finally:
+        timer.cancel()
     assert time.monotonic() - begin < 1.5
 
 
