@@ -178,6 +178,8 @@ class CompressedCoder final : public Coder {
     }
 
     Task<> share_scalers();
+    Task<Vector> travel_behind_scalers();
+    Task<Vector> carry();
     Task<> own_work(int owners, int owner, int messages);
     [[nodiscard]] Form form_again(int owners);
     Task<Vector> through_servers();
@@ -304,13 +306,21 @@ Task<Vector> CompressedCoder::through_servers() {
 }
 
 Task<Vector> CompressedCoder::travel() {
-    if (compressor_.scaler && encodes_up()) co_await share_scalers();
+    return compressor_.scaler && encodes_up() ? travel_behind_scalers() : carry();
+}
+
+Task<Vector> CompressedCoder::travel_behind_scalers() {
+    co_await share_scalers();
+    co_return co_await carry();
+}
+
+Task<Vector> CompressedCoder::carry() {
     const Form form = [this](const Round<Vector>& round) { return aggregate(round); };
     switch (transport_.carrier) {
         case Carrier::all_reduce: {
             const Bytes size = weigh_sum(members_);
             const AllReducePlan how = transport_.all_reduce;
-            co_return co_await self_.combine(
+            return self_.combine(
                 std::move(decoded_),
                 [how, size](const Rank& rank) { return all_reduce(how, rank, size); }, form,
                 place_.group, name_of(how, size));
@@ -321,18 +331,18 @@ Task<Vector> CompressedCoder::travel() {
                 return two_phase(rank, weight_of_chunks(n),
                                  [this, n, at = rank.place()] { return own_work(n, at, n); });
             };
-            co_return co_await self_.combine(std::move(decoded_), messages, form_again(members_),
-                                             place_.group, "two-phase all-reduce");
+            return self_.combine(std::move(decoded_), messages, form_again(members_), place_.group,
+                                 "two-phase all-reduce");
         }
         case Carrier::servers:
-            co_return co_await through_servers();
+            return through_servers();
         case Carrier::all_gather:
         case Carrier::sparse_all_reduce:
             break;
     }
     const Bytes size = message_bytes();
     const AllGather how = transport_.all_gather;
-    co_return co_await self_.combine(
+    return self_.combine(
         std::move(decoded_), [how, size](const Rank& rank) { return all_gather(how, rank, size); },
         form, place_.group, "exchange");
 }

@@ -102,7 +102,8 @@ Task<> VectorExchange::carry(Pass& pass, int stream) {
     const auto mine = std::ranges::count_if(
         pieces_, [&](const Piece& piece) { return stream_of(options_.schedule, piece) == stream; });
     for (std::int64_t k = 0; k < mine; ++k) {
-        const std::size_t i = co_await pass.queues[static_cast<std::size_t>(stream)]->take();
+        PieceQueue& queue = *pass.queues[static_cast<std::size_t>(stream)];
+        const std::size_t i = queue.is_in_order() ? co_await queue.next() : co_await queue.take();
         Vector mean = co_await coders_[i]->travel();
         pass.arrived.emplace_back(i, std::move(mean));
         if (options_.schedule.begin == Begin::in_phases && pass.arrived.size() < pieces_.size())

@@ -12,7 +12,7 @@ PieceQueue::PieceQueue(Worker& self, Order order, int stream)
       decides_(self.rank() == 0) {}
 
 Task<std::size_t> PieceQueue::take() {
-    if (order_ == nullptr) co_return co_await arrived_.get();
+    if (is_in_order()) co_return co_await next();
     if (decides_) co_return co_await take_first_needed();
     co_return co_await take_as_decided();
 }

@@ -40,6 +40,10 @@ class PieceQueue {
     void put(std::size_t piece) { arrived_.put(piece); }
     /// Waits for the next piece of this stream and takes it out. Call it once at a time.
     Task<std::size_t> take();
+    /// Returns whether pieces leave in the order in which they were put. Then next() does what take() does, without
+    /// a frame.
+    [[nodiscard]] bool is_in_order() const { return order_ == nullptr; }
+    [[nodiscard]] Channel<std::size_t>::Get next() { return arrived_.get(); }
 
   private:
     Task<std::size_t> take_first_needed();

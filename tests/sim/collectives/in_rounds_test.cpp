@@ -394,6 +394,27 @@ TEST_CASE("ahead of the queue: a ring among 64 nodes is one, and delivers all it
     check_same(fast, run(plan, true));
 }
 
+TEST_CASE("ahead of the queue: a stop that is requested within a long ring is noticed there") {
+    constexpr int hosts = 6000;  // 72 million messages in one event
+    Simulation simulation;
+    Network network(simulation, make_star(hosts, {1_Gbps, 50us}, {1_Gbps, 50us}));
+    const GroupPtr group = whole_group(hosts);
+    Progress progress;
+    simulation.report_to(&progress);
+    Processes processes(simulation);
+    const auto member = [&](int place) -> Task<> {
+        co_await simulation.sleep(1ms);
+        if (place + 1 == hosts) progress.stop = true;  // the last one enters
+        co_await ring_all_reduce(Rank(network, group, place, 1), 97_MB);
+    };
+    for (int place = 0; place < hosts; ++place) processes.spawn("member", member(place));
+
+    CHECK(simulation.run() == RunEnd::stopped);
+    CHECK(simulation.now() < Time{1200us});  // the first messages drain after 129 us
+    CHECK(network.ahead().finished() == 0);
+    CHECK(network.ahead().handed_over() == 1);
+}
+
 TEST_CASE("ahead of the queue: where messages share links, collectives go by events") {
     Plan plan;
     plan.hosts = 8;
