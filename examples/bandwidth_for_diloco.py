@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Which bandwidth does DiLoCo need?
 #
-# DiLoCo lets workers take H steps of their own, then averages their models and applies an outer momentum (Douillard et al.,
-# 2023). What travels is one all-reduce of the model every H steps, which is SlowMo's exchange: on the clock they are the same.
-# So the clock of `slowmo` answers for DiLoCo; its outer Nesterov step takes no messages.
+# DiLoCo lets workers take H steps of AdamW alone, then takes an outer Nesterov step with the mean of what they have moved
+# (Douillard et al., 2023). What travels is one all-reduce of the model every H steps.
 
 # %%
 import paceline
@@ -18,8 +17,8 @@ scenario = {
         "cluster.fabric.link.bandwidth": ["100Mbps", "300Mbps", "1Gbps", "3Gbps", "10Gbps", "30Gbps", "100Gbps", "300Gbps"],
         "algorithm": [
             {"label": "every step", "kind": "dense"},
-            {"label": "H = 50", "kind": "slowmo", "period": 50},
-            {"label": "H = 500", "kind": "slowmo", "period": 500},
+            {"label": "H = 50", "kind": "diloco", "period": 50},
+            {"label": "H = 500", "kind": "diloco", "period": 500},
         ],
     },
 }

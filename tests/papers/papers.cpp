@@ -40,6 +40,7 @@ std::vector<Paper> all_papers() {
                             &local_sgd_papers,
                             &slowmo_papers,
                             &bmuf_papers,
+                            &diloco_papers,
                             &overlapped_average_papers,
                             &easgd_papers,
                             &dsgd_papers,

@@ -64,6 +64,7 @@ std::span<const Paper> one_bit_sgd_papers();
 std::span<const Paper> local_sgd_papers();
 std::span<const Paper> slowmo_papers();
 std::span<const Paper> bmuf_papers();
+std::span<const Paper> diloco_papers();
 std::span<const Paper> overlapped_average_papers();
 std::span<const Paper> easgd_papers();
 std::span<const Paper> dsgd_papers();

@@ -292,6 +292,7 @@ constexpr auto algorithm_features = std::to_array<AlgorithmFeature>({
     {"post-local-sgd", models},
     {"slowmo", models},
     {"bmuf", models},
+    {"diloco", models},
     {"overlap-local-sgd", models},
     {"cocod-sgd", models},
     {"easgd", models},

@@ -7,6 +7,7 @@
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/bmuf.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
+#include "algorithms/local/diloco.hpp"
 #include "algorithms/local/easgd.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/local/overlap_local_sgd.hpp"
@@ -60,14 +61,8 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
     choice.period = options.period;
 }
 
-// Does the same for methods that wait for the average at the end of each block.
-template <class Options>
-AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
-    AlgorithmChoice choice;
-    read_blocks(read, in, choice, options);
-    options.rule = rule_of(in.optimizer);
-    const ExchangeOptions exchange = options.exchange;
-    const std::int64_t period = options.period;
+// Sets what blocks cost that end with an average, for which they wait.
+void cost_blocks(AlgorithmChoice& choice, const ExchangeOptions& exchange, std::int64_t period) {
     choice.contribution = [wire = choice.wire, period](const Layout& layout, std::int64_t, double) {
         return share_of(wire.weigh(layout.entries()), period);
     };
@@ -77,6 +72,15 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
     choice.messages = [exchange, period](const StepModelInput& in, std::int64_t k) {
         return ends_block(k, period) ? messages_of_average(exchange, in) : 0;
     };
+}
+
+// Reads methods that wait for the average at the end of each block.
+template <class Options>
+AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
+    AlgorithmChoice choice;
+    read_blocks(read, in, choice, options);
+    options.rule = rule_of(in.optimizer);
+    cost_blocks(choice, options.exchange, options.period);
     return choice;
 }
 
@@ -138,6 +142,27 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
         options.form = as_choice(*p, "a form of block momentum", block_forms);
     AlgorithmChoice choice = blocking(read, in, options);
     choice.run = [options](Worker& worker) { return bmuf(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
+    if (in.optimizer.nesterov)
+        read.place().refuse(
+            "its outer step is always Nesterov's, and Adam has no such form here; leave out the "
+            "optimizer's \"nesterov\"");
+    DilocoOptions options;
+    options.rule.weight_decay = in.optimizer.weight_decay;
+    options.clip = in.optimizer.clip;
+    if (const auto p = read.optional("outer_learning_rate"))
+        options.outer_learning_rate = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);
+    if (const auto p = read.optional("beta1")) options.rule.beta1 = as_share(*p);
+    if (const auto p = read.optional("beta2")) options.rule.beta2 = as_share(*p);
+    if (const auto p = read.optional("epsilon")) options.rule.epsilon = as_number_above(*p, 0, 1);
+    AlgorithmChoice choice;
+    read_blocks(read, in, choice, options);
+    cost_blocks(choice, options.exchange, options.period);
+    choice.run = [options](Worker& worker) { return diloco(worker, options); };
     return choice;
 }
 
@@ -289,6 +314,8 @@ constexpr auto local_algorithms = std::to_array<AlgorithmEntry>({
      local_steps},
     {"bmuf", "block momentum (ICASSP 2016); its form \"nesterov\" from memory", &read_bmuf,
      local_steps},
+    {"diloco", "DiLoCo: AdamW alone, an outer Nesterov step on what blocks move (2023)",
+     &read_diloco, local_steps},
     {"overlap-local-sgd", "an anchor model, averaged beside the next steps (ICASSP 2020)",
      &read_overlap_local_sgd, local_steps},
     {"cocod-sgd", "CoCoD: models averaged beside the steps that they begin (IJCAI 2019)",

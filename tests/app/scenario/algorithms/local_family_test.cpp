@@ -28,6 +28,7 @@ const std::vector<std::string> algorithms{
     R"({"kind": "slowmo", "period": 3, "base": "local-adam", "buffers": "average",
         "optimizer": {"learning_rate": 0.01}})",
     R"({"kind": "bmuf", "period": 3, "form": "nesterov-folded", "block_momentum": 0.5})",
+    R"({"kind": "diloco", "period": 3, "optimizer": {"learning_rate": 0.01}})",
     R"({"kind": "easgd", "period": 3})",
     R"({"kind": "cocod-sgd", "period": 3})",
     R"({"kind": "overlap-local-sgd", "period": 3})"};
@@ -70,7 +71,7 @@ TEST_CASE("local family: what a worker contributes is amortized over a block") {
 TEST_CASE("local family: messages are counted before a run") {
     const std::vector<double> expected{4 * 24, 4 * 16,  (6 + 3) * 24,  4 * 24,     12 * 4 + 3 * 24,
                                        12 * 8, 12 * 24, (12 + 4) * 24, 4 * 3 * 24, 4 * 24,
-                                       4 * 24, 4 * 24,  3 * 24};
+                                       4 * 24, 4 * 24,  4 * 24,        3 * 24};
     for (std::size_t i = 0; i < algorithms.size(); ++i) {
         CAPTURE(algorithms[i]);
         const Scenario scenario =

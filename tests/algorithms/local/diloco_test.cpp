@@ -1,0 +1,132 @@
+#include "algorithms/local/diloco.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include "algorithms/adaptive/dense_adam.hpp"
+#include "algorithms/local/bmuf.hpp"
+#include "algorithms/local/slowmo.hpp"
+#include "tests/algorithms/local/local_run.hpp"
+
+namespace paceline::diloco_test {
+namespace {
+
+LocalAlgorithm of_diloco(const DilocoOptions& options) {
+    return [=](Worker& w) { return diloco(w, options); };
+}
+
+DilocoOptions averaging(std::int64_t period) {
+    DilocoOptions options;
+    options.period = period;
+    options.outer_learning_rate = 1;
+    options.outer_momentum = 0;
+    return options;
+}
+
+TEST_CASE("diloco, property: the outer step is BMUF's with Nesterov block momentum") {
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        const auto drawn = [&] {
+            std::normal_distribution<double> normal;
+            return Eigen::VectorXd(
+                Eigen::VectorXd::NullaryExpr(26, [&](auto) { return normal(random); }));
+        };
+        std::uniform_real_distribution<double> share(0, 0.99);
+        DilocoOptions options;
+        options.outer_learning_rate = 0.05 + share(random);
+        options.outer_momentum = share(random);
+        const BmufOptions block{.block_momentum = options.outer_momentum,
+                                .block_learning_rate = options.outer_learning_rate,
+                                .form = BlockForm::nesterov};
+        const LayoutPtr layout = small_layout();
+        Vector anchor(layout, drawn());
+        Vector u = Vector::zero_like(anchor);
+        Vector y = anchor;
+        Vector w = anchor;
+        Vector d = u;
+        for (int step = 0; step < 20; ++step) {
+            const Vector moved(layout, drawn());
+            outer_step(options, -1.0 * moved, anchor, u);
+            block_step(block, y + moved, y, w, d);
+
+            REQUIRE((anchor.values() - y.values()).norm() < 1e-10 * (1 + y.values().norm()));
+        }
+    }
+}
+
+TEST_CASE("diloco: without outer momentum and at rate 1 it is local Adam with averages") {
+    for (const int n : {1, 3, 8})
+        for (const std::int64_t period : {1, 4}) {
+            CAPTURE(n);
+            CAPTURE(period);
+            SlowmoOptions slow;
+            slow.beta = 0;
+            slow.period = period;
+            slow.buffers = Buffers::maintain;
+            slow.base.base = Base::local_adam;
+            slow.base.rule.momentum = 0.9;
+
+            const Eigen::MatrixXd models =
+                models_after(n, local_job(24, falling_rate), of_diloco(averaging(period)));
+
+            CHECK(distance(models, models_after(n, local_job(24, falling_rate), [=](Worker& w) {
+                               return slowmo(w, slow);
+                           })) < 1e-10);
+        }
+}
+
+Task<> dense_adam_on_model(Worker& self, DenseAdamOptions options) {
+    co_await dense_adam(self, options);
+    self.model() = self.replicated_model();
+}
+
+TEST_CASE("diloco: one worker that averages every step is sequential AdamW") {
+    DilocoOptions options = averaging(1);
+    options.rule.weight_decay = 0.03;
+    DenseAdamOptions adam;
+    adam.rule = options.rule;
+    adam.exchange = dense_exchange(AllReduce::ring);
+
+    const Eigen::MatrixXd models = models_after(1, local_job(24, falling_rate), of_diloco(options));
+
+    CHECK(distance(models, models_after(1, local_job(24, falling_rate), [=](Worker& w) {
+                       return dense_adam_on_model(w, adam);
+                   })) < 1e-12);
+}
+
+// Under a constant gradient Adam moves every entry by gamma in each step, and Nesterov's momentum multiplies a steady
+// gradient by 1 / (1 - mu).
+TEST_CASE("diloco: a steady gradient moves a block by eta H gamma / (1 - mu)") {
+    const auto y_after = [](std::int64_t blocks) {
+        Job job = local_job(5 * blocks, constant_rate);
+        job.objective = [](const Vector& x, int, std::int64_t) {
+            return Eigen::VectorXd(Eigen::VectorXd::Constant(x.entries(), -3.0));
+        };
+        DilocoOptions options;
+        options.period = 5;
+        options.outer_momentum = 0.5;
+        options.rule.epsilon = 1e-12;
+        return models_after(4, job, of_diloco(options))(0, 0);
+    };
+
+    CHECK(y_after(61) - y_after(60) == doctest::Approx(0.7 * 5 * 0.1 / 0.5).epsilon(1e-9));
+}
+
+TEST_CASE("diloco: gradients are clipped before Adam") {
+    DilocoOptions options;
+    options.period = 3;
+    options.clip = 1e-3;
+    options.rule.epsilon = 1;  // so that the size of a gradient matters
+
+    const Eigen::MatrixXd clipped = models_after(3, local_job(9, falling_rate), of_diloco(options));
+    options.clip = 0;
+
+    CHECK(distance(clipped, models_after(3, local_job(9, falling_rate), of_diloco(options))) >
+          1e-3);
+}
+
+}  // namespace
+}  // namespace paceline::diloco_test
