@@ -92,6 +92,8 @@ SECTIONS = [
     ]),
     ("The workload", [("training.md#keys", "what combines with what"), ("models.md#compute", "the time of a gradient")], [
         ("workload", ["workload"]),
+        ("sized-net", ["workload.profile", "workload.stand_in_for.profile"]),
+        ("decoder", ["workload.profile.transformer"]),
         ("own-device", ["workload.device", "workload.stand_in_for.device", "cluster.speeds.device"]),
         ("stand-in", ["workload.stand_in_for"]),
     ]),

@@ -9,6 +9,7 @@
 
 #include "app/json/names.hpp"
 #include "app/json/resources.hpp"
+#include "models/decoder.hpp"
 
 namespace paceline {
 
@@ -72,6 +73,43 @@ MeasuredThroughput read_throughput(const Place& place) {
     return row;
 }
 
+constexpr auto sized_keys = std::to_array<std::string_view>({"transformer"});
+constexpr auto decoder_keys = std::to_array<std::string_view>(
+    {"layers", "width", "heads", "vocabulary", "context", "inner", "tied"});
+
+DecoderSizes read_decoder(const Place& place) {
+    const ObjectReader read(place, decoder_keys);
+    DecoderSizes sizes;
+    sizes.layers = as_integer(read.required("layers", "such as 24"), 1, 10'000);
+    sizes.width =
+        as_integer(read.required("width", "of a token's vector, such as 1024"), 1, 1'000'000);
+    const Place heads = read.required("heads", "such as 16");
+    sizes.heads = as_integer(heads, 1, sizes.width);
+    if (sizes.width % sizes.heads != 0)
+        heads.refuse(fmt::format("{} heads do not divide the width, {}", sizes.heads, sizes.width));
+    sizes.vocabulary =
+        as_integer(read.required("vocabulary", "tokens, such as 50304"), 1, 100'000'000);
+    sizes.context =
+        as_integer(read.required("context", "tokens of a sequence, such as 1024"), 1, 10'000'000);
+    sizes.inner = 4 * sizes.width;
+    if (const auto inner = read.optional("inner")) sizes.inner = as_integer(*inner, 1, 100'000'000);
+    if (const auto tied = read.optional("tied")) sizes.tied = as_bool(*tied);
+    if (parameters_of(sizes) > static_cast<double>(most_profile_entries))
+        place.refuse(fmt::format("a net has at most {} parameters", most_profile_entries));
+    return sizes;
+}
+
+// A net by its sizes.
+ChargedNetPtr sized_net(const Place& place) {
+    const ObjectReader read(place, sized_keys);
+    const DecoderSizes sizes =
+        read_decoder(read.required("transformer",
+                                   "such as {\"layers\": 24, \"width\": 1024, \"heads\": 16, "
+                                   "\"vocabulary\": 50304, \"context\": 1024}"));
+    return place.outside().shelf->once<ChargedNet>(
+        "sizes " + place.json->dump(), [&] { return ChargedNet(decoder_profile(sizes)); });
+}
+
 }  // namespace
 
 ChargedNet::ChargedNet(Profile of)
@@ -119,6 +157,7 @@ Profile read_profile(const Json& json, const std::string& file) {
 }
 
 ChargedNetPtr load_profile(const Place& place) {
+    if (place.json->is_object()) return sized_net(place);
     Shelf& shelf = *place.outside().shelf;
     const std::string name = as_string(place);
     if (name.ends_with(ending)) {

@@ -26,8 +26,8 @@ using ChargedNetPtr = std::shared_ptr<const ChargedNet>;
 /// Returns the names of the built-in profiles, in alphabetical order.
 std::vector<std::string_view> profile_names();
 
-/// Returns the profile that `place` names: a built-in one, or a file that ends in ".json", relative
-/// to the scenario's folder. Throws ConfigError with the path in the scenario, or in the profile's
+/// Returns the profile that `place` names: a built-in one, a file that ends in ".json", relative
+/// to the scenario's folder, or the sizes of a transformer (models/decoder.hpp). Throws ConfigError with the path in the scenario, or in the profile's
 /// own file. Each is read once for all points of a study.
 ChargedNetPtr load_profile(const Place& place);
 

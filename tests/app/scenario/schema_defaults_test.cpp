@@ -209,6 +209,12 @@ const std::vector<Stage> stages{
          "vocabulary": 20, "word_classes": 4, "steps": 6, "train": 64, "test": 16}}})"},
     // Algorithms whose keys matter only in certain states.
     {"slowmo", "/algorithm", R"({"algorithm": {"kind": "slowmo", "period": 4}})"},
+    {"diloco", "/algorithm", R"({"algorithm": {"kind": "diloco", "period": 4}})"},
+    {"diloco", "/algorithm",
+     R"({"algorithm": {"kind": "diloco", "period": 2}, "stop": {"iterations": 4}})"},
+    {"decoder", "/workload/profile/transformer",
+     R"({"workload": {"profile": {"transformer":
+         {"layers": 2, "width": 64, "heads": 4, "vocabulary": 100, "context": 32}}}})"},
     {"slowmo", "/algorithm",
      R"({"algorithm": {"kind": "slowmo", "period": 4, "base": "local-adam"}})"},
     {"post-local-sgd", "/algorithm",

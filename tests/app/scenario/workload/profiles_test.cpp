@@ -280,5 +280,83 @@ TEST_CASE("profiles: a fault in a user's own file is told with that file's name 
     }
 }
 
+constexpr std::string_view gpt2 =
+    R"({"transformer": {"layers": 12, "width": 768, "heads": 12, "vocabulary": 50257,
+                        "context": 1024}})";
+
+Study study_with(std::string_view workload, const std::vector<std::string>& settings = {}) {
+    const TemporaryFolder folder;
+    return read_study(folder.write("scenario.json", scenario_with(workload)), settings);
+}
+
+// 8 sequences, three times two operations per multiply-accumulate, on a device of 100 Tflop/s that reaches half of it.
+TEST_CASE("profiles: a transformer by its sizes is charged for its parameters and its work") {
+    const Study study = study_with(fmt::format(
+        R"({{"profile": {}, "batch": 8, "device": {{"peak_flops": 1e14, "efficiency": 0.5}}}})",
+        gpt2));
+    const Workload& workload = study.points.front().scenario.workload;
+
+    CHECK(workload.layout->entries() == 124'439'808);
+    CHECK(workload.name == "transformer 12 x 768");
+    const double macs = 1024 * (12 * 12 * 768. * 768 + 50257 * 768.) + 24 * 1024. * 1024 * 768;
+    CHECK(to_seconds(workload.step()) == Approx(8 * 6 * macs / 5e13).epsilon(1e-9));
+}
+
+// Scenarios with the sizes of GPT-2, but for these.
+Study study_of_sizes(const Json& changes, const std::string& profile = "transformer") {
+    Json sizes = Json::parse(gpt2);
+    sizes["transformer"].update(changes);
+    Json scenario = Json::parse(scenario_with(R"({"step_time": "1ms"})"));
+    scenario["workload"]["profile"][profile] = sizes["transformer"];
+    const TemporaryFolder folder;
+    return read_study(folder.write("scenario.json", scenario.dump()), {});
+}
+
+std::int64_t entries_of_sizes(const Json& changes) {
+    return study_of_sizes(changes).points.front().scenario.workload.layout->entries();
+}
+
+TEST_CASE("profiles: sizes have defaults") {
+    CHECK(entries_of_sizes({{"layers", 2}}) - entries_of_sizes({{"layers", 1}}) ==
+          12 * 768 * 768 + 13 * 768);
+    CHECK(entries_of_sizes({{"inner", 3072}, {"tied", true}}) == 124'439'808);
+    CHECK(entries_of_sizes({{"tied", false}}) == 124'439'808 + 50257 * 768);
+}
+
+TEST_CASE("profiles: sizes are swept as any other key") {
+    Json scenario = Json::parse(scenario_with(R"({"step_time": "1ms"})"));
+    scenario["workload"]["profile"] = Json::parse(gpt2);
+    scenario["sweep"] = {{"workload.profile.transformer.layers", {1, 12}}};
+    const TemporaryFolder folder;
+    const Study study = read_study(folder.write("scenario.json", scenario.dump()), {});
+
+    REQUIRE(study.points.size() == 2);
+    CHECK(study.points[1].scenario.workload.layout->entries() == 124'439'808);
+}
+
+TEST_CASE("profiles: sizes that are wrong are refused at their place") {
+    const auto refusal = [](const Json& changes, const std::string& profile = "transformer") {
+        try {
+            (void)study_of_sizes(changes, profile);
+        } catch (const ConfigError& error) {
+            return error.path() + ": " + error.problem();
+        }
+        return std::string("accepted");
+    };
+    const std::string at = "workload.profile.transformer";
+
+    CHECK(refusal({{"heads", 7}}) == at + ".heads: 7 heads do not divide the width, 768");
+    CHECK(refusal({{"layers", 0}}).starts_with(at + ".layers: "));
+    CHECK(refusal({{"depth", 3}}).starts_with(at + ".depth: \"depth\" is not a key here"));
+    CHECK(refusal({{"layers", nullptr}}).starts_with(at + ".layers: "));
+    CHECK(refusal({{"vocabulary", 100'000'000},
+                   {"width", 1'000'000},
+                   {"layers", 10'000},
+                   {"heads", 1},
+                   {"inner", 100'000'000}})
+              .starts_with(at + ": a net has at most"));
+    CHECK(refusal(Json::object(), "decoder").starts_with("workload.profile.decoder: "));
+}
+
 }  // namespace
 }  // namespace paceline::profiles_test
