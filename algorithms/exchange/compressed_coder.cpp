@@ -11,6 +11,7 @@
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/exchange/majority_vote.hpp"
 #include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout_parts.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "sim/collectives/servers.hpp"

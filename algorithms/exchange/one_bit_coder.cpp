@@ -6,6 +6,7 @@
 #include "algorithms/compression/one_bit.hpp"
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
 #include "algorithms/runtime/worker.hpp"
+#include "models/tensors/layout_parts.hpp"
 
 namespace paceline {
 
