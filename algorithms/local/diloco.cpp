@@ -4,7 +4,6 @@
 
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/local/local_sgd.hpp"
-#include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -26,10 +25,8 @@ Task<> diloco(Worker& self, DilocoOptions options) {
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
         ++steps;
-        co_await self.gradient(x, [&](Vector g) {
-            clip_norm(g, options.clip);
-            adam_step(options.rule, gamma, steps, g, m, v, x);
-        });
+        co_await self.gradient(
+            x, [&](const Vector& g) { adam_step(options.rule, gamma, steps, g, m, v, x); });
         co_await self.update();
         if (!ends_block(self.step(), options.period)) continue;
         const Vector gradient = co_await exchange.aggregate(anchor - x);

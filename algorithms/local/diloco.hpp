@@ -10,7 +10,7 @@
 //   symbol      here                          meaning
 //   x_i         self.model()                  model of worker i
 //   x_0         anchor                        where the block began: x(0) at first
-//   g_i                                       its stochastic gradient at x_i, clipped to `clip` (0: never)
+//   g_i                                       its stochastic gradient at x_i
 //   m_i, v_i    m, v                          of Adam, 0 at first; they stay local and go on across blocks
 //   u           u                             outer momentum, 0 at first
 //   eta, mu     outer_learning_rate, ..       constant; the job's learning rate is that of the inner steps
@@ -26,8 +26,8 @@
 //
 // Source: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models", 2023 (arXiv
 // 2311.08105). The rule and its values are those of released code (PrimeIntellect-ai/OpenDiloco,
-// open_diloco/train_diloco_torch.py @828b643: H 500, outer SGD 0.7 with Nesterov 0.9, betas 0.9 and 0.95, decay 0.1, norms
-// clipped to 1); the paper's text was not available.
+// open_diloco/train_diloco_torch.py @828b643: H 500, outer SGD 0.7 with Nesterov 0.9, betas 0.9 and 0.95, decay 0.1); its clipping
+// of gradients to norm 1 is not modeled. The paper's text was not available.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,6 @@ struct DilocoOptions {
     double outer_momentum = 0.9;
     ExchangeOptions exchange{};  // of the outer gradients
     AdamRule rule{};             // of the inner steps
-    double clip = 0;
 };
 
 /// Updates x_0 (`anchor`) and u, given D (`gradient`).

@@ -2,7 +2,6 @@
 // alone,
 //
 //   D <- mean of x_0 - x;   u <- mu u + D;   x_0 <- x_0 - eta (D + mu u);   x_i <- x_0
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -28,8 +27,7 @@ struct AdamNodes {
         for (int i = 0; i < s.nodes; ++i)
             if (s.returns(i, k)) taken[i] = 0;
         for (const int i : s.members(k)) {
-            Column g = s.gradient(x.col(i), i, k);
-            if (s.clip > 0) g *= std::min(1.0, s.clip / g.norm());
+            const Column g = s.gradient(x.col(i), i, k);
             m.col(i) = b1 * m.col(i) + (1 - b1) * g;
             v.col(i) = b2 * v.col(i) + (1 - b2) * g.cwiseAbs2();
             const double t = ++taken[i];
@@ -69,7 +67,6 @@ std::vector<Case> cases() {
     Setting copies{.outages = {{0, 6, 12}, {3, 26, 40}}};
     copies.returns_with_a_peers_model = true;
     return {{"AdamW and Nesterov", algorithm, {}, &diloco},
-            {"clipped", algorithm, {.clip = 0.8}, &diloco},
             {"two nodes die and return", algorithm, own, &diloco},
             {"two nodes die, return with a peer's model", algorithm, copies, &diloco}};
 }

@@ -146,13 +146,8 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
 }
 
 AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
-    if (in.optimizer.nesterov)
-        read.place().refuse(
-            "its outer step is always Nesterov's, and Adam has no such form here; leave out the "
-            "optimizer's \"nesterov\"");
     DilocoOptions options;
     options.rule.weight_decay = in.optimizer.weight_decay;
-    options.clip = in.optimizer.clip;
     if (const auto p = read.optional("outer_learning_rate"))
         options.outer_learning_rate = as_number_above(*p, 0, 1e9);
     if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);
@@ -314,8 +309,10 @@ constexpr auto local_algorithms = std::to_array<AlgorithmEntry>({
      local_steps},
     {"bmuf", "block momentum (ICASSP 2016); its form \"nesterov\" from memory", &read_bmuf,
      local_steps},
-    {"diloco", "DiLoCo: AdamW alone, an outer Nesterov step on what blocks move (2023)",
-     &read_diloco, local_steps},
+    {"diloco",
+     "DiLoCo: AdamW alone, an outer Nesterov step on what blocks move (2023)",
+     &read_diloco,
+     {.when_nodes_die = WhenNodesDie::reruns_models, .decays_by_itself = true}},
     {"overlap-local-sgd", "an anchor model, averaged beside the next steps (ICASSP 2020)",
      &read_overlap_local_sgd, local_steps},
     {"cocod-sgd", "CoCoD: models averaged beside the steps that they begin (IJCAI 2019)",

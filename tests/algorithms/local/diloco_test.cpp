@@ -115,18 +115,5 @@ TEST_CASE("diloco: a steady gradient moves a block by eta H gamma / (1 - mu)") {
     CHECK(y_after(61) - y_after(60) == doctest::Approx(0.7 * 5 * 0.1 / 0.5).epsilon(1e-9));
 }
 
-TEST_CASE("diloco: gradients are clipped before Adam") {
-    DilocoOptions options;
-    options.period = 3;
-    options.clip = 1e-3;
-    options.rule.epsilon = 1;  // so that the size of a gradient matters
-
-    const Eigen::MatrixXd clipped = models_after(3, local_job(9, falling_rate), of_diloco(options));
-    options.clip = 0;
-
-    CHECK(distance(clipped, models_after(3, local_job(9, falling_rate), of_diloco(options))) >
-          1e-3);
-}
-
 }  // namespace
 }  // namespace paceline::diloco_test
