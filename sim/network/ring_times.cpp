@@ -129,20 +129,26 @@ void RingTimes::run_to_end() {
     }
 }
 
-RoundTimes::Frontier RingTimes::run_before(Time now) {
+// Members end rounds one after the other, so of several rounds the last one is ended last.
+void RingTimes::run_blocks_before(Time now, int rounds) {
     while (round_ < rounds_->count) {
-        const int taken = round_;
-        const std::vector<Ticks> drained = drain_;
-        std::vector<Ticks>& turn = begins_[static_cast<std::size_t>(round_) % width_];
-        const std::vector<Ticks> begun = turn;
-        take_round();
-        if (*std::max_element(turn.begin(), turn.end() - 1) >= ticks(now)) {
-            turn = begun;
-            drain_ = drained;
-            round_ = taken;
-            break;
-        }
+        const int round = round_;
+        const std::vector<Ticks> drain = drain_;
+        const std::vector<std::vector<Ticks>> begins = begins_;
+        for (int i = 0; i < rounds && round_ < rounds_->count; ++i) take_round();
+        const std::vector<Ticks>& ends = begins_[static_cast<std::size_t>(round_ - 1) % width_];
+        if (*std::max_element(ends.begin(), ends.end() - 1) < ticks(now)) continue;
+        round_ = round;
+        drain_ = drain;
+        begins_ = begins;
+        return;
     }
+}
+
+RoundTimes::Frontier RingTimes::run_before(Time now) {
+    constexpr int at_once = 64;  // between copies of the state
+    run_blocks_before(now, at_once);
+    run_blocks_before(now, 1);
     return {round_, begins_, drain_};
 }
 

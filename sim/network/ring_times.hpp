@@ -45,6 +45,7 @@ class RingTimes {
     using Ticks = std::int64_t;
 
     void take_round();
+    void run_blocks_before(Time now, int rounds);
     [[nodiscard]] const std::vector<Ticks>& times_of(bool is_longer) const {
         return is_longer ? longer_times_ : times_;
     }
