@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/run/step_costs.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
