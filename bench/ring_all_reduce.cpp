@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
                     from_seconds(std::atof(argv[4]))};
 
     Simulation simulation;
-    const bool by_events = std::getenv("PACELINE_EVENTS") != nullptr;
+    const char* const forced = std::getenv("PACELINE_EVENTS");
+    const bool by_events = forced != nullptr && std::string(forced) == "1";
     Network network(simulation, make_star(nodes, link, link), {.by_events = by_events});
     const auto group = whole_group(nodes);
     Processes processes(simulation);

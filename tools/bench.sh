@@ -86,9 +86,18 @@ for job in "star ring 40" "star torus 20" "star exponential 4" "fat-tree ring 40
     compare 3 neighbor_exchange "$graph on $fabric, $steps steps" 0 "$steps" 1024 1e6 10e9 0 "$fabric" "$graph"
 done
 
-printf '\nthe DGC study, 84 points: wall-clock s, median of 5\n'
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+printf '\nwhole runs: CPU s, peak MiB, medians of 3\n'
+whole() { # whole LABEL COMMAND...
+    read -r ours ours_kib < <(measure 3 "${@:2}")
+    printf '%-28s paceline %8.3f s %6.1f MiB\n' "$1" "$ours" "$((ours_kib / 1024))"
+}
+whole "bandwidth what-if" build/release/paceline run scenarios/bandwidth-what-if.json --quiet --force --out "$out/what-if"
+whole "explain, 4096 nodes" build/release/paceline explain bench/explain_4096.json
+whole "1,000 steps, 1024 nodes" build/release/paceline run bench/thousand_steps.json --quiet --force --jobs 1 --out "$out/steps"
+
+printf '\nthe DGC study, 84 points: wall-clock s, median of 5\n'
 for jobs in 1 2; do
     python3 - "$jobs" "$out" <<'PYTHON'
 import statistics, subprocess, sys, time

@@ -38,11 +38,30 @@ const patterns: Record<string, Pattern> = {
   sparse: { name: "sparse all-reduce by recursive doubling", sends: "unions of log2 n rounds", messages: "log2 n", count: log2 },
 };
 
-// How an algorithm's messages travel, as far as its settings say; the check against the closed form tells if it was so.
-function candidates(algorithm: Json): Pattern[] {
-  const set = [algorithm["all_reduce"], algorithm["exchange"], algorithm["transport"]].filter((s): s is string => typeof s === "string");
-  const named = set.flatMap((s) => (patterns[s] ? [patterns[s]] : []));
-  return named.length > 0 ? named : Object.values(patterns).filter((p) => (p === patterns["sparse"]) === (algorithm["kind"] === "dgc"));
+// How an algorithm's messages travel, by its settings and their defaults; null where no form here is known to be its own.
+// Without latency most forms are compute + V / B, so that the check against the closed form alone would not tell them apart.
+function patternOf(algorithm: Json): Pattern | null {
+  const named = (key: string, otherwise: string) => (typeof algorithm[key] === "string" ? (algorithm[key] as string) : otherwise);
+  const codec = algorithm["codec"] as Json | string | undefined;
+  const coded = typeof codec === "object" ? codec["kind"] : codec;
+  const gathered = (key: string) => patterns[key.startsWith("all-gather-") ? key : ""] ?? null;
+  switch (algorithm["kind"]) {
+    case "dense":
+      return patterns[named("all_reduce", "ring")] ?? null;
+    case "dgc":
+      return named("exchange", "recursive-doubling") === "recursive-doubling" ? patterns["sparse"]! : gathered(named("exchange", ""));
+    case "sign-sgd":
+    case "ef-sign-sgd":
+      return gathered(named("exchange", "all-gather-ring"));
+    case "sgd":
+      if (algorithm["schedule"] !== undefined && algorithm["schedule"] !== "whole") return null;
+      if (algorithm["transport"] === "all-gather") return patterns["all-gather-ring"]!;
+      if (coded === undefined || coded === "none" || coded === "fp16")
+        return named("transport", "all-reduce") === "all-reduce" && typeof algorithm["transport"] !== "object" ? patterns["ring"]! : null;
+      return null;
+    default:
+      return null;
+  }
 }
 
 /// Returns the form with its numbers; null if none of these forms is the algorithm's.
@@ -50,8 +69,8 @@ export function stepMath(f: Facts): HTMLElement | null {
   const n = f.nodes;
   const transfer = (f.sent * 8) / f.bitsPerSecond;
   const sum = (p: Pattern) => f.compute + f.coding + transfer + p.count(n) * 2 * f.latency;
-  const pattern = candidates(f.algorithm).find((p) => Math.abs(sum(p) - f.model) <= 1e-5 * f.model);
-  if (pattern === undefined) return null;
+  const pattern = patternOf(f.algorithm);
+  if (pattern === null || Math.abs(sum(pattern) - f.model) > 1e-5 * f.model) return null;
   const wait = pattern.count(n) * 2 * f.latency;
   const coding = f.coding > 0;
   const lines = [

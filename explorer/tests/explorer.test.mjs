@@ -226,6 +226,9 @@ test("the closed form has its numbers filled in, and is the engine's", async () 
     assert.ok(Math.abs(sum - form) <= 1e-5 * form && Math.abs(simulated - form) <= 1e-5 * form, one);
   }
   assert.match(await text(page, "panel"), /more terms than fit here/);
+  // Without latency their times are compute + V / B as well, but they are no all-reduces of a gradient.
+  await show({ view: "math", nodes: "8", algorithms: [{ label: "neighbors", kind: "dsgd", mixing: { kind: "ring" } }, { label: "blocks", kind: "local-sgd", period: 1 }] });
+  assert.equal(await page.locator("#panel > pre").count(), 0);
 });
 
 test("no view has a violation that axe finds, in light and dark, wide and narrow", async () => {

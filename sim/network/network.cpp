@@ -250,7 +250,7 @@ void Network::start(Index index) {
     Flow& flow = flows_[index];
     flow.since = simulation_.now();
     find_route(index);
-    if (observer_ != nullptr) report_begin(index, flow.since);
+    if (observer_ != nullptr) report_begin(index);
     if (flow.route.empty()) {
         flow.state = State::draining;
         simulation_.at(flow.since, action<&Network::drain>(*this, index), flow.kind,
@@ -283,7 +283,7 @@ void Network::remove_unlimited_links(Route& route) const {
     route.erase(rest.begin(), rest.end());
 }
 
-void Network::report_begin(Index index, Time since) const {
+void Network::report_begin(Index index) const {
     const Flow& flow = flows_[index];
     const NetworkObserver::Message message{.from = flow.from,
                                            .to = flow.to,
@@ -291,7 +291,7 @@ void Network::report_begin(Index index, Time since) const {
                                            .size = flow.size,
                                            .latency = flow.latency,
                                            .route = flow.route,
-                                           .since = since};
+                                           .since = flow.since};
     notify(observer_->begins, index, message);
 }
 

@@ -275,7 +275,7 @@ class Network {
     void start(Index index);
     void find_route(Index index);
     void remove_unlimited_links(Route& route) const;
-    void report_begin(Index index, Time since) const;
+    void report_begin(Index index) const;
     void drain(Index index);
     void deliver(Index index);
 

@@ -180,7 +180,7 @@ std::uint32_t Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& 
     }
     network_.find_route(index);
     network_.enter_links(index);
-    if (tells()) network_.report_begin(index, flow.since);
+    if (tells()) network_.report_begin(index);
     flow.rate = Network::bytes_per_tick(wire.slowest);
     flow.state = Network::State::flowing;
     flow.event = simulation.at(message.drain, action<&Network::drain>(network_, index), flow.kind,

@@ -28,14 +28,6 @@ namespace {
 
 constexpr std::int64_t longest_local_interval = std::int64_t{1} << 20;
 
-AdamRule read_rule(const ObjectReader& read, const AlgorithmInput& in, AdamRule rule) {
-    rule.weight_decay = in.optimizer.weight_decay;
-    if (const auto p = read.optional("beta1")) rule.beta1 = as_share(*p);
-    if (const auto p = read.optional("beta2")) rule.beta2 = as_share(*p);
-    if (const auto p = read.optional("epsilon")) rule.epsilon = as_number_above(*p, 0, 1);
-    return rule;
-}
-
 void read_trust(const ObjectReader& read, LambRule& rule) {
     if (const auto p = read.optional("min_trust")) rule.min_trust = as_number_up_to(*p, 1e9);
     if (const auto p = read.optional("max_trust")) rule.max_trust = as_number_above(*p, 0, 1e9);
@@ -100,7 +92,7 @@ void cost_in_two_stages(AlgorithmChoice& choice, const AlgorithmInput& in,
 AlgorithmChoice read_adam(const ObjectReader& read, const AlgorithmInput& in) {
     DenseAdamOptions options;
     AlgorithmChoice choice = with_exchange(read, in, options.exchange);
-    options.rule = read_rule(read, in, options.rule);
+    options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("bias_correction")) options.rule.bias_correction = as_bool(*p);
     choice.run = [options](Worker& worker) { return dense_adam(worker, options); };
     return choice;
@@ -109,7 +101,7 @@ AlgorithmChoice read_adam(const ObjectReader& read, const AlgorithmInput& in) {
 AlgorithmChoice read_lamb(const ObjectReader& read, const AlgorithmInput& in) {
     DenseLambOptions options;
     AlgorithmChoice choice = with_exchange(read, in, options.exchange);
-    options.rule.adam = read_rule(read, in, options.rule.adam);
+    options.rule.adam = read_adam_rule(read, in, options.rule.adam);
     if (const auto p = read.optional("bias_correction"))
         options.rule.adam.bias_correction = as_bool(*p);
     read_trust(read, options.rule);
@@ -122,7 +114,7 @@ AlgorithmChoice read_one_bit_adam(const ObjectReader& read, const AlgorithmInput
     AllReducePlan plan;
     AlgorithmChoice choice = with_all_reduce(read, in, plan);
     options.warm_up = dense_exchange(plan);
-    options.rule = read_rule(read, in, options.rule);
+    options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("freeze_step"))
         options.freeze_step = as_integer(*p, 1, most_steps_of_an_option);
     bool fused = false;
@@ -153,7 +145,7 @@ AlgorithmChoice read_one_bit_lamb(const ObjectReader& read, const AlgorithmInput
     AllReducePlan plan;
     AlgorithmChoice choice = with_all_reduce(read, in, plan);
     options.warm_up = dense_exchange(plan);
-    options.rule.adam = read_rule(read, in, options.rule.adam);
+    options.rule.adam = read_adam_rule(read, in, options.rule.adam);
     read_trust(read, options.rule);
     read_factor(read, options);
     if (const auto p = read.optional("freeze_step"))
@@ -196,7 +188,7 @@ AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInpu
     AllReducePlan plan;
     AlgorithmChoice choice = with_all_reduce(read, in, plan);
     options.exact = dense_exchange(plan);
-    options.rule = read_rule(read, in, options.rule);
+    options.rule = read_adam_rule(read, in, options.rule);
     read_intervals(read, options);
     bool fused = false;
     if (const auto p = read.optional("fused")) fused = as_bool(*p);

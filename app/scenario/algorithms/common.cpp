@@ -31,4 +31,12 @@ void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
     if (plan.first_server_node) choice.server_nodes = plan.servers;
 }
 
+AdamRule read_adam_rule(const ObjectReader& read, const AlgorithmInput& in, AdamRule rule) {
+    rule.weight_decay = in.optimizer.weight_decay;
+    if (const auto p = read.optional("beta1")) rule.beta1 = as_share(*p);
+    if (const auto p = read.optional("beta2")) rule.beta2 = as_share(*p);
+    if (const auto p = read.optional("epsilon")) rule.epsilon = as_number_above(*p, 0, 1);
+    return rule;
+}
+
 }  // namespace paceline

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "algorithms/compression/coding.hpp"
+#include "algorithms/optimizers/adam.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 
@@ -26,6 +27,9 @@ WireFormat as_wire(const Place& place);
 
 /// Reads the "coding_step" of an algorithm that compresses: the time of one pass over an entry.
 CodingCost read_coding(const ObjectReader& read);
+
+/// Returns Adam's rule with the optimizer's decay, and the keys "beta1", "beta2" and "epsilon" of the algorithm.
+AdamRule read_adam_rule(const ObjectReader& read, const AlgorithmInput& in, AdamRule rule);
 
 /// Returns momentum, Nesterov's form, decay and clipping of the scenario's optimizer.
 MomentumRule rule_of(const Optimizer& optimizer);

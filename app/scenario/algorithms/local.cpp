@@ -147,13 +147,10 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
 
 AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
     DilocoOptions options;
-    options.rule.weight_decay = in.optimizer.weight_decay;
+    options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("outer_learning_rate"))
         options.outer_learning_rate = as_number_above(*p, 0, 1e9);
     if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);
-    if (const auto p = read.optional("beta1")) options.rule.beta1 = as_share(*p);
-    if (const auto p = read.optional("beta2")) options.rule.beta2 = as_share(*p);
-    if (const auto p = read.optional("epsilon")) options.rule.epsilon = as_number_above(*p, 0, 1);
     AlgorithmChoice choice;
     read_blocks(read, in, choice, options);
     cost_blocks(choice, options.exchange, options.period);

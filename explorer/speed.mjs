@@ -1,0 +1,38 @@
+// How long the page takes for shipped studies, and `paceline run --jobs 2` in turn, in ms: the table of docs/explorer.md.
+// node speed.mjs ADDRESS PACELINE, with the page served at ADDRESS.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const [address, paceline] = process.argv.slice(2);
+const scenarios = fileURLToPath(new URL("../scenarios", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "explorer-speed-"));
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+const page = await browser.newPage();
+const idle = () => page.waitForFunction(() => document.body.dataset.busy === "no", null, { timeout: 300_000 });
+await page.goto(address);
+await idle();
+for (const name of ["dgc-speedup", "bandwidth-what-if", "stragglers", "first-training"]) {
+  const times = { page: [], program: [] };
+  for (let i = 0; i < 3; ++i) {
+    const study = JSON.parse(readFileSync(join(scenarios, `${name}.json`), "utf8"));
+    study.title = `run ${i}`; // so that the page runs it again
+    if (name === "first-training") study.stop = { iterations: 60 };
+    const text = JSON.stringify(study);
+    let begin = Date.now();
+    await page.setInputFiles("#open", { name: "study.json", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await page.waitForTimeout(5);
+    await idle();
+    times.page.push(Date.now() - begin);
+    writeFileSync(join(folder, "study.json"), text);
+    begin = Date.now();
+    execFileSync(paceline, ["run", join(folder, "study.json"), "--out", join(folder, "out"), "--force", "--quiet", "--no-mpi", "--jobs", "2"]);
+    times.program.push(Date.now() - begin);
+  }
+  console.log(`${name}: page ${times.page.join(" ")}, program ${times.program.join(" ")}`);
+}
+await browser.close();
+rmSync(folder, { recursive: true });
