@@ -152,7 +152,7 @@ Task<> zero_one_adam(Worker& self, ZeroOneAdamOptions options) {
     Shared at{self.replicated("shared model", start), self.replicated("momentum"),
               self.replicated("variance")};
     VectorExchange exact(self, options.exact);
-    VectorExchange gradients(self, options.exchange, {}, "gradients");
+    VectorExchange gradients(self, options.exchange, Preparation{}, "gradients");
     const auto scaled = [&](const Piece& piece, Vector u) {
         return preconditioned(options.rule, std::move(u), part_of(at.v, piece), false);
     };

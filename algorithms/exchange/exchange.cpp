@@ -58,8 +58,18 @@ VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, Preparatio
       options_(std::move(options)),
       prepare_(std::move(prepare)),
       pieces_(pieces_of(self, options_.schedule, options_.codec.leave_out)) {
+    make_coders(name);
+}
+
+VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, std::vector<Piece> pieces,
+                               const std::string& name)
+    : self_(self), options_(std::move(options)), pieces_(std::move(pieces)) {
+    make_coders(name);
+}
+
+void VectorExchange::make_coders(const std::string& name) {
     coders_.reserve(pieces_.size());
-    for (const Piece& piece : pieces_) coders_.push_back(coder_of(self, options_, piece, name));
+    for (const Piece& piece : pieces_) coders_.push_back(coder_of(self_, options_, piece, name));
 }
 
 VectorExchange::~VectorExchange() = default;

@@ -60,6 +60,9 @@ class VectorExchange {
     /// algorithm that has several.
     VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
                    const std::string& name = {});
+    /// The same for a vector of these pieces, which is not the whole model: a fragment, or a selection.
+    VectorExchange(Worker& self, ExchangeOptions options, std::vector<Piece> pieces,
+                   const std::string& name);
     ~VectorExchange();
     VectorExchange(const VectorExchange&) = delete;
     VectorExchange& operator=(const VectorExchange&) = delete;
@@ -83,6 +86,7 @@ class VectorExchange {
   private:
     struct Pass;
 
+    void make_coders(const std::string& name);
     [[nodiscard]] bool averages_at_once() const;
     Task<> encode(std::size_t i, Vector part);
     Task<> exchange_beside(Pass& pass, Backward& backward);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "algorithms/runtime/worker.hpp"
+#include "models/tensors/fragments.hpp"
 
 namespace paceline {
 
@@ -73,6 +74,18 @@ std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
         }
     }
     return pieces;
+}
+
+std::vector<Piece> fragments_of(const Worker& self, std::size_t count,
+                                const std::vector<TensorChoice>& left_out) {
+    LayoutParts& layouts = self.layouts();
+    const LayoutPtr charged = layouts.with_left_out(self.charged_layout(), left_out);
+    const LayoutPtr layout =
+        self.stands_in() ? layouts.with_left_out(self.current_model().layout(), left_out) : charged;
+    std::vector<Bucket> runs;
+    for (const TensorRun& run : fragments(*charged, count))
+        runs.push_back({run.first, run.count, Duration::zero()});
+    return cut_pieces(layout, charged, runs, std::nullopt, layouts);
 }
 
 std::vector<Piece> pieces_of(const Worker& self, const ExchangeSchedule& schedule,

@@ -44,6 +44,11 @@ std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
 std::vector<Piece> pieces_of(const Worker& self, const ExchangeSchedule& schedule,
                              const std::vector<TensorChoice>& left_out);
 
+/// Returns the tensors of a worker's model as `count` runs, in order (models/tensors/fragments.hpp), with
+/// these tensors left out of compression. Runs without tensors are pieces without entries.
+std::vector<Piece> fragments_of(const Worker& self, std::size_t count,
+                                const std::vector<TensorChoice>& left_out);
+
 /// Returns the part of `whole` that the piece holds.
 Vector part_of(const Vector& whole, const Piece& piece);
 

@@ -60,8 +60,8 @@ Duration lone_step_time(const StepModelInput& in) {
 }
 
 std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange, std::int64_t period,
-                                           std::int64_t k, const StepModelInput& in) {
-    return with_averages(lone_step_time(in), ends_block(k, period) ? 1 : 0, exchange, in);
+                                           std::int64_t k, const StepModelInput& in, int vectors) {
+    return with_averages(lone_step_time(in), ends_block(k, period) ? vectors : 0, exchange, in);
 }
 
 std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& options, std::int64_t k,

@@ -251,6 +251,10 @@ void read_sparse_messages(const ObjectReader& read, double& density, DensityLaw&
     if (const auto p = read.optional("density_law"))
         law = as_choice(*p, "a density law", density_laws);
     if (const auto p = read.optional("encoding")) format = as_choice(*p, "an encoding", encodings);
+    read_selection(read, selection);
+}
+
+void read_selection(const ObjectReader& read, SelectionCost& selection) {
     if (const auto p = read.optional("selection"))
         selection.method = as_choice(*p, "a way to select", selections);
     if (const auto p = read.optional("selection_step")) selection.per_comparison = as_duration(*p);

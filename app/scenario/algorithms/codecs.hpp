@@ -37,5 +37,7 @@ void check_left_out(const Place& algorithm, const Layout& layout, const Layout* 
 DgcOptions read_dgc_options(const ObjectReader& read, const Optimizer& optimizer);
 void read_sparse_messages(const ObjectReader& read, double& density, DensityLaw& law,
                           SparseFormat& format, SelectionCost& selection);
+/// Reads how the largest entries are found: "selection" and "selection_step".
+void read_selection(const ObjectReader& read, SelectionCost& selection);
 
 }  // namespace paceline

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/compressed/choco_sgd.hpp"
+#include "algorithms/compressed/demo.hpp"
 #include "algorithms/compressed/ef_sign_sgd.hpp"
 #include "algorithms/compressed/power_sgd.hpp"
 #include "algorithms/compressed/sign_sgd.hpp"
@@ -105,6 +106,40 @@ AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
+DemoOptions read_demo_options(const ObjectReader& read, const AlgorithmInput& in) {
+    DemoOptions options;
+    options.weight_decay = in.optimizer.weight_decay;
+    if (const auto p = read.optional("decay")) options.decay = as_number_up_to(*p, 1);
+    if (const auto p = read.optional("chunk")) options.chunk = as_integer(*p, 1, 4096);
+    if (const auto p = read.optional("components"))
+        options.components = as_integer(*p, 1, options.chunk * options.chunk);
+    if (const auto p = read.optional("bytes_per_component"))
+        options.bytes_per_component = as_integer(*p, 1, 64);
+    options.coding = read_coding(read);
+    return options;
+}
+
+AlgorithmChoice read_demo(const ObjectReader& read, const AlgorithmInput& in) {
+    DemoOptions options = read_demo_options(read, in);
+    ExchangeOptions preset;
+    preset.codec = {demo_messages(options), false, options.coding, {}};
+    preset.transport.carrier = Carrier::all_gather;
+    AlgorithmChoice choice;
+    const ExchangeOptions exchange = read_exchange(read, in, preset, choice);
+    options.all_gather = exchange.transport.all_gather;
+    cost_by_exchange(choice, in, exchange);
+    choice.model_step = [step = choice.model_step, coding = options.coding](
+                            const StepModelInput& at, std::int64_t k,
+                            double epoch) -> std::optional<Duration> {
+        const auto time = step(at, k, epoch);
+        if (!time) return std::nullopt;
+        return sum(*time, coding_time(coding, demo_passes_behind, at.layout->entries()));
+    };
+    choice.exchange.reset();
+    choice.run = [options](Worker& worker) { return demo(worker, options); };
+    return choice;
+}
+
 std::int64_t neighbor_messages(const Mixing& mixing) {
     std::int64_t messages = 0;
     for (int i = 0; i < mixing.nodes(); ++i)
@@ -165,6 +200,10 @@ constexpr auto compressed_algorithms = std::to_array<AlgorithmEntry>({
      {.when_nodes_die = WhenNodesDie::reruns_replicas}},
     {"power-sgd", "gradients of low rank (Vogels et al., NeurIPS 2019)", &read_power,
      momentum_sgd_on_replicas},
+    {"demo",
+     "DeMo: the strongest frequencies of momenta that differ, a step along signs (2024)",
+     &read_demo,
+     {.when_nodes_die = WhenNodesDie::reruns_replicas, .decays_by_itself = true}},
     {"choco-sgd",
      "decentralized, compressed differences (Koloskova et al., ICML 2019)",
      &read_choco,

@@ -63,7 +63,8 @@ Carrier usual_carrier(const Codec& codec) {
 
 // What it sends is no codec that others can take.
 bool encodes_by_itself(Feature algorithm) {
-    return algorithm == Feature::dropping_step || algorithm == Feature::column_step;
+    using enum Feature;
+    return Features(dropping_step, column_step, components, global_top_k).has(algorithm);
 }
 
 // Returns the pieces that a preset has.

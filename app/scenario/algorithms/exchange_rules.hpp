@@ -10,6 +10,8 @@
 // of momenta or of models, an average with neighbors, and so on. Several algorithms share one.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,6 +34,11 @@ enum class Feature : std::uint8_t {
     column_step,       // of 1-bit SGD
     momenta,           // the mean momentum of workers
     models,            // the mean model, now and then
+    outer_gradients,   // the mean of what blocks of steps have moved
+    fragments,         // the same, of a part of the model at a time
+    shares,            // the mean of some entries of the models
+    components,        // of momenta, in the frequency domain
+    global_top_k,      // the largest entries of the sum, merged along a tree
     neighbor_models,   // averages of models with neighbors, in every step
     differences,       // changes of models since the last message, to neighbors
     pushes,            // shares of models by push-sum
@@ -95,31 +102,43 @@ class Features {
   public:
     constexpr Features() = default;
     template <class... More>
-    constexpr explicit Features(Feature first, More... more)
-        : bits_(bit(first) | (bit(more) | ... | std::uint64_t{0})) {}
+    constexpr explicit Features(Feature first, More... more) {
+        add(first);
+        (add(more), ...);
+    }
 
-    [[nodiscard]] constexpr bool has(Feature feature) const { return (bits_ & bit(feature)) != 0; }
+    [[nodiscard]] constexpr bool has(Feature feature) const {
+        return (bits_[word(feature)] & bit(feature)) != 0;
+    }
     [[nodiscard]] constexpr Features with(Features more) const {
         Features both = *this;
-        both.bits_ |= more.bits_;
+        for (std::size_t w = 0; w < words; ++w) both.bits_[w] |= more.bits_[w];
         return both;
     }
     [[nodiscard]] constexpr Features without(Features less) const {
         Features rest = *this;
-        rest.bits_ &= ~less.bits_;
+        for (std::size_t w = 0; w < words; ++w) rest.bits_[w] &= ~less.bits_[w];
         return rest;
     }
     [[nodiscard]] constexpr bool meets(Features others) const {
-        return (bits_ & others.bits_) != 0;
+        std::uint64_t common = 0;
+        for (std::size_t w = 0; w < words; ++w) common |= bits_[w] & others.bits_[w];
+        return common != 0;
     }
     friend constexpr bool operator==(Features, Features) = default;
 
   private:
+    static constexpr std::size_t words = 2;
+
+    constexpr void add(Feature feature) { bits_[word(feature)] |= bit(feature); }
+    static constexpr std::size_t word(Feature feature) {
+        return static_cast<std::size_t>(feature) / 64;
+    }
     static constexpr std::uint64_t bit(Feature feature) {
-        return std::uint64_t{1} << static_cast<unsigned>(feature);
+        return std::uint64_t{1} << (static_cast<unsigned>(feature) % 64);
     }
 
-    std::uint64_t bits_ = 0;
+    std::array<std::uint64_t, words> bits_{};
 };
 
 struct FeatureEntry {

@@ -1,21 +1,29 @@
 // Methods that train locally and average periodically.
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/bmuf.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
 #include "algorithms/local/diloco.hpp"
 #include "algorithms/local/easgd.hpp"
+#include "algorithms/local/local_adam.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/local/overlap_local_sgd.hpp"
 #include "algorithms/local/post_local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
+#include "algorithms/local/sparta.hpp"
+#include "algorithms/local/streaming_diloco.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/local_step_models.hpp"
 #include "analysis/forms/message_counts.hpp"
+#include "analysis/forms/streaming_forms.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
@@ -145,16 +153,125 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
-AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
-    DilocoOptions options;
+// Reads the inner and the outer optimizer, the period and the exchange of outer gradients.
+AlgorithmChoice read_outer_steps(const ObjectReader& read, const AlgorithmInput& in,
+                                 DilocoOptions& options) {
     options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("outer_learning_rate"))
         options.outer_learning_rate = as_number_above(*p, 0, 1e9);
     if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);
     AlgorithmChoice choice;
     read_blocks(read, in, choice, options);
+    return choice;
+}
+
+AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
+    DilocoOptions options;
+    AlgorithmChoice choice = read_outer_steps(read, in, options);
     cost_blocks(choice, options.exchange, options.period);
+    choice.contribution = [options, wire = choice.wire, workers = in.workers](
+                              const Layout& layout, std::int64_t, double) {
+        return share_of(form_of_contribution(options.exchange, layout, wire, workers),
+                        options.period);
+    };
     choice.run = [options](Worker& worker) { return diloco(worker, options); };
+    return choice;
+}
+
+void read_turns(const ObjectReader& read, StreamingDilocoOptions& options) {
+    const std::int64_t period = options.diloco.period;
+    options.fragments = std::min(options.fragments, period);
+    if (const auto p = read.optional("fragments")) options.fragments = as_integer(*p, 1, period);
+    const std::int64_t turn = period / options.fragments;
+    options.delay = std::min(options.delay, turn - 1);
+    if (const auto p = read.optional("delay")) {
+        options.delay = as_integer(*p, 0, most_steps_of_an_option);
+        if (options.delay >= turn)
+            p->refuse(
+                fmt::format("a fragment must have arrived before the next one leaves, {} "
+                            "steps later (\"period\" by \"fragments\"): at most {}",
+                            turn, turn - 1));
+    }
+    if (const auto p = read.optional("alpha")) options.alpha = as_number_up_to(*p, 1);
+}
+
+AlgorithmChoice read_streaming_diloco(const ObjectReader& read, const AlgorithmInput& in) {
+    StreamingDilocoOptions options;
+    AlgorithmChoice choice = read_outer_steps(read, in, options.diloco);
+    read_turns(read, options);
+    choice.contribution = [options, wire = choice.wire, workers = in.workers](
+                              const Layout& layout, std::int64_t, double) {
+        return streaming_contribution(options, layout, wire, workers);
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return streaming_step_time(options, k, in);
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
+        return streaming_messages(options, k, in);
+    };
+    // In the first block nothing is under way yet from the block before.
+    choice.stage = [options](std::int64_t k, double) {
+        return k < options.diloco.period ? 0.0 : 1.0;
+    };
+    choice.run = [options](Worker& worker) { return streaming_diloco(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_local_adam(const ObjectReader& read, const AlgorithmInput& in) {
+    LocalAdamOptions options;
+    options.rule = read_adam_rule(read, in, options.rule);
+    if (const auto p = read.optional("buffers"))
+        options.buffers = as_choice(*p, "what happens to buffers", buffer_strategies);
+    AlgorithmChoice choice;
+    read_blocks(read, in, choice, options);
+    choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t,
+                                                        double) {
+        return share_of(averaged_vectors(options) * wire.weigh(layout.entries()), options.period);
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
+        return averaged_step_time(options.exchange, options.period, k, in,
+                                  averaged_vectors(options));
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
+        return ends_block(k, options.period)
+                   ? averaged_vectors(options) * messages_of_average(options.exchange, in)
+                   : 0;
+    };
+    choice.run = [options](Worker& worker) { return local_adam(worker, options); };
+    return choice;
+}
+
+// The entries that are averaged in a step, as a layout of their own.
+StepModelInput selected_of(StepModelInput in, double share) {
+    in.layout = std::make_shared<const Layout>(
+        std::vector<Tensor>{{"selection", {sparsified_entries(in.layout->entries(), share)}}});
+    in.timing.buckets = {{0, 1, in.timing.step}};
+    return in;
+}
+
+AlgorithmChoice read_sparta(const ObjectReader& read, const AlgorithmInput& in) {
+    SpartaOptions options;
+    options.rule = read_adam_rule(read, in, options.rule);
+    if (const auto p = read.optional("share")) options.share = as_number_above(*p, 0, 1);
+    AllReducePlan plan;
+    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    options.exchange = read_exchange(read, in, dense_exchange(plan), choice);
+    choice.contribution = [options, wire = choice.wire, workers = in.workers](
+                              const Layout& layout, std::int64_t, double) {
+        const Layout selection(
+            {{"selection", {sparsified_entries(layout.entries(), options.share)}}});
+        return form_of_contribution(options.exchange, selection, wire, workers);
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
+        return exchange_step_time(options.exchange, 0, selected_of(in, options.share));
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return exchange_messages(options.exchange, selected_of(in, options.share));
+    };
+    choice.least_density = options.share;
+    choice.run = [options](Worker& worker) { return sparta(worker, options); };
     return choice;
 }
 
@@ -309,6 +426,18 @@ constexpr auto local_algorithms = std::to_array<AlgorithmEntry>({
     {"diloco",
      "DiLoCo: AdamW alone, an outer Nesterov step on what blocks move (2023)",
      &read_diloco,
+     {.when_nodes_die = WhenNodesDie::reruns_models, .decays_by_itself = true}},
+    {"streaming-diloco",
+     "DiLoCo in fragments, each averaged beside the next steps (2025)",
+     &read_streaming_diloco,
+     {.when_nodes_die = WhenNodesDie::reruns_models, .decays_by_itself = true}},
+    {"local-adam",
+     "AdamW on each worker alone, models averaged every few steps",
+     &read_local_adam,
+     {.when_nodes_die = WhenNodesDie::reruns_models, .decays_by_itself = true}},
+    {"sparta",
+     "SPARTA: AdamW on each worker, a random share of the models averaged in every step (2025)",
+     &read_sparta,
      {.when_nodes_die = WhenNodesDie::reruns_models, .decays_by_itself = true}},
     {"overlap-local-sgd", "an anchor model, averaged beside the next steps (ICASSP 2020)",
      &read_overlap_local_sgd, local_steps},

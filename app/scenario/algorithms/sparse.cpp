@@ -13,6 +13,7 @@
 #include "algorithms/exchange/sparse_coder.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
+#include "algorithms/sparse/gtop_k.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "analysis/forms/sparse_forms.hpp"
@@ -88,12 +89,43 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
     return choice;
 }
 
+AlgorithmChoice read_gtop_k(const ObjectReader& read, const AlgorithmInput& in) {
+    GtopKOptions options;
+    if (const auto p = read.optional("density")) options.density = as_number_above(*p, 0, 1);
+    read_selection(read, options.selection);
+    options.rule = rule_of(in.optimizer);
+    AlgorithmChoice choice;
+    choice.run = [options](Worker& worker) { return gtop_k(worker, options); };
+    choice.contribution = [options](const Layout& layout, std::int64_t, double) {
+        return gtop_k_bytes(options, layout.entries());
+    };
+    choice.model_step = [options](const StepModelInput& in, std::int64_t,
+                                  double) -> std::optional<Duration> {
+        const std::int64_t entries = in.layout->entries();
+        const auto travel = all_reduce_time(AllReduce::tree, in.workers,
+                                            gtop_k_bytes(options, entries), in.network);
+        if (!travel) return std::nullopt;
+        const Layout everything({{"everything", {entries, 1}}});
+        const Duration selecting =
+            form_of_selection(options.selection, everything, options.density);
+        return sum(sum(in.timing.step, selecting), sum(*travel, in.update));
+    };
+    choice.messages = [options](const StepModelInput& in, std::int64_t) {
+        return all_reduce_messages(AllReduce::tree, in.workers,
+                                   gtop_k_bytes(options, in.layout->entries()));
+    };
+    choice.least_density = options.density;
+    return choice;
+}
+
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto sparse_algorithms = std::to_array<AlgorithmEntry>({
     {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", &read_dgc,
      momentum_sgd_on_replicas},
     {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)",
      &read_gradient_dropping, momentum_sgd_on_replicas},
+    {"gtop-k", "gTop-k: a tree that keeps the largest entries of every sum (ICDCS 2019)",
+     &read_gtop_k, momentum_sgd_on_replicas},
 });
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include "algorithms/local/streaming_diloco.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/exchange/exchange.hpp"
+#include "algorithms/exchange/piece.hpp"
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+namespace {
+
+// A fragment, and the way that its outer gradients take.
+struct Fragment {
+    Piece place;  // in the model
+    std::unique_ptr<VectorExchange> exchange;
+};
+
+std::vector<Fragment> make_fragments(Worker& self, const StreamingDilocoOptions& options) {
+    const auto count = static_cast<std::size_t>(options.fragments);
+    std::vector<Fragment> fragments;
+    for (Piece& place : fragments_of(self, count, options.diloco.exchange.codec.leave_out)) {
+        Piece alone = place;
+        alone.number = 0;
+        alone.offset = 0;
+        const std::string name =
+            count == 1 ? std::string() : "fragment " + std::to_string(fragments.size());
+        auto exchange = std::make_unique<VectorExchange>(
+            self, options.diloco.exchange, std::vector<Piece>{std::move(alone)}, name);
+        fragments.push_back({std::move(place), std::move(exchange)});
+    }
+    return fragments;
+}
+
+// An outer gradient on its way.
+struct Flight {
+    FragmentTurn turn;
+    std::int64_t arrival;  // the step after which it is waited for
+    Pending<Vector> gradient;
+};
+
+// Takes the outer step of a fragment, on the state that all workers share.
+void outer_step_of(const DilocoOptions& options, const Piece& place, const Vector& gradient,
+                   Vector& anchor, Vector& u) {
+    Vector y = part_of(anchor, place);
+    Vector momentum = part_of(u, place);
+    outer_step(options, gradient, y, momentum);
+    put_part(y, place, anchor);
+    put_part(momentum, place, u);
+}
+
+}  // namespace
+
+std::optional<FragmentTurn> turn_after(const StreamingDilocoOptions& options, std::int64_t k) {
+    const std::int64_t period = options.diloco.period;
+    const std::int64_t parts = options.fragments;
+    const std::int64_t behind = k % period + 1;  // steps of the block behind us, 1 ... H
+    const std::int64_t next = (behind * parts + period - 1) / period;  // least p+1 that is not over
+    if (period * next / parts != behind) return std::nullopt;
+    return FragmentTurn{static_cast<std::size_t>(next - 1), k / period * parts + next - 1};
+}
+
+Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
+    Vector& x = self.model();
+    Vector& anchor = self.replicated("anchor", x);
+    Vector& u = self.replicated("outer momentum");
+    Vector m = Vector::zero_like(x);
+    Vector v = Vector::zero_like(x);
+    std::int64_t steps = 0;  // of this worker, for Adam's correction
+    const std::vector<Fragment> fragments = make_fragments(self, options);
+    std::optional<Flight> flight;
+
+    while (self.keeps_training()) {
+        const double gamma = self.learning_rate();
+        ++steps;
+        co_await self.gradient(
+            x, [&](const Vector& g) { adam_step(options.diloco.rule, gamma, steps, g, m, v, x); });
+        co_await self.update();
+        const std::int64_t k = self.step();
+        const auto turn = turn_after(options, k);
+        if (turn && fragments[turn->fragment].place.charged->entries() == 0) {
+            self.once(turn->number, [] {});  // nothing to send
+        } else if (turn) {
+            const Fragment& due = fragments[turn->fragment];
+            Vector moved = part_of(anchor, due.place) - part_of(x, due.place);
+            flight.emplace(*turn, k + options.delay,
+                           self.start(due.exchange->aggregate(std::move(moved))));
+        }
+        if (!flight || flight->arrival != k) continue;
+        Flight arriving = *std::exchange(flight, std::nullopt);
+        const Vector gradient = co_await std::move(arriving.gradient);
+        const Piece& place = fragments[arriving.turn.fragment].place;
+        self.once(arriving.turn.number,
+                  [&] { outer_step_of(options.diloco, place, gradient, anchor, u); });
+        put_part(options.alpha * part_of(x, place) + (1 - options.alpha) * part_of(anchor, place),
+                 place, x);
+        self.count_staleness(static_cast<double>(options.delay));
+    }
+}
+
+}  // namespace paceline
