@@ -30,9 +30,9 @@
 // Source: Douillard et al., "Streaming DiLoCo with overlapping communication", 2025 (arXiv 2501.18512), whose text was not
 // available. The order of fragments, the offsets and outer gradients that start from the outer model are those of
 // released code of another group (pytorch/torchft, torchft/local_sgd.py, which asserts tau < H / P and leaves alpha at
-// 0); mixing by alpha and the values H 100, tau 1, alpha 0.5 are from memory, unverified. The paper's fragments are
-// whole layers, in sequence or strided; here they are runs of tensors in sequence. Its 4-bit numbers are a matter of
-// the codec.
+// 0). H 100 and fragments of 3 layers are those of the paper's table 4, read in a copy; mixing by alpha and the values
+// tau 1 and alpha 0.5 are from memory, unverified. The paper's fragments are whole layers, in sequence or strided; here they
+// are runs of tensors in sequence. Its 4-bit numbers are a matter of the codec.
 #pragma once
 
 #include <cstddef>

@@ -419,7 +419,8 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     if (worker_processes) worker_processes->count_absences();
     if (observer != nullptr) notify(observer->ends, cluster);
     const bool finished = worker_processes ? worker_processes->finished() : processes.finished();
-    const bool whole = worker_processes || (finished && ends_with_a_period(scenario));
+    const bool whole = worker_processes || (finished && ends_with_a_period(scenario) &&
+                                            !scenario.algorithm.ends_in_flight);
     std::optional<Tally> rated;
     if (!whole || scenario.skip > 0) rated = marks.at_periods();
     if (!rated && scenario.skip == 0) rated = tally_of_run(simulation, network, cluster);

@@ -69,6 +69,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     bool is_replicated = false;    // its options make the model equal on all workers
     bool meets_everybody = false;  // over time, every worker sends to every other worker
     bool needs_epochs = false;     // its options are stated in epochs
+    bool ends_in_flight = false;   // a run ends with messages on their way, whose time no step has
     /// Returns the bytes that one worker contributes to step k, before aggregation; where steps of a
     /// stage differ, their mean over a period.
     std::function<Bytes(const Layout&, std::int64_t k, double epoch)> contribution;

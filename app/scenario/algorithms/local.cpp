@@ -209,6 +209,7 @@ AlgorithmChoice read_streaming_diloco(const ObjectReader& read, const AlgorithmI
     choice.messages = [options](const StepModelInput& in, std::int64_t k) {
         return streaming_messages(options, k, in);
     };
+    choice.ends_in_flight = options.delay > 0;
     // In the first block nothing is under way yet from the block before.
     choice.stage = [options](std::int64_t k, double) {
         return k < options.diloco.period ? 0.0 : 1.0;

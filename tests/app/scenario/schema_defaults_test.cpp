@@ -212,6 +212,10 @@ const std::vector<Stage> stages{
     {"diloco", "/algorithm", R"({"algorithm": {"kind": "diloco", "period": 4}})"},
     {"diloco", "/algorithm",
      R"({"algorithm": {"kind": "diloco", "period": 2}, "stop": {"iterations": 4}})"},
+    {"streaming-diloco", "/algorithm",
+     R"({"algorithm": {"kind": "streaming-diloco", "period": 8}})"},
+    {"streaming-diloco", "/algorithm",
+     R"({"algorithm": {"kind": "streaming-diloco", "period": 8}, "stop": {"iterations": 9}})"},
     {"decoder", "/workload/profile/transformer",
      R"({"workload": {"profile": {"transformer":
          {"layers": 2, "width": 64, "heads": 4, "vocabulary": 100, "context": 32}}}})"},
