@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/precision.hpp"
 #include "models/tensors/layout.hpp"
 
 namespace paceline {
@@ -26,6 +27,7 @@ struct MeasuredThroughput {
     std::optional<std::int64_t> batch;
     double samples_per_s = 0;
     std::string source;
+    Precision precision = Precision::fp32;
 };
 
 struct Profile {

@@ -355,6 +355,68 @@ def transformer_big():
                            f"{width}; weight tied, stored in embedding")]
 
 
+def vit_b_16():
+    # 14 x 14 patches and the class token.
+    width, inner, patches = 768, 3072, 14 * 14
+    tokens = patches + 1
+    embedding, _ = conv("conv_proj", (3, 224), width, 16, stride=16)
+    layers = [layer("class_token", 0, "no product", weight=(1, 1, width)), embedding,
+              layer("encoder.pos_embedding", 0, "no product", weight=(1, tokens, width))]
+    for i in range(12):
+        at = f"encoder.layers.encoder_layer_{i}"
+        layers += [layer_norm(f"{at}.ln_1", width),
+                   dense(f"{at}.self_attention.in_proj", width, 3 * width, tokens),
+                   layer(f"{at}.self_attention.scores", 2 * tokens**2 * width,
+                         f"derived: scores and weighted values, 2 x {tokens} x {tokens} x {width}"),
+                   dense(f"{at}.self_attention.out_proj", width, width, tokens),
+                   layer_norm(f"{at}.ln_2", width), dense(f"{at}.mlp.0", width, inner, tokens),
+                   dense(f"{at}.mlp.3", inner, width, tokens)]
+    return layers + [layer_norm("encoder.ln", width), dense("heads.head", width, 1000)]
+
+
+def decoder(layers, width, heads, vocabulary, context, inner=None, key_value_heads=None, tied=True,
+            mlp="gelu", norm="layer", positions="learned", biases=True):
+    """Returns the layers of a decoder by its sizes: another derivation of what models/decoder.cpp makes of them.
+
+    A file holds the sizes alone. The layers serve to check them against the published totals."""
+    inner = inner or 4 * width
+    keys = width // heads * (key_value_heads or heads)
+
+    def normalization(name):
+        shapes = {"weight": (width,)} | ({"bias": (width,)} if norm == "layer" and biases else {})
+        return layer(name, 0, "not counted", **shapes)
+
+    def matrix(name, inputs, out, with_bias=biases, stored=True):
+        shapes = {"weight": (inputs, out)} if stored else {}
+        return layer(name, context * inputs * out, f"derived: {context} x {out} outputs x {inputs}",
+                     **shapes, **({"bias": (out,)} if with_bias else {}))
+
+    made = [layer("wte", 0, "look-ups", weight=(vocabulary, width))]
+    if positions == "learned":
+        made.append(layer("wpe", 0, "look-ups", weight=(context, width)))
+    into = ["gate", "up"] if mlp == "swiglu" else ["c_fc"]
+    out_of = "down" if mlp == "swiglu" else "c_proj"
+    for i in range(layers):
+        made += [normalization(f"h.{i}.ln_1"),
+                 matrix(f"h.{i}.attn.c_attn", width, width + 2 * keys),
+                 layer(f"h.{i}.attn.scores", 2 * context**2 * width, "derived"),
+                 matrix(f"h.{i}.attn.c_proj", width, width), normalization(f"h.{i}.ln_2"),
+                 *(matrix(f"h.{i}.mlp.{name}", width, inner) for name in into),
+                 matrix(f"h.{i}.mlp.{out_of}", inner, width)]
+    return made + [normalization("ln_f"),
+                   matrix("lm_head", width, vocabulary, with_bias=False, stored=not tied)]
+
+
+def gpt2(layers, width, heads):
+    return {"layers": layers, "width": width, "heads": heads, "vocabulary": 50257, "context": 1024}
+
+
+def llama(layers, width, heads, key_value_heads, inner):
+    return {"layers": layers, "width": width, "heads": heads, "key_value_heads": key_value_heads,
+            "vocabulary": 32000, "context": 2048, "inner": inner, "mlp": "swiglu", "norm": "rms",
+            "positions": "rotary", "biases": False, "tied": False}
+
+
 # ---------------------------------------------------------------------------------------------
 # Sources and measurements.
 
@@ -380,8 +442,44 @@ XLA = LAMBDA_CSV + "2080Ti_XLA_trt (XLA)"
 JCJOHNSON = "jcjohnson/cnn-benchmarks README (Torch), forward and backward only; derived: 16 / "
 ONE_TOWER = "; its AlexNet is the one-tower variant (64, 192, 384, 384, 256 channels)"
 
-# One GPU each: device, batch (None: not stated), samples per second, source.
+NVIDIA_BERT = ("NVIDIA/DeepLearningExamples, PyTorch/LanguageModeling/BERT/README.md @23a6382: pre-training, 128 "
+               "tokens, ")
+NVIDIA_RESNET = ("NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets/resnet50v1.5/README.md @291f0d0: one "
+                 "of the GPUs of a DGX ")
+LLM_C = "karpathy/llm.c, "
+
+# One GPU each: device, batch (None: not stated), samples per second, source, precision unless it is fp32. A sample of a
+# language model is a sequence, and rates of several GPUs, which include their exchange, are divided by their number.
 THROUGHPUT = {
+    "bert-large": [
+        ("v100", 8, 33.36, NVIDIA_BERT + "DGX-1 of 16 GB, one GPU, FP32"),
+        ("v100", 32, 40.32, NVIDIA_BERT + "DGX-1 of 32 GB, one GPU, FP32"),
+        ("v100", 16, 125.44, NVIDIA_BERT + "DGX-1 of 16 GB, one GPU, mixed precision", "fp16"),
+        ("v100", 64, 171.52, NVIDIA_BERT + "DGX-1 of 32 GB, one GPU, mixed precision", "fp16"),
+    ],
+    "gpt2": [
+        ("a100-40gb", None, 104.2, "karpathy/nanoGPT README.md: about 4 days on 8 GPUs for the 600,000 iterations of "
+         "491,520 tokens of config/train_gpt2.py, with evaluations; derived: 600000 x 480 / (4 x 86400 x 8). "
+         "bfloat16: whose peak model.py compares with (pull request 464)", "bf16"),
+        ("a100-80gb", None, 226, LLM_C + "discussion #481, quoted by edworking.com: 10 billion tokens in about 90 "
+         "minutes on 8 GPUs (SXM); derived: 1e10 / 1024 / (90 x 60 x 8). bfloat16: a post of the author on the "
+         "project, zamantika.com", "bf16"),
+        ("h100-sxm", None, 366, "jjschwartz.github.io, scaling-gpt2: 3 million tokens per second on 8 GPUs; derived: "
+         "3e6 / 1024 / 8. bfloat16 is assumed", "bf16"),
+    ],
+    "gpt2-xl": [
+        ("h100-sxm", None, 47.4, LLM_C + "discussion #677, mirrored by vuink.com: 24 hours on 8 GPUs; its 32,000 steps "
+         "of 1,048,576 tokens: from memory, unverified; derived: 32000 x 1024 / (86400 x 8). The author's post says about "
+         "50 % of the peak (topicdigg.com)", "bf16"),
+    ],
+    "llama-7b": [
+        ("a100-80gb", None, 1.645, "Touvron et al., LLaMA, 2023: 82,432 GPU hours (Table 15) for 1.0T tokens (Table "
+         "2), on up to 2048 GPUs; derived: 1e12 / 2048 / (82432 x 3600). bfloat16 is assumed", "bf16"),
+    ],
+    "tinyllama-1.1b": [
+        ("a100-40gb", 8, 11.72, "jzhang38/TinyLlama README.md: 24k tokens per second and GPU, 16k tokens per GPU, 16 "
+         "GPUs; derived: 24000 / 2048. It states 56 % of the peak, that of bfloat16", "bf16"),
+    ],
     "alexnet": [
         ("p100", 512, 2987, TF_BENCH + ONE_TOWER),
         ("k80", 512, 656, GCE + ONE_TOWER),
@@ -449,6 +547,9 @@ THROUGHPUT = {
         ("titan-x-pascal", 16, 154.5, JCJOHNSON + "103.58 ms"),
         ("gtx-1080", 16, 106.8, JCJOHNSON + "149.82 ms"),
         ("v100", 32, 314.9, BLUEFOG),
+        ("v100", None, 1200, NVIDIA_RESNET + "1 of 16 GB, mixed precision", "fp16"),
+        ("a100-80gb", None, 938, NVIDIA_RESNET + "A100, TF32", "tf32"),
+        ("a100-80gb", None, 2470, NVIDIA_RESNET + "A100, mixed precision", "fp16"),
     ],
     "resnet-152": [
         ("p100", 64, 91.8, TF_BENCH),
@@ -464,6 +565,12 @@ THROUGHPUT = {
         ("titan-x-pascal", 16, 73.4, JCJOHNSON + "217.91 ms"),
     ],
 }
+
+GPT2_SOURCE = ("Radford et al., 2019; openai/gpt-2 src/model.py; sizes as in karpathy/nanoGPT model.py, which loads "
+               "the released weights")
+GPT2_PUBLISHED = ("parameters as transformers counts them (friedeggs/in-context_learning, data/model_info.py); MiB "
+                  "derived; "
+                  f"{BYTE_MODEL}")
 
 NETWORKS = {
     "alexnet": {
@@ -590,6 +697,49 @@ NETWORKS = {
         "published": (209911808, 800.75, 2044723, "parameters derived; 210M in Ott et al., WMT "
                       f"2018 (from memory, unverified); MiB derived; {BYTE_MODEL}"),
     },
+    "gpt2": {
+        "title": "GPT-2 (124M), sequences of 1024 tokens",
+        "source": GPT2_SOURCE, "sample": "sequence", "transformer": gpt2(12, 768, 12),
+        "published": (124439808, 474.70, 1231287, GPT2_PUBLISHED),
+    },
+    "gpt2-medium": {
+        "title": "GPT-2 (medium, 355M), sequences of 1024 tokens",
+        "source": GPT2_SOURCE, "sample": "sequence", "transformer": gpt2(24, 1024, 16),
+        "published": (354823168, 1353.54, 3413154, GPT2_PUBLISHED),
+    },
+    "gpt2-large": {
+        "title": "GPT-2 (large, 774M), sequences of 1024 tokens",
+        "source": GPT2_SOURCE, "sample": "sequence", "transformer": gpt2(36, 1280, 20),
+        "published": (774030080, 2952.69, 7046971, GPT2_PUBLISHED),
+    },
+    "gpt2-xl": {
+        "title": "GPT-2 (XL, 1.5B), sequences of 1024 tokens",
+        "source": GPT2_SOURCE, "sample": "sequence", "transformer": gpt2(48, 1600, 25),
+        "published": (1557611200, 5941.82, 13346058, GPT2_PUBLISHED),
+    },
+    "tinyllama-1.1b": {
+        "title": "TinyLlama-1.1B, sequences of 2048 tokens",
+        "source": "jzhang38/TinyLlama README.md: 22 layers, 32 heads, 4 query groups, width 2048, inner 5632, "
+                  "sequences of 2048; architecture and tokenizer of Llama 2, vocabulary 32,000",
+        "sample": "sequence", "transformer": llama(22, 2048, 32, 4, 5632),
+        "published": (1100048384, 4196.35, 6968377, "parameters as transformers and llama.cpp count "
+                      f"them; MiB derived; {BYTE_MODEL}"),
+    },
+    "llama-7b": {
+        "title": "Llama-7B, sequences of 2048 tokens",
+        "source": "Touvron et al., LLaMA, 2023, Table 2: width 4096, 32 heads, 32 layers; inner 11008, vocabulary "
+                  "32,000, sequences of 2048, output not tied: config.json of huggyllama/llama-7b",
+        "sample": "sequence", "transformer": llama(32, 4096, 32, 32, 11008),
+        "published": (6738415616, 25705.02, 41493856, "parameters: README.md of calflops (MrYxJ); MiB "
+                      f"derived; {BYTE_MODEL}"),
+    },
+    "vit-b-16": {
+        "title": "ViT-B/16, 224 x 224 px",
+        "source": "Dosovitskiy et al., ICLR 2021; layer names as in torchvision",
+        "dataset": IMAGENET, "layers": vit_b_16,
+        "published": (86567656, 330.23, 1011115, "parameters: torchvision weight metadata, "
+                      f"which has 17.6 GMACs; MiB derived; {BYTE_MODEL}"),
+    },
 }
 
 # Figures that the derivation must reproduce: tensors of two or more dimensions, 1-D tensors, their
@@ -652,10 +802,38 @@ REFERENCE = {
     "transformer": ((97, 156, 196608, None), {
         "embedding": (1, 33554432, "0"), r"encoder\..*": (6 * 8, 6 * 12596224, None),
         r"decoder\..*": (6 * 13, 6 * 16796672, None), "decoder": (1, 0, None)}),
+    "gpt2": ((2 + 4 * 12, 2 + 8 * 12, (9 + 4) * 768 * 12 + 2 * 768, "145.8"), {
+        "w[tp]e": (2, (50257 + 1024) * 768, "0"),
+        r"h\..*": (7 * 12, 12 * (12 * 768**2 + 13 * 768), None), "ln_f": (1, 2 * 768, "0"),
+        "lm_head": (1, 0, None)}),
+    "gpt2-medium": ((2 + 4 * 24, 2 + 8 * 24, (9 + 4) * 1024 * 24 + 2 * 1024, "413.5"), {
+        "w[tp]e": (2, (50257 + 1024) * 1024, "0"),
+        r"h\..*": (7 * 24, 24 * (12 * 1024**2 + 13 * 1024), None), "ln_f": (1, 2 * 1024, "0"),
+        "lm_head": (1, 0, None)}),
+    "gpt2-large": ((2 + 4 * 36, 2 + 8 * 36, (9 + 4) * 1280 * 36 + 2 * 1280, "887.3"), {
+        "w[tp]e": (2, (50257 + 1024) * 1280, "0"),
+        r"h\..*": (7 * 36, 36 * (12 * 1280**2 + 13 * 1280), None), "ln_f": (1, 2 * 1280, "0"),
+        "lm_head": (1, 0, None)}),
+    "gpt2-xl": ((2 + 4 * 48, 2 + 8 * 48, (9 + 4) * 1600 * 48 + 2 * 1600, "1753.4"), {
+        "w[tp]e": (2, (50257 + 1024) * 1600, "0"),
+        r"h\..*": (7 * 48, 48 * (12 * 1600**2 + 13 * 1600), None), "ln_f": (1, 2 * 1600, "0"),
+        "lm_head": (1, 0, None)}),
+    "tinyllama-1.1b": ((2 + 5 * 22, 1 + 2 * 22, 45 * 2048, "2496.4"), {
+        "wte": (1, 65536000, "0"), "lm_head": (1, 65536000, "134217.7"), "ln_f": (1, 2048, "0"),
+        r"h\..*": (8 * 22, 22 * (2 * 2048**2 + 2 * 2048 * 256 + 3 * 2048 * 5632 + 4096), None)}),
+    "llama-7b": ((2 + 5 * 32, 1 + 2 * 32, 65 * 4096, "14630.8"), {
+        "wte": (1, 131072000, "0"), "lm_head": (1, 131072000, "268435.5"), "ln_f": (1, 4096, "0"),
+        r"h\..*": (8 * 32, 32 * (4 * 4096**2 + 3 * 4096 * 11008 + 8192), None)}),
+    "vit-b-16": ((4 + 4 * 12, 4 + 8 * 12, (9 + 4) * 768 * 12 + 3 * 768 + 1000, "17.6"), {
+        "class_token": (1, 768, "0"), "conv_proj": (1, 590592, "115.6"),
+        r"encoder\.pos_embedding": (1, 197 * 768, "0"),
+        r"encoder\.layers\..*": (7 * 12, 12 * (12 * 768**2 + 13 * 768), None),
+        r"encoder\.ln": (1, 1536, "0"), r"heads\.head": (1, 769000, "0.8")}),
 }
 
 # Totals that were published rounded, as published: in millions of parameters.
-ROUNDED = {"resnet-152": "60.2", "bert-base": "110", "bert-large": "336", "transformer": "210"}
+ROUNDED = {"resnet-152": "60.2", "bert-base": "110", "bert-large": "336", "transformer": "210", "gpt2": "124",
+           "gpt2-large": "774", "gpt2-xl": "1558"}
 
 # ---------------------------------------------------------------------------------------------
 
@@ -702,23 +880,31 @@ def check_against_reference(name, layers, published):
     require(f"{name}: layers in all", len(layers), sum(count for count, _, _ in groups.values()))
 
 
-def measured(device, batch, rate, source):
-    stated = {} if batch is None else {"batch": batch}
+def measured(device, batch, rate, source, precision="fp32"):
+    stated = {} if precision == "fp32" else {"precision": precision}
+    stated |= {} if batch is None else {"batch": batch}
     return {"device": device, "gpus": 1} | stated | {"samples_per_s": rate, "source": source}
+
+
+def layers_of(name):
+    network = NETWORKS[name]
+    return decoder(**network["transformer"]) if "transformer" in network else network["layers"]()
 
 
 def profile(name):
     network = NETWORKS[name]
+    net = ({"transformer": network["transformer"]} if "transformer" in network else
+           {"layers": layers_of(name)})
     keys = ("parameters", "gradient_mib", "nominal_bytes_at_0.001", "source")
     made = {
         "name": name, "title": network["title"], "source": network["source"],
         "sample": network.get("sample", "image"),
         **({"dataset": network["dataset"]} if "dataset" in network else {}),
-        "layers": network["layers"](),
+        **net,
         "published": dict(zip(keys, network["published"])),
         "throughput": [measured(*row) for row in THROUGHPUT.get(name, [])],
     }
-    check_against_reference(name, made["layers"], made["published"])
+    check_against_reference(name, layers_of(name), made["published"])
     return made
 
 
@@ -733,28 +919,41 @@ def text(made):
         return "[\n    " + ",\n    ".join(rows) + "\n  ]" if rows else "[]"
 
     written = {key: json.dumps(value) for key, value in made.items()}
-    written["layers"] = block([layer_text(each) for each in made["layers"]])
+    if "layers" in made:
+        written["layers"] = block([layer_text(each) for each in made["layers"]])
     written["throughput"] = block([json.dumps(each) for each in made["throughput"]])
     return "{\n" + ",\n".join(f'  "{key}": {value}' for key, value in written.items()) + "\n}\n"
 
 
-def print_efficiency():
-    """Prints the share of the devices' peaks that training reaches: 3 x 2 x MACs x samples/s / peak."""
-    peaks = {device["name"]: device["peak_flops"]
-             for device in json.loads((MODELS / "devices.json").read_text())["devices"]}
-    pairs = []  # the median of the entries for each net and device
+def shares_of_peak():
+    """Returns what each net reaches of a device's peak in a precision: 3 x 2 x MACs x samples/s / peak.
+
+    Several entries count as their median."""
+    devices = json.loads((MODELS / "devices.json").read_text())["devices"]
+    shares = []
     for made in map(profile, sorted(NETWORKS)):
-        flops = 6 * sum(each["macs"] for each in made["layers"])
-        for device, peak in peaks.items():
-            rates = [row["samples_per_s"] for row in made["throughput"] if row["device"] == device]
-            if rates:
-                pairs.append((flops * statistics.median(rates) / peak, made["name"], device))
-    for share, name, device in sorted(pairs):
-        print(f"{share:6.3f}  {name:<12}  {device}")
-    shares = [share for share, _, _ in pairs]
-    low, median, high = statistics.quantiles(shares, n=4, method="inclusive")
-    print(f"{len(pairs)} pairs: median {median:.3f}, quartiles {low:.3f} and {high:.3f}, "
-          f"least {min(shares):.3f}, most {max(shares):.3f}")
+        flops = 6 * sum(each["macs"] for each in layers_of(made["name"]))
+        for device in devices:
+            for precision, peak in device["peak_flops"].items():
+                rates = [row["samples_per_s"] for row in made["throughput"] if row["device"] == device["name"]
+                         and row.get("precision", "fp32") == precision]
+                if rates:
+                    shares.append((flops * statistics.median(rates) / peak, made, device["name"], precision))
+    return sorted(shares, key=lambda share: share[0])
+
+
+def print_efficiency():
+    """Prints the shares of the peaks that training reaches. Those of nets of images in fp32 have the default as median."""
+    shares = shares_of_peak()
+    ordinary = [share for share in shares if share[1]["sample"] == "image" and share[3] == "fp32"]
+    for rows in ([share for share in shares if share not in ordinary], ordinary):
+        for share, made, device, precision in rows:
+            print(f"{share:6.3f}  {made['name']:<14}  {device:<15}  {precision}")
+        print()
+    values = [share[0] for share in ordinary]
+    low, median, high = statistics.quantiles(values, n=4, method="inclusive")
+    print(f"{len(values)} pairs of images in fp32: median {median:.3f}, quartiles {low:.3f} and {high:.3f}, "
+          f"least {min(values):.3f}, most {max(values):.3f}")
 
 
 def main(arguments):

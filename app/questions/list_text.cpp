@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +25,8 @@
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/models.hpp"
 #include "app/scenario/workload/profiles.hpp"
+#include "models/precision.hpp"
+#include "models/profile.hpp"
 
 namespace paceline {
 
@@ -100,13 +105,13 @@ std::string wrapped(std::string head, std::string_view text) {
 
 std::string list_profiles() {
     std::string text =
-        fmt::format("  {:<12} {:>11} {:>9} {:>10} {:>11}   {:<15} {}\n", "name", "parameters",
+        fmt::format("  {:<14} {:>11} {:>9} {:>10} {:>11}   {:<15} {}\n", "name", "parameters",
                     "fp32 MiB", "MACs", "DGC bytes", "of a sample", "title");
     for (const std::string_view name : profile_names()) {
         const Profile profile = built_in(name);
         const LayoutPtr layout = profile.layout();
         text += wrapped(
-            fmt::format("  {:<12} {:>11} {:>9.2f} {:>10.4g} {:>11}   {:<15} ", name,
+            fmt::format("  {:<14} {:>11} {:>9.2f} {:>10.4g} {:>11}   {:<15} ", name,
                         layout->entries(), static_cast<double>(layout->entries()) * 4 / (1 << 20),
                         profile.macs(), nominal_bytes(*layout, 0.001).count, profile.sample),
             profile.title);
@@ -122,10 +127,22 @@ std::string measured_on(std::string_view device, const std::vector<Profile>& pro
         for (const MeasuredThroughput& row : profile.throughput)
             if (row.device == device)
                 text += wrapped(
-                    fmt::format("    {:<13} {:<10} {:>9.6g} /s       ", profile.name,
+                    fmt::format("    {:<14} {} {:<9} {:>9.6g} /s       ", profile.name,
+                                name_of(row.precision),
                                 row.batch ? fmt::format("batch {}", *row.batch) : "any batch",
                                 row.samples_per_s),
                     row.source);
+    return text;
+}
+
+// Returns a line for each precision. The first has the source.
+std::string peaks_of(const Device& device) {
+    std::string text;
+    for (const Peak& peak : device.peaks) {
+        const std::string line = fmt::format("    {:<14} {} {:<9} {:>9.4g} TFLOP/s", "peak",
+                                             name_of(peak.precision), "", peak.flops * 1e-12);
+        text += text.empty() ? wrapped(line + "  ", device.source) : line + '\n';
+    }
     return text;
 }
 
@@ -133,13 +150,12 @@ std::string list_devices() {
     std::vector<Profile> profiles;
     for (const std::string_view name : profile_names()) profiles.push_back(built_in(name));
     std::string text =
-        "  peak fp32 operations per second (a multiply-accumulate is two), then the measured "
-        "throughput in samples\n  per second, one device; \"any batch\": the source names none\n";
+        "  peak operations per second by precision (dense; a multiply-accumulate is two), then the "
+        "measured throughput in\n  samples per second, one device; \"any batch\": the source names "
+        "none\n";
     for (const Device& device : device_table()) {
         text += fmt::format("\n  {:<15} {}\n", device.name, device.title);
-        text += wrapped(fmt::format("    {:<13} {:<10} {:>9.4g} TFLOP/s  ", "peak", "",
-                                    device.peak_flops * 1e-12),
-                        device.source);
+        text += peaks_of(device);
         text += measured_on(device.name, profiles);
     }
     return text;

@@ -41,7 +41,7 @@ export function trainingScenario(): Json {
 }
 
 export const devices = ["k80", "m40", "titan-x-maxwell", "gtx-1080", "p100", "titan-x-pascal", "gtx-1080-ti", "titan-xp", "rtx-2080-ti", "v100"];
-export const nets = ["alexnet", "bert-base", "bert-large", "deepspeech", "googlenet", "inception-v3", "ptb-lstm", "resnet-110", "resnet-152", "resnet-50", "transformer", "vgg-16", "vgg-a"];
+export const nets = ["alexnet", "bert-base", "bert-large", "deepspeech", "googlenet", "gpt2", "gpt2-large", "gpt2-medium", "gpt2-xl", "inception-v3", "llama-7b", "ptb-lstm", "resnet-110", "resnet-152", "resnet-50", "tinyllama-1.1b", "transformer", "vgg-16", "vgg-a", "vit-b-16"];
 
 /// A net by its numbers: layers of equal size.
 export function myNet(parameters: number, macs: number, layers: number): Json {

@@ -398,7 +398,8 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
                                                    {"uniform", {"low", "high"}},
                                                    {"two-classes", {"share", "speed"}}};
         keep(place, made,
-             {"values", "sigma", "low", "high", "share", "speed", "device", "efficiency", "nodes"},
+             {"values", "sigma", "low", "high", "share", "speed", "device", "efficiency",
+              "precision", "nodes"},
              keys_of.at(made.at("kind").get<std::string>()));
         if (made.contains("low")) made["low"] = real(0.1, 1), made["high"] = real(1, 3);
     } else if (place == "stragglers") {
@@ -765,14 +766,17 @@ void Generator::add_time(Json& workload, const std::string& profile) {
                 rows[static_cast<std::size_t>(whole(0, static_cast<int>(rows.size()) - 1))];
             workload["device"] = row.at("device");
             workload["batch"] = row.value("batch", 4);
+            if (row.contains("precision")) workload["precision"] = row.at("precision");
             workload.erase("global_batch");
             return;
         }
     }
     if (!has_batch) workload["batch"] = whole(1, 8);
     workload.erase("global_batch");
-    workload["device"] = pick(device_table()).name;
+    const Device device = pick(device_table());
+    workload["device"] = device.name;
     workload["efficiency"] = real(0.1, 1);
+    if (maybe()) workload["precision"] = name_of(pick(device.peaks).precision);
 }
 
 Json Generator::workload(bool may_train) {
@@ -798,8 +802,10 @@ Json Generator::workload(bool may_train) {
         const std::string profile = text({"alexnet", "resnet-50", "vgg-16", "profile.json"});
         made["stand_in_for"] = Json{{"profile", profile}};
         add_time(made["stand_in_for"], profile.ends_with(".json") ? profile : "resnet-50");
-        if (made["stand_in_for"].contains("efficiency") && !profile.ends_with(".json"))
+        if (made["stand_in_for"].contains("efficiency") && !profile.ends_with(".json")) {
             made["stand_in_for"]["device"] = "p100";
+            made["stand_in_for"].erase("precision");
+        }
         return made;
     }
     if (chance(0.5)) {

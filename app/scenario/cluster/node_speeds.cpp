@@ -14,8 +14,9 @@ namespace paceline {
 
 namespace {
 
-constexpr auto speed_key_table = std::to_array<std::string_view>(
-    {"kind", "values", "sigma", "low", "high", "share", "speed", "device", "efficiency", "nodes"});
+constexpr auto speed_key_table =
+    std::to_array<std::string_view>({"kind", "values", "sigma", "low", "high", "share", "speed",
+                                     "device", "efficiency", "precision", "nodes"});
 constexpr auto jitter_key_table =
     std::to_array<std::string_view>({"kind", "deviation", "sigma", "excess", "shape"});
 constexpr double most_speed = 1e6;
@@ -24,18 +25,18 @@ constexpr double most_speed_sigma = 5;
 // A kind and the keys that it accepts.
 struct Kind {
     std::string_view name;
-    std::array<std::string_view, 4> keys;
+    std::array<std::string_view, 5> keys{};
 };
 constexpr auto speed_kinds =
-    std::to_array<Kind>({{"list", {"values", "", "", ""}},
-                         {"log-normal", {"sigma", "", "", ""}},
-                         {"uniform", {"low", "high", "", ""}},
-                         {"two-classes", {"share", "speed", "", ""}},
-                         {"device", {"device", "efficiency", "nodes", "share"}}});
-constexpr auto jitter_kinds = std::to_array<Kind>({{"normal", {"deviation", "", "", ""}},
-                                                   {"log-normal", {"sigma", "", "", ""}},
-                                                   {"exponential", {"excess", "", "", ""}},
-                                                   {"pareto", {"shape", "", "", ""}}});
+    std::to_array<Kind>({{"list", {"values"}},
+                         {"log-normal", {"sigma"}},
+                         {"uniform", {"low", "high"}},
+                         {"two-classes", {"share", "speed"}},
+                         {"device", {"device", "efficiency", "precision", "nodes", "share"}}});
+constexpr auto jitter_kinds = std::to_array<Kind>({{"normal", {"deviation"}},
+                                                   {"log-normal", {"sigma"}},
+                                                   {"exponential", {"excess"}},
+                                                   {"pareto", {"shape"}}});
 
 // Reads "kind" and refuses keys that belong to other kinds.
 template <std::size_t N>
@@ -70,7 +71,8 @@ NodeSpeeds::Stated read_list(const ObjectReader& read, int nodes) {
 NodeSpeeds::Stated read_device(const ObjectReader& read, int nodes, Duration gradient,
                                const TimeOnDevice& time_on, const std::vector<int>& chosen) {
     const Place device = read.required("device", "a device's name, such as \"k80\"");
-    const Duration time = time_on(device, read.optional("efficiency"));
+    const Duration time =
+        time_on({device, read.optional("efficiency"), read.optional("precision")});
     if (gradient == Duration::zero() || time == Duration::zero())
         device.refuse("a gradient of the workload takes no time, and none on another device");
     NodeSpeeds::Stated stated{std::vector<double>(static_cast<std::size_t>(nodes), 1.0)};

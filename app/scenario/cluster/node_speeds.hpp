@@ -28,10 +28,16 @@
 
 namespace paceline {
 
-/// Returns how long a gradient of the workload takes on the device named at a place, based on its
-/// measured throughput or on the stated share of its peak. Throws ConfigError.
-using TimeOnDevice =
-    std::function<Duration(const Place& device, const std::optional<Place>& efficiency)>;
+/// A device as a scenario states it.
+struct DeviceChoice {
+    Place device;                      // its name, or an object that describes it
+    std::optional<Place> efficiency;   // the share of its peak that is reached
+    std::optional<Place> precision{};  // default: the workload's
+};
+
+/// Returns how long a gradient of the workload takes on a device, based on its measured throughput or
+/// on the stated share of its peak. Throws ConfigError.
+using TimeOnDevice = std::function<Duration(const DeviceChoice& choice)>;
 
 struct NodeSpeeds {
     struct LogNormal {

@@ -9,6 +9,8 @@
 
 #include "app/json/names.hpp"
 #include "app/json/resources.hpp"
+#include "app/scenario/workload/decoder_sizes.hpp"
+#include "app/scenario/workload/devices.hpp"
 #include "models/decoder.hpp"
 
 namespace paceline {
@@ -18,13 +20,14 @@ namespace {
 constexpr std::string_view folder = "models/profiles/";
 constexpr std::string_view ending = ".json";
 
-constexpr auto profile_keys = std::to_array<std::string_view>(
-    {"name", "title", "source", "sample", "dataset", "layers", "published", "throughput"});
+constexpr auto profile_keys =
+    std::to_array<std::string_view>({"name", "title", "source", "sample", "dataset", "layers",
+                                     "transformer", "published", "throughput"});
 constexpr auto dataset_keys = std::to_array<std::string_view>({"name", "samples", "source"});
 constexpr auto layer_keys = std::to_array<std::string_view>({"name", "macs", "source", "tensors"});
 constexpr auto tensor_keys = std::to_array<std::string_view>({"name", "shape"});
-constexpr auto throughput_keys =
-    std::to_array<std::string_view>({"device", "gpus", "batch", "samples_per_s", "source"});
+constexpr auto throughput_keys = std::to_array<std::string_view>(
+    {"device", "gpus", "precision", "batch", "samples_per_s", "source"});
 
 constexpr std::int64_t most_profile_entries = std::int64_t{1} << 50;
 
@@ -70,42 +73,42 @@ MeasuredThroughput read_throughput(const Place& place) {
         as_number_above(read.required("samples_per_s", "training throughput"), 0, 1e12);
     row.source = as_string(read.required("source", "where the figure comes from"));
     if (const auto batch = read.optional("batch")) row.batch = as_integer(*batch, 1, 1'000'000'000);
+    if (const auto precision = read.optional("precision")) row.precision = as_precision(*precision);
     return row;
 }
 
 constexpr auto sized_keys = std::to_array<std::string_view>({"transformer"});
-constexpr auto decoder_keys = std::to_array<std::string_view>(
-    {"layers", "width", "heads", "vocabulary", "context", "inner", "tied"});
+constexpr std::string_view example_of_sizes =
+    "such as {\"layers\": 24, \"width\": 1024, \"heads\": 16, \"vocabulary\": 50304, "
+    "\"context\": 1024}";
 
-DecoderSizes read_decoder(const Place& place) {
-    const ObjectReader read(place, decoder_keys);
-    DecoderSizes sizes;
-    sizes.layers = as_integer(read.required("layers", "such as 24"), 1, 10'000);
-    sizes.width =
-        as_integer(read.required("width", "of a token's vector, such as 1024"), 1, 1'000'000);
-    const Place heads = read.required("heads", "such as 16");
-    sizes.heads = as_integer(heads, 1, sizes.width);
-    if (sizes.width % sizes.heads != 0)
-        heads.refuse(fmt::format("{} heads do not divide the width, {}", sizes.heads, sizes.width));
-    sizes.vocabulary =
-        as_integer(read.required("vocabulary", "tokens, such as 50304"), 1, 100'000'000);
-    sizes.context =
-        as_integer(read.required("context", "tokens of a sequence, such as 1024"), 1, 10'000'000);
-    sizes.inner = 4 * sizes.width;
-    if (const auto inner = read.optional("inner")) sizes.inner = as_integer(*inner, 1, 100'000'000);
-    if (const auto tied = read.optional("tied")) sizes.tied = as_bool(*tied);
-    if (parameters_of(sizes) > static_cast<double>(most_profile_entries))
-        place.refuse(fmt::format("a net has at most {} parameters", most_profile_entries));
-    return sizes;
+// Reads what the net consists of: its layers, or the sizes that they follow from.
+void read_net(const ObjectReader& read, Profile& profile) {
+    read.not_both("layers", "transformer");
+    if (const auto sizes = read.optional("transformer")) {
+        Profile made = decoder_profile(read_decoder(*sizes));
+        profile.layers = std::move(made.layers);
+        if (profile.sample.empty()) profile.sample = std::move(made.sample);
+        return;
+    }
+    std::int64_t entries = 0;
+    const Place layers =
+        read.required("layers", "a list in forward order; or give the sizes of a \"transformer\"");
+    for (const Place& layer : elements(layers, false)) {
+        profile.layers.push_back(read_layer(layer));
+        for (const Tensor& tensor : profile.layers.back().tensors) {
+            entries += tensor.entries();
+            if (entries > most_profile_entries)
+                layers.refuse(fmt::format("a net has at most {} parameters", most_profile_entries));
+        }
+    }
+    if (entries == 0) layers.refuse("the net has no parameters; give a layer its tensors");
 }
 
 // A net by its sizes.
 ChargedNetPtr sized_net(const Place& place) {
     const ObjectReader read(place, sized_keys);
-    const DecoderSizes sizes =
-        read_decoder(read.required("transformer",
-                                   "such as {\"layers\": 24, \"width\": 1024, \"heads\": 16, "
-                                   "\"vocabulary\": 50304, \"context\": 1024}"));
+    const DecoderSizes sizes = read_decoder(read.required("transformer", example_of_sizes));
     return place.outside().shelf->once<ChargedNet>(
         "sizes " + place.json->dump(), [&] { return ChargedNet(decoder_profile(sizes)); });
 }
@@ -139,17 +142,7 @@ Profile read_profile(const Json& json, const std::string& file) {
         profile.dataset_samples =
             as_integer(in.required("samples", "training samples"), 1, std::int64_t{1} << 50);
     }
-    std::int64_t entries = 0;
-    const Place layers = read.required("layers", "a list in forward order");
-    for (const Place& layer : elements(layers, false)) {
-        profile.layers.push_back(read_layer(layer));
-        for (const Tensor& tensor : profile.layers.back().tensors) {
-            entries += tensor.entries();
-            if (entries > most_profile_entries)
-                layers.refuse(fmt::format("a net has at most {} parameters", most_profile_entries));
-        }
-    }
-    if (entries == 0) layers.refuse("the net has no parameters; give a layer its tensors");
+    read_net(read, profile);
     if (const auto throughput = read.optional("throughput"))
         for (const Place& row : elements(*throughput, true))
             profile.throughput.push_back(read_throughput(row));

@@ -1,17 +1,16 @@
 #include "app/scenario/workload/workload.hpp"
 
-#include <algorithm>
 #include <array>
-#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/json/names.hpp"
+#include "app/scenario/workload/device_time.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/profiles.hpp"
-#include "models/step_estimate.hpp"
+#include "models/precision.hpp"
 
 namespace paceline {
 
@@ -19,73 +18,15 @@ namespace {
 
 constexpr auto workload_key_table = std::to_array<std::string_view>(
     {"profile", "gradient", "tensors", "model", "data", "sampling", "stand_in_for", "step_time",
-     "gradient_time", "device", "efficiency", "batch", "global_batch", "accumulation",
+     "gradient_time", "device", "efficiency", "precision", "batch", "global_batch", "accumulation",
      "update_time", "dataset_samples"});
 constexpr auto stand_in_key_table = std::to_array<std::string_view>(
-    {"profile", "step_time", "gradient_time", "device", "efficiency", "batch"});
-constexpr auto own_device_key_table =
-    std::to_array<std::string_view>({"name", "peak_flops", "like", "efficiency"});
+    {"profile", "step_time", "gradient_time", "device", "efficiency", "precision", "batch"});
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
 
 constexpr std::int64_t most_gradient_entries = std::int64_t{1} << 50;
 constexpr std::int64_t most_trained_batch = 1 << 20;
-
-// Returns a hint on what to use if no throughput was measured.
-std::string instead_of_measured(std::string_view device) {
-    const std::vector<Device> devices = device_table();
-    if (std::ranges::find(devices, device, &Device::name) == devices.end())
-        return "give \"step_time\"";
-    return fmt::format("give \"step_time\", or \"efficiency\": {} for an estimate",
-                       default_efficiency);
-}
-
-// Uses the first row measured with this batch, otherwise the first whose batch is not stated.
-Duration measured_step(const Profile& profile, const Place& place, std::int64_t batch) {
-    const std::string device = as_string(place);
-    std::vector<std::string_view> devices;
-    std::vector<std::string> batches;
-    std::optional<double> of_any_batch;  // with a batch that the source does not state
-    for (const MeasuredThroughput& row : profile.throughput) {
-        if (row.device == device && row.batch == batch)
-            return from_seconds(static_cast<double>(batch) / row.samples_per_s);
-        if (row.device == device && row.batch) batches.push_back(fmt::format("{}", *row.batch));
-        if (row.device == device && !row.batch && !of_any_batch) of_any_batch = row.samples_per_s;
-        if (std::ranges::find(devices, row.device) == devices.end()) devices.push_back(row.device);
-    }
-    if (of_any_batch) return from_seconds(static_cast<double>(batch) / *of_any_batch);
-    if (!batches.empty())
-        place.refuse(fmt::format("{} was measured with batch {} on {}, not with {}; {}",
-                                 profile.name, fmt::join(batches, ", "), device, batch,
-                                 instead_of_measured(device)));
-    const std::vector<Device> known = device_table();
-    if (std::ranges::find(known, device, &Device::name) != known.end() || devices.empty())
-        place.refuse(fmt::format("no throughput of {} is known{}; {}", profile.name,
-                                 devices.empty() ? "" : " on " + device,
-                                 instead_of_measured(device)));
-    Fault fault = unknown(device, "a device with a throughput of this profile", devices);
-    fault.problem += "; " + how_to_state_another(profile.macs(), batch);
-    place.refuse(std::move(fault));
-}
-
-// `macs` is the forward pass of one sample of the net called `name`.
-Duration step_by_peak(std::string_view name, double macs, const Place& place, std::int64_t batch,
-                      const Place& efficiency) {
-    const double share = as_number_above(efficiency, 0, 1);
-    const std::vector<Device> devices = device_table();
-    const auto found = std::ranges::find(devices, as_string(place), &Device::name);
-    if (found == devices.end()) {
-        Fault fault = unknown(as_string(place), "a device of known peak", names_of(devices));
-        fault.problem += "; " + how_to_state_another(macs, batch);
-        place.refuse(std::move(fault));
-    }
-    if (macs == 0)
-        efficiency.refuse(fmt::format(
-            "{} states no multiply-accumulates to estimate by; give \"step_time\"", name));
-    const Duration step = estimated_step(macs, batch, found->peak_flops, share);
-    if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
-    return step;
-}
 
 // Weak scaling states the samples of one gradient, strong scaling those of one step of all workers.
 void read_batch(const ObjectReader& read, int workers, Workload& workload) {
@@ -104,82 +45,22 @@ void read_batch(const ObjectReader& read, int workers, Workload& workload) {
     }
 }
 
-// A net whose gradient is timed.
-struct TimedNet {
-    std::string name;
-    TensorMacs tensor_macs;
-    ChargedNetPtr charged;  // null: a net that trains, or a number of bytes
-};
-
-// Returns the same on a device that the scenario describes: by its peak, or relative to a device on which
-// the net was measured.
-Duration time_on_own_device(const Place& device, const TimedNet& net,
-                            std::optional<std::int64_t> batch) {
-    const ObjectReader read(device, own_device_key_table);
-    read.not_both("peak_flops", "like");
-    if (const auto name = read.optional("name")) static_cast<void>(as_string(*name));
-    if (!batch) device.refuse("a device needs a \"batch\"");
-    const Place efficiency = read.required(
-        "efficiency",
-        "the share of \"peak_flops\" that is reached, or the speed relative to \"like\"");
-    constexpr double most = 1e6;
-    if (const auto like = read.optional("like")) {
-        if (!net.charged) like->refuse("needs a \"profile\", whose throughput was measured");
-        const Duration step =
-            from_seconds(to_seconds(measured_step(net.charged->profile, *like, *batch)) /
-                         as_number_above(efficiency, 0, most));
-        if (step == Duration::zero()) efficiency.refuse("leaves a step of no time; lower it");
-        return step;
-    }
-    const Place peak = read.required(
-        "peak_flops",
-        "operations per second, such as 1.4e13; or name a measured device in \"like\"");
-    const double macs = std::accumulate(net.tensor_macs->begin(), net.tensor_macs->end(), 0.0);
-    if (macs == 0)
-        device.refuse(fmt::format(
-            "{} states no multiply-accumulates to estimate by; give \"step_time\"", net.name));
-    const Duration step = estimated_step(macs, *batch, as_number_above(peak, 0, 1e18),
-                                         as_number_above(efficiency, 0, 1));
-    if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
-    return step;
-}
-
-// Returns how long one gradient of one worker takes on a device: measured if the profile has it,
-// otherwise estimated.
-Duration time_on_device(const Place& device, const std::optional<Place>& efficiency,
-                        const TimedNet& net, std::optional<std::int64_t> batch) {
-    if (device.json->is_object()) {
-        if (efficiency)
-            efficiency->refuse("is for a device that is named; write it into the \"device\"");
-        return time_on_own_device(device, net, batch);
-    }
-    const double macs = std::accumulate(net.tensor_macs->begin(), net.tensor_macs->end(), 0.0);
-    if (!net.charged && macs == 0)
-        device.refuse("a device needs a \"profile\"; give \"step_time\"");
-    if (!batch) device.refuse("a device needs a \"batch\"");
-    if (efficiency) return step_by_peak(net.name, macs, device, *batch, *efficiency);
-    if (!net.charged)
-        device.refuse(
-            fmt::format("no throughput of {} is known; give \"step_time\", or "
-                        "\"efficiency\": {} for an estimate",
-                        net.name, default_efficiency));
-    return measured_step(net.charged->profile, device, *batch);
-}
-
 Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
                             const ChargedNetPtr& charged, Workload& workload,
                             std::optional<std::int64_t> batch) {
-    workload.time_on = [net = TimedNet{workload.name, workload.tensor_macs, charged}, batch](
-                           const Place& device, const std::optional<Place>& efficiency) {
-        return time_on_device(device, efficiency, net, batch);
-    };
+    const std::optional<Place> precision = read.optional("precision");
+    workload.time_on = [net = TimedNet{workload.name, workload.tensor_macs, charged, batch,
+                                       precision ? as_precision(*precision) : Precision::fp32}](
+                           const DeviceChoice& choice) { return time_on_device(choice, net); };
     read.not_both("step_time", "device");
     read.not_both("step_time", "gradient_time");
     read.not_both("gradient_time", "device");
     if (const auto device = read.optional("device"))
-        return workload.time_on(*device, read.optional("efficiency"));
-    if (const auto efficiency = read.optional("efficiency"))
-        efficiency->refuse("is the share of a device's peak; name a \"device\"");
+        return workload.time_on({*device, read.optional("efficiency"), precision});
+    for (const auto& [key, what] :
+         {std::pair{"efficiency", "is the share of a device's peak; name a \"device\""},
+          std::pair{"precision", "is that of a device's peak or measurement; name a \"device\""}})
+        if (const auto p = read.optional(key)) p->refuse(what);
     if (const auto p = read.optional("gradient_time")) return as_duration(*p);
     if (!cluster.bus)
         return as_duration(
@@ -265,7 +146,7 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
     workload.dataset = training.data.set->train.count();
 
     if (const auto stand_in = read.optional("stand_in_for")) {
-        for (const char* key : {"step_time", "gradient_time", "device", "efficiency"})
+        for (const char* key : {"step_time", "gradient_time", "device", "efficiency", "precision"})
             if (const auto p = read.optional(key))
                 p->refuse("belongs into \"stand_in_for\", whose time it is");
         training.stand_in = true;
@@ -293,9 +174,6 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
 
 Keys workload_keys() {
     return workload_key_table;
-}
-Keys own_device_keys() {
-    return own_device_key_table;
 }
 Keys stand_in_keys() {
     return stand_in_key_table;

@@ -45,7 +45,6 @@ struct WorkloadSurroundings {
 
 // The tables of known keys. A test checks scenario.schema.json against them.
 Keys workload_keys();
-Keys own_device_keys();
 Keys stand_in_keys();
 
 /// Fills in the workload. Returns what trains, if anything does. Throws ConfigError.

@@ -92,6 +92,13 @@ const std::vector<Stage> stages{
     {"workload", "/workload",
      R"({"workload": {"model": null, "data": null, "batch": null, "profile": null, "gradient": "1MB", "step_time": "1ms"},
          "optimizer": null, "measure": null, "algorithm": {"kind": "sgd", "schedule": {"pieces": "tensors", "begin": "after-backward"}}})"},
+    {"workload", "/workload",
+     R"({"workload": {"model": null, "data": null, "profile": "resnet-50", "step_time": null,
+         "device": "a100-80gb", "efficiency": 0.5, "batch": 8},
+         "optimizer": null, "measure": null, "algorithm": {"kind": "dense"}})"},
+    {"stand-in", "/workload/stand_in_for",
+     R"({"workload": {"step_time": null, "stand_in_for":
+         {"profile": "resnet-50", "device": "a100-80gb", "efficiency": 0.5, "batch": 8}}})"},
     {"parameter-server", "/algorithm/all_reduce",
      R"({"algorithm": {"all_reduce": {"kind": "parameter-server"}}})"},
     {"mixing-in-turn", "/algorithm/mixing/in_turn/0",
@@ -219,6 +226,9 @@ const std::vector<Stage> stages{
     {"decoder", "/workload/profile/transformer",
      R"({"workload": {"profile": {"transformer":
          {"layers": 2, "width": 64, "heads": 4, "vocabulary": 100, "context": 32}}}})"},
+    {"decoder", "/workload/profile/transformer",
+     R"({"workload": {"profile": {"transformer":
+         {"layers": 2, "width": 64, "heads": 4, "vocabulary": 100, "context": 32, "inner": 200}}}})"},
     {"slowmo", "/algorithm",
      R"({"algorithm": {"kind": "slowmo", "period": 4, "base": "local-adam"}})"},
     {"post-local-sgd", "/algorithm",

@@ -30,6 +30,8 @@
 #include "app/scenario/scenario.hpp"
 #include "app/scenario/study.hpp"
 #include "app/scenario/workload/data.hpp"
+#include "app/scenario/workload/decoder_sizes.hpp"
+#include "app/scenario/workload/device_time.hpp"
 #include "app/scenario/workload/measurement.hpp"
 #include "app/scenario/workload/models.hpp"
 #include "app/study/study_file.hpp"
@@ -215,6 +217,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
     CHECK(as_set(own_device_keys()) == properties("own-device"));
+    CHECK(as_set(decoder_keys()) == properties("decoder"));
     CHECK(as_set(measured_coding_keys()) == properties("measured-coding"));
     CHECK(as_set(coding_time_keys()) == properties("coding-time"));
     CHECK(as_set(straggler_keys()) == properties("stragglers"));

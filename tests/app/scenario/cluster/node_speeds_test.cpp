@@ -96,6 +96,29 @@ TEST_CASE("node speeds: at shares of their peaks devices differ as their peaks d
     CHECK(compute_s("v100", "0.4") == Approx(10.6 / 15.7 * compute_s("p100", "0.4")));
 }
 
+// resnet-50.json: images per second of an A100 (80 GB) are 938 in tf32 and 2470 in fp16, those of a V100 1200 in fp16.
+TEST_CASE("node speeds: a device has the workload's precision, unless it states its own") {
+    const Small small;
+    const std::string v100 =
+        R"(workload={"profile": "resnet-50", "device": "v100", "batch": 8, "precision": "fp16"})";
+    const auto compute_s = [&](const std::string& precision) {
+        return small
+            .run({v100, R"(cluster.speeds={"kind": "device", "device": "a100-80gb",
+                           "nodes": [0, 1, 2, 3, 4, 5, 6, 7])" +
+                            precision + "}"})
+            .compute_s.value();
+    };
+    const double whole = small.run({v100}).compute_s.value();
+
+    CHECK(compute_s("") == Approx(whole * 1200 / 2470).epsilon(1e-9));
+    CHECK(compute_s(R"(, "precision": "tf32")") == Approx(whole * 1200 / 938).epsilon(1e-9));
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(small.run({v100, R"(cluster.speeds={"kind": "device", "device": "k80",
+                                              "efficiency": 0.5, "nodes": [1]})"})),
+        doctest::Contains("cluster.speeds.device: k80 has no peak in fp16; it has one in fp32"),
+        ConfigError);
+}
+
 TEST_CASE("node speeds: backward in buckets is scaled as a whole") {
     const Small small;
     const Metrics m =

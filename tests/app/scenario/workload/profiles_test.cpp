@@ -46,14 +46,26 @@ const std::vector<Published> published{
      3'439'844},
     {"deepspeech", 127'948'528, 488.08, 7.632e9, 1'238'664},
     {"googlenet", 6'998'552, 26.70, 1.6e9, 75'062},
+    {"gpt2", 124'439'808, 474.70, 1024 * (124'439'808 - 1024 * 768. + 24 * 1024 * 768), 1'231'287},
+    {"gpt2-large", 774'030'080, 2952.69, 1024 * (774'030'080 - 1024 * 1280. + 72 * 1024 * 1280),
+     7'046'971},
+    {"gpt2-medium", 354'823'168, 1353.54, 1024 * (354'823'168 - 1024 * 1024. + 48 * 1024 * 1024),
+     3'413'154},
+    {"gpt2-xl", 1'557'611'200, 5941.82, 1024 * (1'557'611'200 - 1024 * 1600. + 96 * 1024 * 1600),
+     13'346'058},
     {"inception-v3", 27'161'264, 103.61, 5.7e9, 315'634},
+    {"llama-7b", 6'738'415'616, 25'705.02,
+     2048 * (6'738'415'616 - 32'000 * 4096. + 64. * 2048 * 4096), 41'493'856},
     {"ptb-lstm", 51'034'000, 194.68, 51'000'000, 442'000},
     {"resnet-110", 1'727'962, 6.59, 253'000'000, 42'743},
     {"resnet-152", 60'192'808, 229.62, 11.5e9, 969'938},
     {"resnet-50", 25'557'032, 97.49, 4'089'184'256, 369'497},
+    {"tinyllama-1.1b", 1'100'048'384, 4196.35,
+     2048 * (1'100'048'384 - 32'000 * 2048. + 44. * 2048 * 2048), 6'968'377},
     {"transformer", 209'911'808, 800.75, 200 * 1024. * 1024, 2'044'723},
     {"vgg-16", 138'357'544, 527.79, 15'470'264'320, 883'729},
     {"vgg-a", 132'863'336, 506.83, 7.61e9, 844'884},
+    {"vit-b-16", 86'567'656, 330.23, 17.56e9, 1'011'115},
 };
 
 Profile profile_of(const std::string& name, const std::string& scenario = "scenario.json") {
@@ -77,9 +89,11 @@ constexpr std::string_view tiny = R"({
 
 TEST_CASE("profiles: the built-in ones stand in alphabetical order") {
     CHECK(profile_names() == std::vector<std::string_view>{
-                                 "alexnet", "bert-base", "bert-large", "deepspeech", "googlenet",
-                                 "inception-v3", "ptb-lstm", "resnet-110", "resnet-152",
-                                 "resnet-50", "transformer", "vgg-16", "vgg-a"});
+                                 "alexnet",     "bert-base",    "bert-large", "deepspeech",
+                                 "googlenet",   "gpt2",         "gpt2-large", "gpt2-medium",
+                                 "gpt2-xl",     "inception-v3", "llama-7b",   "ptb-lstm",
+                                 "resnet-110",  "resnet-152",   "resnet-50",  "tinyllama-1.1b",
+                                 "transformer", "vgg-16",       "vgg-a",      "vit-b-16"});
 }
 
 TEST_CASE("profiles: the built-in ones have the published numbers of parameters") {
@@ -123,6 +137,24 @@ TEST_CASE("profiles: the totals that a file states are those of its layers") {
         CHECK(profile.name == name);
         CHECK(json.at("published").at("parameters") == profile.layout()->entries());
     }
+}
+
+TEST_CASE("profiles: a name of a transformer is its sizes") {
+    const Profile named = profile_of("gpt2");
+    const Json sizes{{"transformer",
+                      {{"layers", 12},
+                       {"width", 768},
+                       {"heads", 12},
+                       {"vocabulary", 50257},
+                       {"context", 1024}}}};
+    const std::string scenario = "scenario.json";
+    const Sources files = files_of_this_machine();
+    const Profile sized = load_profile({&sizes, &scenario, "workload.profile", &files})->profile;
+
+    CHECK(named.name == "gpt2");
+    CHECK(named.sample == "sequence");
+    CHECK(named.macs() == sized.macs());
+    CHECK(named.tensor_macs() == sized.tensor_macs());
 }
 
 TEST_CASE("profiles: what was not measured or published says so") {
@@ -191,6 +223,31 @@ TEST_CASE("profiles: tensors of one layer that no number can count are refused")
     CHECK_THROWS_WITH_AS(static_cast<void>(read_profile(profile, "vast.json")),
                          "vast.json: layers: a net has at most 1125899906842624 parameters",
                          ConfigError);
+}
+
+TEST_CASE("profiles: a file gives layers, or the sizes of a transformer, and not both") {
+    const auto refusal = [](std::string_view what) {
+        const Json json = Json::parse(fmt::format(R"({{"name": "n", "source": "s"{}}})", what));
+        try {
+            return fmt::format("{} parameters", read_profile(json, "n.json").layout()->entries());
+        } catch (const ConfigError& error) {
+            return error.path() + ": " + error.problem();
+        }
+    };
+    const std::string sizes =
+        R"(, "transformer": {"layers": 1, "width": 4, "heads": 2, "vocabulary": 3, "context": 5})";
+
+    // V d + T d + (4 d^2 + 2 d f + 9 d + f) + 2 d with d = 4, f = 16, V = 3, T = 5
+    CHECK(refusal(sizes) == "284 parameters");
+    CHECK(refusal(sizes + R"(, "layers": [])").find("\"layers\"") != std::string::npos);
+    CHECK(refusal(R"(, "transformer": {"layers": 1})") ==
+          "transformer: \"width\" is missing: of a token's vector, such as 1024");
+    CHECK(refusal("").starts_with(": \"layers\" is missing: a list in forward order"));
+    CHECK(
+        refusal(
+            sizes +
+            R"(, "throughput": [{"device": "d", "samples_per_s": 1, "source": "s", "precision": "fp8"}])")
+            .starts_with("throughput[0].precision: \"fp8\" is not a precision"));
 }
 
 TEST_CASE("profiles: a user's own file is found beside the scenario, from any folder") {
@@ -278,84 +335,6 @@ TEST_CASE("profiles: a fault in a user's own file is told with that file's name 
         CHECK(error.file() == file);
         CHECK(error.path() == "source");
     }
-}
-
-constexpr std::string_view gpt2 =
-    R"({"transformer": {"layers": 12, "width": 768, "heads": 12, "vocabulary": 50257,
-                        "context": 1024}})";
-
-Study study_with(std::string_view workload, const std::vector<std::string>& settings = {}) {
-    const TemporaryFolder folder;
-    return read_study(folder.write("scenario.json", scenario_with(workload)), settings);
-}
-
-// 8 sequences, three times two operations per multiply-accumulate, on a device of 100 Tflop/s that reaches half of it.
-TEST_CASE("profiles: a transformer by its sizes is charged for its parameters and its work") {
-    const Study study = study_with(fmt::format(
-        R"({{"profile": {}, "batch": 8, "device": {{"peak_flops": 1e14, "efficiency": 0.5}}}})",
-        gpt2));
-    const Workload& workload = study.points.front().scenario.workload;
-
-    CHECK(workload.layout->entries() == 124'439'808);
-    CHECK(workload.name == "transformer 12 x 768");
-    const double macs = 1024 * (12 * 12 * 768. * 768 + 50257 * 768.) + 24 * 1024. * 1024 * 768;
-    CHECK(to_seconds(workload.step()) == Approx(8 * 6 * macs / 5e13).epsilon(1e-9));
-}
-
-// Scenarios with the sizes of GPT-2, but for these.
-Study study_of_sizes(const Json& changes, const std::string& profile = "transformer") {
-    Json sizes = Json::parse(gpt2);
-    sizes["transformer"].update(changes);
-    Json scenario = Json::parse(scenario_with(R"({"step_time": "1ms"})"));
-    scenario["workload"]["profile"][profile] = sizes["transformer"];
-    const TemporaryFolder folder;
-    return read_study(folder.write("scenario.json", scenario.dump()), {});
-}
-
-std::int64_t entries_of_sizes(const Json& changes) {
-    return study_of_sizes(changes).points.front().scenario.workload.layout->entries();
-}
-
-TEST_CASE("profiles: sizes have defaults") {
-    CHECK(entries_of_sizes({{"layers", 2}}) - entries_of_sizes({{"layers", 1}}) ==
-          12 * 768 * 768 + 13 * 768);
-    CHECK(entries_of_sizes({{"inner", 3072}, {"tied", true}}) == 124'439'808);
-    CHECK(entries_of_sizes({{"tied", false}}) == 124'439'808 + 50257 * 768);
-}
-
-TEST_CASE("profiles: sizes are swept as any other key") {
-    Json scenario = Json::parse(scenario_with(R"({"step_time": "1ms"})"));
-    scenario["workload"]["profile"] = Json::parse(gpt2);
-    scenario["sweep"] = {{"workload.profile.transformer.layers", {1, 12}}};
-    const TemporaryFolder folder;
-    const Study study = read_study(folder.write("scenario.json", scenario.dump()), {});
-
-    REQUIRE(study.points.size() == 2);
-    CHECK(study.points[1].scenario.workload.layout->entries() == 124'439'808);
-}
-
-TEST_CASE("profiles: sizes that are wrong are refused at their place") {
-    const auto refusal = [](const Json& changes, const std::string& profile = "transformer") {
-        try {
-            (void)study_of_sizes(changes, profile);
-        } catch (const ConfigError& error) {
-            return error.path() + ": " + error.problem();
-        }
-        return std::string("accepted");
-    };
-    const std::string at = "workload.profile.transformer";
-
-    CHECK(refusal({{"heads", 7}}) == at + ".heads: 7 heads do not divide the width, 768");
-    CHECK(refusal({{"layers", 0}}).starts_with(at + ".layers: "));
-    CHECK(refusal({{"depth", 3}}).starts_with(at + ".depth: \"depth\" is not a key here"));
-    CHECK(refusal({{"layers", nullptr}}).starts_with(at + ".layers: "));
-    CHECK(refusal({{"vocabulary", 100'000'000},
-                   {"width", 1'000'000},
-                   {"layers", 10'000},
-                   {"heads", 1},
-                   {"inner", 100'000'000}})
-              .starts_with(at + ": a net has at most"));
-    CHECK(refusal(Json::object(), "decoder").starts_with("workload.profile.decoder: "));
 }
 
 }  // namespace
