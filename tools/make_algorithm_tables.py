@@ -24,7 +24,7 @@ WHEN_NODES_DIE = {
     "loses-shares": ("shares go to live nodes; what the dead node held is lost", "`go-on`, `restart`"),
     "skips": ("exchanges with absent nodes do not take place; an exchange that a failure interrupts leaves the other's model as it is",
               "`go-on`, `restart`"),
-    "server-goes-on": ("the server serves live nodes; FedAvg asks `over_selection` times as many as it needs, and keeps the first",
+    "server-goes-on": ("the server serves live nodes; rounds of clients ask `over_selection` times as many as they need, and keep the first",
                        "`go-on`, `restart`"),
     "cannot-go-on": ("it cannot go on: owners of shards of the vector, or copies of the neighbors' models, would be missing", "`restart`"),
 }

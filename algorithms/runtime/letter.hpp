@@ -15,6 +15,7 @@ struct Letter {
     double number = 0;
     int from = 0;  // set when it is posted, like the next
     int life = 0;  // of the sender (Worker::life)
+    std::optional<Vector> second{};  // another one that travels in the same message
 };
 
 }  // namespace paceline

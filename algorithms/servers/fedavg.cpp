@@ -1,275 +1,36 @@
 #include "algorithms/servers/fedavg.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
 #include <utility>
 
-#include <boost/random/uniform_int_distribution.hpp>
-
-#include "algorithms/compression/error_feedback.hpp"
-#include "algorithms/local/local_sgd.hpp"
-#include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "sim/engine/check.hpp"
-#include "sim/engine/concurrency.hpp"
-#include "sim/engine/signal.hpp"
 
 namespace paceline {
 
 namespace {
 
-constexpr int inbox = 0;  // the server's for trained models, a worker's for models to train
-
-std::int64_t round_of(std::int64_t step, const FedavgOptions& options) {
-    return step / options.local_steps;
-}
-
-// Returns the workers asked in a round, in the order in which they are asked. Every caller draws the
-// same ones.
-std::vector<int> draw(const Worker& self, const FedavgOptions& options, std::int64_t round) {
-    const std::vector<int> there = self.all_present();
-    const int most = static_cast<int>(there.size());
-    RandomStream rng = self.common_stream("clients of a round", round);
-    std::vector<int> drawn;
-    if (most == 0) return drawn;
-    for (const int i :
-         draw_clients(rng, most, std::min(clients_asked(options, self.workers()), most)))
-        drawn.push_back(there[static_cast<std::size_t>(i)]);
-    return drawn;
-}
-
-// --- sending ---
-
-Task<> post_and_tell(Worker& self, int to, Letter letter, Bytes weight,
-                     std::shared_ptr<Signal> left) {
-    co_await self.post(to, inbox, std::move(letter), weight);
-    left->fire();
-}
-
-// Sends models to one receiver, each after the one before it has left. If its round ends before
-// that, a model is not sent. So rounds that are shorter than a transfer do not queue up models.
-class Outbox {
-  public:
-    Task<> send(Worker& self, int to, Letter letter, Bytes weight) {
-        const int life = self.life(to);
-        // What was on its way to an earlier life may never be reported to have left.
-        if (left_ && life == life_)
-            co_await left_->happened({"a model of an earlier round to leave"});
-        life_ = life;
-        left_ = std::make_shared<Signal>();
-        sending_.emplace(self.start(post_and_tell(self, to, std::move(letter), weight, left_)));
-        co_await left_->happened({"a model to leave"});
-    }
-
-  private:
-    int life_ = 0;                    // of the receiver
-    std::shared_ptr<Signal> left_{};  // of the last model; null: there was none
-    std::optional<Pending<>> sending_{};
-};
-
-// --- a client ---
-
-// State that a client keeps between rounds.
-struct Client {
-    Vector error;  // of its compressor
-    RandomStream random;
-    Outbox outbox{};
-};
-
-Task<Letter> letter_of_round(Worker& self, std::int64_t round) {
-    Letter letter = co_await self.next_letter(inbox);
-    while (letter.number != static_cast<double>(round)) letter = co_await self.next_letter(inbox);
-    co_return letter;
-}
-
-// Sends the trained model or, with a compressor, its compressed difference from the initial one.
-Task<> hand_in(Worker& self, FedavgOptions options, std::int64_t round, Vector x, Vector first,
-               Client& client) {
-    Bytes weight = self.weigh(x);
-    if (options.compressor) {
-        const Layout& charged = *self.charged_layout();
-        weight = message_bytes(*options.compressor, charged);
-        x -= first;
-        co_await self.compute(encoding_time(options, charged), [&] {
-            if (options.error_feedback)
-                x = compress_with_feedback(*options.compressor, std::move(x), client.error,
-                                           client.random);
-            else
-                compress(*options.compressor, x, client.random);
-        });
-    }
-    const auto number = static_cast<double>(round);
-    co_await client.outbox.send(self, self.workers(), {.vector = std::move(x), .number = number},
-                                weight);
-}
-
-// Trains for the steps left in a round. The first of them has already begun.
-Task<> train(Worker& self, FedavgOptions options, std::int64_t round, Client& client) {
-    Letter letter = co_await letter_of_round(self, round);
-    const Vector first = *std::move(letter.vector);
-    Vector x = first;
-    Vector m = Vector::zero_like(x);
-
-    do {
-        const double gamma = self.learning_rate();
-        co_await self.gradient(
-            x, [&](Vector g) { momentum_step({options.momentum}, gamma, std::move(g), m, x); });
-        co_await self.update();
-    } while (!ends_block(self.step(), options.local_steps) && self.keeps_training());
-    co_await hand_in(self, options, round, std::move(x), first, client);
-}
-
-// Skips the remaining steps of the round, counting them.
-void pass_steps(Worker& self, const FedavgOptions& options) {
-    while (!ends_block(self.step(), options.local_steps) && self.keeps_training()) {
-    }
-}
-
-// --- the server ---
-
-Task<> all_of(std::vector<Task<>> tasks) {
-    co_await when_all(std::move(tasks));
-}
-
-struct Asked {
-    int rank;
-    int life;
-};
-
-// Returns whether a worker that was asked may still answer.
-bool may_come(const Worker& self, const Asked& asked) {
-    return self.present(asked.rank) && self.life(asked.rank) == asked.life;
-}
-
-Task<> until(Worker& self, Time time) {
-    co_await self.simulation().sleep(time - self.simulation().now());
-}
-
-// Returns the next letter, or nothing if the deadline passes or a worker joins or leaves.
-Task<std::optional<Letter>> next_before(Worker& self, Time deadline) {
-    if (deadline == never) co_return co_await self.next_letter_or_change(inbox);
-    auto first = co_await first_of(self.next_letter_or_change(inbox), until(self, deadline));
-    if (first.index() == 0) co_return std::get<0>(std::move(first));
-    co_return std::nullopt;
-}
-
-// Collects the models of a round until there are enough or no more can come. The map orders them by
-// rank, so they are summed in that order.
-Task<std::map<int, Vector>> collect(Worker& self, FedavgOptions options, std::int64_t round,
-                                    std::vector<Asked> asked) {
-    const auto enough =
-        static_cast<std::size_t>(clients_of_a_round(options.fraction, self.workers()));
-    const Time deadline =
-        options.deadline ? later(self.simulation().now(), *options.deadline) : never;
-    std::map<int, Vector> models;
-    while (models.size() < enough) {
-        const bool more = std::ranges::any_of(asked, [&](const Asked& one) {
-            return !models.contains(one.rank) && may_come(self, one);
-        });
-        if (!more || self.simulation().now() >= deadline) break;
-        std::optional<Letter> letter = co_await next_before(self, deadline);
-        if (letter && letter->number == static_cast<double>(round))
-            models.emplace(letter->from, *std::move(letter->vector));
-    }
-    co_return models;
-}
-
-Vector weighted_mean(const Worker& self, const std::map<int, Vector>& models) {
-    double samples = 0;
-    for (const auto& [rank, model] : models) samples += self.samples(rank);
-    Vector mean = Vector::zero_like(models.begin()->second);
-    for (const auto& [rank, model] : models) mean += self.samples(rank) / samples * model;
-    return mean;
+Task<> train_for_fedavg(Worker& self, FedavgOptions options, std::int64_t round, Client& client) {
+    const Letter sent = co_await letter_of_round(self, round);
+    Vector x = co_await local_steps(self, options, *sent.vector, nullptr);
+    co_await hand_in_model(self, options, round, std::move(x), *sent.vector, client);
 }
 
 }  // namespace
 
-int clients_of_a_round(double fraction, int nodes) {
-    // A product that is an integer mathematically may be rounded to slightly below it.
-    return std::max(static_cast<int>(std::floor(fraction * nodes + 1e-9)), 1);
-}
-
-std::vector<int> draw_clients(RandomStream& rng, int nodes, int count) {
-    PACELINE_CHECK(count >= 1 && count <= nodes, "a round has one client or more, nodes at most");
-    std::vector<int> all(static_cast<std::size_t>(nodes));
-    std::iota(all.begin(), all.end(), 0);
-    for (int i = 0; i < count; ++i) {
-        const int j = boost::random::uniform_int_distribution<int>(i, nodes - 1)(rng);
-        std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(j)]);
-    }
-    all.resize(static_cast<std::size_t>(count));
-    return all;
-}
-
-int clients_asked(const FedavgOptions& options, int nodes) {
-    const int needed = clients_of_a_round(options.fraction, nodes);
-    const double more = std::ceil(options.over_selection * needed - 1e-9);
-    return std::min(static_cast<int>(more), nodes);
-}
-
-Duration encoding_time(const FedavgOptions& options, const Layout& layout) {
-    if (!options.compressor) return {};
-    return encoding_time(*options.compressor, options.coding, layout,
-                         options.error_feedback ? error_feedback_passes : 0);
-}
-
 Task<> fedavg(Worker& self, FedavgOptions options) {
-    Client client{Vector::zero_like(self.model()), self.stream("compression")};
-    while (self.keeps_training()) {
-        const bool under_way = self.barriers_passed() % 2 == 1;
-        if (under_way || self.step() % options.local_steps != 0) {  // joined within a round
-            pass_steps(self, options);
-            if (under_way) co_await self.barrier();
-            continue;
-        }
-        co_await self.barrier();  // the round begins
-        const std::int64_t round = round_of(self.step(), options);
-        bool over = false;
-        const std::vector<int> asked = draw(self, options, round);
-        if (std::ranges::find(asked, self.rank()) != asked.end()) {
-            const auto first =
-                co_await first_of(train(self, options, round, client), self.barrier());
-            over = first.index() == 1;  // its model comes too late
-        }
-        pass_steps(self, options);
-        if (!over) co_await self.barrier();  // waits until the server has averaged
-    }
+    return train_in_rounds(self, options, [&self, options](std::int64_t round, Client& client) {
+        return train_for_fedavg(self, options, round, client);
+    });
 }
 
 Task<> fedavg_server(Worker& self, FedavgOptions options) {
     Vector& x = self.replicated_model();
-
-    const std::int64_t first = (self.step() + options.local_steps) / options.local_steps;
-    std::map<int, Outbox> outboxes;  // by client
-
-    for (std::int64_t round = first;; ++round) {
-        co_await self.barrier();
-        std::vector<Task<>> sent;
-        std::vector<Asked> asked;
-        for (const int client : draw(self, options, round)) {
-            asked.push_back({client, self.life(client)});
-            const auto number = static_cast<double>(round);
-            sent.push_back(outboxes[client].send(self, client, {.vector = x, .number = number},
-                                                 self.weigh(x)));
-        }
-        const std::size_t clients = asked.size();
-        Pending<> sending = self.start(all_of(std::move(sent)));
-        const std::map<int, Vector> models =
-            co_await collect(self, options, round, std::move(asked));
-        if (!models.empty()) {
-            self.once(self.updates_done(), [&] {
-                const Vector mean = weighted_mean(self, models);
-                x = options.compressor ? x + mean : mean;
-            });
-        }
-        self.count_round(clients, models.size());
-        co_await self.barrier();
-    }
+    const ServerPart part{.letter = [&x] { return Letter{.vector = x}; },
+                          .update =
+                              [&](const HandedIn& in) {
+                                  const Vector mean = weighted_mean(self, in);
+                                  x = options.compressor ? x + mean : mean;
+                              }};
+    co_await serve_rounds(self, options, part);
 }
 
 }  // namespace paceline

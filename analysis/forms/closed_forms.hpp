@@ -19,7 +19,7 @@
 //   1-bit, PowerSGD      padded buffers, stripes, messages and passes (one_bit_all_reduce.hpp,
 //                        one_bit_sgd.hpp, low_rank_coder.hpp); encoding times of compressed methods
 //   mixings              who sends to whom
-//   fedavg               the number of clients of a round
+//   rounds of clients    the number of clients of a round
 //
 // Each of these has tests of its own.
 #pragma once

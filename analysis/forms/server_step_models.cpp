@@ -34,13 +34,13 @@ std::optional<Duration> stale_synchronous_sgd_step_time(const StaleSynchronousSg
     return and_models(in.workers + 1, in);
 }
 
-std::optional<Duration> fedavg_step_time(const FedavgOptions& options, const StepModelInput& in,
-                                         std::int64_t k) {
+std::optional<Duration> client_round_step_time(const RoundOptions& options, int vectors,
+                                               const StepModelInput& in, std::int64_t k) {
     if (in.network.bus || in.network.star.card) return std::nullopt;
     if (options.over_selection > 1 || options.deadline) return std::nullopt;
     if (k % options.local_steps != 0) return sum(in.timing.step, in.update);
     const std::int64_t clients = clients_of_a_round(options.fraction, in.workers);
-    if (!options.compressor) return and_models(2 * clients, in);
+    if (!options.compressor) return and_models(2 * clients * vectors, in);
     const Bytes message = form_of_packed(*options.compressor, *in.layout);
     const Duration coding = encoding_time(options, *in.layout);
     return sum(sum(and_models(clients, in), coding),

@@ -8,7 +8,9 @@
 //   ps-async, ps-stale s >= 1     max(T + 2L + 2t, n t)       latency, or the server's link is full
 //   ps-stale s = 0                T + 2L + (n + 1) t          a worker's push leaves while others
 //                                                             are answered; the last one counts
-//   fedavg, a round               2L + 2 |S| t + E T          |S| = max(floor(C n), 1)
+//   rounds of clients, each       2L + 2 |S| w t + E T        |S| = max(floor(C n), 1)
+//     fedavg, fedprox, fedopt     w = 1; with a compressor the way up takes its message, after encoding
+//     scaffold                    w = 2: a control variate beside the model
 //
 // The first two give exactly the times until the last worker has taken the step. The first step of
 // a round carries its cost; workers that are not drawn count it, too. Known if each machine has one
@@ -18,7 +20,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/servers/fedavg.hpp"
+#include "algorithms/servers/client_rounds.hpp"
 #include "algorithms/servers/stale_synchronous_sgd.hpp"
 #include "analysis/forms/step_models.hpp"
 
@@ -27,7 +29,8 @@ namespace paceline {
 std::optional<Duration> async_sgd_step_time(const StepModelInput& in, std::int64_t k);
 std::optional<Duration> stale_synchronous_sgd_step_time(const StaleSynchronousSgdOptions& options,
                                                         const StepModelInput& in, std::int64_t k);
-std::optional<Duration> fedavg_step_time(const FedavgOptions& options, const StepModelInput& in,
-                                         std::int64_t k);
+/// Of rounds in which a client receives and hands in `vectors` vectors of the model's size.
+std::optional<Duration> client_round_step_time(const RoundOptions& options, int vectors,
+                                               const StepModelInput& in, std::int64_t k);
 
 }  // namespace paceline

@@ -312,7 +312,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "codec-8-bit.bucket" || place == "compressor-8-bit.bucket") return whole(1, 600);
     if (place == "leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);
-    if (place == "fedavg.over_selection") return real(1, 3);
+    if (place.ends_with(".over_selection")) return real(1, 3);
     if (place == "dense-overlapped.bucket") return text({"1kB", "1MB", "25MiB"});
     if (place == "$schema") return "scenario.schema.json";
     return std::nullopt;
@@ -479,11 +479,16 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
         made["exchange"] =
             adds_up ? all_reduce() : Json(text({"all-gather-ring", "all-gather-bruck"}));
     }
-    if (kind == "fedavg") {
+    if (one_of(kind, {"fedavg", "fedprox", "fedopt"})) {
         if (made.contains("compressor") &&
             made.at("compressor").at("kind").get<std::string>().starts_with("random"))
             made["compressor"] = Json{{"kind", "top-k"}};
         if (!made.contains("compressor")) drop(made, {"error_feedback", "coding_step"});
+    }
+    if (kind == "fedopt") {
+        const auto rule = made.value("rule", "adam");
+        if (rule == "adagrad" || rule == "momentum") made.erase("beta2");
+        if (rule == "momentum") made.erase("tau");
     }
     if (kind == "swarm-sgd") {
         const Json& how = made.contains("exchange") ? made.at("exchange") : Json("exact");

@@ -52,7 +52,9 @@ std::vector<Paper> all_papers() {
                             &ad_psgd_papers,
                             &swarm_papers,
                             &server_papers,
-                            &fedavg_papers}) {
+                            &fedavg_papers,
+                            &fedopt_papers,
+                            &scaffold_papers}) {
         const std::span<const Paper> papers = list();
         all.insert(all.end(), papers.begin(), papers.end());
     }

@@ -77,5 +77,7 @@ std::span<const Paper> ad_psgd_papers();
 std::span<const Paper> swarm_papers();
 std::span<const Paper> server_papers();
 std::span<const Paper> fedavg_papers();
+std::span<const Paper> fedopt_papers();
+std::span<const Paper> scaffold_papers();
 
 }  // namespace paceline::papers

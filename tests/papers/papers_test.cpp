@@ -78,6 +78,8 @@ TEST_CASE("papers: gossip methods agree with their references") {
 TEST_CASE("papers: methods with a server agree with their references") {
     check(server_papers());
     check(fedavg_papers());
+    check(fedopt_papers());
+    check(scaffold_papers());
 }
 
 TEST_CASE("papers: every algorithm that trains has one row, without an empty cell") {

@@ -38,6 +38,7 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {pairs, Choice::algorithm, "models of pairs"},
     {server_of_models, Choice::algorithm, "a server of models"},
     {server_rounds, Choice::algorithm, "a server with rounds"},
+    {corrected_rounds, Choice::algorithm, "a server with rounds and control variates"},
     {nothing, Choice::algorithm, "no training"},
     {clipping, Choice::algorithm, "the optimizer's \"clip\""},
     {none, Choice::codec, "none"},
@@ -222,6 +223,9 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, shared_terngrad)),
      "the server decodes each client's change from one message alone: take a compressor that "
      "draws its own, such as qsgd"},
+    {Features(corrected_rounds), codecs.without(Features(none)),
+     "control variates would keep what a codec loses, and each later step repeat it; \"fedavg\", "
+     "\"fedprox\" and \"fedopt\" compress what clients send"},
     // Algorithms and transports.
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, momenta, models, outer_gradients, fragments, shares,
@@ -246,7 +250,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "mean of all"},
     {Features(differences, pushes), machines,
      "every worker has copies or shares of its own, which machines do not: flat"},
-    {Features(pairs, server_of_models, server_rounds, global_top_k, nothing),
+    {Features(pairs, server_of_models, server_rounds, corrected_rounds, global_top_k, nothing),
      carriers.without(Features(own_messages)), own_transport},
     {Features(nothing), codecs.without(Features(none)), "nothing is encoded; leave it out"},
     // Algorithms and schedules.
@@ -275,7 +279,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "all pieces of a model are averaged before the next step begins, in order"},
     {Features(differences, pushes), schedules.without(Features(whole, after_backward, fifo)),
      whole_models},
-    {Features(pairs, server_of_models, server_rounds, global_top_k, nothing),
+    {Features(pairs, server_of_models, server_rounds, corrected_rounds, global_top_k, nothing),
      schedules.without(Features(whole, after_backward, fifo)), whole_models},
     // Failures.
     {Features(one_bit), Features(survivors_go_on),
@@ -341,6 +345,9 @@ constexpr auto algorithm_features = std::to_array<AlgorithmFeature>({
     {"ps-async", server_of_models},
     {"ps-stale", server_of_models},
     {"fedavg", server_rounds},
+    {"fedprox", server_rounds},
+    {"fedopt", server_rounds},
+    {"scaffold", corrected_rounds},
     {"collective", nothing},
 });
 

@@ -141,9 +141,9 @@ void translate_own_step(Translation& at, Feature algorithm) {
 }
 
 // Methods that send models or changes of them to a server or to neighbors.
-void translate_own_messages(Translation& at) {
+void translate_own_messages(Translation& at, Feature algorithm) {
     if (at.from.contains("compressor")) {
-        const bool to_server = at.from.at("kind") == "fedavg";
+        const bool to_server = algorithm == Feature::server_rounds;
         take_compressor(at);
         if (!to_server) at.codec.erase("error_feedback");
     }
@@ -177,7 +177,7 @@ void translate(Translation& at) {
         case Feature::column_step:
             return translate_own_step(at, algorithm);
         default:
-            return translate_own_messages(at);
+            return translate_own_messages(at, algorithm);
     }
 }
 

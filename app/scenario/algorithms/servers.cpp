@@ -8,7 +8,11 @@
 
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/servers/async_sgd.hpp"
+#include "algorithms/servers/client_rounds.hpp"
 #include "algorithms/servers/fedavg.hpp"
+#include "algorithms/servers/fedopt.hpp"
+#include "algorithms/servers/fedprox.hpp"
+#include "algorithms/servers/scaffold.hpp"
 #include "algorithms/servers/stale_synchronous_sgd.hpp"
 #include "analysis/forms/server_step_models.hpp"
 #include "app/scenario/algorithms/common.hpp"
@@ -87,7 +91,7 @@ AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
-void read_upload(const ObjectReader& read, const AlgorithmInput& in, FedavgOptions& options) {
+void read_upload(const ObjectReader& read, const AlgorithmInput& in, RoundOptions& options) {
     if (const auto codec = read_own_codec(read, in, true)) {
         const auto& compressor = std::get<Compressor>(codec->coder);
         if (compressor.lossless) return;  // models travel as they are
@@ -111,8 +115,9 @@ void read_upload(const ObjectReader& read, const AlgorithmInput& in, FedavgOptio
         p->refuse("is of a \"compressor\"; name one");
 }
 
-AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) {
-    FedavgOptions options;
+// Reads what all methods with rounds have.
+RoundOptions read_rounds(const ObjectReader& read, const AlgorithmInput& in) {
+    RoundOptions options;
     if (const auto p = read.optional("fraction")) options.fraction = as_number_above(*p, 0, 1);
     if (const auto p = read.optional("local_steps"))
         options.local_steps = as_integer(*p, 1, 1'000'000);
@@ -124,25 +129,96 @@ AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) 
         options.deadline = as_duration(*p);
         if (*options.deadline == Duration::zero()) p->refuse("ends a round as it begins");
     }
-    read_upload(read, in, options);
     options.momentum = in.optimizer.momentum;
-    AlgorithmChoice choice = with_server(read, options, &fedavg, &fedavg_server);
+    return options;
+}
+
+// Reads what FedAvg has, and so has a method whose clients hand in what FedAvg's do.
+RoundOptions read_compressed_rounds(const ObjectReader& read, const AlgorithmInput& in) {
+    RoundOptions options = read_rounds(read, in);
+    read_upload(read, in, options);
+    return options;
+}
+
+// Sets what rounds cost in which a client receives and hands in `vectors` vectors, in one message each way.
+AlgorithmChoice in_rounds(AlgorithmChoice choice, const RoundOptions& options, int vectors,
+                          int workers) {
     choice.period = options.local_steps;
-    choice.computing =
-        static_cast<double>(clients_of_a_round(options.fraction, in.workers)) / in.workers;
-    choice.contribution = [wire = choice.wire, options](const Layout& layout, std::int64_t,
-                                                        double) {
-        const Bytes model = options.compressor ? message_bytes(*options.compressor, layout)
-                                               : wire.weigh(layout.entries());
-        return Bytes{std::max<std::int64_t>(model.count / options.local_steps, 1)};
+    choice.computing = static_cast<double>(clients_of_a_round(options.fraction, workers)) / workers;
+    choice.contribution = [wire = choice.wire, options, vectors](const Layout& layout, std::int64_t,
+                                                                 double) {
+        const Bytes sent = options.compressor ? message_bytes(*options.compressor, layout)
+                                              : vectors * wire.weigh(layout.entries());
+        return Bytes{std::max<std::int64_t>(sent.count / options.local_steps, 1)};
     };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
-        return fedavg_step_time(options, in, k);
+    choice.model_step = [options, vectors](const StepModelInput& in, std::int64_t k, double) {
+        return client_round_step_time(options, vectors, in, k);
     };
     choice.messages = [options](const StepModelInput& in, std::int64_t k) -> std::int64_t {
         if (k % options.local_steps != 0) return 0;
         return std::int64_t{2} * clients_asked(options, in.workers);
     };
+    return choice;
+}
+
+AlgorithmChoice read_fedavg(const ObjectReader& read, const AlgorithmInput& in) {
+    const FedavgOptions options = read_compressed_rounds(read, in);
+    return in_rounds(with_server(read, options, &fedavg, &fedavg_server), options, 1, in.workers);
+}
+
+AlgorithmChoice read_fedprox(const ObjectReader& read, const AlgorithmInput& in) {
+    FedproxOptions options{.rounds = read_compressed_rounds(read, in)};
+    if (const auto p = read.optional("mu")) options.mu = as_number_up_to(*p, 1e9);
+    return in_rounds(with_server(read, options, &fedprox, &fedprox_server), options.rounds, 1,
+                     in.workers);
+}
+
+constexpr auto server_rules =
+    std::to_array<Spelling<ServerRule>>({{"adam", ServerRule::adam},
+                                         {"yogi", ServerRule::yogi},
+                                         {"adagrad", ServerRule::adagrad},
+                                         {"momentum", ServerRule::momentum}});
+
+FedoptOptions read_server_rule(const ObjectReader& read) {
+    FedoptOptions options;
+    if (const auto p = read.optional("rule"))
+        options.rule = as_choice(*p, "a rule of the server", server_rules);
+    const bool plain = options.rule == ServerRule::momentum;
+    if (plain) options.server_learning_rate = 1;
+    if (options.rule == ServerRule::adagrad) options.beta1 = 0;
+    if (const auto p = read.optional("server_learning_rate"))
+        options.server_learning_rate = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("beta1")) options.beta1 = as_share(*p);
+    if (const auto p = read.optional("beta2")) {
+        if (options.rule != ServerRule::adam && options.rule != ServerRule::yogi)
+            p->refuse("is of the rules \"adam\" and \"yogi\"; leave it out");
+        options.beta2 = as_share(*p);
+    }
+    if (const auto p = read.optional("tau")) {
+        if (plain)
+            p->refuse("is of rules that divide by a variance, not of \"momentum\"; leave it out");
+        options.tau = as_number_above(*p, 0, 1);
+    }
+    return options;
+}
+
+AlgorithmChoice read_fedopt(const ObjectReader& read, const AlgorithmInput& in) {
+    FedoptOptions options = read_server_rule(read);
+    options.rounds = read_compressed_rounds(read, in);
+    return in_rounds(with_server(read, options, &fedopt, &fedopt_server), options.rounds, 1,
+                     in.workers);
+}
+
+// A client holds what one of FedAvg does, c_i, its correction, and a second vector in its letter.
+constexpr double vectors_of_scaffold = 6.1;
+
+AlgorithmChoice read_scaffold(const ObjectReader& read, const AlgorithmInput& in) {
+    ScaffoldOptions options{.rounds = read_rounds(read, in)};
+    if (const auto p = read.optional("server_learning_rate"))
+        options.server_learning_rate = as_number_above(*p, 0, 1e9);
+    AlgorithmChoice choice = in_rounds(with_server(read, options, &scaffold, &scaffold_server),
+                                       options.rounds, 2, in.workers);
+    choice.vectors = vectors_of_scaffold;
     return choice;
 }
 
@@ -160,6 +236,18 @@ constexpr auto servers_algorithms = std::to_array<AlgorithmEntry>({
     {"fedavg",
      "rounds of local steps on some workers (McMahan et al., 2017)",
      &read_fedavg,
+     {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
+    {"fedprox",
+     "FedAvg whose clients are pulled to the server's model (Li et al., 2020)",
+     &read_fedprox,
+     {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
+    {"fedopt",
+     "FedAdam, FedYogi, FedAdagrad, FedAvgM: an optimizer on the server (Reddi et al., 2021)",
+     &read_fedopt,
+     {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
+    {"scaffold",
+     "control variates against client drift (Karimireddy et al., 2020)",
+     &read_scaffold,
      {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
 });
 

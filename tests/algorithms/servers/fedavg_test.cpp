@@ -168,7 +168,7 @@ TEST_CASE("FedAvg, property: of equal clients that are asked, each is as often a
 double model_of(const FedavgOptions& options, const StepModelInput& in, std::int64_t steps) {
     double sum = 0;
     for (std::int64_t k = 0; k < steps; ++k)
-        sum += to_seconds(fedavg_step_time(options, in, k).value());
+        sum += to_seconds(client_round_step_time(options, 1, in, k).value());
     return sum;
 }
 

@@ -24,7 +24,11 @@ const std::vector<std::string> kinds{
     R"({"kind": "ps-stale", "bound": 0})",
     R"({"kind": "ps-stale"})",
     R"({"kind": "fedavg", "local_steps": 2})",
-    R"({"kind": "fedavg", "fraction": 0.5, "local_steps": 3, "wire": "fp16"})"};
+    R"({"kind": "fedavg", "fraction": 0.5, "local_steps": 3, "wire": "fp16"})",
+    R"({"kind": "fedprox", "local_steps": 2, "mu": 0.5})",
+    R"({"kind": "fedopt", "local_steps": 2, "rule": "yogi", "server_learning_rate": 0.01})",
+    R"({"kind": "fedopt", "local_steps": 2, "rule": "momentum", "wire": "fp16"})",
+    R"({"kind": "scaffold", "fraction": 0.5, "local_steps": 3, "wire": "fp16"})"};
 
 TEST_CASE("server family: the step takes what the step model says, with and without values") {
     for (const std::string& kind : kinds)
@@ -92,10 +96,13 @@ TEST_CASE("server family: what a run sends is counted before it runs") {
         const Metrics m = study.run({"algorithm=" + kind});
         const auto model = static_cast<double>(scenario.algorithm.wire.weigh(258).count);
         const bool by_two = kind.find("\"servers\": 2") != std::string::npos;
+        const bool two_vectors = kind.find("scaffold") != std::string::npos;
         const double sent = m.bytes_sent_per_node_per_step.value() * 4 * m.iterations;
 
         // Half of the messages come from the workers; with two servers, each gets half a model.
-        CHECK(messages_of_run(scenario).value() / 2 * model / (by_two ? 2 : 1) ==
+        // SCAFFOLD sends a control variate with each model.
+        CHECK(messages_of_run(scenario).value() / 2 * model / (by_two ? 2 : 1) *
+                  (two_vectors ? 2 : 1) ==
               Approx(sent).epsilon(1e-12));
     }
 }
