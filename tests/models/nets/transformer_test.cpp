@@ -314,6 +314,21 @@ TEST_CASE(
     CHECK((above - below) / (2 * step) == doctest::Approx(g.dot(direction)).epsilon(1e-6));
 }
 
+// The lanes after the last token of a sequence are padding, which must not keep what it held before.
+TEST_CASE("transformer: a diverged call does not spoil the next") {
+    RandomStream random = RandomStreams(1).stream("transformer");
+    const auto net = make_transformer<double>(
+        {.vocabulary = 5, .context = 9, .width = 4, .heads = 2, .inner = 6, .layers = 2});
+    const Samples batch = draw_tokens(random, 3, 9, 5);
+    const Eigen::VectorXd x = random_point(random, net->layout()->entries(), 0.5);
+    Eigen::VectorXd expected;
+    net->gradient(x, batch, expected);
+    Eigen::VectorXd g;
+    net->gradient(Eigen::VectorXd::Constant(x.size(), std::nan("")), batch, g);
+    net->gradient(x, batch, g);
+    CHECK(g == expected);
+}
+
 // Adam with its usual constants, for tests that train.
 double train(Net<float>& net, int steps, float rate, const std::function<Samples()>& draw) {
     RandomStream random = RandomStreams(1).stream("start");
