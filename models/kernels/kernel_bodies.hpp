@@ -735,6 +735,150 @@ void norm_input(const NormChannel<Scalar>& channel, Scalar scale, const Scalar* 
     });
 }
 
+// ---- Transformers ---------------------------------------------------------------------------------------------
+
+template <class Scalar>
+void layer_norm_forward(const LayerNorm<Scalar>& norm, const Scalar* scale, const Scalar* shift,
+                        Scalar epsilon, Scalar* out) {
+    using V = Lanes<Scalar>;
+    const Index features = norm.tokens.features;
+    const V share = broadcast<V>(Scalar{1} / static_cast<Scalar>(features));
+    for (Index at = 0; at < norm.tokens.panels * panel_lanes; at += panel_lanes) {
+        const Scalar* in = norm.in + at;
+        V sum = {};
+        for (Index f = 0; f < features; ++f) sum += load<V>(in + f * norm.tokens.row);
+        const V mean = sum * share;
+        V squares = {};
+        for (Index f = 0; f < features; ++f) {
+            const V off = load<V>(in + f * norm.tokens.row) - mean;
+            squares = fused(off, off, squares);
+        }
+        const V inverse =
+            broadcast<V>(Scalar{1}) / square_root(fused(squares, share, broadcast<V>(epsilon)));
+        store(norm.mean + at, mean);
+        store(norm.inverse + at, inverse);
+        for (Index f = 0; f < features; ++f) {
+            const V z = (load<V>(in + f * norm.tokens.row) - mean) * inverse;
+            store(out + at + f * norm.tokens.row,
+                  fused(broadcast<V>(scale[f]), z, broadcast<V>(shift[f])));
+        }
+    }
+}
+
+// The gradients of the scale and the shift of one feature.
+template <class Scalar>
+PACELINE_INLINE void add_norm_parameters(const LayerNorm<Scalar>& norm, const Scalar* in,
+                                         const Scalar* d_out, Scalar& d_scale, Scalar& d_shift) {
+    using V = Lanes<Scalar>;
+    V scales = {};
+    V shifts = {};
+    for (Index at = 0; at < norm.tokens.panels * panel_lanes; at += panel_lanes) {
+        const V d = load<V>(d_out + at);
+        const V z = (load<V>(in + at) - load<V>(norm.mean + at)) * load<V>(norm.inverse + at);
+        scales = fused(d, z, scales);
+        shifts += d;
+    }
+    d_scale += folded<Scalar>(scales);
+    d_shift += folded<Scalar>(shifts);
+}
+
+template <class Scalar>
+void layer_norm_backward(const LayerNorm<Scalar>& norm, const Scalar* scale, const Scalar* d_out,
+                         Scalar* d_in, Scalar* d_scale, Scalar* d_shift) {
+    using V = Lanes<Scalar>;
+    const Index features = norm.tokens.features;
+    const Index row = norm.tokens.row;
+    const V share = broadcast<V>(Scalar{1} / static_cast<Scalar>(features));
+    for (Index f = 0; f < features; ++f)
+        add_norm_parameters(norm, norm.in + f * row, d_out + f * row, d_scale[f], d_shift[f]);
+    for (Index at = 0; at < norm.tokens.panels * panel_lanes; at += panel_lanes) {
+        const V mean = load<V>(norm.mean + at);
+        const V inverse = load<V>(norm.inverse + at);
+        V a = {};
+        V b = {};
+        for (Index f = 0; f < features; ++f) {
+            const V d = broadcast<V>(scale[f]) * load<V>(d_out + at + f * row);
+            a += d;
+            b = fused(d, (load<V>(norm.in + at + f * row) - mean) * inverse, b);
+        }
+        a *= share;
+        b *= share;
+        for (Index f = 0; f < features; ++f) {
+            const V z = (load<V>(norm.in + at + f * row) - mean) * inverse;
+            const V d = broadcast<V>(scale[f]) * load<V>(d_out + at + f * row);
+            const V error = fused(-z, b, d - a);
+            store(d_in + at + f * row, fused(inverse, error, load<V>(d_in + at + f * row)));
+        }
+    }
+}
+
+// (1 + tanh u)/2 = logistic(2 u), which loses no digits where x is far below 0.
+template <class Scalar>
+constexpr Scalar gelu_slope = static_cast<Scalar>(2 * 0.797884560802865355879892119868763737);
+template <class Scalar>
+constexpr Scalar gelu_cubic = static_cast<Scalar>(0.044715);
+
+template <class Scalar>
+void gelu_forward(Index n, const Scalar* x, Scalar* share, Scalar* out) {
+    using V = Lanes<Scalar>;
+    for_each_number(n, x, share, [](const V& v) PACELINE_ALWAYS_INLINE {
+        const V bent = fused(v * v, broadcast<V>(gelu_cubic<Scalar>), broadcast<V>(Scalar{1})) * v;
+        return logistic_of<Scalar>(broadcast<V>(gelu_slope<Scalar>) * bent);
+    });
+    for (Index k = 0; k < n; ++k) out[k] = x[k] * share[k];
+}
+
+// d/dx (x s) = s + x s (1 - s) 2u',  2u' = slope (1 + 3 cubic x^2)
+template <class Scalar>
+void gelu_backward(Index n, const Scalar* x, const Scalar* share, Scalar* d) {
+    for (Index k = 0; k < n; ++k) {
+        const Scalar s = share[k];
+        const Scalar bend = Scalar{1} + 3 * gelu_cubic<Scalar> * (x[k] * x[k]);
+        const Scalar steep = x[k] * (s * (Scalar{1} - s)) * (gelu_slope<Scalar> * bend);
+        d[k] *= s + steep;
+    }
+}
+
+template <class Scalar>
+PACELINE_INLINE Lanes<Scalar> lane_numbers() {
+    Lanes<Scalar> numbers;
+    for (unsigned lane = 0; lane < panel_lanes; ++lane) numbers[lane] = static_cast<Scalar>(lane);
+    return numbers;
+}
+
+template <class Scalar>
+void causal_softmax(Scalar* scores, Index keys, Index first, Scalar scale) {
+    using V = Lanes<Scalar>;
+    const V lane = lane_numbers<Scalar>();
+    const V never = broadcast<V>(-static_cast<Scalar>(__builtin_inf()));
+    V most = never;
+    for (Index key = 0; key < keys; ++key) {
+        V z = broadcast<V>(scale) * load<V>(scores + key * panel_lanes);
+        z = lane < broadcast<V>(static_cast<Scalar>(key - first)) ? never : z;
+        store(scores + key * panel_lanes, z);
+        most = z > most ? z : most;
+    }
+    V sum = {};
+    for (Index key = 0; key < keys; ++key) {
+        const V e = exp_of<Scalar>(load<V>(scores + key * panel_lanes) - most);
+        store(scores + key * panel_lanes, e);
+        sum += e;
+    }
+    const V factor = broadcast<V>(Scalar{1}) / sum;
+    for (Index key = 0; key < keys; ++key)
+        store(scores + key * panel_lanes, load<V>(scores + key * panel_lanes) * factor);
+}
+
+template <class Scalar>
+void causal_softmax_backward(const Scalar* p, Index keys, Scalar scale, Scalar* d) {
+    using V = Lanes<Scalar>;
+    V mean = {};
+    for (Index at = 0; at < keys * panel_lanes; at += panel_lanes)
+        mean = fused(load<V>(p + at), load<V>(d + at), mean);
+    for (Index at = 0; at < keys * panel_lanes; at += panel_lanes)
+        store(d + at, broadcast<V>(scale) * load<V>(p + at) * (load<V>(d + at) - mean));
+}
+
 // ---- The table ------------------------------------------------------------------------------------------------
 
 template <class Scalar>
@@ -759,6 +903,12 @@ constexpr Kernels<Scalar> make_kernels() {
         .norm_forward = &norm_forward<Scalar>,
         .norm_parameters = &norm_parameters<Scalar>,
         .norm_input = &norm_input<Scalar>,
+        .layer_norm_forward = &layer_norm_forward<Scalar>,
+        .layer_norm_backward = &layer_norm_backward<Scalar>,
+        .gelu_forward = &gelu_forward<Scalar>,
+        .gelu_backward = &gelu_backward<Scalar>,
+        .causal_softmax = &causal_softmax<Scalar>,
+        .causal_softmax_backward = &causal_softmax_backward<Scalar>,
     };
 }
 

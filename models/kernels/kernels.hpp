@@ -101,6 +101,22 @@ struct NormChannel {
     const Scalar* inverse;
 };
 
+/// Tokens in lanes: feature f of the tokens of panel p is the 32 numbers at f * row + 32 p.
+struct TokenPanels {
+    Index features;
+    Index panels;
+    Index row;
+};
+
+/// Tokens that are normalized over their features. mean and inverse have 32 lanes for each panel.
+template <class Scalar>
+struct LayerNorm {
+    TokenPanels tokens;
+    const Scalar* in;
+    Scalar* mean;
+    Scalar* inverse;
+};
+
 /// The table of one instruction set. Pointers to lanes need no alignment. What is written overlaps nothing that is
 /// read, but where a function says that it works in place.
 template <class Scalar>
@@ -155,6 +171,25 @@ struct Kernels {
     /// d_in = inverse (scale d_out - share a - (in - mean) inverse share b)
     void (*norm_input)(const NormChannel<Scalar>& channel, Scalar scale, const Scalar* d_out,
                        Scalar share, const Scalar* a, const Scalar* b, Scalar* d_in);
+
+    // Transformers (models/nets/transformer.hpp).
+    /// Leaves mean and inverse = 1/sqrt(variance + epsilon); out = scale_f (in - mean) inverse + shift_f.
+    void (*layer_norm_forward)(const LayerNorm<Scalar>& norm, const Scalar* scale,
+                               const Scalar* shift, Scalar epsilon, Scalar* out);
+    /// Adds to d_in, d_scale and d_shift. Requires mean and inverse as the forward pass left them.
+    void (*layer_norm_backward)(const LayerNorm<Scalar>& norm, const Scalar* scale,
+                                const Scalar* d_out, Scalar* d_in, Scalar* d_scale,
+                                Scalar* d_shift);
+    /// GELU in its tanh form, for n numbers: share = (1 + tanh u)/2, out = x share, where u = sqrt(2/pi) (x +
+    /// 0.044715 x^3).
+    void (*gelu_forward)(Index n, const Scalar* x, Scalar* share, Scalar* out);
+    /// Multiplies d by the derivative, in place.
+    void (*gelu_backward)(Index n, const Scalar* x, const Scalar* share, Scalar* d);
+    /// The lanes are 32 queries, number first, first + 1, ...; scores of `keys` keys lie 32 lanes apart. Replaces
+    /// them by softmax(scale scores) over the keys up to the query's own number, and by 0 at later keys.
+    void (*causal_softmax)(Scalar* scores, Index keys, Index first, Scalar scale);
+    /// With the shares p of the forward pass, replaces d, the error of p, by that of the scores.
+    void (*causal_softmax_backward)(const Scalar* p, Index keys, Scalar scale, Scalar* d);
 };
 
 /// The kernels of the instruction set that isa.hpp has chosen.

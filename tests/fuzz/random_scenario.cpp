@@ -730,7 +730,7 @@ Json Generator::model(const std::string& data) {
     const bool images = one_of(data, {"digits", "idx", "cifar-10"});
     Names kinds{"softmax-regression", "mlp"};
     if (images) kinds = {"softmax-regression", "mlp", "cnn", "resnet"};
-    if (one_of(data, {"text", "artificial-language"})) kinds = {"lstm"};
+    if (one_of(data, {"text", "artificial-language"})) kinds = {"lstm", "transformer"};
     if (!of_classes_) kinds = {"linear-regression"};
     const std::string kind = pick(kinds);
     Json made{{"kind", kind}};
@@ -749,6 +749,13 @@ Json Generator::model(const std::string& data) {
         if (maybe()) made["embedding"] = whole(1, 6);
         if (maybe()) made["layers"] = whole(1, 2);
         if (maybe() && !made.contains("embedding")) made["tied"] = chance(0.5);
+    } else if (kind == "transformer") {
+        const int heads = whole(1, 2);
+        made["heads"] = heads;
+        made["width"] = heads * whole(1, 3);
+        if (maybe()) made["inner"] = whole(1, 6);
+        if (maybe()) made["layers"] = whole(1, 2);
+        if (maybe()) made["tied"] = chance(0.5);
     } else if (kind == "linear-regression" && maybe()) {
         made["bias"] = chance(0.5);
     }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "models/kernels/kernels.hpp"
 #include "models/least_squares.hpp"
 #include "models/nets/conv_net.hpp"
 #include "models/nets/linear_regression.hpp"
@@ -14,6 +15,7 @@
 #include "models/nets/mlp.hpp"
 #include "models/nets/residual_net.hpp"
 #include "models/nets/softmax_regression.hpp"
+#include "models/nets/transformer.hpp"
 
 namespace paceline {
 
@@ -26,6 +28,8 @@ constexpr auto cnn_keys = std::to_array<std::string_view>({"kind", "channels"});
 constexpr auto resnet_keys = std::to_array<std::string_view>({"kind", "width", "blocks", "groups"});
 constexpr auto lstm_keys =
     std::to_array<std::string_view>({"kind", "embedding", "hidden", "layers", "tied"});
+constexpr auto transformer_keys =
+    std::to_array<std::string_view>({"kind", "layers", "width", "heads", "inner", "tied"});
 
 constexpr std::int64_t most_width = 1'000'000;
 constexpr std::int64_t most_parameters = 100'000'000;
@@ -161,6 +165,30 @@ ModelChoice read_lstm(const ObjectReader& read, const Dataset& data) {
     return choice_of(read, make_lstm<float>(shape));
 }
 
+ModelChoice read_transformer(const ObjectReader& read, const Dataset& data) {
+    require(read, data, Prediction::next_token, "text");
+    TransformerShape shape{.vocabulary = data.classes,
+                           .context = data.train.tokens.rows() - 1,
+                           .width = 64,
+                           .heads = 4,
+                           .layers = 2};
+    if (const auto p = read.optional("layers"))
+        shape.layers = static_cast<int>(as_integer(*p, 1, 100));
+    if (const auto p = read.optional("width")) shape.width = as_integer(*p, 1, most_width);
+    if (const auto p = read.optional("heads")) shape.heads = as_integer(*p, 1, most_width);
+    if (shape.width % shape.heads != 0)
+        read.place().refuse(
+            fmt::format("{} heads do not divide a width of {}", shape.heads, shape.width));
+    shape.inner = 4 * shape.width;
+    if (const auto p = read.optional("inner")) shape.inner = as_integer(*p, 1, most_width);
+    if (const auto p = read.optional("tied")) shape.tied = as_bool(*p);
+    ModelChoice choice = choice_of(read, make_transformer<float>(shape));
+    // The other nets store what a panel of samples puts out.
+    choice.activations *= static_cast<double>(transformer_sequences_at_once(shape.context)) /
+                          static_cast<double>(panel_lanes);
+    return choice;
+}
+
 constexpr auto model_kinds = std::to_array<ModelEntry>({
     {"linear-regression", "a number, in double", linear_keys, &read_linear},
     {"softmax-regression", "convex classification, in double", softmax_keys, &read_softmax},
@@ -170,6 +198,8 @@ constexpr auto model_kinds = std::to_array<ModelEntry>({
     {"resnet", "in the shape of the CIFAR ResNets, with group normalization", resnet_keys,
      &read_resnet},
     {"lstm", "a language model", lstm_keys, &read_lstm},
+    {"transformer", "a language model, decoder-only in the form of GPT-2", transformer_keys,
+     &read_transformer},
 });
 
 }  // namespace

@@ -214,6 +214,9 @@ const std::vector<Stage> stages{
     {"model-lstm", "/workload/model",
      R"({"workload": {"model": {"kind": "lstm", "hidden": 8}, "data": {"kind": "artificial-language", "size": null, "noise": null,
          "vocabulary": 20, "word_classes": 4, "steps": 6, "train": 64, "test": 16}}})"},
+    {"model-transformer", "/workload/model",
+     R"({"workload": {"model": {"kind": "transformer", "hidden": null}, "data": {"kind": "artificial-language", "size": null, "noise": null,
+         "vocabulary": 20, "word_classes": 4, "steps": 6, "train": 64, "test": 16}}})"},
     // Algorithms whose keys matter only in certain states.
     {"slowmo", "/algorithm", R"({"algorithm": {"kind": "slowmo", "period": 4}})"},
     {"diloco", "/algorithm", R"({"algorithm": {"kind": "diloco", "period": 4}})"},

@@ -325,6 +325,72 @@ TEST_CASE_TEMPLATE("kernels: every instruction set gives the same bits", Scalar,
             out.insert(out.end(), sums.begin(), sums.end());
             return out;
         });
+    require_same_everywhere<Scalar>([&](const Kernels<Scalar>& kernels) {
+        constexpr Index panels = 2;
+        const std::vector<Scalar> scale(y.begin(), y.begin() + units);
+        std::vector<Scalar> ends(2 * panels * panel_lanes);
+        const LayerNorm<Scalar> norm{{units, panels, panels * panel_lanes},
+                                     x.data(),
+                                     ends.data(),
+                                     ends.data() + panels * panel_lanes};
+        std::vector<Scalar> out(panels * size);
+        kernels.layer_norm_forward(norm, scale.data(), z.data(), Scalar(1e-5), out.data());
+        std::vector<Scalar> sums(2 * units);
+        std::vector<Scalar> d_in = x;
+        kernels.layer_norm_backward(norm, scale.data(), out.data(), d_in.data(), sums.data(),
+                                    sums.data() + units);
+        for (const auto& more : {ends, sums, d_in}) out.insert(out.end(), more.begin(), more.end());
+        return out;
+    });
+    require_same_everywhere<Scalar>([&](const Kernels<Scalar>& kernels) {
+        const Index odd = size - 5;  // fills no register
+        std::vector<Scalar> share(size);
+        std::vector<Scalar> out(size);
+        std::vector<Scalar> d = z;
+        kernels.gelu_forward(odd, x.data(), share.data(), out.data());
+        kernels.gelu_backward(odd, x.data(), share.data(), d.data());
+        for (const auto& more : {share, d}) out.insert(out.end(), more.begin(), more.end());
+        return out;
+    });
+    require_same_everywhere<Scalar>([&](const Kernels<Scalar>& kernels) {
+        std::vector<Scalar> shares = y;
+        std::vector<Scalar> d = z;
+        kernels.causal_softmax(shares.data(), units, 2, Scalar(0.7));
+        kernels.causal_softmax_backward(shares.data(), units, Scalar(0.7), d.data());
+        shares.insert(shares.end(), d.begin(), d.end());
+        return shares;
+    });
+}
+
+TEST_CASE_TEMPLATE("kernels: a causal softmax sees no later key, and sums to 1", Scalar, float,
+                   double) {
+    RandomStream random = RandomStreams(6).stream("kernels");
+    for (const Index keys : {32, 64, 7}) {
+        const Index first = keys == 64 ? 32 : 0;
+        const auto scores = random_numbers<Scalar>(random, keys * panel_lanes, 2);
+        for (const Named<Scalar>& table : all_tables<Scalar>()) {
+            CAPTURE(table.isa);
+            std::vector<Scalar> p = scores;
+            table.kernels.causal_softmax(p.data(), keys, first, Scalar(0.5));
+            for (Index lane = 0; lane < panel_lanes; ++lane) {
+                double sum = 0;
+                for (Index key = 0; key < keys && key <= first + lane; ++key)
+                    sum += std::exp(
+                        0.5 * static_cast<double>(
+                                  scores[static_cast<std::size_t>(key * panel_lanes + lane)]));
+                for (Index key = 0; key < keys; ++key) {
+                    const auto at = static_cast<std::size_t>(key * panel_lanes + lane);
+                    const double expected =
+                        key > first + lane ? 0
+                                           : std::exp(0.5 * static_cast<double>(scores[at])) / sum;
+                    REQUIRE(static_cast<double>(p[at]) ==
+                            doctest::Approx(expected).epsilon(
+                                16 * std::numeric_limits<Scalar>::epsilon()));
+                    if (key > first + lane) REQUIRE(p[at] == 0);
+                }
+            }
+        }
+    }
 }
 
 // Other compilers and other architectures must reproduce these. FNV-1a over the bits.

@@ -12,6 +12,7 @@
 #include "models/nets/mlp.hpp"
 #include "models/nets/residual_net.hpp"
 #include "models/nets/softmax_regression.hpp"
+#include "models/nets/transformer.hpp"
 
 namespace paceline {
 
@@ -49,6 +50,14 @@ NetCase residual_case(std::string name, const ResidualNetShape& shape) {
 NetCase lstm_case(std::string name, const LstmShape& shape, Index steps) {
     return {std::move(name), [=] { return make_lstm<double>(shape); },
             [=] { return make_lstm<float>(shape); },
+            [=](RandomStream& random, Index samples) {
+                return draw_tokens(random, samples, steps, static_cast<int>(shape.vocabulary));
+            }};
+}
+
+NetCase transformer_case(std::string name, const TransformerShape& shape, Index steps) {
+    return {std::move(name), [=] { return make_transformer<double>(shape); },
+            [=] { return make_transformer<float>(shape); },
             [=](RandomStream& random, Index samples) {
                 return draw_tokens(random, samples, steps, static_cast<int>(shape.vocabulary));
             }};
@@ -92,6 +101,13 @@ std::vector<NetCase> net_cases() {
         lstm_case("lstm of one step", {.vocabulary = 5, .width = 3, .hidden = 4}, 1),
         lstm_case("lstm with two layers, tied",
                   {.vocabulary = 9, .width = 6, .hidden = 6, .layers = 2, .tied = true}, 5),
+        transformer_case(
+            "transformer",
+            {.vocabulary = 11, .context = 7, .width = 6, .heads = 2, .inner = 10, .layers = 2}, 7),
+        transformer_case("transformer of one step, untied",
+                         {.vocabulary = 5, .context = 1, .width = 3, .inner = 7, .tied = false}, 1),
+        transformer_case("transformer whose steps fill more than a panel",
+                         {.vocabulary = 3, .context = 34, .width = 4, .heads = 2, .inner = 5}, 33),
     };
 }
 

@@ -9,6 +9,7 @@
 #include "models/nets/mlp.hpp"
 #include "models/nets/residual_net.hpp"
 #include "models/nets/softmax_regression.hpp"
+#include "models/nets/transformer.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::models_test {
@@ -48,6 +49,10 @@ TEST_CASE("models: each kind is the net of its name, made for the data") {
              make_residual_net<float>({.image = {1, 12, 12}, .classes = 10}));
     check_is(model(R"({"kind": "lstm"})", text),
              make_lstm<float>({.vocabulary = 30, .width = 128, .hidden = 128, .steps = 6}));
+    check_is(
+        model(R"({"kind": "transformer"})", text),
+        make_transformer<float>(
+            {.vocabulary = 30, .context = 6, .width = 64, .heads = 4, .inner = 256, .layers = 2}));
 }
 
 TEST_CASE("models: every option is read") {
@@ -69,6 +74,31 @@ TEST_CASE("models: every option is read") {
     check_is(
         model(R"({"kind": "lstm", "hidden": 5, "tied": true})", text),
         make_lstm<float>({.vocabulary = 30, .width = 5, .hidden = 5, .tied = true, .steps = 6}));
+    check_is(model(R"({"kind": "transformer", "layers": 3, "width": 6, "heads": 2, "inner": 7,
+                       "tied": false})",
+                   text),
+             make_transformer<float>({.vocabulary = 30,
+                                      .context = 6,
+                                      .width = 6,
+                                      .heads = 2,
+                                      .inner = 7,
+                                      .layers = 3,
+                                      .tied = false}));
+    check_is(
+        model(R"({"kind": "transformer", "width": 12})", text),
+        make_transformer<float>(
+            {.vocabulary = 30, .context = 6, .width = 12, .heads = 4, .inner = 48, .layers = 2}));
+}
+
+// A run stores the activations of one panel of an LSTM's samples, but of eight panels of tokens of a
+// transformer: 8 samples of 32 steps.
+TEST_CASE("models: the activations of a transformer are those of the sequences in memory at once") {
+    const std::string language =
+        R"({"kind": "artificial-language", "vocabulary": 30, "steps": 32, "train": 40, "test": 10})";
+    const double matrices = 32 * (2 * (3 * 8 + 8 + 32 + 8) + 30);
+    const double scores = 2 * 2 * 32 * 32;
+    CHECK(model(R"({"kind": "transformer", "width": 8})", language).activations ==
+          doctest::Approx((matrices + scores) * 8 / 32));
 }
 
 TEST_CASE("models: only linear regression has a minimum in closed form") {
@@ -100,6 +130,7 @@ TEST_CASE("models: every kind of the table trains, and its loss falls") {
              Case{R"({"kind": "cnn", "channels": [4]})", digits, "0.02"},
              Case{R"({"kind": "resnet", "width": 4, "groups": 2})", digits, "0.05"},
              Case{R"({"kind": "lstm", "hidden": 8})", text, "0.5"},
+             Case{R"({"kind": "transformer", "width": 8})", text, "0.5"},
          }) {
         CAPTURE(c.model);
         const Metrics m = study.run(
