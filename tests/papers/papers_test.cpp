@@ -35,6 +35,7 @@ TEST_CASE("papers: dense methods agree with their references") {
 TEST_CASE("papers: sparse methods agree with their references") {
     check(dgc_papers());
     check(gradient_dropping_papers());
+    check(gtop_k_papers());
 }
 
 TEST_CASE("papers: compressed methods agree with their references") {
@@ -42,6 +43,7 @@ TEST_CASE("papers: compressed methods agree with their references") {
     check(compressed_sgd_papers());
     check(sign_papers());
     check(power_sgd_papers());
+    check(demo_papers());
     check(choco_papers());
 }
 
@@ -57,6 +59,10 @@ TEST_CASE("papers: local methods agree with their references") {
     check(local_sgd_papers());
     check(slowmo_papers());
     check(bmuf_papers());
+    check(diloco_papers());
+    check(streaming_diloco_papers());
+    check(local_adam_papers());
+    check(sparta_papers());
     check(overlapped_average_papers());
     check(easgd_papers());
 }
