@@ -87,7 +87,7 @@ void CausalAttention<Scalar>::backward(const Sequences& sequences, const Scalar*
     }
 }
 
-// The last panel goes first: it is the one that sees all keys, so it starts their sums.
+// The last panel goes first: its queries see all keys, so its products start the sums.
 template <class Scalar>
 void CausalAttention<Scalar>::backward_head(const Sequences& sequences, Head<const Scalar> in,
                                             const Scalar* shares, const Scalar* d_out,

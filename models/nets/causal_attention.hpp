@@ -9,9 +9,9 @@
 // c = width / heads is the width of a head. The input has 3 width features, those of q, k and v; head h has the
 // features h c, h c + 1, ... of each. Source: Vaswani et al., Attention Is All You Need, NeurIPS 2017, section 3.2.
 //
-// The queries of a panel are its lanes (token_layers.hpp). Their scores are a matrix {keys, 32}, whose keys end with
-// the panel, because later ones are never seen. So products of n panels are done for (n + 1)/(2 n) of all pairs.
-// The shares p are kept for the way back: 512 n (n + 1) numbers for each sequence and head.
+// The queries of a panel are its lanes (token_layers.hpp). Their scores are a matrix {keys, 32} that ends with the keys
+// of the same panel, since no query sees a later one. A sequence of n panels thus takes (n + 1)/(2 n) of the products
+// over all pairs. The shares p are stored for the backward pass: 512 n (n + 1) numbers for each sequence and head.
 #pragma once
 
 #include <Eigen/Core>

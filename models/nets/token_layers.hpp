@@ -1,8 +1,9 @@
 // Layers that treat every token alike, with the tokens in lanes: a transformer's dense layers and layer norms.
 //
-// Activations are matrices {features, tokens}. Each sequence starts a panel of 32 tokens of its own and fills up its
-// last one with padding, so a panel never holds tokens of two sequences. Padding has a zero embedding and is computed
-// like any other token, but no prediction is made there and its errors are zero, so it adds nothing to a gradient.
+// Activations are matrices {features, tokens}. Each sequence starts a new panel of 32 tokens, and its last panel is
+// padded, so a panel never holds tokens of two sequences. Padding has a zero embedding and is computed like any other
+// token. It comes after all tokens of its sequence, so none of them sees it, and its errors are zero, so it adds
+// nothing to a gradient.
 //
 //   dense        out = W in + b           dW = d_out in^T,  db = sum over tokens of d_out,  d_in = W^T d_out
 //   layer norm   out = scale z + shift,   z = (in - mean) / sqrt(variance + 1e-5), both over the features of a token
@@ -87,8 +88,8 @@ class TokenNorm {
     void reserve(Eigen::Index panels);
     void forward(const Scalar* x, Eigen::Index panels, const TokenMatrix<Scalar>& in,
                  TokenMatrix<Scalar>& out);
-    /// Requires an earlier forward() with the same input. Adds to d_in, which already holds the error that goes around
-    /// the layer.
+    /// Requires an earlier forward() with the same input. Adds to d_in, which already holds the error of the
+    /// residual connection.
     void backward(const Scalar* x, Eigen::Index panels, const TokenMatrix<Scalar>& in,
                   const TokenMatrix<Scalar>& d_out, TokenMatrix<Scalar>& d_in, Scalar* g);
 

@@ -24,11 +24,12 @@
 // those of the transformer that only costs time (models/decoder.hpp), whose matrices are stored the other way around.
 //
 // Initial matrices are normal with deviation 0.02; positions 0.01; projection.weight and outer.weight 0.02 / sqrt(2 L),
-// because 2 L of them add up. Scales are 1, shifts and biases 0. (Section 2.3 of the paper; deviations and epsilon are
-// those of the released code. Most later implementations use 0.02 for positions, too.)
+// because 2 L of them add up. Scales are 1, shifts and biases 0. (The factor is the paper's;
+// deviations and epsilon are those of the released code, which leaves the factor out.)
 //
 // Work: T multiply-accumulates for each entry of a matrix, and 2 T^2 d of each block's attention, over all pairs of
-// tokens as in models/decoder.hpp. They count with qkv.weight, because its gradient is the first to wait for them.
+// tokens as in models/decoder.hpp. Attention's are charged to qkv.weight, whose gradient the backward pass computes
+// right after them.
 //
 // Tokens are lanes, each sequence in whole panels of 32: contexts that are multiples of 32 are the fastest, and a
 // batch may have any size. 8 panels, or one sequence if it is longer, are computed at a time. For each of their tokens

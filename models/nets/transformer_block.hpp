@@ -1,7 +1,7 @@
 // One block of a decoder-only transformer, over sequences in lanes (transformer.hpp has the equations).
 //
-// The way back needs the block's input and, of each token, about 8 width + 3 inner numbers, besides attention's shares.
-// They are kept from forward() to backward().
+// backward() needs the block's input, attention's shares and 7 width + 3 inner more numbers for each token, which
+// forward() stores.
 #pragma once
 
 #include <Eigen/Core>
@@ -17,7 +17,7 @@ struct TransformerBlockShape {
     Eigen::Index inner;
 };
 
-/// Memory that all blocks share on the way back.
+/// Scratch memory of backward passes, shared by all blocks.
 template <class Scalar>
 struct TransformerScratch {
     explicit TransformerScratch(const TransformerBlockShape& shape);

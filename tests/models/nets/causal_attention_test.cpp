@@ -145,7 +145,7 @@ TEST_CASE("attention: what a token takes depends neither on later tokens nor on 
         CHECK(d.leftCols(tokens).isZero(0));
         CHECK_FALSE(d.middleCols(tokens, t + 1).bottomRows(width).cwiseEqual(0).any());
         d.col(at).setZero();
-        CHECK(d.topRows(width).isZero(0));  // only the query of t is asked
+        CHECK(d.topRows(width).isZero(0));  // no other query is used
     }
 }
 
