@@ -367,6 +367,9 @@ void Generator::mend(const std::string& place, Json& made) {
 
 namespace {
 
+const Names keys_of_speeds{"values", "sigma",  "low",        "high",      "share",
+                           "speed",  "device", "efficiency", "precision", "nodes"};
+
 // A share alone always fits: others may leave too few nodes for it.
 void keep_one_share(Json& list) {
     for (const Json& object : list)
@@ -397,10 +400,7 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
                                                    {"log-normal", {"sigma"}},
                                                    {"uniform", {"low", "high"}},
                                                    {"two-classes", {"share", "speed"}}};
-        keep(place, made,
-             {"values", "sigma", "low", "high", "share", "speed", "device", "efficiency",
-              "precision", "nodes"},
-             keys_of.at(made.at("kind").get<std::string>()));
+        keep(place, made, keys_of_speeds, keys_of.at(made.at("kind").get<std::string>()));
         if (made.contains("low")) made["low"] = real(0.1, 1), made["high"] = real(1, 3);
     } else if (place == "stragglers") {
         const std::vector<Names> ways{{},
