@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-void variance_step(const FedoptOptions& options, const Vector& change, Vector& v) {
+void second_moment_step(const FedoptOptions& options, const Vector& change, Vector& v) {
     const auto squared = change.values().array().square();
     auto all = v.writable().array();
     switch (options.rule) {
@@ -44,7 +44,7 @@ void fedopt_step(const FedoptOptions& options, const Vector& change, Vector& m, 
         return;
     }
     m = options.beta1 * m + (1 - options.beta1) * change;
-    variance_step(options, change, v);
+    second_moment_step(options, change, v);
     x.writable().array() += options.server_learning_rate * m.values().array() /
                             (v.values().array().sqrt() + options.tau);
 }

@@ -20,28 +20,10 @@ namespace {
 using Names = std::vector<std::string>;
 
 // Methods that exchange without rounds of all, or beside their steps.
-const std::vector<std::string_view> asynchronous{"ps-async",
-                                                 "ps-stale",
-                                                 "fedavg",
-                                                 "ad-psgd",
-                                                 "swarm-sgd",
-                                                 "sgp",
-                                                 "osgp",
-                                                 "ad-psgd",
-                                                 "swarm-sgd",
-                                                 "ps-async",
-                                                 "osgp",
-                                                 "overlap-local-sgd",
-                                                 "dsgd",
-                                                 "slowmo",
-                                                 "easgd",
-                                                 "gradient-tracking",
-                                                 "cocod-sgd",
-                                                 "fedavg",
-                                                 "momentum-consensus",
-                                                 "scaffold",
-                                                 "fedopt",
-                                                 "fedprox"};
+const std::vector<std::string_view> asynchronous{
+    "ps-async", "ps-stale",          "fedavg",    "ad-psgd",  "swarm-sgd",         "sgp",  "osgp",
+    "ad-psgd",  "swarm-sgd",         "ps-async",  "osgp",     "overlap-local-sgd", "dsgd", "slowmo",
+    "easgd",    "gradient-tracking", "cocod-sgd", "scaffold", "momentum-consensus"};
 
 class FailingScenario {
   public:
