@@ -6,7 +6,7 @@
 //   x <- (1 - gamma lambda) x - gamma sign(inverse of Q)
 //
 // A tensor is a matrix, a bias one row. A chunk is h x w, the largest divisors of rows and columns up to s. The
-// transform is that of definition, by summing over a chunk for each component (orthonormal DCT-II):
+// transform is the orthonormal DCT-II, summed over a chunk for each component as its definition says:
 //
 //   Y(a,b) = c_h(a) c_w(b) sum over i, j of X(i,j) cos(pi (2i+1) a / 2h) cos(pi (2j+1) b / 2w)
 //

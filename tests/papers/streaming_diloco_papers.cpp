@@ -5,8 +5,9 @@
 //   tau steps later:   u_p <- mu u_p + D_p;   y_p <- y_p - eta (D_p + mu u_p)
 //                      x_p,i <- alpha x_p,i + (1 - alpha) y_p
 //
-// A tensor belongs to the first fragment p for which (p + 1) / P of all entries is beyond the tensor's middle, or to the last.
-// Nodes that were not there when an average began take no part in its end. What is under way at the end is dropped.
+// A tensor belongs to the first fragment p for which (p + 1) / P of all entries is beyond the tensor's middle, or to the
+// last one. A node that returns while an average is under way does not mix in its y_p, because it did not take part. What
+// is under way at the end of the run is dropped.
 #include <array>
 #include <string>
 #include <utility>

@@ -134,8 +134,8 @@ TEST_CASE("DeMo: what is sent and what stays are what was accumulated") {
         }
 }
 
-// Two workers send component 0 and one sends component 1. Of the workers that sent it the mean is 1 for either; over
-// all of them component 0 would be twice the other, and every sign its own.
+// Two workers send component 0 and one sends component 1, all of size 1. Over the workers that sent it, the mean of
+// either is 1. Over all workers, component 0 would be twice component 1, and would decide all signs.
 TEST_CASE("DeMo: a component is averaged over the workers that sent it") {
     const Values found =
         trained(3, &demo, one_component(1), one_impulse(1, {wave(0), wave(1), wave(0)}));

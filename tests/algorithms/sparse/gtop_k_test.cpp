@@ -44,7 +44,7 @@ Values trained(int n, Task<> (*algorithm)(Worker&, Options), const Options& opti
     return run.cluster.worker(0).replicated_model().values();
 }
 
-/// A job of `entries` in one tensor that begins at 0, with constant learning rate 0.1, whose gradients come in step 0 alone.
+/// A job of one tensor that begins at 0, with learning rate 0.1, whose gradients come in step 0 alone.
 Job one_impulse(Eigen::Index entries, std::int64_t steps, std::vector<Values> gradients) {
     const LayoutPtr layout = make_layout({{"x", {entries}}});
     Job job = timing_job(layout, steps);
@@ -196,7 +196,7 @@ TEST_CASE("gTop-k: a message holds values and positions of ceil(density N) entri
     CHECK(gtop_k_bytes(at_density(1), 35) == Bytes{8 * 35});
 }
 
-// A binomial tree of n workers has n - 1 edges, which a message passes up and another one down.
+// A binomial tree of n workers has n - 1 edges. A message passes each of them up, and another one down.
 TEST_CASE(
     "gTop-k: a step takes that of the gradient, the selection and the tree's rounds up and down") {
     const LayoutPtr layout = make_layout({{"a", {100, 90}}, {"b", {1000}}});
