@@ -15,6 +15,7 @@
 
 #include "algorithms/compression/selection.hpp"
 #include "algorithms/runtime/diverged.hpp"
+#include "algorithms/runtime/rounds.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
