@@ -133,6 +133,7 @@ std::vector<Case> cases() {
     return {
         {"whole tensors, 4 components", with(64, 4, 0.999), {}, &demo},
         {"chunks of up to 3 x 3, 2 components", with(3, 2, 0.9), {}, &demo},
+        {"chunks of up to 3 x 3, 1 component", with(3, 1, 0.9), {}, &demo},
         {"chunks of up to 2 x 2, 1 component, 6 nodes", with(2, 1, 0.95), {.nodes = 6}, &demo},
         {"decay 1, no weight decay", with(4, 3, 1), {.lambda = 0}, &demo},
         {"all components, no momentum", with(5, 25, 0), {}, &demo},
