@@ -6,7 +6,7 @@
 //   x <- (1 - gamma lambda) x - gamma sign(inverse of Q)
 //
 // A tensor is a matrix, a bias one row. A chunk is h x w, the largest divisors of rows and columns up to s. The
-// transform is that of definition, by summing over a chunk for each component (orthonormal DCT-II):
+// transform is the orthonormal DCT-II, summed over a chunk for each component as its definition says:
 //
 //   Y(a,b) = c_h(a) c_w(b) sum over i, j of X(i,j) cos(pi (2i+1) a / 2h) cos(pi (2j+1) b / 2w)
 //
@@ -133,6 +133,7 @@ std::vector<Case> cases() {
     return {
         {"whole tensors, 4 components", with(64, 4, 0.999), {}, &demo},
         {"chunks of up to 3 x 3, 2 components", with(3, 2, 0.9), {}, &demo},
+        {"chunks of up to 3 x 3, 1 component", with(3, 1, 0.9), {}, &demo},
         {"chunks of up to 2 x 2, 1 component, 6 nodes", with(2, 1, 0.95), {.nodes = 6}, &demo},
         {"decay 1, no weight decay", with(4, 3, 1), {.lambda = 0}, &demo},
         {"all components, no momentum", with(5, 25, 0), {}, &demo},

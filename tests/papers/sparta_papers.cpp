@@ -3,8 +3,9 @@
 //
 //   S <- max(1, floor(p N)) of the N entries;   x_i[S] <- mean of x[S]
 //
-// S is drawn from the product's stream "shares of models" of the step, by Floyd's method (Bentley, Floyd, Communications of
-// the ACM 30, 1987): for j = N - |S|, ..., N - 1 take a number t of 0 .. j, or j if t has been taken.
+// S is drawn from the product's stream "shares of models" of the step, by Floyd's method (Bentley, Floyd, Communications
+// of the ACM 30, 1987; from memory, unverified): for j = N - |S|, ..., N - 1 take a number t of 0 .. j, or j if t has been
+// taken before.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -5,8 +5,12 @@
 //   tau steps later:   u_p <- mu u_p + D_p;   y_p <- y_p - eta (D_p + mu u_p)
 //                      x_p,i <- alpha x_p,i + (1 - alpha) y_p
 //
-// A tensor belongs to the first fragment p for which (p + 1) / P of all entries is beyond the tensor's middle, or to the last.
-// Nodes that were not there when an average began take no part in its end. What is under way at the end is dropped.
+// The first versions of torchft have these offsets and no alpha. Later ones have the merge with alpha, for an H that P
+// divides, and send tau steps earlier, so that averages end where they begin here.
+//
+// A tensor belongs to the first fragment p for which (p + 1) / P of all entries is beyond the tensor's middle, or to the
+// last one. A node that returns while an average is under way does not mix in its y_p, because it did not take part. What
+// is under way at the end of the run is dropped.
 #include <array>
 #include <string>
 #include <utility>
@@ -116,7 +120,8 @@ constexpr auto papers = std::to_array<Paper>({
     {"streaming-diloco", "Douillard et al., 2025; released code of another group: pytorch/torchft",
      "AdamW inside; fragments of whole tensors in sequence, one under way at a time; y once for "
      "all nodes",
-     "the paper's text was not available; mixing by alpha is from memory; no 4-bit numbers",
+     "the paper's text was not available; offsets and alpha are of two versions of torchft; no "
+     "4-bit numbers",
      &cases},
 });
 
