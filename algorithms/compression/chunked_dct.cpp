@@ -17,6 +17,7 @@ std::vector<double> cosines(std::int64_t size, bool transposed) {
     std::vector<double> a(n * n);
     for (std::size_t b = 0; b < n; ++b)
         for (std::size_t j = 0; j < n; ++j) {
+            if ((2 * j + 1) * b % (2 * n) == n) continue;  // pi/2 and its like: exactly 0
             const double scale = std::sqrt((b == 0 ? 1.0 : 2.0) / static_cast<double>(n));
             const double angle = std::numbers::pi * static_cast<double>((2 * j + 1) * b) /
                                  static_cast<double>(2 * n);

@@ -6,8 +6,8 @@
 //   Y = A_h X A_w^T,   X = A_h^T Y A_w,   A_c[b][j] = s_b cos(pi (2j+1) b / (2c)),  s_0 = sqrt(1/c), s_b = sqrt(2/c)
 //
 // A is orthonormal (DCT-II), so |X| = |Y|. Component (a, b) of a chunk stands where its entry (a, b) stood.
-// O(h + w) products per entry. Source of the form: released code of DeMo (bloc97/DeMo, demo.py), as far as its
-// copies in other repositories show.
+// Cosines that are 0 are 0 here, too: signs of what a transform returns may count. O(h + w) products per entry. Source of the form: released code of DeMo (bloc97/DeMo, demo.py), as far as its
+// copies in other repositories show; these take tensors of two dimensions, and more are a matter of this project.
 #pragma once
 
 #include <cstdint>

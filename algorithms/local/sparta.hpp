@@ -1,7 +1,7 @@
 // SPARTA: workers train alone, and average a random share of their parameters in every step.
 //
 //   every step    x_i     <-  adam_step with g_i, m_i, v_i                    (optimizers/adam.hpp)
-//                 S       <-  max(floor(p N), 1) of the N entries, drawn uniformly without replacement,
+//                 S       <-  max(floor(p N), 1) of the N entries, drawn uniformly without replacement (Floyd),
 //                             the same on all workers
 //                 x_i[S]  <-  (1/n) sum over j of x_j[S]
 //
@@ -18,7 +18,7 @@
 // Reductions: with p = 1 it is local Adam with averages in every step. One worker is sequential AdamW.
 //
 // Source: released code (exo-explore/gym, exogym/strategy/sparta.py: p 0.005, AdamW inside), which draws each entry
-// on its own, so that the size of S varies, and sends the mask of rank 0. Its paper is not modeled beyond that:
+// of each tensor on its own, so that the size of S varies, and sends the mask of rank 0. Its paper is not modeled beyond that:
 // neither stale averages nor SPARTA within DiLoCo.
 #pragma once
 

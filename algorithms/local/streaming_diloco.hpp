@@ -23,15 +23,16 @@
 // y and u are equal on all workers and exist once. With tau = 0 the exchange blocks; otherwise it runs beside tau
 // steps, and only what it takes longer than those is waited for. Encoding precedes the next step on the device, and decoding
 // follows the step in which the messages have arrived. Bytes per step: those of an exchange of the model, divided
-// by H; of one exchange, about a P-th of the model. Fragments without tensors are not exchanged. An exchange that is under way when a run ends has no effect.
+// by H; of one exchange, about a P-th of the model. Fragments without tensors are not exchanged. An exchange that is under way when a run ends has no effect. A worker that dies during it counts in D; one that returns
+// during it does not mix in y_p.
 //
 // Reductions: P = 1, tau = 0 and alpha = 0 is DiLoCo. With alpha = 1 workers never learn of each other.
 //
 // Source: Douillard et al., "Streaming DiLoCo with overlapping communication", 2025 (arXiv 2501.18512), whose text was not
 // available. The order of fragments, the offsets and outer gradients that start from the outer model are those of
-// released code of another group (pytorch/torchft, torchft/local_sgd.py, which asserts tau < H / P and leaves alpha at
-// 0). H 100 and fragments of 3 layers are those of the paper's table 4, read in a copy; mixing by alpha and the values
-// tau 1 and alpha 0.5 are from memory, unverified. The paper's fragments are whole layers, in sequence or strided; here they
+// released code of another group (pytorch/torchft, torchft/local_sgd.py, an early version, which asserts tau < H / P; a
+// later one mixes by alpha as here, but sends tau steps earlier). H 100 and fragments of 3 layers are those of the
+// paper's table 4, read in a copy; the values tau 1 and alpha 0.5 are from memory, unverified. The paper's fragments are whole layers, in sequence or strided; here they
 // are runs of tensors in sequence. Its 4-bit numbers are a matter of the codec.
 #pragma once
 
