@@ -137,7 +137,7 @@ def _special(value: Any, key: str, path: str, made: Input) -> Any:
     """Returns what stands in the scenario for an object in place of a file; None if the value is none."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _named(bytes(value), key, "", path, made)
-    if key == "profile" and isinstance(value, Mapping) and "transformer" not in value:
+    if key == "profile" and isinstance(value, Mapping) and ("transformer" not in value or "name" in value):
         text = json.dumps(_plain_mapping(value, path, made, 0)).encode()
         return _named(text, str(value.get("name", "profile")), ".json", path, made)
     if key == "data" and (isinstance(value, tuple) or (isinstance(value, Mapping) and "X" in value)):

@@ -36,6 +36,14 @@ def test_a_profile_as_a_dict_is_that_of_a_file(tmp_path):
     assert of_dict.points[0].metrics["bytes_sent_per_node_per_step"] == 1380
 
 
+def test_a_profile_as_a_dict_may_hold_the_sizes_of_a_transformer():
+    sizes = {"layers": 1, "width": 4, "heads": 2, "vocabulary": 3, "context": 5}  # 284 parameters
+    of_sizes = paceline.run(with_profile({"transformer": sizes}))
+    named = paceline.run(with_profile({"name": "mine", "source": "this test", "transformer": sizes}))
+    for results in (of_sizes, named):
+        assert results.points[0].metrics["bytes_sent_per_node_per_step"] == 284 * 4 * 2 * 3 / 4
+
+
 def test_an_error_in_a_profile_has_its_place_in_the_scenario():
     wrong = {**PROFILE, "layers": [{**PROFILE["layers"][0], "macs": -1}]}
     with pytest.raises(paceline.ScenarioError) as caught:
