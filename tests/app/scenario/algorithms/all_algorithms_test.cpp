@@ -71,7 +71,7 @@ double tolerance(const std::string& kind, const std::string& label) {
     if (kind == "dgc" || kind == "gradient-dropping") return 0.01;
     if (kind == "ps-async" || kind == "ad-psgd" || kind == "swarm-sgd") return 0.02;
     // Their messages are all-reduced, and chunks differ by a byte if n does not divide them.
-    if (label == "random-k" || label == "random block") return 1e-7;
+    if (label == "random-k" || label == "random block" || kind == "sparta") return 1e-7;
     return 1e-9;
 }
 
