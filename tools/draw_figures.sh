@@ -21,6 +21,9 @@ draw dgc-speedup speedup dgc-speedup
 draw first-training convergence first-training
 draw bandwidth-what-if bandwidth bandwidth-what-if
 draw bandwidth-what-if heatmap bandwidth-what-if-ratio --ratio DGC "dense, overlapped"
+draw language-models convergence language-models --where cluster.fabric.link.bandwidth=10Gbps --value train_loss
+draw language-models convergence language-models-iterations --where cluster.fabric.link.bandwidth=1Gbps --value train_loss --x iteration
+draw diloco bandwidth diloco --value efficiency
 draw stragglers breakdown stragglers --where nodes=64
 
 # The notebooks write their figures into the current folder.

@@ -55,6 +55,7 @@ SHORTENED = {
     "dgc-accuracy-lstm": ["stop.iterations=30"],
     "dgc-time-to-accuracy": ["stop.epochs=0.5"],
     "failures": ["stop.time=5h"],
+    "language-models": ["stop.iterations=64", "cluster.fabric.link.bandwidth=1Gbps"],
     "large-batch": ["stop.epochs=5"],
     "mobile": ["stop.time=10min"],
     "momentum-bias": ["stop.iterations=1500"],
@@ -63,6 +64,7 @@ SHORTENED = {
     "one-bit-training": ["stop.iterations=40"],
     "overlap-local-sgd": ["stop.iterations=60"],
     "slowmo": ["stop.epochs=1"],
+    "streaming-diloco": ["cluster.fabric.link.bandwidth=10Gbps"],
 }
 
 # Without these CPU features glibc chooses other versions of exp, log, pow and the like. Results must not change.
