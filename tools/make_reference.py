@@ -95,6 +95,7 @@ SECTIONS = [
         ("sized-net", ["workload.profile", "workload.stand_in_for.profile"]),
         ("decoder", ["workload.profile.transformer"]),
         ("own-device", ["workload.device", "workload.stand_in_for.device", "cluster.speeds.device"]),
+        ("precision", ["workload.precision", "workload.stand_in_for.precision", "cluster.speeds.precision"]),
         ("stand-in", ["workload.stand_in_for"]),
     ]),
     ("Nets", [("models.md#nets", "layers and initial values")], [("model", ["workload.model"])]),

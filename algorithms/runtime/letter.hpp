@@ -13,8 +13,8 @@ namespace paceline {
 struct Letter {
     std::optional<Vector> vector{};  // a snapshot taken when the letter is sent
     double number = 0;
-    int from = 0;  // set when it is posted, like the next
-    int life = 0;  // of the sender (Worker::life)
+    int from = 0;                    // set when it is posted, like the next
+    int life = 0;                    // of the sender (Worker::life)
     std::optional<Vector> second{};  // another one that travels in the same message
 };
 
