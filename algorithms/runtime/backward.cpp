@@ -44,12 +44,14 @@ std::vector<Duration> ends_of_forward(const StepTiming& timing) {
 // What the pass has computed and what is left of it.
 struct Backward::Pass {
     /// Without `waits`, x is read from `at`; otherwise from `later`, when the forward pass is over.
-    Pass(SharedState& shared, WorkerState& worker, Vector at, const Vector* later, Arrived waits)
+    Pass(SharedState& shared, WorkerState& worker, Vector at, const Vector* later, Arrived waits,
+         Arrived waits_again)
         : all(shared),
           own(worker),
           x(std::move(at)),
           read_later(later),
           arrived(std::move(waits)),
+          needed(std::move(waits_again)),
           whole(x.layout()),
           number(worker.gradients),
           complete(shared.job.timing.buckets.size()) {
@@ -78,6 +80,7 @@ struct Backward::Pass {
     Vector x;  // snapshot
     const Vector* read_later;
     Arrived arrived;  // null: the whole model is there
+    Arrived needed;   // null: it is there for the backward pass
     Vector whole;
     std::int64_t number;
     // In time of computation from the beginning of the pass, by bucket:
@@ -105,12 +108,16 @@ Task<> Backward::occupy(Pass& pass, Duration time, std::optional<std::size_t> bu
     if (bucket) pass.computing->report_bucket(*bucket, begin, pass.all.simulation().now());
 }
 
-Task<> Backward::go_forward(Pass& pass) {
+Task<> Backward::wait_for(Pass& pass, Task<> arrival) {
     Simulation& simulation = pass.all.simulation();
+    Pending<> arriving = simulation.start(simulation.running_process(), std::move(arrival));
+    if (!arriving.finished()) pass.computing.reset();
+    co_await std::move(arriving);
+}
+
+Task<> Backward::go_forward(Pass& pass) {
     for (std::size_t b = pass.forward_ends.size(); b-- > 0;) {
-        Pending<> arrival = simulation.start(simulation.running_process(), pass.arrived(b));
-        if (!arrival.finished()) pass.computing.reset();
-        co_await std::move(arrival);
+        co_await wait_for(pass, pass.arrived(b));
         co_await occupy(pass, pass.go_to(pass.forward_ends[b]), {});
     }
 }
@@ -123,6 +130,7 @@ Task<> Backward::run(std::shared_ptr<Pass> pass) {
     pass->submit_arithmetic();
     const std::size_t buckets = pass->complete.size();
     for (std::size_t i = 0; i < buckets; ++i) {
+        if (pass->needed) co_await wait_for(*pass, pass->needed(i));
         co_await occupy(*pass, pass->go_to(pass->backward_ends[i]), i);
         if (i == 0 && pass->piece) pass->piece->join();
         if (i == 0) check_finite(pass->whole, pass->own.rank, pass->number);
@@ -140,14 +148,16 @@ Backward::Backward(SharedState& shared, WorkerState& own, Vector x)
     : shared_(&shared),
       buckets_(&shared.job.timing.buckets),
       charged_(shared.job.charged ? shared.job.charged : x.layout()),
-      pass_(std::make_shared<Pass>(shared, own, std::move(x), nullptr, nullptr)),
+      pass_(std::make_shared<Pass>(shared, own, std::move(x), nullptr, nullptr, nullptr)),
       running_(shared.simulation().start(shared.simulation().running_process(), run(pass_))) {}
 
-Backward::Backward(SharedState& shared, WorkerState& own, const Vector& x, Arrived arrived)
+Backward::Backward(SharedState& shared, WorkerState& own, const Vector& x, Arrived arrived,
+                   Arrived needed)
     : shared_(&shared),
       buckets_(&shared.job.timing.buckets),
       charged_(shared.job.charged ? shared.job.charged : x.layout()),
-      pass_(std::make_shared<Pass>(shared, own, Vector(x.layout()), &x, std::move(arrived))),
+      pass_(std::make_shared<Pass>(shared, own, Vector(x.layout()), &x, std::move(arrived),
+                                   std::move(needed))),
       running_(shared.simulation().start(shared.simulation().running_process(), run(pass_))) {}
 
 std::int64_t Backward::offset(std::size_t i) const {

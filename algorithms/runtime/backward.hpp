@@ -20,6 +20,9 @@
 // as it stands at e_0. If a step adds up several gradients, only its first forward pass waits, and
 // the others count as part of the first segment of the last backward pass.
 //
+// Where parameters are gathered unit by unit (dense/zero.hpp), the backward pass of a bucket waits, too, for
+// `needed(bucket)`; then t_i is the end of its segment, which begins when that has returned.
+//
 // Source of into forward: Peng et al., "ByteScheduler", SOSP 2019.
 // Limits: layers of a bucket wait for the whole bucket; forward and backward of a bucket's layers
 // are not cut where coding wants the device.
@@ -53,7 +56,9 @@ class Backward {
     /// The same, but the forward pass of each bucket's layers begins when `arrived(bucket)` has
     /// returned (Worker::forward_and_backward). Requires that x outlives this object, or the
     /// forward pass.
-    Backward(SharedState& shared, WorkerState& own, const Vector& x, Arrived arrived);
+    /// With `needed`, the backward pass of each bucket's layers waits likewise.
+    Backward(SharedState& shared, WorkerState& own, const Vector& x, Arrived arrived,
+             Arrived needed = nullptr);
 
     [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
     /// Returns where bucket i begins in the whole gradient.
@@ -76,6 +81,7 @@ class Backward {
 
     static Task<> run(std::shared_ptr<Pass> pass);
     static Task<> go_forward(Pass& pass);
+    static Task<> wait_for(Pass& pass, Task<> arrival);
     static Task<> occupy(Pass& pass, Duration time, std::optional<std::size_t> bucket);
 
     SharedState* shared_;

@@ -169,6 +169,12 @@ Backward Worker::forward_and_backward(const Vector& x,
     return {shared_, own_, x, std::move(arrived)};
 }
 
+Backward Worker::forward_and_backward(const Vector& x,
+                                      std::function<Task<>(std::size_t bucket)> arrived,
+                                      std::function<Task<>(std::size_t bucket)> needed) {
+    return {shared_, own_, x, std::move(arrived), std::move(needed)};
+}
+
 const StepTiming& Worker::timing() const {
     return shared_.job.timing;
 }

@@ -131,6 +131,10 @@ class Worker {
     /// outlives the forward pass.
     [[nodiscard]] Backward forward_and_backward(const Vector& x,
                                                 std::function<Task<>(std::size_t bucket)> arrived);
+    /// The same, but the layers of each bucket wait in the backward pass, too, until `needed(bucket)` has returned.
+    [[nodiscard]] Backward forward_and_backward(const Vector& x,
+                                                std::function<Task<>(std::size_t bucket)> arrived,
+                                                std::function<Task<>(std::size_t bucket)> needed);
     /// Returns how long a gradient takes, and when its buckets are complete.
     [[nodiscard]] const StepTiming& timing() const;
     /// Takes the time of the optimizer's work at the end of a step.

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/dense/pmsgd_lars.hpp"
+#include "algorithms/dense/zero.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
+#include "analysis/forms/zero_forms.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
@@ -71,6 +73,49 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
     return synchronous(std::move(choice), in, exchange);
 }
 
+// Returns 0 for shards on all workers, or the devices of a machine.
+int as_shards(const Place& place, const AlgorithmInput& in) {
+    constexpr auto shards = std::to_array<Spelling<bool>>({{"all", false}, {"machine", true}});
+    if (!as_choice(place, "where shards stand", shards)) return 0;
+    if (in.devices < 2)
+        place.refuse(
+            "a machine of one device has no shards; set \"cluster.devices_per_node\", or write "
+            "\"all\"");
+    return in.devices;
+}
+
+AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
+    ZeroOptions options;
+    options.rule = read_adam_rule(read, in, options.rule);
+    if (const auto p = read.optional("stage"))
+        options.stage = static_cast<int>(as_integer(*p, 1, 3));
+    if (const auto p = read.optional("shards")) options.machine = as_shards(*p, in);
+    if (const auto p = read.optional("prefetch")) {
+        options.prefetch = static_cast<int>(as_integer(*p, 0, 1000));
+        if (options.stage < 3)
+            p->refuse("is for stage 3; stages 1 and 2 gather nothing ahead of a forward pass");
+    }
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    choice.bucket = Bytes{25 << 20};
+    if (const auto p = read.optional("unit")) {
+        choice.bucket = as_bytes(*p);
+        if (choice.bucket->count == 0) p->refuse("a unit holds a byte or more");
+    }
+    choice.vectors = vectors_of_replicas;
+    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
+        return wire.weigh(layout.entries());
+    };
+    choice.model_step = [options](const StepModelInput& at, std::int64_t, double) {
+        return zero_step_time(options, at);
+    };
+    choice.messages = [options](const StepModelInput& at, std::int64_t) {
+        return zero_messages(options, at);
+    };
+    choice.run = [options](Worker& worker) { return zero(worker, options); };
+    return choice;
+}
+
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto dense_algorithms = std::to_array<AlgorithmEntry>({
     {"sgd", "synchronous SGD by any codec, transport and schedule", &read_sgd,
@@ -85,6 +130,10 @@ constexpr auto dense_algorithms = std::to_array<AlgorithmEntry>({
      "the same with LARS (You et al., 2017)",
      &read_pmsgd_lars,
      {.when_nodes_die = WhenNodesDie::reruns_replicas, .decays_by_itself = true}},
+    {"zero",
+     "ZeRO 1, 2, 3 (FSDP), HSDP: Adam with sharded moments, gradients, parameters (SC 2020)",
+     &read_zero,
+     {.decays_by_itself = true}},
 });
 
 }  // namespace

@@ -38,6 +38,7 @@ enum class Feature : std::uint8_t {
     fragments,         // the same, of a part of the model at a time
     shares,            // the mean of some entries of the models
     components,        // of momenta, in the frequency domain
+    sharded,           // shards of gradients and parameters
     global_top_k,      // the largest entries of the sum, merged along a tree
     neighbor_models,   // averages of models with neighbors, in every step
     differences,       // changes of models since the last message, to neighbors

@@ -12,7 +12,7 @@ namespace paceline {
 void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in) {
     constexpr Features with_own(Feature::pushes, Feature::differences, Feature::pairs,
                                 Feature::server_of_models, Feature::server_rounds,
-                                Feature::corrected_rounds, Feature::global_top_k);
+                                Feature::corrected_rounds, Feature::global_top_k, Feature::sharded);
     const Place& place = read.place();
     const Feature algorithm =
         feature_of_algorithm(place.json->at("kind").get_ref<const std::string&>());

@@ -1,0 +1,65 @@
+// ZeRO: data parallelism whose workers do not all keep the same. Each keeps a shard of what Adam needs, of the gradient, or of the
+// parameters, and gathers the rest when it is due.
+//
+//   stage 1   shards of Adam's moments              gradients: reduce-scatter; the updated shards: all-gather
+//   stage 2   and of the gradient                   the same messages
+//   stage 3   and of the parameters (FSDP)          parameters of a unit: all-gather before its forward pass, and again before
+//                                                   its backward pass; its gradient: reduce-scatter behind it
+//
+// Units are the job's buckets, u = B-1, ..., 0 in the order of the forward pass. Computations are numbered 0, ..., 2B-1: the
+// forward passes of the units, then the backward passes. There is one communication stream. In stage 3
+//
+//   gather j        begins when computation j-p is wanted: when the one before it has ended
+//   computation j   begins when gather j has ended and computation j-1 has
+//   reduce u        begins when the backward pass of u has ended; on the stream it stands before gather B+u+1+p
+//
+// with p units gathered ahead (`prefetch`; 0: none before it is wanted). In stages 1 and 2 the gradient of a unit is reduced as soon as it
+// is complete, beside backward; the updated parameters are gathered behind the update, unit by unit, and nothing overlaps with that.
+//
+// Shards stand on all n workers, or by machine on its g devices (HSDP): then gathers stay inside, and a reduce is a reduce-scatter
+// inside, behind which the devices i of all machines all-reduce their chunks.
+//
+//   values     those of dense Adam: x <- adam_step with the mean gradient (optimizers/adam.hpp). Only the clock differs.
+//   bytes      of S bytes of parameters, each worker sends (n-1)/n of 2 S, 2 S and 3 S in stages 1, 2 and 3
+//   update     takes an n-th of the job's update time (a g-th by machine)
+//   memory     bytes of a device, N parameters, w bytes each, in d shards, with Adam's K = 8 (and 4 more for a copy in
+//              fp32 if w = 2):  1: 2 w N + K N/d   2: w N + (w + K) N/d   3: (2 w + K) N/d, and p + 1 units
+//
+// Reductions: the bytes of stages 1 and 2 are those of a ring all-reduce. HSDP on one machine is stage 3.
+//
+// Source: Rajbhandari, Rasley, Ruwase, He, "ZeRO", SC 2020 (arXiv 1910.02054), section 7: 2, 2 and 3 times the parameters; Zhao et
+// al., "PyTorch FSDP", VLDB 2023; both from memory, unverified. Not modeled: tensor and pipeline parallelism, offloading, and
+// units that stay gathered between forward and backward.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "algorithms/optimizers/adam.hpp"
+#include "algorithms/runtime/wire_format.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+class Worker;
+
+struct ZeroOptions {
+    int stage = 3;     // 1, 2 or 3
+    int prefetch = 1;  // p, of stage 3
+    int machine = 0;   // g, the devices of a machine that has all shards; 0: shards on all workers
+    AdamRule rule{};
+};
+
+/// Returns how many shards there are.
+[[nodiscard]] constexpr int shards_of(const ZeroOptions& options, int workers) {
+    return options.machine > 0 ? options.machine : workers;
+}
+
+/// Returns the memory that parameters, gradient and Adam take on a device, without activations.
+Bytes zero_memory(const ZeroOptions& options, std::int64_t parameters, std::int64_t largest_unit,
+                  WireFormat wire, int workers);
+
+Task<> zero(Worker& self, ZeroOptions options);
+
+}  // namespace paceline
