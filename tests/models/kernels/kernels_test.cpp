@@ -383,9 +383,10 @@ TEST_CASE_TEMPLATE("kernels: a causal softmax sees no later key, and sums to 1",
                     const double expected =
                         key > first + lane ? 0
                                            : std::exp(0.5 * static_cast<double>(scores[at])) / sum;
-                    REQUIRE(static_cast<double>(p[at]) ==
-                            doctest::Approx(expected).epsilon(
-                                16 * std::numeric_limits<Scalar>::epsilon()));
+                    REQUIRE(
+                        static_cast<double>(p[at]) ==
+                        doctest::Approx(expected).epsilon(
+                            16.0 * static_cast<double>(std::numeric_limits<Scalar>::epsilon())));
                     if (key > first + lane) REQUIRE(p[at] == 0);
                 }
             }
