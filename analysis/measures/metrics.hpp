@@ -94,6 +94,7 @@ struct Metrics {
     std::optional<double> total_received_gb;
     std::optional<double> cost;               // of these bytes, if a price is known
     std::optional<double> sent_gb_to_target;  // by all workers, when the target was reached
+    std::optional<double> memory_gb;          // of a device, where the algorithm says so; 1e9 bytes
     std::vector<Evaluation> timeline;
     std::string job;                  // the job's name if there are several
     std::vector<Metrics> other_jobs;  // other jobs on the same network

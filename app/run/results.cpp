@@ -72,6 +72,7 @@ constexpr auto result_columns = std::to_array<Column>({
     {"total_received_gb", [](const Metrics& m) { return m.total_received_gb; }},
     {"cost", [](const Metrics& m) { return m.cost; }},
     {"sent_gb_to_target", [](const Metrics& m) { return m.sent_gb_to_target; }},
+    {"memory_gb", [](const Metrics& m) { return m.memory_gb; }},
 });
 
 bool has_a_column(const Axis& axis) {

@@ -202,6 +202,11 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
     return messages_of_steps(scenario, *steps);
 }
 
+std::optional<Bytes> device_memory(const Scenario& scenario) {
+    if (!scenario.algorithm.memory) return std::nullopt;
+    return scenario.algorithm.memory(model_input(scenario, {}));  // it does not depend on the wires
+}
+
 double messages_of_dearest_step(const Scenario& scenario) {
     constexpr std::int64_t first_steps = 1'000'000;
     const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires

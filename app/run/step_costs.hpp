@@ -53,6 +53,9 @@ std::optional<double> messages_of_run(const Scenario& scenario);
 /// first million.
 double messages_of_dearest_step(const Scenario& scenario);
 
+/// Returns the bytes of parameters, gradient and optimizer on a device; empty where the algorithm does not say.
+std::optional<Bytes> device_memory(const Scenario& scenario);
+
 /// Returns the first step of the algorithm's last stage, which all later steps belong to.
 std::int64_t begin_of_last_stage(const Scenario& scenario);
 

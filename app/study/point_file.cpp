@@ -28,7 +28,7 @@ void visit_metrics(Fields& fields, Visit visit) {
            speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
            staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
            deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
-           sent_gb_to_target, timeline, job, other_jobs, events] = fields;
+           sent_gb_to_target, memory_gb, timeline, job, other_jobs, events] = fields;
     visit("nodes", nodes);
     visit("devices", devices);
     visit("outcome", outcome);
@@ -76,6 +76,7 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("total_received_gb", total_received_gb);
     visit("cost", cost);
     visit("sent_gb_to_target", sent_gb_to_target);
+    visit("memory_gb", memory_gb);
     visit("timeline", timeline);
     visit("job", job);
     visit("other_jobs", other_jobs);

@@ -93,7 +93,8 @@ std::string fault_of_numbers(const Metrics& m) {
         {"total_received_gb", m.total_received_gb},
         {"cost", m.cost},
         {"time_to_target_s", m.time_to_target_s},
-        {"sent_gb_to_target", m.sent_gb_to_target}};
+        {"sent_gb_to_target", m.sent_gb_to_target},
+        {"memory_gb", m.memory_gb}};
     for (const auto& [name, number] : numbers)
         if (std::string fault = finite(name, number); !fault.empty()) return fault;
     return {};

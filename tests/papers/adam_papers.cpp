@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -65,6 +66,18 @@ std::vector<Case> cases_of(Json algorithm) {
 std::vector<Case> of_adam() {
     return cases_of({{"kind", "adam"}});
 }
+// Sharded, it is dense Adam all the same.
+std::vector<Case> of_zero() {
+    const Json algorithm{
+        {"kind", "zero"}, {"beta1", b1}, {"beta2", b2}, {"epsilon", epsilon}, {"unit", "64B"}};
+    std::vector<Case> all;
+    for (const int stage : {1, 2, 3}) {
+        Json sharded = algorithm;
+        sharded["stage"] = stage;
+        all.push_back({"stage " + std::to_string(stage), sharded, {}, &adam});
+    }
+    return all;
+}
 std::vector<Case> of_lamb() {
     std::vector<Case> all = cases_of({{"kind", "lamb"}});
     Case clipped = changed(all.front(), {{"min_trust", 0.3}, {"max_trust", 0.9}});
@@ -76,6 +89,8 @@ std::vector<Case> of_lamb() {
 constexpr auto papers = std::to_array<Paper>({
     {"adam", "Kingma, Ba, ICLR 2015; decay: Loshchilov, Hutter, ICLR 2019; released code: PyTorch",
      "decoupled decay; correction can be off", "none", &of_adam},
+    {"zero", "Rajbhandari et al., SC 2020", "the step of dense Adam; only time and memory differ",
+     "the paper's text was not available", &of_zero},
     {"lamb", "You et al., ICLR 2020; released code: NVIDIA Apex, TensorFlow Addons, DeepSpeed",
      "phi is the identity; the ratio can be clipped, as in DeepSpeed",
      "the paper's phi bounds |x_l|, here the ratio is bounded; every tensor is scaled", &of_lamb},

@@ -140,18 +140,20 @@ def judge(seed):
             mutate(scenario, r)
     overrides = {"stop.time": "1s"} if r.random() < 0.3 else {r.choice(["seed", "cluster.nodes", ""]): r.choice(JUNK)(r)} \
         if r.random() < 0.2 else {}
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    # The alarm comes once, maybe just when the call has ended.
     try:
-        ask(scenario, overrides, r)
-        return "ran"
-    except paceline.ScenarioError as error:
-        assert str(error) and "\n" not in str(error), error
-        assert error.file and error.problem, error
-        return "refused"
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            ask(scenario, overrides, r)
+            return "ran"
+        except paceline.ScenarioError as error:
+            assert str(error) and "\n" not in str(error), error
+            assert error.file and error.problem, error
+            return "refused"
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except TooLong:
         return "too long"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def main(count, first=0):

@@ -15,6 +15,7 @@
 #include "algorithms/adaptive/one_bit_lamb.hpp"
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 #include "algorithms/adaptive/zero_one_adam.hpp"
+#include "algorithms/dense/zero.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/adaptive_step_models.hpp"
 #include "analysis/forms/exchange_forms.hpp"
@@ -95,6 +96,9 @@ AlgorithmChoice read_adam(const ObjectReader& read, const AlgorithmInput& in) {
     options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("bias_correction")) options.rule.bias_correction = as_bool(*p);
     choice.run = [options](Worker& worker) { return dense_adam(worker, options); };
+    choice.memory = [](const StepModelInput& at) {
+        return zero_memory({.stage = 1}, at.layout->entries(), 0, at.wire, 1);
+    };
     return choice;
 }
 

@@ -89,6 +89,8 @@ struct AlgorithmChoice : AlgorithmTraits {
     /// Returns the closed form of step k if it exchanged all tensors as one; empty if it does, or if
     /// there is no such option.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k)> fused_step{};
+    /// Returns the bytes of parameters, gradient and optimizer on a device; empty: not known.
+    std::function<Bytes(const StepModelInput&)> memory{};
     /// The least share of its entries that a sparse method sends; 1: not sparse.
     double least_density = 1;
     /// Vectors of the model's size that each worker holds where it trains: models, momenta, gradients

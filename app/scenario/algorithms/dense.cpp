@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/dense/pmsgd_lars.hpp"
@@ -77,11 +78,16 @@ AlgorithmChoice read_overlapped(const ObjectReader& read, const AlgorithmInput& 
 int as_shards(const Place& place, const AlgorithmInput& in) {
     constexpr auto shards = std::to_array<Spelling<bool>>({{"all", false}, {"machine", true}});
     if (!as_choice(place, "where shards stand", shards)) return 0;
-    if (in.devices < 2)
+    if (in.devices_per_node < 2)
         place.refuse(
             "a machine of one device has no shards; set \"cluster.devices_per_node\", or write "
             "\"all\"");
-    return in.devices;
+    if (in.workers % in.devices_per_node != 0)
+        place.refuse(
+            fmt::format("shards by machine need full machines: {} devices do not fill "
+                        "machines of {}",
+                        in.workers, in.devices_per_node));
+    return in.devices_per_node;
 }
 
 AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
@@ -111,6 +117,12 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
     };
     choice.messages = [options](const StepModelInput& at, std::int64_t) {
         return zero_messages(options, at);
+    };
+    choice.memory = [options](const StepModelInput& at) {
+        std::int64_t largest = 0;
+        for (const Bucket& bucket : at.timing.buckets)
+            largest = std::max(largest, entries_of(bucket, *at.layout));
+        return zero_memory(options, at.layout->entries(), largest, at.wire, at.workers);
     };
     choice.run = [options](Worker& worker) { return zero(worker, options); };
     return choice;

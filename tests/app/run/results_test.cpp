@@ -16,7 +16,7 @@ constexpr std::string_view columns =
     "waiting_stragglers_share,waiting_network_share,waiting_dead_share,staleness,participation,"
     "rounds,bytes_sent_per_client_per_round,bytes_received_per_client_per_round,deaths,away_share,"
     "checkpoint_share,undone_share,"
-    "total_sent_gb,total_received_gb,cost,sent_gb_to_target\n";
+    "total_sent_gb,total_received_gb,cost,sent_gb_to_target,memory_gb\n";
 
 Point point(std::vector<std::size_t> choice, const std::string& algorithm, std::size_t number = 0) {
     Point made{std::move(choice), "{}", {}, number};
@@ -76,10 +76,10 @@ TEST_CASE("results: a row has a field for every column, empty where nothing appl
 
     CHECK(line_of(csv, 1) ==
           "0,1,dense,2,finished,2,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,,2,1"
-          ",,,,,,,,,,,,,,,,,,,,,,,,,,,,");
+          ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,");
     CHECK(line_of(csv, 2) ==
           "1,2,dgc,4,finished,4,3,,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,,,3,0.75"
-          ",,,,,,,,,,,,,,,,,,,,,,,,,,,,");
+          ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,");
     CHECK(line_of(csv, 3).empty());
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("results: epochs and samples are shown where they are known") {
     CHECK(line_of(results_csv({study, {result}}), 1) ==
           "0,dense,1,finished,1,3,0.5,1.5,0.5,0.2,0.3,0.55,1000,1001,597.5,192,40,1,1,,,,,,,,,,,,,,"
           ",,,,,"
-          ",,,,,,,,,");
+          ",,,,,,,,,,");
 }
 
 TEST_CASE("results: names with commas, quotes or line ends are quoted as RFC 4180 says") {
@@ -117,7 +117,7 @@ TEST_CASE("results: a run that ended before its first step leaves its figures em
     const Study study{"file.json", "", {}, {point({}, "dense")}};
 
     CHECK(line_of(results_csv({study, {result}}), 1) ==
-          "0,dense,8,time-limit,0,0,,0.1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,");
+          "0,dense,8,time-limit,0,0,,0.1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,");
 }
 
 }  // namespace
