@@ -33,11 +33,13 @@ def whole_number(least, most):
 def read_arguments(arguments):
     parser = argparse.ArgumentParser(prog="import_trace", description="Makes a profile of a trace.",
                                      epilog="See docs/how-to/from-a-trace.md.")
-    parser.add_argument("trace", metavar="TRACE", help="Chrome JSON of torch.profiler, or a Chakra trace in JSON; may be gzipped")
+    parser.add_argument("trace", metavar="TRACE",
+                        help="Chrome JSON of torch.profiler, or a Chakra trace in JSON; may be gzipped")
     parser.add_argument("--out", metavar="FILE", help="the profile; default: NAME.json in this folder")
     parser.add_argument("--scenario", metavar="FILE", help="also write a scenario that goes from 1 to 16 nodes")
     parser.add_argument("--name", help="of the net; default: the file's")
-    parser.add_argument("--step", type=whole_number(0, 10**15), help="the n of ProfilerStep#n; default: the one of median length")
+    parser.add_argument("--step", type=whole_number(0, 10**15),
+                        help="the n of ProfilerStep#n; default: the one of median length")
     parser.add_argument("--layers", choices=["automatic", "modules", "ranges", "operators"], default="automatic",
                         help="what a layer is: an nn.Module, a record_function range or an operator")
     parser.add_argument("--batch", type=whole_number(1, MOST_BATCH), help="samples of the step")

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from importing import TRACES, Imported, two_linears
 
-VALUES = [None, True, -1, 0, 1, 7, 1e300, -1e-9, 2**63, 2**70, 1e17, "", "x", "-5", "12", "\ud800", "\u0000\n", [], {}, [[]], [[0]], [[-1]],
-          [[2**40, 2**40]], [[3, "a"]], [[[2, 3], [4]]], {"a": 1}, "ProfilerStep#3", "Optimizer.step#x", "aten::lstm",
+VALUES = [None, True, -1, 0, 1, 7, 1e300, -1e-9, 2**63, 2**70, 1e17, "", "x", "-5", "12", "\ud800", "\u0000\n", [], {}, [[]],
+          [[0]], [[-1]], [[2**40, 2**40]], [[3, "a"]], [[[2, 3], [4]]], {"a": 1}, "ProfilerStep#3", "Optimizer.step#x", "aten::lstm",
           "autograd::engine::evaluate_function: X", "kernel", "cpu_op", "nn.Module: A", "[[3, 4]]", "[" * 500, float("nan"),
           float("inf"), 10**4000]
 
@@ -101,7 +101,8 @@ def changed_trace(seed, texts):
         content = gzip.compress(content, mtime=0)
         if dice.random() < 0.5:
             content = content[:dice.randrange(1, len(content))]
-    options = dice.choice([[], [], [], ["--layers", "operators"], ["--layers", "ranges"], ["--parameters", "1000"], ["--batch", "3"]])
+    options = dice.choice([[], [], [], ["--layers", "operators"], ["--layers", "ranges"], ["--parameters", "1000"],
+                           ["--batch", "3"]])
     return content, options
 
 

@@ -1,10 +1,12 @@
-"""Runs tools/import_trace.py in this process, and makes traces for its tests."""
+"""Runs tools/import_trace.py in this process, makes traces for its tests, and has what all of its tests do."""
 
 import contextlib
 import io
 import json
 import re
 import sys
+import tempfile
+import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,3 +102,27 @@ def write(folder, content, name="trace.json"):
 
 def write_events(folder, events, name="trace.json"):
     return write(folder, {"schemaVersion": 1, "traceEvents": events}, name)
+
+
+class Test(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = temporary.name
+
+    def imported(self, events, *options):
+        made = Imported(write_events(self.folder, events), self.folder, *options)
+        self.assertEqual(made.code, 0, made.errors)
+        return made
+
+    def refused(self, trace, *options):
+        made = Imported(trace, self.folder, *options)
+        self.assertEqual(made.code, 1, made.said)
+        self.assertFalse(made.out.exists())
+        lines = [line for line in made.errors.splitlines() if not line.startswith("import_trace: warning: ")]
+        self.assertEqual(len(lines), 1, made.errors)
+        self.assertIn(str(trace), lines[0])
+        return lines[0]
+
+    def refused_events(self, events, *options):
+        return self.refused(write_events(self.folder, events), *options)

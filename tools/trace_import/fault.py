@@ -98,6 +98,5 @@ def shown(value):
 
 
 def printable(text):
-    """Returns a name without control characters and halves of characters, which JSON does not carry."""
-    clean = "".join(c if c.isprintable() else " " for c in text[:200])
-    return clean.encode("utf-8", "replace").decode("utf-8")
+    """Returns a name without control characters and halves of characters, which paceline's JSON does not carry."""
+    return "".join(c if c.isprintable() else " " for c in text[:200])

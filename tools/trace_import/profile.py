@@ -31,8 +31,8 @@ def spread(layers, parameters):
 def check(layers, file):
     entries = sum(math.prod(shape) for layer in layers for _, shape in layer.tensors)
     if entries == 0:
-        raise Fault(f"{file}: tells no parameters: no shapes are recorded; record with torch.profiler.profile(record_shapes=True), "
-                    "or state their number by --parameters, which deals them to the layers by backward time")
+        raise Fault(f"{file}: tells no parameters: no shapes are recorded; record with profile(record_shapes=True), or state "
+                    "their number by --parameters, which deals them to the layers by backward time")
     if entries > MOST_ENTRIES:
         raise Fault(f"{file}: has {entries} parameters; a net has at most {MOST_ENTRIES}")
     total = sum(layer.forward_ns + layer.backward_ns for layer in layers)

@@ -72,8 +72,12 @@ def is_layer_range(span):
     return span.kind == "range" and not span.name.startswith(("ProfilerStep", "Optimizer.", "enumerate(DataLoader)"))
 
 
-def way_to_cut(forward, asked):
+def way_to_cut(forward, asked, reader):
     """Returns what a layer is: "modules", "ranges" or "operators"."""
+    if asked == "modules" and not any(span.module for span in forward):
+        reader.refuse("", "has no nn.Module; record with_stack=True and with_modules=True, or cut it by --layers operators")
+    if asked == "ranges" and not any(span.range for span in forward):
+        reader.refuse("", "has no range around an operator; record with record_function, or cut it by --layers operators")
     if asked != "automatic":
         return asked
     if any(span.module for span in forward):
@@ -195,9 +199,8 @@ def count_products(layers, passed_in, samples):
         layer.macs = min(total // samples, 2**62) if samples else 0
 
 
-def cut(step, options, reader, warn):
-    """Returns (layers, update_ns, batch)."""
-    mark(step.spans)
+def settle_other_threads(step, warn):
+    """Gives what runs beside the thread of the step to backward if backward runs there, and else to nothing."""
     threads = {span.thread for span in step.spans if span.role == BACKWARD}
     strangers_ns = 0
     for span in step.spans:
@@ -206,22 +209,39 @@ def cut(step, options, reader, warn):
             strangers_ns += span.own_ns if span.role is None else 0
     if strangers_ns:
         warn(f"{strangers_ns / 1e6:.6g} ms of operators on threads that take no part in backward are left out")
+
+
+def warn_of_unsure(layers, forward, warn):
+    if any(layer.accumulated for layer in layers):
+        return
+    unsure = sorted({span.name for span in forward if span.name in UNSURE and not span.in_layer_operator})
+    if unsure:
+        warn(f"which inputs of {', '.join(unsure)} are parameters cannot be told; they are left out")
+
+
+def forward_of(step, reader):
+    """Returns the operators of the forward pass; refuses a step without one or without backward."""
     forward = [span for span in step.spans if span.role == FORWARD and span.kind == "operator"]
     if not forward:
         reader.refuse("", "no operator of a forward pass in the step; record it with ProfilerActivity.CPU")
-    if not threads:
+    if not any(span.role == BACKWARD for span in step.spans):
         reader.refuse("", "no operator of backward (autograd::engine::evaluate_function) in the step; record a step that "
                           "calls loss.backward()")
-    layers, of_span = layers_of_forward(forward, way_to_cut(forward, options.layers))
+    return forward
+
+
+def cut(step, options, reader, warn):
+    """Returns (layers, update_ns, batch)."""
+    mark(step.spans)
+    settle_other_threads(step, warn)
+    forward = forward_of(step, reader)
+    layers, of_span = layers_of_forward(forward, way_to_cut(forward, options.layers, reader))
     of_sequence = {span.sequence: of_span[span] for span in forward if span.sequence is not None}
     passed_in = add_backward(step, layers, of_sequence, warn)
     recorded = any(span.dims is not None for span in step.spans)
     samples = find_batch(forward, options.batch, warn) if recorded or options.batch else None
     read_parameters(layers, recorded, warn)
-    if not any(layer.accumulated for layer in layers):
-        unsure = sorted({span.name for span in forward if span.name in UNSURE and not span.in_layer_operator})
-        if unsure:
-            warn(f"which inputs of {', '.join(unsure)} are parameters cannot be told; they are left out")
+    warn_of_unsure(layers, forward, warn)
     count_products(layers, passed_in, samples)
     loading_ns = sum(span.own_ns for span in step.spans if span.role == LOADING)
     if loading_ns:
