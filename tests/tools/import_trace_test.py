@@ -54,6 +54,14 @@ class OfPyTorch(Test):
                          {"aten::linear": (100_000, 300_000), "aten::linear#2": (200_000, 400_000)})
         self.assertEqual(self.imported(events).update_ns, 50_500)
 
+    def test_kernels_without_a_correlation_count_for_the_operator_with_their_external_id(self):
+        events = two_linears()
+        events[2]["args"]["External id"], events[7]["args"]["External id"] = 31, 32
+        events += [event("cuda_runtime", "cudaLaunchKernel", 12, 1), event("cuda_runtime", "cudaLaunchKernel", 22, 1)]
+        events += [event("kernel", "gemm", 1000 * (i + 1), 100 + i, 7, device=0, **{"External id": 31 + i}) for i in range(3)]
+        self.assertEqual({name: times[:2] for name, times in self.imported(events).layers.items()},
+                         {"aten::linear": (100_000, 0), "aten::linear#2": (0, 101_000)})
+
     def test_kernels_that_exchange_data_are_left_out_and_told(self):
         events = two_linears()
         for number, name in enumerate(["gemm", "ncclDevKernel_AllReduce_Sum_f32"]):

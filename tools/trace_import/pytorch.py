@@ -8,7 +8,7 @@ Events of phase "X" count. Their categories are, in new and in old spelling:
     cuda_runtime, cuda_driver, Runtime a launch; its "correlation" is that of its kernel
     kernel, gpu_memcpy, gpu_memset     what a device does
 
-A launch lies in the operator that launches. If the trace has kernels whose launches lie in the step, their times are the
+A launch lies in the operator that launches. A kernel without a correlation has the operator's "External id". If the trace has kernels whose launches lie in the step, their times are the
 operators' times; otherwise these are the operators' own, on the CPU.
 """
 
@@ -147,15 +147,17 @@ def correlation(event):
 
 
 def add_kernel_times(reader, spans, kernels, warn):
-    """Adds each kernel to the launch with its correlation, else to the operator with its external id."""
-    launches = {correlation(event): span for event, span in spans if event.category in LAUNCHES}
+    """Adds each kernel to the launch with its correlation; one without a correlation to the operator with its external id."""
+    launches = {correlation(event): span for event, span in spans
+                if event.category in LAUNCHES and correlation(event) is not None}
     operators = {event.args.get("External id"): span for event, span in spans
                  if event.category not in LAUNCHES and isinstance(event.args.get("External id"), (int, str))}
     counted, exchanged_ns = [], 0
     for kernel in kernels:
-        owner = launches.get(correlation(kernel))
-        if owner is None and not launches:
-            external = kernel.args.get("External id")
+        external = kernel.args.get("External id")
+        if correlation(kernel) is not None:
+            owner = launches.get(correlation(kernel))
+        else:
             owner = operators.get(external) if isinstance(external, (int, str)) else None
         if owner is None:
             continue
