@@ -8,8 +8,9 @@ Events of phase "X" count. Their categories are, in new and in old spelling:
     cuda_runtime, cuda_driver, Runtime a launch; its "correlation" is that of its kernel
     kernel, gpu_memcpy, gpu_memset     what a device does
 
-A launch lies in the operator that launches. A kernel without a correlation has the operator's "External id". If the trace has kernels whose launches lie in the step, their times are the
-operators' times; otherwise these are the operators' own, on the CPU.
+A launch lies in the operator that launches. A kernel without a correlation has the operator's "External id". If the trace
+has kernels whose launches lie in the step, their times are the operators' times; otherwise these are the operators' own,
+on the CPU.
 """
 
 import re
