@@ -1,8 +1,31 @@
 #include "models/profile.hpp"
 
+#include <cstddef>
 #include <utility>
 
 namespace paceline {
+
+namespace {
+
+// Adds something up by tensor: that of a layer on its first tensor, that of a layer without tensors
+// on the layer before it, and that of layers before the first tensor on this one.
+template <class T, class Add>
+std::vector<T> booked_on_tensors(const std::vector<ProfileLayer>& layers, Add add) {
+    std::vector<T> sums;
+    T first{};               // of layers without tensors before the first one that has any
+    std::size_t booked = 0;  // the first tensor of the last layer that has any
+    for (const ProfileLayer& layer : layers) {
+        if (!layer.tensors.empty()) {
+            booked = sums.size();
+            sums.resize(sums.size() + layer.tensors.size());
+        }
+        add(sums.empty() ? first : sums[booked], layer);
+    }
+    if (!sums.empty()) sums.front() += first;
+    return sums;
+}
+
+}  // namespace
 
 LayoutPtr Profile::layout() const {
     std::vector<Tensor> tensors;
@@ -19,18 +42,19 @@ double Profile::macs() const {
 }
 
 std::vector<double> Profile::tensor_macs() const {
-    std::vector<double> macs;
-    double first = 0;        // of layers without tensors before the first one that has any
-    std::size_t booked = 0;  // the first tensor of the last layer that has any
-    for (const ProfileLayer& layer : layers) {
-        if (!layer.tensors.empty()) {
-            booked = macs.size();
-            macs.resize(macs.size() + layer.tensors.size());
-        }
-        (macs.empty() ? first : macs[booked]) += layer.macs;
-    }
-    if (!macs.empty()) macs.front() += first;
-    return macs;
+    return booked_on_tensors<double>(
+        layers, [](double& sum, const ProfileLayer& layer) { sum += layer.macs; });
+}
+
+std::optional<TensorTimes> Profile::tensor_times() const {
+    if (layers.empty() || !layers.front().times) return std::nullopt;
+    return TensorTimes{
+        booked_on_tensors<Duration>(
+            layers,
+            [](Duration& all, const ProfileLayer& layer) { all = sum(all, layer.times->forward); }),
+        booked_on_tensors<Duration>(layers, [](Duration& all, const ProfileLayer& layer) {
+            all = sum(all, layer.times->backward);
+        })};
 }
 
 }  // namespace paceline

@@ -3,7 +3,8 @@
 //
 // The figures are in models/profiles/*.json, which app/scenario/workload/profiles.hpp reads. `macs` are forward
 // multiply-accumulates per sample. The backward pass costs about twice as much again (measured
-// ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks).
+// ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks). A user's file may state instead what forward and
+// backward of each layer were measured to take, on one device and with one batch.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,23 @@
 #include <vector>
 
 #include "models/precision.hpp"
+#include "models/tensor_times.hpp"
 #include "models/tensors/layout.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
+
+/// What one gradient was measured to spend on a layer.
+struct LayerTimes {
+    Duration forward{};
+    Duration backward{};
+};
 
 struct ProfileLayer {
     std::string name;
     double macs = 0;
     std::vector<Tensor> tensors;
+    std::optional<LayerTimes> times{};  // all layers of a profile have them, or none has
 };
 
 struct MeasuredThroughput {
@@ -38,6 +48,7 @@ struct Profile {
     std::optional<std::int64_t> dataset_samples;
     std::vector<ProfileLayer> layers;  // in forward order
     std::vector<MeasuredThroughput> throughput;
+    std::optional<std::int64_t> batch{};  // with which the times of layers were measured
 
     /// Returns all tensors in forward order, named "layer.tensor".
     [[nodiscard]] LayoutPtr layout() const;
@@ -45,6 +56,8 @@ struct Profile {
     /// Returns multiply-accumulates by tensor of the layout. Those of a layer count for its first
     /// tensor; those of a layer without tensors count for the layer before it.
     [[nodiscard]] std::vector<double> tensor_macs() const;
+    /// Returns the measured times of layers, by tensor in the same way; empty if there are none.
+    [[nodiscard]] std::optional<TensorTimes> tensor_times() const;
 };
 
 }  // namespace paceline

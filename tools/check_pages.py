@@ -4,7 +4,8 @@
     tools/check_pages.py PACELINE [PAGE...]     run the pages' commands; exit 1 and print the differences
     tools/check_pages.py --self-test            check that the checker finds faults
 
-Each page runs from top to bottom in its own folder, which has the shipped scenarios and PACELINE as `paceline`.
+Each page runs from top to bottom in its own folder, which has the shipped scenarios, tools/ and tests/, and PACELINE as
+`paceline`.
 
   ```json, ```csv, ```python, ```cpp
                                is written to the file that the paragraph before it names: "Write `name`",
@@ -132,7 +133,8 @@ def check(files, binary):
     for page in files:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            (folder / "scenarios").symlink_to(ROOT / "scenarios")
+            for shipped in ("scenarios", "tools", "tests"):
+                (folder / shipped).symlink_to(ROOT / shipped)
             try:
                 check_page(page.read_text(), folder, binary)
             except (Failure, subprocess.TimeoutExpired) as failure:

@@ -26,8 +26,14 @@ std::int64_t same_share(std::int64_t entries, std::int64_t offset, const Layout&
 
 // Returns when the first forward pass of a step has left each bucket, from the beginning of the
 // step, in the order of buckets: the last one is left first. Backward takes what the first forward
-// pass of a gradient leaves of its time.
+// pass of a gradient leaves of its time. Measured ends are those of the first gradient of a step.
 std::vector<Duration> ends_of_forward(const StepTiming& timing) {
+    if (timing.buckets.front().forward_end) {
+        std::vector<Duration> measured;
+        for (const Bucket& bucket : timing.buckets)
+            measured.push_back(bucket.forward_end.value_or(timing.step));
+        return measured;
+    }
     const Duration one = timing.step / timing.gradients;
     const Duration forward = one / 3;
     const Duration before_backward = timing.step - one + forward;

@@ -11,7 +11,8 @@
 //
 // Into forward. When pieces of the model arrive one by one, the forward pass need not wait for all
 // of them. It goes through the buckets in reverse, first layers first; the layers of a bucket take
-// half the time that their backward pass takes (step_timing.hpp), and wait for their bucket:
+// half the time that their backward pass takes, or what was measured (step_timing.hpp), and wait for
+// their bucket:
 //
 //   s_b = max(e_(b+1), a_b),   e_b = s_b + f_b,   b = B-1, ..., 0;   e_B = t
 //

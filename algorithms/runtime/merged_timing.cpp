@@ -16,7 +16,7 @@ StepTiming merged(const StepTiming& tensors, const ExchangeEstimate& exchange) {
         const Bucket& next = tensors.buckets[i];
         const Duration start = std::max(run.ready, free);
         if (next.ready < sum(start, exchange.start_up)) {
-            run = {next.first, run.count + next.count, next.ready};
+            run = {next.first, run.count + next.count, next.ready, run.forward_end};
             continue;
         }
         timing.buckets.push_back(run);

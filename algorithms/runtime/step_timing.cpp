@@ -40,6 +40,39 @@ StepTiming make_step_timing(Duration step, const Layout& layout,
     return timing;
 }
 
+namespace {
+
+// Returns the part of `step` that `part` is of `all`, to the picosecond below. Requires all > 0.
+Duration share_of(Duration step, Duration part, Duration all) {
+    __extension__ using Wide = __int128;
+    const Wide ticks = Wide{step.count()} * part.count() / all.count();
+    return Duration{static_cast<std::int64_t>(ticks)};
+}
+
+}  // namespace
+
+StepTiming make_measured_timing(Duration step, const Layout& layout, const TensorTimes& times,
+                                std::int64_t bucket_entries) {
+    const std::size_t count = layout.tensors().size();
+    PACELINE_CHECK(times.forward.size() == count && times.backward.size() == count,
+                   "every tensor has its measured times");
+    const Duration all = times.all();
+    PACELINE_CHECK(all > Duration::zero(), "a measured gradient takes time");
+    StepTiming timing = make_step_timing(step, layout, std::vector<double>(count), bucket_entries);
+    Duration left{};  // of the forward pass, by the first tensor of the bucket before
+    for (const Duration time : times.forward) left = sum(left, time);
+    Duration done = left;
+    for (Bucket& bucket : timing.buckets) {
+        bucket.forward_end = share_of(step, left, all);
+        for (std::size_t i = bucket.first + bucket.count; i-- > bucket.first;) {
+            left -= times.forward[i];
+            done = sum(done, times.backward[i]);
+        }
+        bucket.ready = share_of(step, done, all);
+    }
+    return timing;
+}
+
 std::int64_t entries_of(const Bucket& bucket, const Layout& layout) {
     std::int64_t entries = 0;
     for (std::size_t i = 0; i < bucket.count; ++i)

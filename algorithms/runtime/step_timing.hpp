@@ -9,11 +9,21 @@
 // first layer. The last bucket is complete at the end of the step, so its exchange is a tail that
 // no overlap can hide. Source of the factor 2: measured backward/forward ratios of 1.9 to 2.2
 // (jcjohnson/cnn-benchmarks, README).
+//
+// Where forward f_l and backward b_l of each layer were measured (models/tensor_times.hpp), layers
+// 1 .. L in forward order, these times take the place of the thirds and the multiply-accumulates:
+//
+//   ready     of a bucket down to layer l  =  sum of all f + (b_L + ... + b_l)
+//   forward_end  of a bucket up to layer k  =  f_1 + ... + f_k
+//   both times  step / (sum of all f and b)    1, unless the scenario states another step
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "models/tensor_times.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 
@@ -25,6 +35,8 @@ struct Bucket {
     std::size_t first;
     std::size_t count;
     Duration ready;
+    /// When the step's first forward pass has left its layers; empty: half of what backward takes.
+    std::optional<Duration> forward_end{};
 };
 
 /// Returns the number of entries of the bucket's tensors.
@@ -41,6 +53,11 @@ struct StepTiming {
 /// `bucket_entries` or more. Requires bucket_entries >= 1 and at least one tensor.
 StepTiming make_step_timing(Duration step, const Layout& layout,
                             const std::vector<double>& tensor_macs, std::int64_t bucket_entries);
+
+/// The same by measured times; `step` is their sum, or scales them. Requires times of every tensor,
+/// none negative, that add up to more than 0.
+StepTiming make_measured_timing(Duration step, const Layout& layout, const TensorTimes& times,
+                                std::int64_t bucket_entries);
 
 /// Returns the timing of a step of several gradients that are added up before they are exchanged,
 /// so that only the last one completes buckets. Requires gradients >= 1.

@@ -114,15 +114,26 @@ StepTiming merged_by_rule(const Scenario& scenario, const StepTiming& tensors) {
 
 }  // namespace
 
+namespace {
+
+StepTiming timing_of_gradient(const Workload& workload, std::int64_t bucket_entries) {
+    if (workload.tensor_times)
+        return make_measured_timing(workload.gradient, *workload.layout, *workload.tensor_times,
+                                    bucket_entries);
+    return make_step_timing(workload.gradient, *workload.layout, *workload.tensor_macs,
+                            bucket_entries);
+}
+
+}  // namespace
+
 StepTiming step_timing(const Scenario& scenario) {
     const Workload& workload = scenario.workload;
     const AlgorithmChoice& algorithm = scenario.algorithm;
     if (!algorithm.bucket)
-        return accumulated(make_step_timing(workload.gradient, *workload.layout),
+        return accumulated(timing_of_gradient(workload, std::numeric_limits<std::int64_t>::max()),
                            workload.accumulation);
     const std::int64_t entries = algorithm.bucket->count / algorithm.wire.weigh(1).count;
-    StepTiming timing = make_step_timing(workload.gradient, *workload.layout, *workload.tensor_macs,
-                                         std::max<std::int64_t>(entries, 1));
+    StepTiming timing = timing_of_gradient(workload, std::max<std::int64_t>(entries, 1));
     if (algorithm.merges_pieces) timing = merged_by_rule(scenario, timing);
     return accumulated(std::move(timing), workload.accumulation);
 }

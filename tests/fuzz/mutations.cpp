@@ -457,10 +457,15 @@ std::vector<Named> of_profiles() {
     Json stand_in = trained_on({{"kind", "gaussian-mixture"}, {"train", 20}, {"test", 5}}, "mlp");
     stand_in["workload"].erase("step_time");
     stand_in["workload"]["stand_in_for"] = Json{{"profile", "profile.json"}, {"step_time", "1ms"}};
-    return {{"profile.json", plain},
-            {"profile.json", estimated},
-            {"profile.json", sparse},
-            {"profile.json", stand_in}};
+    Json measured = Json::parse(frame);
+    measured["workload"] = Json{{"profile", "measured.json"}};
+    Json into_forward = measured;
+    into_forward["workload"]["step_time"] = "2ms";
+    into_forward["algorithm"] =
+        Json{{"kind", "sgd"}, {"schedule", {{"pieces", "tensors"}, {"begin", "into-forward"}}}};
+    return {{"profile.json", plain},         {"measured.json", measured},
+            {"measured.json", into_forward}, {"profile.json", estimated},
+            {"profile.json", sparse},        {"profile.json", stand_in}};
 }
 
 Json of_edges(Dice& dice) {

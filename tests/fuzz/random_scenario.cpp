@@ -1120,6 +1120,13 @@ std::map<std::string, std::string> companions() {
                                                        {"name": "bias", "shape": [40]}]},
              {"name": "two", "macs": 400, "tensors": [{"name": "weight", "shape": [10, 40]}]}],
   "throughput": [{"device": "k80", "batch": 4, "samples_per_s": 100, "source": "made up"}]})"},
+        {"measured.json",
+         R"({"name": "measured", "source": "made up", "batch": 4,
+  "layers": [{"name": "one", "macs": 1000, "forward": "1ms", "backward": "1.5ms",
+              "tensors": [{"name": "weight", "shape": [40, 30]}, {"name": "bias", "shape": [40]}]},
+             {"name": "relu", "macs": 0, "forward": "20us", "backward": "0s", "tensors": []},
+             {"name": "two", "macs": 400, "forward": "0.3ms", "backward": "500us",
+              "tensors": [{"name": "weight", "shape": [10, 40]}]}]})"},
     };
 }
 

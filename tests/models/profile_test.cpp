@@ -1,7 +1,9 @@
 #include "models/profile.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,24 @@ TEST_CASE("profile: layers without tensors are booked where backward passes them
                       {"loss", 1, {}}};
 
     CHECK(profile.tensor_macs() == std::vector<double>{116, 0, 21});
+}
+
+TEST_CASE("profile: measured times are booked as multiply-accumulates are") {
+    using namespace std::chrono_literals;
+    Profile profile;
+    profile.layers = {{"input", 0, {}, LayerTimes{1us, 10us}},
+                      {"conv", 0, {{"weight", {4, 3}}, {"bias", {4}}}, LayerTimes{2us, 20us}},
+                      {"relu", 0, {}, LayerTimes{3us, 30us}},
+                      {"fc", 0, {{"weight", {2, 4}}}, LayerTimes{4us, 40us}},
+                      {"loss", 0, {}, LayerTimes{5us, 50us}}};
+
+    const std::optional<TensorTimes> times = profile.tensor_times();
+
+    REQUIRE(times.has_value());
+    CHECK(times->forward == std::vector<Duration>{6us, 0us, 9us});
+    CHECK(times->backward == std::vector<Duration>{60us, 0us, 90us});
+    CHECK(times->all() == 165us);
+    CHECK_FALSE(two_layers().tensor_times().has_value());
 }
 
 TEST_CASE("profile: no multiply-accumulates get lost, and every tensor has its share") {

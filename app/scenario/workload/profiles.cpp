@@ -22,9 +22,10 @@ constexpr std::string_view ending = ".json";
 
 constexpr auto profile_keys =
     std::to_array<std::string_view>({"name", "title", "source", "sample", "dataset", "layers",
-                                     "transformer", "published", "throughput"});
+                                     "batch", "transformer", "published", "throughput"});
 constexpr auto dataset_keys = std::to_array<std::string_view>({"name", "samples", "source"});
-constexpr auto layer_keys = std::to_array<std::string_view>({"name", "macs", "source", "tensors"});
+constexpr auto layer_keys =
+    std::to_array<std::string_view>({"name", "macs", "source", "tensors", "forward", "backward"});
 constexpr auto tensor_keys = std::to_array<std::string_view>({"name", "shape"});
 constexpr auto throughput_keys = std::to_array<std::string_view>(
     {"device", "gpus", "precision", "batch", "samples_per_s", "source"});
@@ -53,6 +54,14 @@ Tensor read_tensor(const Place& place) {
     return tensor;
 }
 
+// Reads what one gradient was measured to spend on a layer.
+std::optional<LayerTimes> read_times(const ObjectReader& read) {
+    if (!read.has("forward") && !read.has("backward")) return std::nullopt;
+    return LayerTimes{
+        as_duration(read.required("forward", "the layer has a measured \"backward\"; give both")),
+        as_duration(read.required("backward", "the layer has a measured \"forward\"; give both"))};
+}
+
 ProfileLayer read_layer(const Place& place) {
     const ObjectReader read(place, layer_keys);
     ProfileLayer layer;
@@ -62,7 +71,28 @@ ProfileLayer read_layer(const Place& place) {
                    std::numeric_limits<std::int64_t>::max()));
     for (const Place& tensor : elements(read.required("tensors", "a list, may be empty"), true))
         layer.tensors.push_back(read_tensor(tensor));
+    layer.times = read_times(read);
     return layer;
+}
+
+// Times are measured of all layers or of none, and take the clock further.
+void check_times(const Place& layers, const Profile& profile) {
+    const bool measured = profile.layers.front().times.has_value();
+    Duration all{};
+    for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+        const std::optional<LayerTimes>& times = profile.layers[i].times;
+        if (times.has_value() != measured)
+            layers.element(i).refuse(fmt::format(
+                "has {} times, and layers[0] has {}; state \"forward\" and \"backward\" "
+                "of every layer, or of none",
+                measured ? "no" : "measured", measured ? "some" : "none"));
+        if (times) all = sum(all, sum(times->forward, times->backward));
+    }
+    if (!measured) return;
+    if (all == Duration::zero())
+        layers.refuse(
+            "take no time, forward and backward; state what was measured, or leave both out");
+    if (all == Duration::max()) layers.refuse("take longer than the clock goes, 106 days");
 }
 
 MeasuredThroughput read_throughput(const Place& place) {
@@ -103,6 +133,24 @@ void read_net(const ObjectReader& read, Profile& profile) {
         }
     }
     if (entries == 0) layers.refuse("the net has no parameters; give a layer its tensors");
+    check_times(layers, profile);
+}
+
+// Reads the samples of the gradient whose layers were measured.
+void read_measured_batch(const ObjectReader& read, Profile& profile) {
+    const auto batch = read.optional("batch");
+    if (!batch) return;
+    if (profile.layers.empty() || !profile.layers.front().times)
+        batch->refuse(
+            "is the one that the layers' times were measured with, and no layer has \"forward\" "
+            "and "
+            "\"backward\"; the batch of a scenario belongs into its workload");
+    profile.batch = as_integer(*batch, 1, 1'000'000'000);
+}
+
+std::shared_ptr<const TensorTimes> shared_times(const Profile& profile) {
+    auto times = profile.tensor_times();
+    return times ? std::make_shared<const TensorTimes>(std::move(*times)) : nullptr;
 }
 
 // A net by its sizes.
@@ -118,7 +166,8 @@ ChargedNetPtr sized_net(const Place& place) {
 ChargedNet::ChargedNet(Profile of)
     : profile(std::move(of)),
       layout(profile.layout()),
-      tensor_macs(std::make_shared<const std::vector<double>>(profile.tensor_macs())) {}
+      tensor_macs(std::make_shared<const std::vector<double>>(profile.tensor_macs())),
+      tensor_times(shared_times(profile)) {}
 
 std::vector<std::string_view> profile_names() {
     std::vector<std::string_view> names;
@@ -143,6 +192,7 @@ Profile read_profile(const Json& json, const std::string& file) {
             as_integer(in.required("samples", "training samples"), 1, std::int64_t{1} << 50);
     }
     read_net(read, profile);
+    read_measured_batch(read, profile);
     if (const auto throughput = read.optional("throughput"))
         for (const Place& row : elements(*throughput, true))
             profile.throughput.push_back(read_throughput(row));

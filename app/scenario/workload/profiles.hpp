@@ -9,6 +9,7 @@
 #include "app/json/json_file.hpp"
 #include "app/json/object_reader.hpp"
 #include "models/profile.hpp"
+#include "models/tensor_times.hpp"
 
 namespace paceline {
 
@@ -19,6 +20,7 @@ struct ChargedNet {
     Profile profile;
     LayoutPtr layout;
     std::shared_ptr<const std::vector<double>> tensor_macs;
+    std::shared_ptr<const TensorTimes> tensor_times;  // as measured; null: not measured
 };
 
 using ChargedNetPtr = std::shared_ptr<const ChargedNet>;

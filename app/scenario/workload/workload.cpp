@@ -45,6 +45,37 @@ void read_batch(const ObjectReader& read, int workers, Workload& workload) {
     }
 }
 
+// Returns the time of a gradient that the scenario states, if it does.
+std::optional<Duration> read_stated_time(const ObjectReader& read, const ClusterChoice& cluster) {
+    if (const auto p = read.optional("gradient_time")) return as_duration(*p);
+    const auto step = read.optional("step_time");
+    if (!step) return std::nullopt;
+    if (cluster.bus)
+        step->refuse(
+            "includes the bus of the node, and the cluster has a \"bus\"; give \"gradient_time\", "
+            "that of one device");
+    return as_duration(*step);
+}
+
+// Layers that were measured decide the time of a gradient. A stated time scales theirs.
+Duration read_measured_time(const ObjectReader& read, const ClusterChoice& cluster,
+                            const ChargedNet& net, std::optional<std::int64_t> batch) {
+    const std::string_view scale = cluster.bus ? "gradient_time" : "step_time";
+    for (const char* key : {"device", "efficiency", "precision"})
+        if (const auto p = read.optional(key))
+            p->refuse(
+                fmt::format("has no place beside {}, whose layers have measured times of one "
+                            "device; \"{}\" scales these times",
+                            net.profile.name, scale));
+    if (const auto stated = read_stated_time(read, cluster)) return *stated;
+    if (batch && net.profile.batch && *batch != *net.profile.batch)
+        read.place().refuse(
+            fmt::format("the layers of {} were measured with batch {}, not with {}; give the "
+                        "\"{}\" of {}, which scales their times",
+                        net.profile.name, *net.profile.batch, *batch, scale, *batch));
+    return net.tensor_times->all();
+}
+
 Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
                             const ChargedNetPtr& charged, Workload& workload,
                             std::optional<std::int64_t> batch) {
@@ -55,20 +86,17 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
     read.not_both("step_time", "device");
     read.not_both("step_time", "gradient_time");
     read.not_both("gradient_time", "device");
+    if (charged && charged->tensor_times) return read_measured_time(read, cluster, *charged, batch);
     if (const auto device = read.optional("device"))
         return workload.time_on({*device, read.optional("efficiency"), precision});
     for (const auto& [key, what] :
          {std::pair{"efficiency", "is the share of a device's peak; name a \"device\""},
           std::pair{"precision", "is that of a device's peak or measurement; name a \"device\""}})
         if (const auto p = read.optional(key)) p->refuse(what);
-    if (const auto p = read.optional("gradient_time")) return as_duration(*p);
+    if (const auto stated = read_stated_time(read, cluster)) return *stated;
     if (!cluster.bus)
         return as_duration(
             read.required("step_time", "time of one gradient on one node, such as \"344ms\""));
-    if (const auto step = read.optional("step_time"))
-        step->refuse(
-            "includes the bus of the node, and the cluster has a \"bus\"; give \"gradient_time\", "
-            "that of one device");
     return as_duration(
         read.required("gradient_time", "time of one gradient on one device, such as \"344ms\""));
 }
@@ -77,6 +105,7 @@ void charge_for(const ChargedNet& net, Workload& workload) {
     workload.name = net.profile.name;
     workload.layout = net.layout;
     workload.tensor_macs = net.tensor_macs;
+    workload.tensor_times = net.tensor_times;
 }
 
 // Returns k matrices with one column, the last entries mod k of them with one entry more.
@@ -120,6 +149,7 @@ ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload)
                       "a \"model\" that trains"));
     charge_for(*net, workload);
     workload.dataset = net->profile.dataset_samples;
+    if (!workload.batch) workload.batch = net->profile.batch;
     return net;
 }
 
@@ -158,6 +188,8 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
             stand_in->refuse("the model has no tensor of two dimensions to measure a density on");
         if (const auto p = charged.optional("batch"))
             workload.stand_in_batch = as_integer(*p, 1, 1'000'000'000);
+        else
+            workload.stand_in_batch = net->profile.batch;
         workload.gradient =
             read_gradient_time(charged, around.cluster, net, workload,
                                workload.stand_in_batch ? workload.stand_in_batch : workload.batch);

@@ -11,6 +11,7 @@
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/training.hpp"
+#include "models/tensor_times.hpp"
 
 namespace paceline {
 
@@ -19,12 +20,13 @@ using TensorMacs = std::shared_ptr<const std::vector<double>>;
 
 struct Workload {
     std::string name;
-    LayoutPtr layout;                            // determines the size of messages
-    TensorMacs tensor_macs;                      // by tensor of the layout; all 0: unknown
-    Duration gradient;                           // time of one gradient of one worker
-    int accumulation = 1;                        // gradients per step
-    Duration update{};                           // time of the optimizer, once per step
-    std::optional<std::int64_t> batch;           // samples per gradient
+    LayoutPtr layout;                                   // determines the size of messages
+    TensorMacs tensor_macs;                             // by tensor of the layout; all 0: unknown
+    std::shared_ptr<const TensorTimes> tensor_times{};  // as measured; null: by tensor_macs
+    Duration gradient;                                  // time of one gradient of one worker
+    int accumulation = 1;                               // gradients per step
+    Duration update{};                                  // time of the optimizer, once per step
+    std::optional<std::int64_t> batch;                  // samples per gradient
     std::optional<std::int64_t> stand_in_batch;  // samples that time is charged for, if they differ
     std::optional<std::int64_t> dataset;         // samples per epoch
     TimeOnDevice time_on{};                      // time of a gradient on another device

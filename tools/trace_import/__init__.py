@@ -1,0 +1,10 @@
+"""The parts of tools/import_trace.py: readers of two kinds of traces, and what both have in common.
+
+    load.py      bytes to JSON; which kind of trace it is
+    fault.py     the one clear error, and values that are checked as they are read
+    pytorch.py   Chrome JSON of torch.profiler: spans nested by time, kernels to the operators that launched them
+    chakra.py    MLCommons Chakra: nodes nested by their control dependencies
+    step.py      a step of either kind, cut into forward, backward and update, and into layers
+    shapes.py    which tensors of an operator are parameters, and its multiply-accumulates
+    profile.py   layers to paceline's profile, and a scenario with it
+"""

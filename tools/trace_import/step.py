@@ -1,0 +1,249 @@
+"""One step of a trace, cut into forward, backward and update, and forward into layers.
+
+Both kinds of traces become spans that nest. A span's own time is what it spends outside of those within it: the time of
+its kernels if the trace has a device's, else its own part of the operator's time. A step's time is the sum of all own
+times, so nothing is counted twice:
+
+    update     what lies within a span named Optimizer.*
+    backward   what lies within a span named autograd::engine::evaluate_function: *
+    forward    the rest on the thread of the step
+
+Layers are runs of forward operators of the same module, of the same range or, without both, single operators. An
+operator of backward belongs to the layer whose operator has its sequence number: autograd numbers a node of the graph
+when forward makes it, and profiles both with this number. Operators of forward that begin while a number is next carry it
+as well, so the last of them is the one. What accumulates a gradient has no number; it runs right after the node that
+made the gradient, and belongs to its layer.
+"""
+
+from .shapes import UNSURE, batch, multiplies, multiply_accumulates, parameters
+
+EVALUATE = "autograd::engine::evaluate_function: "
+ACCUMULATE = "torch::autograd::AccumulateGrad"
+FORWARD, BACKWARD, UPDATE, LOADING = "forward", "backward", "update", "loading"
+
+
+class Span:
+    """A part of the step. `kind` is "operator", "range", "module", or "frame" of what only holds others."""
+
+    __slots__ = ("place", "name", "kind", "thread", "start", "own_ns", "sequence", "dims", "parent", "role", "root",
+                 "outermost", "module", "range", "in_layer_operator", "in_product")
+
+    def __init__(self, place, name, kind, thread, start):
+        self.place, self.name, self.kind, self.thread, self.start = place, name, kind, thread, start
+        self.own_ns, self.sequence, self.dims, self.parent = 0, None, None, None
+
+
+class Layer:
+    def __init__(self, name):
+        self.name, self.forward_ns, self.backward_ns = name, 0, 0
+        self.expected = []  # (name, shape) of parameters, by operators
+        self.accumulated = []  # shapes of gradients that were accumulated, in backward order; None: not recorded
+        self.products = []  # (span, ...) whose multiply-accumulates count
+        self.tensors, self.macs = [], 0
+
+
+class Step:
+    """Spans in the order of their beginning, each after its parent."""
+
+    def __init__(self, spans, thread, source, wall_ns=None):
+        self.spans, self.thread, self.source, self.wall_ns = spans, thread, source, wall_ns
+
+
+def mark(spans):
+    """Decides what each span belongs to, by what it lies in."""
+    for span in spans:
+        above = span.parent
+        span.role = above.role if above else FORWARD
+        span.root = above.root if above else None
+        span.module = span if span.kind == "module" else above.module if above else None
+        span.range = span if is_layer_range(span) else above.range if above else None
+        span.outermost = above.outermost if above and above.outermost else span if span.kind == "operator" else None
+        span.in_layer_operator = bool(above) and (above.in_layer_operator or bool(parameters(above.name, above.dims)))
+        span.in_product = bool(above) and (above.in_product or multiplies(above.name))
+        if span.role == FORWARD and span.name.startswith("Optimizer."):
+            span.role = UPDATE
+        elif span.role == FORWARD and span.name.startswith("enumerate(DataLoader)"):
+            span.role = LOADING
+        elif span.role == FORWARD and span.name.startswith(EVALUATE):
+            span.role, span.root = BACKWARD, span
+
+
+def is_layer_range(span):
+    return span.kind == "range" and not span.name.startswith(("ProfilerStep", "Optimizer.", "enumerate(DataLoader)"))
+
+
+def way_to_cut(forward, asked, reader):
+    """Returns what a layer is: "modules", "ranges" or "operators"."""
+    if asked == "modules" and not any(span.module for span in forward):
+        reader.refuse("", "has no nn.Module; record with_stack=True and with_modules=True, or cut it by --layers operators")
+    if asked == "ranges" and not any(span.range for span in forward):
+        reader.refuse("", "has no range around an operator; record with record_function, or cut it by --layers operators")
+    if asked != "automatic":
+        return asked
+    if any(span.module for span in forward):
+        return "modules"
+    ranges = {span.range for span in forward if span.range and span.sequence is not None}
+    return "ranges" if len(ranges) > 1 else "operators"
+
+
+def group_of(span, way):
+    """Returns the span that names an operator's layer."""
+    return {"modules": span.module, "ranges": span.range}.get(way) or span.outermost or span
+
+
+def layers_of_forward(forward, way):
+    """Returns the layers in forward order, and the layer of each span."""
+    layers, of_span, names, group = [], {}, {}, None
+    for span in forward:
+        if group_of(span, way) is not group:
+            group = group_of(span, way)
+            name = group.name.removeprefix("nn.Module: ") or "layer"
+            names[name] = names.get(name, 0) + 1
+            layers.append(Layer(name if names[name] == 1 else f"{name}#{names[name]}"))
+        layer = of_span[span] = layers[-1]
+        layer.forward_ns += span.own_ns
+        if not span.in_layer_operator:
+            layer.expected += parameters(span.name, span.dims)
+        if multiplies(span.name) and not span.in_product:
+            layer.products.append(span)
+    return layers, of_span
+
+
+def add_backward(step, layers, of_sequence, warn):
+    """Adds the times of backward to the layers. Returns the shapes that backward passes in, by sequence number."""
+    current, roots, passed_in = layers[-1], {}, {}
+    unknown_ns = all_ns = 0
+    for span in step.spans:
+        if span.role != BACKWARD:
+            continue
+        if span.root is not None and span.root not in roots:
+            layer = of_sequence.get(span.root.sequence)
+            roots[span.root] = layer is None and ACCUMULATE not in span.root.name
+            current = layer or current
+        if span.name == ACCUMULATE:
+            current.accumulated.append(first_tensor(span))
+        if span.root and span.parent is span.root and first_tensor(span) and span.root.sequence is not None:
+            passed_in.setdefault(span.root.sequence, first_tensor(span))
+        current.backward_ns += span.own_ns
+        all_ns += span.own_ns
+        unknown_ns += span.own_ns if span.root is None or roots[span.root] else 0
+    if unknown_ns * 100 > all_ns:
+        warn(f"{percent(unknown_ns, all_ns)} of backward has no sequence number of a forward operator; it counts for the "
+             "layer that backward was in before")
+    return passed_in
+
+
+def first_tensor(span):
+    """Returns the shape of the first input, () of a scalar; None if it is not recorded or has no entries."""
+    shape = span.dims[0] if span.dims else None
+    return shape if isinstance(shape, tuple) and 0 not in shape else None
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.3g} %" if whole else "0 %"
+
+
+def read_parameters(layers, recorded, warn):
+    """Decides the tensors of each layer: by the gradients that were accumulated, else by the operators' inputs."""
+    gradients = sum(len(layer.accumulated) for layer in layers)
+    if gradients and recorded and all(shape is not None for layer in layers for shape in layer.accumulated):
+        for layer in layers:
+            layer.tensors = named(list(reversed(layer.accumulated)), layer.expected)
+        by_operators = sum(len(layer.expected) for layer in layers)
+        if by_operators != gradients:
+            warn(f"backward accumulates {gradients} gradients, and the operators of forward show {by_operators} parameters; "
+                 "the gradients are taken. Tied tensors and parameters outside of common layers explain this")
+        return
+    for layer in layers:
+        layer.tensors = unique(layer.expected)
+    if recorded:
+        warn("no accumulated gradient has a shape; parameters are the weights and biases of linear, convolutional, embedding "
+             "and normalization operators. Others are missing, tied ones count twice, and frozen ones count as well")
+
+
+def named(shapes, expected):
+    """Returns tensors of these shapes, with the names of expected ones of the same shape."""
+    tensors, rest = [], list(shapes)
+    for name, shape in expected:
+        if shape in rest:
+            rest.remove(shape)
+            tensors.append((name, shape))
+    return unique(tensors + [("parameter", shape or (1,)) for shape in rest])
+
+
+def unique(tensors):
+    names = {}
+    for i, (name, shape) in enumerate(tensors):
+        names[name] = names.get(name, 0) + 1
+        tensors[i] = (name if names[name] == 1 else f"{name}{names[name]}", shape)
+    return tensors
+
+
+def find_batch(forward, asked, warn):
+    if asked:
+        return asked
+    for span in forward:
+        found = batch(span.name, span.dims)
+        if found:
+            warn(f"the batch is taken to be {found}, the first extent of the input of {span.name} ({span.place}); --batch "
+                 "states another")
+            return found
+    warn("the trace does not tell the batch; state it by --batch, else any batch of a scenario is accepted")
+    return None
+
+
+def count_products(layers, passed_in, samples):
+    """Adds the multiply-accumulates of a sample where shapes tell them."""
+    for layer in layers:
+        total = sum(multiply_accumulates(span.name, span.dims, passed_in.get(span.sequence)) for span in layer.products)
+        layer.macs = min(total // samples, 2**62) if samples else 0
+
+
+def settle_other_threads(step, warn):
+    """Gives what runs beside the thread of the step to backward if backward runs there, and else to nothing."""
+    threads = {span.thread for span in step.spans if span.role == BACKWARD}
+    strangers_ns = 0
+    for span in step.spans:
+        if span.role == FORWARD and span.thread != step.thread:
+            span.role = BACKWARD if span.thread in threads else None
+            strangers_ns += span.own_ns if span.role is None else 0
+    if strangers_ns:
+        warn(f"{strangers_ns / 1e6:.6g} ms of operators on threads that take no part in backward are left out")
+
+
+def warn_of_unsure(layers, forward, warn):
+    if any(layer.accumulated for layer in layers):
+        return
+    unsure = sorted({span.name for span in forward if span.name in UNSURE and not span.in_layer_operator})
+    if unsure:
+        warn(f"which inputs of {', '.join(unsure)} are parameters cannot be told; they are left out")
+
+
+def forward_of(step, reader):
+    """Returns the operators of the forward pass; refuses a step without one or without backward."""
+    forward = [span for span in step.spans if span.role == FORWARD and span.kind == "operator"]
+    if not forward:
+        reader.refuse("", "no operator of a forward pass in the step; record it with ProfilerActivity.CPU")
+    if not any(span.role == BACKWARD for span in step.spans):
+        reader.refuse("", "no operator of backward (autograd::engine::evaluate_function) in the step; record a step that "
+                          "calls loss.backward()")
+    return forward
+
+
+def cut(step, options, reader, warn):
+    """Returns (layers, update_ns, batch)."""
+    mark(step.spans)
+    settle_other_threads(step, warn)
+    forward = forward_of(step, reader)
+    layers, of_span = layers_of_forward(forward, way_to_cut(forward, options.layers, reader))
+    of_sequence = {span.sequence: of_span[span] for span in forward if span.sequence is not None}
+    passed_in = add_backward(step, layers, of_sequence, warn)
+    recorded = any(span.dims is not None for span in step.spans)
+    samples = find_batch(forward, options.batch, warn) if recorded or options.batch else None
+    read_parameters(layers, recorded, warn)
+    warn_of_unsure(layers, forward, warn)
+    count_products(layers, passed_in, samples)
+    loading_ns = sum(span.own_ns for span in step.spans if span.role == LOADING)
+    if loading_ns:
+        warn(f"{loading_ns / 1e6:.6g} ms of loading data are left out")
+    return layers, sum(span.own_ns for span in step.spans if span.role == UPDATE), samples
