@@ -24,6 +24,7 @@ draw bandwidth-what-if heatmap bandwidth-what-if-ratio --ratio DGC "dense, overl
 draw language-models convergence language-models --where cluster.fabric.link.bandwidth=10Gbps --value train_loss
 draw language-models convergence language-models-iterations --where cluster.fabric.link.bandwidth=1Gbps --value train_loss --x iteration
 draw diloco bandwidth diloco --value efficiency
+draw sharding bandwidth sharding --value efficiency --target 0.9 --where "workload=Llama 7B"
 draw stragglers breakdown stragglers --where nodes=64
 
 # The notebooks write their figures into the current folder.

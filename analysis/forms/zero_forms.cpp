@@ -39,26 +39,35 @@ std::optional<UnitTimes> messages_of(const ZeroOptions& options, Bytes size,
     return UnitTimes{*inside, *all - *inside, {}, {}};
 }
 
-// Half of the time of its backward pass is that of a unit's forward pass, as far as the forward pass lasts.
+// Returns when the forward pass has left each unit: measured, or by half of the time of backward passes, as far as the forward
+// pass lasts. The last entry stands for its beginning.
+std::vector<Duration> ends_of_forward_form(const StepTiming& timing) {
+    const Duration forward = timing.buckets.front().forward_end.value_or(timing.step / 3);
+    std::vector<Duration> ends{forward};
+    for (std::size_t b = 1; b < timing.buckets.size(); ++b) {
+        const Duration halved = forward - (timing.buckets[b - 1].ready - forward) / 2;
+        ends.push_back(
+            timing.buckets[b].forward_end.value_or(std::clamp(halved, Duration::zero(), forward)));
+    }
+    ends.push_back(Duration::zero());
+    return ends;
+}
+
 std::optional<std::vector<UnitTimes>> units_of(const ZeroOptions& options,
                                                const StepModelInput& in) {
     if (in.timing.gradients != 1) return std::nullopt;
-    const Duration forward = in.timing.step / 3;
+    const std::vector<Duration> ends = ends_of_forward_form(in.timing);
     std::vector<UnitTimes> units;
-    Duration before = forward;  // the end of the backward pass of the unit before
-    Duration left = forward;    // of the forward pass, for this unit and those before it
+    Duration before = ends.front();  // the end of the backward pass of the unit before
     for (const Bucket& bucket : in.timing.buckets) {
         const auto times = messages_of(options, in.wire.weigh(entries_of(bucket, *in.layout)), in);
         if (!times) return std::nullopt;
+        const std::size_t unit = units.size();
         units.push_back(*times);
-        units.back().backward = bucket.ready - before;
+        units[unit].forward = ends[unit] - ends[unit + 1];
+        units[unit].backward = bucket.ready - before;
         before = bucket.ready;
-        const Duration behind =
-            std::clamp(forward - (bucket.ready - forward) / 2, Duration::zero(), forward);
-        units.back().forward = left - behind;
-        left = behind;
     }
-    units.back().forward += left;
     return units;
 }
 
