@@ -63,6 +63,7 @@ SHORTENED = {
     "one-bit-lamb": ["stop.iterations=300"],
     "one-bit-training": ["stop.iterations=40"],
     "overlap-local-sgd": ["stop.iterations=60"],
+    "sharding": ["cluster.fabric.link.bandwidth=100Gbps"],
     "slowmo": ["stop.epochs=1"],
     "streaming-diloco": ["cluster.fabric.link.bandwidth=10Gbps"],
 }
