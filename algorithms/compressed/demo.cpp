@@ -25,7 +25,8 @@ Vector mean_of_senders(const Round<Vector>& round) {
 }
 
 double sign_of(double v) {
-    return v > 0 ? 1 : v < 0 ? -1 : v;
+    if (v > 0) return 1;
+    return v < 0 ? -1 : v;
 }
 
 // Takes the fast components out of the momentum, which the gradient has joined.
