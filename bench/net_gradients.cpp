@@ -17,6 +17,7 @@
 #include "models/nets/mlp.hpp"
 #include "models/nets/residual_net.hpp"
 #include "models/nets/softmax_regression.hpp"
+#include "models/nets/transformer.hpp"
 #include "tests/models/nets/net_cases.hpp"
 
 namespace {
@@ -123,6 +124,26 @@ BENCHMARK(lstm)
     ->Args({64, 128, 32})
     ->Args({64, 256, 32})
     ->Args({2000, 200, 35})
+    ->Unit(benchmark::kMicrosecond);
+
+void transformer(benchmark::State& state) {
+    constexpr int vocabulary = 64;
+    const Index width = state.range(0);
+    const Index steps = state.range(1);
+    const auto net = make_transformer<float>({.vocabulary = vocabulary,
+                                              .context = steps,
+                                              .width = width,
+                                              .heads = 4,
+                                              .inner = 4 * width,
+                                              .layers = 2});
+    RandomStream random = RandomStreams(1).stream("batch");
+    time_gradient(state, *net, draw_tokens(random, 32, steps, vocabulary), 0);
+}
+BENCHMARK(transformer)
+    ->ArgNames({"width", "steps"})
+    ->Args({32, 32})
+    ->Args({64, 32})
+    ->Args({128, 64})
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
