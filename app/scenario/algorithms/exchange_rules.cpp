@@ -283,9 +283,10 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "all pieces of a model are averaged before the next step begins, in order"},
     {Features(differences, pushes), schedules.without(Features(whole, after_backward, fifo)),
      whole_models},
-    {Features(pairs, server_of_models, server_rounds, corrected_rounds, sharded, global_top_k,
-              nothing),
+    {Features(pairs, server_of_models, server_rounds, corrected_rounds, nothing),
      schedules.without(Features(whole, after_backward, fifo)), whole_models},
+    {Features(sharded, global_top_k), schedules.without(Features(whole, after_backward, fifo)),
+     "the algorithm says itself when and in which pieces; leave \"schedule\" out"},
     // Failures.
     {Features(one_bit), Features(survivors_go_on),
      "the errors of an owner are lost when it dies; set \"on_death\" to \"restart\""},
