@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include "models/tensors/algebra.hpp"
 #include "sim/numeric/elementary.hpp"
 
 namespace paceline {
@@ -24,18 +25,6 @@ std::vector<double> cosines(std::int64_t size, bool transposed) {
             a[transposed ? j * n + b : b * n + j] = scale * elementary::cos(angle);
         }
     return a;
-}
-
-// c <- a b for matrices of n x n and n x m, or n x m and m x m, by rows; sums in the order of the middle index.
-void multiply_rows(const double* a, const double* b, double* c, std::size_t rows, std::size_t depth,
-                   std::size_t columns) {
-    std::fill(c, c + rows * columns, 0.0);
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t d = 0; d < depth; ++d) {
-            const double factor = a[i * depth + d];
-            for (std::size_t j = 0; j < columns; ++j)
-                c[i * columns + j] += factor * b[d * columns + j];
-        }
 }
 
 // Calls use(first entry of a chunk) for each; rows of a chunk are `columns` apart.
@@ -82,28 +71,29 @@ ChunkedDct::ChunkedDct(LayoutPtr layout, std::int64_t side)
     }
 }
 
+// Stored by columns, X^T is X by rows; so (A X)^T = X^T A^T comes out as what the second product takes.
 void ChunkedDct::apply(Eigen::VectorXd& v, bool forward) const {
     std::vector<double> in;
     std::vector<double> half;
     std::vector<double> out;
     for (std::size_t t = 0; t < layout_->tensors().size(); ++t) {
         const TensorChunks chunks = chunks_of(layout_->tensors()[t], side_);
+        const Eigen::Index h = chunks.height;
+        const Eigen::Index w = chunks.width;
         if (chunks.count() == 0) continue;
-        const Basis& of_rows = basis(chunks.height);
-        const Basis& of_columns = basis(chunks.width);
-        const auto& left = forward ? of_rows.cosines : of_rows.transposed;
-        const auto& right = forward ? of_columns.transposed : of_columns.cosines;
-        const auto h = static_cast<std::size_t>(chunks.height);
-        const auto w = static_cast<std::size_t>(chunks.width);
-        in.resize(h * w);
-        half.resize(h * w);
-        out.resize(h * w);
+        in.resize(static_cast<std::size_t>(h * w));
+        half.resize(in.size());
+        out.resize(in.size());
+        const ConstThinMap of_rows(basis(h, forward), h, h);
+        const ConstThinMap of_columns(basis(w, forward), w, w);
         double* const tensor = v.data() + layout_->offset(t);
         for_each_chunk(chunks, [&](std::int64_t first) {
-            copy_chunk(tensor + first, chunks.columns, in.data(), chunks.width, chunks);
-            multiply_rows(left.data(), in.data(), half.data(), h, h, w);
-            multiply_rows(half.data(), right.data(), out.data(), h, w, w);
-            copy_chunk(out.data(), chunks.width, tensor + first, chunks.columns, chunks);
+            copy_chunk(tensor + first, chunks.columns, in.data(), w, chunks);
+            multiply_outer(ConstThinMap(in.data(), w, h), of_rows,
+                           Eigen::Map<RowMajorMatrix>(half.data(), w, h));
+            multiply_outer(ConstThinMap(half.data(), h, w), of_columns,
+                           Eigen::Map<RowMajorMatrix>(out.data(), h, w));
+            copy_chunk(out.data(), w, tensor + first, chunks.columns, chunks);
         });
     }
 }
@@ -111,20 +101,15 @@ void ChunkedDct::apply(Eigen::VectorXd& v, bool forward) const {
 void ChunkedDct::keep_largest(Eigen::VectorXd& components, std::int64_t k) const {
     TopKScratch scratch;
     std::vector<double> chunk;
-    std::vector<double> kept;
     for (std::size_t t = 0; t < layout_->tensors().size(); ++t) {
         const TensorChunks chunks = chunks_of(layout_->tensors()[t], side_);
-        const std::int64_t entries = chunks.entries_of_one();
-        if (k >= entries) continue;
-        chunk.resize(static_cast<std::size_t>(entries));
+        if (k >= chunks.entries_of_one()) continue;
+        chunk.resize(static_cast<std::size_t>(chunks.entries_of_one()));
         double* const tensor = components.data() + layout_->offset(t);
         for_each_chunk(chunks, [&](std::int64_t first) {
             copy_chunk(tensor + first, chunks.columns, chunk.data(), chunks.width, chunks);
-            if (!select_exact(chunk, k, scratch)) return;
-            kept.assign(chunk.size(), 0);
-            for (const std::int64_t i : scratch.selected())
-                kept[static_cast<std::size_t>(i)] = chunk[static_cast<std::size_t>(i)];
-            copy_chunk(kept.data(), chunks.width, tensor + first, chunks.columns, chunks);
+            keep_only_largest(chunk, k, scratch);
+            copy_chunk(chunk.data(), chunks.width, tensor + first, chunks.columns, chunks);
         });
     }
 }

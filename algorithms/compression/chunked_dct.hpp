@@ -58,7 +58,11 @@ class ChunkedDct {
     };
 
     void apply(Eigen::VectorXd& v, bool forward) const;
-    const Basis& basis(std::int64_t size) const { return bases_.at(size); }
+    // Returns A by columns, or A^T.
+    [[nodiscard]] const double* basis(std::int64_t size, bool forward) const {
+        const Basis& both = bases_.at(size);
+        return (forward ? both.transposed : both.cosines).data();
+    }
 
     LayoutPtr layout_;
     std::int64_t side_;

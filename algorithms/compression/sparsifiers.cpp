@@ -25,27 +25,8 @@ void keep(std::span<double> v, const std::vector<bool>& kept, double scale) {
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = kept[i] ? scale * v[i] : 0;
 }
 
-// Leaves a tensor that is not finite as it is, so that training diverges as with dense exchange.
-void keep_largest(std::span<double> v, double density) {
-    TopKScratch scratch;
-    if (!select_exact(v, kept_of(v, density), scratch)) return;
-    std::vector<bool> kept(v.size(), false);
-    for (const std::int64_t i : scratch.selected()) kept[static_cast<std::size_t>(i)] = true;
-    keep(v, kept, 1);
-}
-
 std::size_t draw_up_to(std::size_t last, RandomStream& random) {
     return boost::random::uniform_int_distribution<std::size_t>(0, last)(random);
-}
-
-// Draws k of n positions; every set of k is equally likely (Floyd, CACM 30, 1987).
-std::vector<bool> drawn_positions(std::size_t n, std::size_t k, RandomStream& random) {
-    std::vector<bool> drawn(n, false);
-    for (std::size_t last = n - k; last < n; ++last) {
-        const std::size_t i = draw_up_to(last, random);
-        drawn[drawn[i] ? last : i] = true;
-    }
-    return drawn;
 }
 
 std::vector<bool> drawn_block(std::size_t n, std::size_t k, RandomStream& random) {
@@ -80,6 +61,16 @@ Compressor make_random(double density, bool unbiased, Draw draw) {
 
 }  // namespace
 
+// Floyd, CACM 30, 1987.
+std::vector<bool> drawn_positions(std::size_t n, std::size_t k, RandomStream& random) {
+    std::vector<bool> drawn(n, false);
+    for (std::size_t last = n - k; last < n; ++last) {
+        const std::size_t i = draw_up_to(last, random);
+        drawn[drawn[i] ? last : i] = true;
+    }
+    return drawn;
+}
+
 std::int64_t sparsified_entries(std::int64_t entries, double density) {
     // The tolerance restores products that are integers but come out slightly below in a double.
     const double exact = density * static_cast<double>(entries) * (1 + 1e-12);
@@ -105,7 +96,9 @@ Compressor make_top_k(double density) {
     };
     compressor.apply = [=](std::span<double> v, const Tensor& /*tensor*/,
                            RandomStream& /*random*/) {
-        if (!is_dense(static_cast<std::int64_t>(v.size()))) keep_largest(v, density);
+        if (is_dense(static_cast<std::int64_t>(v.size()))) return;
+        TopKScratch scratch;
+        keep_only_largest(v, kept_of(v, density), scratch);
     };
     return compressor;
 }

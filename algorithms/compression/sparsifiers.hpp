@@ -19,12 +19,20 @@
 // blocks around is this project's choice.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "algorithms/compression/compressor.hpp"
+#include "sim/engine/random.hpp"
 
 namespace paceline {
 
 /// Returns max(1, floor(density entries)). Requires 0 < density <= 1.
 std::int64_t sparsified_entries(std::int64_t entries, double density);
+
+/// Draws k of n positions and returns which; every set of k is equally likely. Requires k <= n.
+std::vector<bool> drawn_positions(std::size_t n, std::size_t k, RandomStream& random);
 
 Compressor make_top_k(double density);
 /// With `unbiased`, entries are scaled by d/k.

@@ -130,6 +130,16 @@ bool select_exact(std::span<const double> v, std::int64_t k, TopKScratch& scratc
     return finish_exact(v, k, scratch);
 }
 
+void keep_only_largest(std::span<double> v, std::int64_t k, TopKScratch& scratch) {
+    if (!select_exact(v, k, scratch)) return;
+    auto from = v.begin();
+    for (const std::int64_t i : scratch.selected()) {
+        std::fill(from, v.begin() + i, 0.0);
+        from = v.begin() + i + 1;
+    }
+    std::fill(from, v.end(), 0.0);
+}
+
 void begin_exact(TopKScratch& scratch) {
     scratch.count = 0;
     scratch.finite = true;

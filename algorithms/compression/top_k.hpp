@@ -59,7 +59,10 @@ SamplingPlan sampling_plan(std::int64_t entries, double density);
 /// Selects the k largest. Requires 0 <= k <= v.size().
 [[nodiscard]] bool select_exact(std::span<const double> v, std::int64_t k, TopKScratch& scratch);
 
-/// The same for values that are still being computed: call begin_exact, then look_at for each part
+/// Sets all but the k largest to zero. Leaves v as it is if a value is not finite.
+void keep_only_largest(std::span<double> v, std::int64_t k, TopKScratch& scratch);
+
+/// Selects the k largest of values that are still being computed: call begin_exact, then look_at for each part
 /// in order as soon as it is computed, then finish_exact. The result does not depend on `guess`.
 /// look_at collects the entries that reach the guess while they are in the cache. If fewer than k
 /// do, finish_exact searches v again.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/exchange/exchange.hpp"
+#include "algorithms/local/adam_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -17,17 +18,11 @@ Task<> diloco(Worker& self, DilocoOptions options) {
     Vector& x = self.model();
     Vector& anchor = self.replicated("anchor", x);
     Vector& u = self.replicated("outer momentum");
-    Vector m = Vector::zero_like(x);
-    Vector v = Vector::zero_like(x);
-    std::int64_t steps = 0;  // of this worker, for Adam's correction
+    AdamState adam(x);
     VectorExchange exchange(self, options.exchange);
 
     while (self.keeps_training()) {
-        const double gamma = self.learning_rate();
-        ++steps;
-        co_await self.gradient(
-            x, [&](const Vector& g) { adam_step(options.rule, gamma, steps, g, m, v, x); });
-        co_await self.update();
+        co_await adamw_step(self, options.rule, adam);
         if (!ends_block(self.step(), options.period)) continue;
         const Vector gradient = co_await exchange.aggregate(anchor - x);
         self.once(self.step() / options.period, [&] { outer_step(options, gradient, anchor, u); });

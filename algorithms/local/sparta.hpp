@@ -8,7 +8,7 @@
 //   symbol      here            meaning
 //   x_i         self.model()    model of worker i
 //   m_i, v_i    m, v            of Adam, 0 at first; they stay local
-//   S           positions       ascending
+//   S           drawn           for each entry, whether it is in S (compression/sparsifiers.hpp)
 //   p           share           in (0, 1]
 //
 // The mean of the models is that of the steps: averages keep it. Where steps agree, the spread of the models falls by 1 - p
@@ -22,13 +22,8 @@
 // neither stale averages nor SPARTA within DiLoCo.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/adam.hpp"
-#include "models/tensors/vector.hpp"
-#include "sim/engine/random.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -40,9 +35,6 @@ struct SpartaOptions {
     ExchangeOptions exchange{};
     AdamRule rule{};
 };
-
-/// Returns k of the positions 0 .. n-1, ascending; every set of k is equally likely. Requires k <= n.
-std::vector<std::int64_t> draw_positions(std::int64_t n, std::int64_t k, RandomStream& random);
 
 Task<> sparta(Worker& self, SpartaOptions options);
 

@@ -7,6 +7,7 @@
 
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/exchange/piece.hpp"
+#include "algorithms/local/adam_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -67,18 +68,12 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
     Vector& x = self.model();
     Vector& anchor = self.replicated("anchor", x);
     Vector& u = self.replicated("outer momentum");
-    Vector m = Vector::zero_like(x);
-    Vector v = Vector::zero_like(x);
-    std::int64_t steps = 0;  // of this worker, for Adam's correction
+    AdamState adam(x);
     const std::vector<Fragment> fragments = make_fragments(self, options);
     std::optional<Flight> flight;
 
     while (self.keeps_training()) {
-        const double gamma = self.learning_rate();
-        ++steps;
-        co_await self.gradient(
-            x, [&](const Vector& g) { adam_step(options.diloco.rule, gamma, steps, g, m, v, x); });
-        co_await self.update();
+        co_await adamw_step(self, options.diloco.rule, adam);
         const std::int64_t k = self.step();
         const auto turn = turn_after(options, k);
         if (turn && fragments[turn->fragment].place.charged->entries() == 0) {

@@ -165,11 +165,6 @@ Backward Worker::backward(Vector x) {
 }
 
 Backward Worker::forward_and_backward(const Vector& x,
-                                      std::function<Task<>(std::size_t bucket)> arrived) {
-    return {shared_, own_, x, std::move(arrived)};
-}
-
-Backward Worker::forward_and_backward(const Vector& x,
                                       std::function<Task<>(std::size_t bucket)> arrived,
                                       std::function<Task<>(std::size_t bucket)> needed) {
     return {shared_, own_, x, std::move(arrived), std::move(needed)};

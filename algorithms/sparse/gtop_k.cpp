@@ -1,7 +1,6 @@
 #include "algorithms/sparse/gtop_k.hpp"
 
 #include <cstddef>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,29 +14,26 @@ namespace {
 
 constexpr Bytes gtop_k_entry{8};
 
+void keep_largest_of(Vector& v, std::int64_t k, TopKScratch& scratch) {
+    Eigen::VectorXd& all = v.writable();
+    keep_only_largest({all.data(), static_cast<std::size_t>(all.size())}, k, scratch);
+}
+
 }  // namespace
 
 Bytes gtop_k_bytes(const GtopKOptions& options, std::int64_t entries) {
     return kept_entries(entries, options.density) * gtop_k_entry;
 }
 
-void keep_largest(Eigen::VectorXd& v, std::int64_t k) {
-    const std::span<const double> all(v.data(), static_cast<std::size_t>(v.size()));
-    TopKScratch scratch;
-    if (!select_exact(all, k, scratch)) return;
-    Eigen::VectorXd kept = Eigen::VectorXd::Zero(v.size());
-    for (const std::int64_t i : scratch.selected()) kept(i) = v(i);
-    v = std::move(kept);
-}
-
 Vector global_top_k(const Round<Vector>& round, std::int64_t k) {
     std::vector<Vector> held;
     for (std::size_t i = 0; i < round.members(); ++i) held.push_back(round.of(i));
     if (!held.front().has_values()) return held.front();
+    TopKScratch scratch;
     for (std::size_t half = 1; half < held.size(); half *= 2)
         for (std::size_t i = 0; i + half < held.size(); i += 2 * half) {
             held[i] += held[i + half];
-            keep_largest(held[i].writable(), k);
+            keep_largest_of(held[i], k, scratch);
         }
     return std::move(held.front());
 }
@@ -46,6 +42,7 @@ Task<> gtop_k(Worker& self, GtopKOptions options) {
     Vector& x = self.replicated_model();
     Vector& m = self.replicated("momentum");
     Vector residual = Vector::zero_like(x);
+    TopKScratch scratch;
     const std::int64_t k = x.has_values() ? kept_entries(x.entries(), options.density) : 0;
     const std::int64_t charged = self.charged_layout()->entries();
     const Bytes size = gtop_k_bytes(options, charged);
@@ -63,7 +60,7 @@ Task<> gtop_k(Worker& self, GtopKOptions options) {
             if (!sent.has_values()) return;
             residual += sent;
             sent = residual;
-            keep_largest(sent.writable(), k);
+            keep_largest_of(sent, k, scratch);
         });
         const Vector own = sent;
         const Vector mean = co_await self.combine(std::move(sent), messages, merge,

@@ -26,8 +26,6 @@
 
 #include <cstdint>
 
-#include <Eigen/Core>
-
 #include "algorithms/compression/selection.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/rounds.hpp"
@@ -47,9 +45,6 @@ struct GtopKOptions {
 
 /// Returns the bytes of a message, which holds k of N entries.
 Bytes gtop_k_bytes(const GtopKOptions& options, std::int64_t entries);
-
-/// Sets all but the k largest entries to zero. Leaves what is not finite as it is.
-void keep_largest(Eigen::VectorXd& v, std::int64_t k);
 
 /// Returns G of what all have entered.
 Vector global_top_k(const Round<Vector>& round, std::int64_t k);

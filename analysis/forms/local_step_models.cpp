@@ -88,6 +88,10 @@ std::optional<Duration> overlapped_average_step_time(const ExchangeOptions& exch
     return sum(lone, std::max(Duration::zero(), *average - hidden));
 }
 
+Bytes share_of_steps(Bytes size, std::int64_t steps) {
+    return {size.count / steps + (size.count % steps > 0 ? 1 : 0)};
+}
+
 int averaged_vectors(const SlowmoOptions& options) {
     const int buffers = is_adam(options.base.base) ? 2 : 1;
     return (options.average ? 1 : 0) + (options.buffers == Buffers::average ? buffers : 0);

@@ -46,6 +46,9 @@ std::optional<Duration> overlapped_average_step_time(const ExchangeOptions& exch
                                                      std::int64_t period, std::int64_t k,
                                                      const StepModelInput& in);
 
+/// Returns the part of `size` that each of so many steps has, rounded up.
+Bytes share_of_steps(Bytes size, std::int64_t steps);
+
 /// Returns how many vectors SlowMo exchanges at the end of a block: the models, and buffers.
 int averaged_vectors(const SlowmoOptions& options);
 

@@ -19,10 +19,21 @@ struct FragmentTimes {
     Duration behind{};
 };
 
-Layout fragment_of(const StreamingDilocoOptions& options, const Layout& charged, std::size_t p) {
-    const TensorRun run = fragments(charged, static_cast<std::size_t>(options.fragments))[p];
-    return entries_between(charged, charged.offset(run.first),
-                           charged.offset(run.first + run.count));
+// Returns the fragments. The tensors that are left out are told by the whole layout, once.
+std::vector<Layout> fragments_of_form(const StreamingDilocoOptions& options, LayoutPtr layout) {
+    const Layout charged = *with_left_out(layout, options.diloco.exchange.codec.leave_out);
+    std::vector<Layout> parts;
+    for (const TensorRun& run : fragments(charged, static_cast<std::size_t>(options.fragments)))
+        parts.push_back(entries_between(charged, charged.offset(run.first),
+                                        charged.offset(run.first + run.count)));
+    return parts;
+}
+
+// The exchange of a fragment, in which those tensors are marked already.
+ExchangeOptions exchange_of_fragment(const StreamingDilocoOptions& options) {
+    ExchangeOptions exchange = options.diloco.exchange;
+    exchange.codec.leave_out.clear();
+    return exchange;
 }
 
 Duration time_of(const std::vector<PieceStage>& stages) {
@@ -40,8 +51,7 @@ bool is_on(bool device, const std::vector<PieceStage>& stages) {
 // Returns nothing if the fragment has no form, or codes between its messages.
 std::optional<FragmentTimes> times_of(const StreamingDilocoOptions& options, std::size_t p,
                                       const StepModelInput& in) {
-    const Layout charged = *with_left_out(in.layout, options.diloco.exchange.codec.leave_out);
-    const Layout fragment = fragment_of(options, charged, p);
+    const Layout fragment = fragments_of_form(options, in.layout)[p];
     if (fragment.entries() == 0) return FragmentTimes{};
     const auto form = piece_form(options.diloco.exchange, fragment, 0, in);
     if (!form) return std::nullopt;
@@ -67,17 +77,17 @@ Duration added(const FragmentTimes& times, std::int64_t j, std::int64_t delay, D
 std::optional<Duration> streaming_step_time(const StreamingDilocoOptions& options, std::int64_t k,
                                             const StepModelInput& in) {
     const Duration lone = lone_step_time(in);
-    const std::int64_t first = options.delay == 0 ? k : k - options.delay;
-    for (std::int64_t sent = std::max<std::int64_t>(first, 0);
-         sent <= k && (options.delay == 0 || sent < k); ++sent) {
-        const auto turn = turn_after(options, sent);
+    const std::int64_t nearest = options.delay == 0 ? k : k - 1;  // step after which it was due
+    const std::int64_t farthest = std::max<std::int64_t>(k - options.delay, 0);
+    for (std::int64_t due = farthest; due <= nearest; ++due) {
+        const auto turn = turn_after(options, due);
         if (!turn) continue;
         const auto times = times_of(options, turn->fragment, in);
         if (!times) return std::nullopt;
         if (options.delay == 0)
             return sum(lone, sum(times->before, sum(times->wires, times->behind)));
         if (lone == Duration::zero()) return std::nullopt;
-        return sum(lone, added(*times, k - sent, options.delay, lone));
+        return sum(lone, added(*times, k - due, options.delay, lone));
     }
     return lone;
 }
@@ -87,24 +97,20 @@ std::int64_t streaming_messages(const StreamingDilocoOptions& options, std::int6
     const auto turn = turn_after(options, k);
     if (!turn) return 0;
     StepModelInput of_fragment = in;
-    of_fragment.layout = std::make_shared<const Layout>(
-        fragment_of(options, *with_left_out(in.layout, options.diloco.exchange.codec.leave_out),
-                    turn->fragment));
+    of_fragment.layout =
+        std::make_shared<const Layout>(fragments_of_form(options, in.layout)[turn->fragment]);
     if (of_fragment.layout->entries() == 0) return 0;
-    return exchange_messages(options.diloco.exchange, of_fragment);
+    return exchange_messages(exchange_of_fragment(options), of_fragment);
 }
 
 Bytes streaming_contribution(const StreamingDilocoOptions& options, const Layout& layout,
                              WireFormat wire, int workers) {
     Bytes all{};
-    const auto count = static_cast<std::size_t>(options.fragments);
-    for (std::size_t p = 0; p < count; ++p) {
-        const Layout fragment = fragment_of(options, layout, p);
+    for (const Layout& fragment :
+         fragments_of_form(options, std::make_shared<const Layout>(layout)))
         if (fragment.entries() > 0)
-            all += form_of_contribution(options.diloco.exchange, fragment, wire, workers);
-    }
-    const std::int64_t steps = options.diloco.period;
-    return {all.count / steps + (all.count % steps > 0 ? 1 : 0)};
+            all += form_of_contribution(exchange_of_fragment(options), fragment, wire, workers);
+    return share_of_steps(all, options.diloco.period);
 }
 
 }  // namespace paceline

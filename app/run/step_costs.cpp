@@ -112,10 +112,6 @@ StepTiming merged_by_rule(const Scenario& scenario, const StepTiming& tensors) {
     return estimate ? merged(tensors, *estimate) : tensors;
 }
 
-}  // namespace
-
-namespace {
-
 StepTiming timing_of_gradient(const Workload& workload, std::int64_t bucket_entries) {
     if (workload.tensor_times)
         return make_measured_timing(workload.gradient, *workload.layout, *workload.tensor_times,

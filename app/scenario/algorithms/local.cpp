@@ -1,29 +1,22 @@
 // Methods that train locally and average periodically.
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/bmuf.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
-#include "algorithms/local/diloco.hpp"
 #include "algorithms/local/easgd.hpp"
-#include "algorithms/local/local_adam.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/local/overlap_local_sgd.hpp"
 #include "algorithms/local/post_local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
-#include "algorithms/local/sparta.hpp"
-#include "algorithms/local/streaming_diloco.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/local_step_models.hpp"
 #include "analysis/forms/message_counts.hpp"
-#include "analysis/forms/streaming_forms.hpp"
+#include "app/scenario/algorithms/adam_steps.hpp"
+#include "app/scenario/algorithms/blocks.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
@@ -40,47 +33,10 @@ constexpr auto bases = std::to_array<Spelling<Base>>({{"local", Base::local},
                                                       {"all-reduce", Base::all_reduce},
                                                       {"local-adam", Base::local_adam},
                                                       {"sgp-adam", Base::sgp_adam}});
-constexpr auto buffer_strategies = std::to_array<Spelling<Buffers>>(
-    {{"reset", Buffers::reset}, {"maintain", Buffers::maintain}, {"average", Buffers::average}});
 constexpr auto block_forms =
     std::to_array<Spelling<BlockForm>>({{"classical", BlockForm::classical},
                                         {"nesterov", BlockForm::nesterov},
                                         {"nesterov-folded", BlockForm::nesterov_folded}});
-
-Bytes share_of(Bytes size, std::int64_t steps) {
-    return {size.count / steps + (size.count % steps > 0 ? 1 : 0)};
-}
-
-std::int64_t messages_of_average(const ExchangeOptions& exchange, const StepModelInput& in) {
-    return exchange_messages(exchange, in);
-}
-
-// Reads what all have in common: the "period", the all-reduce of whole models, and a separate
-// optimizer for each worker. An average of `vectors` vectors ends each block.
-template <class Options>
-void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmChoice& choice,
-                 Options& options) {
-    if (const auto p = read.optional("period"))
-        options.period = as_integer(*p, 1, most_steps_of_an_option);
-    AllReducePlan plan;
-    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
-    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    options.exchange = read_exchange(read, in, dense_exchange(plan), choice);
-    choice.period = options.period;
-}
-
-// Sets what blocks cost that end with an average, for which they wait.
-void cost_blocks(AlgorithmChoice& choice, const ExchangeOptions& exchange, std::int64_t period) {
-    choice.contribution = [wire = choice.wire, period](const Layout& layout, std::int64_t, double) {
-        return share_of(wire.weigh(layout.entries()), period);
-    };
-    choice.model_step = [exchange, period](const StepModelInput& in, std::int64_t k, double) {
-        return averaged_step_time(exchange, period, k, in);
-    };
-    choice.messages = [exchange, period](const StepModelInput& in, std::int64_t k) {
-        return ends_block(k, period) ? messages_of_average(exchange, in) : 0;
-    };
-}
 
 // Reads methods that wait for the average at the end of each block.
 template <class Options>
@@ -88,7 +44,7 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
     AlgorithmChoice choice;
     read_blocks(read, in, choice, options);
     options.rule = rule_of(in.optimizer);
-    cost_blocks(choice, options.exchange, options.period);
+    cost_blocks(choice, in, options.exchange, options.period);
     return choice;
 }
 
@@ -102,7 +58,7 @@ AlgorithmChoice overlapping(const ObjectReader& read, const AlgorithmInput& in, 
         return overlapped_average_step_time(exchange, period, k, in);
     };
     choice.messages = [exchange, period](const StepModelInput& in, std::int64_t k) {
-        return k % period == 0 ? messages_of_average(exchange, in) : 0;
+        return k % period == 0 ? exchange_messages(exchange, in) : 0;
     };
     return choice;
 }
@@ -124,12 +80,12 @@ AlgorithmChoice read_post_local_sgd(const ObjectReader& read, const AlgorithmInp
         return post_local_sgd_step_time(options, k, in);
     };
     choice.messages = [options](const StepModelInput& in, std::int64_t k) {
-        return options.averages_after(k) ? messages_of_average(options.exchange, in) : 0;
+        return options.averages_after(k) ? exchange_messages(options.exchange, in) : 0;
     };
-    choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t k,
-                                                        double) {
-        const Bytes model = wire.weigh(layout.entries());
-        return k < options.switch_step ? model : share_of(model, options.period);
+    choice.contribution = [options, wire = choice.wire, workers = in.workers](
+                              const Layout& layout, std::int64_t k, double) {
+        const Bytes model = form_of_contribution(options.exchange, layout, wire, workers);
+        return k < options.switch_step ? model : share_of_steps(model, options.period);
     };
     choice.stage = [begin = options.switch_step](std::int64_t k, double) {
         return k < begin ? 0.0 : 1.0;
@@ -150,129 +106,6 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
         options.form = as_choice(*p, "a form of block momentum", block_forms);
     AlgorithmChoice choice = blocking(read, in, options);
     choice.run = [options](Worker& worker) { return bmuf(worker, options); };
-    return choice;
-}
-
-// Reads the inner and the outer optimizer, the period and the exchange of outer gradients.
-AlgorithmChoice read_outer_steps(const ObjectReader& read, const AlgorithmInput& in,
-                                 DilocoOptions& options) {
-    options.rule = read_adam_rule(read, in, options.rule);
-    if (const auto p = read.optional("outer_learning_rate"))
-        options.outer_learning_rate = as_number_above(*p, 0, 1e9);
-    if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);
-    AlgorithmChoice choice;
-    read_blocks(read, in, choice, options);
-    return choice;
-}
-
-AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
-    DilocoOptions options;
-    AlgorithmChoice choice = read_outer_steps(read, in, options);
-    cost_blocks(choice, options.exchange, options.period);
-    choice.contribution = [options, wire = choice.wire, workers = in.workers](
-                              const Layout& layout, std::int64_t, double) {
-        return share_of(form_of_contribution(options.exchange, layout, wire, workers),
-                        options.period);
-    };
-    choice.run = [options](Worker& worker) { return diloco(worker, options); };
-    return choice;
-}
-
-void read_turns(const ObjectReader& read, StreamingDilocoOptions& options) {
-    const std::int64_t period = options.diloco.period;
-    options.fragments = std::min(options.fragments, period);
-    if (const auto p = read.optional("fragments")) options.fragments = as_integer(*p, 1, period);
-    const std::int64_t turn = period / options.fragments;
-    options.delay = std::min(options.delay, turn - 1);
-    if (const auto p = read.optional("delay")) {
-        options.delay = as_integer(*p, 0, most_steps_of_an_option);
-        if (options.delay >= turn)
-            p->refuse(
-                fmt::format("a fragment must have arrived before the next one leaves, {} "
-                            "steps later (\"period\" by \"fragments\"): at most {}",
-                            turn, turn - 1));
-    }
-    if (const auto p = read.optional("alpha")) options.alpha = as_number_up_to(*p, 1);
-}
-
-AlgorithmChoice read_streaming_diloco(const ObjectReader& read, const AlgorithmInput& in) {
-    StreamingDilocoOptions options;
-    AlgorithmChoice choice = read_outer_steps(read, in, options.diloco);
-    read_turns(read, options);
-    choice.contribution = [options, wire = choice.wire, workers = in.workers](
-                              const Layout& layout, std::int64_t, double) {
-        return streaming_contribution(options, layout, wire, workers);
-    };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
-        return streaming_step_time(options, k, in);
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
-        return streaming_messages(options, k, in);
-    };
-    choice.ends_in_flight = options.delay > 0;
-    // In the first block nothing is under way yet from the block before.
-    choice.stage = [options](std::int64_t k, double) {
-        return k < options.diloco.period ? 0.0 : 1.0;
-    };
-    choice.run = [options](Worker& worker) { return streaming_diloco(worker, options); };
-    return choice;
-}
-
-AlgorithmChoice read_local_adam(const ObjectReader& read, const AlgorithmInput& in) {
-    LocalAdamOptions options;
-    options.rule = read_adam_rule(read, in, options.rule);
-    if (const auto p = read.optional("buffers"))
-        options.buffers = as_choice(*p, "what happens to buffers", buffer_strategies);
-    AlgorithmChoice choice;
-    read_blocks(read, in, choice, options);
-    choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t,
-                                                        double) {
-        return share_of(averaged_vectors(options) * wire.weigh(layout.entries()), options.period);
-    };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
-        return averaged_step_time(options.exchange, options.period, k, in,
-                                  averaged_vectors(options));
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
-        return ends_block(k, options.period)
-                   ? averaged_vectors(options) * messages_of_average(options.exchange, in)
-                   : 0;
-    };
-    choice.run = [options](Worker& worker) { return local_adam(worker, options); };
-    return choice;
-}
-
-// The entries that are averaged in a step, as a layout of their own.
-StepModelInput selected_of(StepModelInput in, double share) {
-    in.layout = std::make_shared<const Layout>(
-        std::vector<Tensor>{{"selection", {sparsified_entries(in.layout->entries(), share)}}});
-    in.timing.buckets = {{0, 1, in.timing.step}};
-    return in;
-}
-
-AlgorithmChoice read_sparta(const ObjectReader& read, const AlgorithmInput& in) {
-    SpartaOptions options;
-    options.rule = read_adam_rule(read, in, options.rule);
-    if (const auto p = read.optional("share")) options.share = as_number_above(*p, 0, 1);
-    AllReducePlan plan;
-    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
-    AlgorithmChoice choice;
-    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    options.exchange = read_exchange(read, in, dense_exchange(plan), choice);
-    choice.contribution = [options, wire = choice.wire, workers = in.workers](
-                              const Layout& layout, std::int64_t, double) {
-        const Layout selection(
-            {{"selection", {sparsified_entries(layout.entries(), options.share)}}});
-        return form_of_contribution(options.exchange, selection, wire, workers);
-    };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t, double) {
-        return exchange_step_time(options.exchange, 0, selected_of(in, options.share));
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t) {
-        return exchange_messages(options.exchange, selected_of(in, options.share));
-    };
-    choice.least_density = options.share;
-    choice.run = [options](Worker& worker) { return sparta(worker, options); };
     return choice;
 }
 
@@ -365,15 +198,14 @@ std::int64_t entries_of_base(Base base, std::int64_t model) {
     return base == Base::dsgd || base == Base::all_reduce ? model : 0;
 }
 
-void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options) {
+void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options, int workers) {
     const auto make = choice.mixing.make;
     const auto base_messages = choice.messages;  // set if the base is decentralized
-    choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t,
-                                                        double) {
-        const std::int64_t model = layout.entries();
-        const std::int64_t base = entries_of_base(options.base.base, model);
-        return wire.weigh(base) +
-               share_of(averaged_vectors(options) * wire.weigh(model), options.period);
+    choice.contribution = [options, wire = choice.wire, workers](const Layout& layout, std::int64_t,
+                                                                 double) {
+        const Bytes average = form_of_contribution(options.exchange, layout, wire, workers);
+        return wire.weigh(entries_of_base(options.base.base, layout.entries())) +
+               share_of_steps(averaged_vectors(options) * average, options.period);
     };
     choice.model_step = [options, make](const StepModelInput& in, std::int64_t k, double) {
         constexpr std::uint64_t any_seed = 1;  // times do not depend on it
@@ -381,7 +213,7 @@ void cost_slowmo(AlgorithmChoice& choice, const SlowmoOptions& options) {
         return slowmo_step_time(options, mixing.get(), k, in);
     };
     choice.messages = [options, base_messages](const StepModelInput& in, std::int64_t k) {
-        const std::int64_t of_average = messages_of_average(options.exchange, in);
+        const std::int64_t of_average = exchange_messages(options.exchange, in);
         std::int64_t messages = base_messages ? base_messages(in, k) : 0;
         if (options.base.base == Base::all_reduce)
             messages += all_reduce_messages(options.base.all_reduce, in.workers,
@@ -406,7 +238,7 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     options.base.all_reduce = options.exchange.transport.all_reduce;
     choice.run = [options](Worker& worker) { return slowmo(worker, options); };
     choice.is_replicated = options.base.base == Base::all_reduce;
-    cost_slowmo(choice, options);
+    cost_slowmo(choice, options, in.workers);
     return choice;
 }
 

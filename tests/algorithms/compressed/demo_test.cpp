@@ -16,7 +16,7 @@
 #include "algorithms/compression/compressor.hpp"
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "tests/algorithms/runtime/training_run.hpp"
+#include "tests/algorithms/runtime/replicated_run.hpp"
 
 namespace paceline::demo_test {
 namespace {
@@ -24,27 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 using Values = Eigen::VectorXd;
-
-const Link link{1_Gbps, 5us};
-
-double rate_at(std::int64_t k) {
-    return 0.3 / static_cast<double>(k + 3);
-}
-
-Job job_with_schedule(const LayoutPtr& layout, std::int64_t steps) {
-    Job job = training_job(layout, steps);
-    job.learning_rate = rate_at;
-    return job;
-}
-
-template <class Options>
-Values trained(int n, Task<> (*algorithm)(Worker&, Options), const Options& options, Job job) {
-    TrainingRun run(n, link, std::move(job));
-    run.spawn_all([=](Worker& self) { return algorithm(self, options); });
-    run.simulation.run();
-    REQUIRE(run.processes.finished());
-    return run.cluster.worker(0).replicated_model().values();
-}
 
 /// Chunks of all of a small tensor, of which everything is sent.
 DemoOptions sending_all(double decay) {
@@ -94,7 +73,7 @@ TEST_CASE("DeMo: when all is sent and nothing stays, it goes along the sign of t
             for (std::int64_t k = 0; k < 30; ++k) {
                 Values mean = Values::Zero(26);
                 for (int i = 0; i < n; ++i) mean += pull_to_own_target(x, i, k) / n;
-                x = (1 - 0.04 * rate_at(k)) * x - rate_at(k) * mean.cwiseSign();
+                x = (1 - 0.04 * rate_of_schedule(k)) * x - rate_of_schedule(k) * mean.cwiseSign();
             }
 
             const Values found = trained(n, &demo, options, job_with_schedule(small_layout(), 30));
@@ -180,7 +159,7 @@ TEST_CASE(
         for (const Tensor& tensor : layout->tensors())
             kept += kept_components(tensor, options.chunk, options.components);
         const auto run_of = [&](Job job) {
-            TrainingRun run(n, link, std::move(job));
+            TrainingRun run(n, replicated_link, std::move(job));
             run.spawn_all([=](Worker& self) { return demo(self, options); });
             run.simulation.run();
             for (int i = 0; i < n; ++i)
@@ -195,7 +174,8 @@ TEST_CASE(
 TEST_CASE("DeMo, property: a run that learns can be dropped at any time") {
     for (std::int64_t i = 0; i < 60; ++i) {
         CAPTURE(i);
-        TrainingRun run(1 + static_cast<int>(i % 5), link, training_job(small_layout(), 20));
+        TrainingRun run(1 + static_cast<int>(i % 5), replicated_link,
+                        training_job(small_layout(), 20));
         run.spawn_all([](Worker& self) { return demo(self, {}); });
         run.simulation.run(Time{Duration{i * 300'000'000}});
 

@@ -11,7 +11,7 @@
 #include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/exchange/low_rank_coder.hpp"
-#include "tests/algorithms/runtime/training_run.hpp"
+#include "tests/algorithms/runtime/replicated_run.hpp"
 
 namespace paceline::power_sgd_test {
 namespace {
@@ -19,17 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-const Link link{1_Gbps, 5us};
 const MomentumRule full_rule{0.9, true, 1e-3, 2.0};
-
-template <class Options>
-Eigen::VectorXd trained(int n, Task<> (*algorithm)(Worker&, Options), Options options, Job job) {
-    TrainingRun run(n, link, std::move(job));
-    run.spawn_all([=](Worker& self) { return algorithm(self, options); });
-    run.simulation.run();
-    REQUIRE(run.processes.finished());
-    return run.cluster.worker(0).replicated_model().values();
-}
 
 PowerSgdOptions options_of(std::int64_t rank, MomentumRule rule = {}) {
     return {low_rank_exchange(rank, {}), rule};
@@ -189,7 +179,7 @@ TEST_CASE("PowerSGD: it sends 4 r (a + c) bytes of each matrix, and one dimensio
     CHECK(messages.left == Bytes{4 * (2 * 12 + 8)});
     CHECK(messages.right == Bytes{4 * 2 * 10});
 
-    TrainingRun run(4, link, timing_job(layout, 3));
+    TrainingRun run(4, replicated_link, timing_job(layout, 3));
     run.spawn_all([](Worker& self) { return power_sgd(self, options_of(2)); });
     run.simulation.run();
 
@@ -204,7 +194,7 @@ TEST_CASE("PowerSGD: a matrix that is left out travels whole with P, and is not 
                              std::vector<TensorChoice> leave_out) {
         ExchangeOptions exchange = low_rank_exchange(2, {}, coding);
         exchange.codec.leave_out = std::move(leave_out);
-        TrainingRun run(4, link, timing_job(of, 1));
+        TrainingRun run(4, replicated_link, timing_job(of, 1));
         run.spawn_all([&](Worker& self) { return power_sgd(self, {exchange, {}}); });
         run.simulation.run();
         return run.elapsed();
@@ -215,8 +205,8 @@ TEST_CASE("PowerSGD: a matrix that is left out travels whole with P, and is not 
     CHECK(coding(layout, {}) == low_rank_passes * 5200 * Duration{100});
     CHECK(coding(layout, {"last"}) == low_rank_passes * 4800 * Duration{100});
     CHECK(elapsed(layout, {Duration{0}}, {"last"}) ==
-          step_of_tests + 6 * (10us + Bytes{4 * (160 + 400) / 4} / link.capacity()) +
-              6 * (10us + Bytes{4 * 120 / 4} / link.capacity()));
+          step_of_tests + 6 * (10us + Bytes{4 * (160 + 400) / 4} / replicated_link.capacity()) +
+              6 * (10us + Bytes{4 * 120 / 4} / replicated_link.capacity()));
 }
 
 }  // namespace

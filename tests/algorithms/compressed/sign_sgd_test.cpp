@@ -9,34 +9,13 @@
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
-#include "tests/algorithms/runtime/training_run.hpp"
+#include "tests/algorithms/runtime/replicated_run.hpp"
 
 namespace paceline::sign_sgd_test {
 namespace {
 
 using namespace std::chrono_literals;
 using namespace literals;
-
-const Link link{1_Gbps, 5us};
-
-double rate_at(std::int64_t k) {
-    return 0.3 / static_cast<double>(k + 3);
-}
-
-Job job_with_schedule(const LayoutPtr& layout, std::int64_t steps) {
-    Job job = training_job(layout, steps);
-    job.learning_rate = rate_at;
-    return job;
-}
-
-template <class Options>
-Eigen::VectorXd trained(int n, Task<> (*algorithm)(Worker&, Options), Options options, Job job) {
-    TrainingRun run(n, link, std::move(job));
-    run.spawn_all([=](Worker& self) { return algorithm(self, options); });
-    run.simulation.run();
-    REQUIRE(run.processes.finished());
-    return run.cluster.worker(0).replicated_model().values();
-}
 
 SignSgdOptions voting(double momentum, AllGather how = AllGather::ring) {
     Compressor votes = make_sign();
@@ -66,7 +45,7 @@ TEST_CASE("signSGD: it is the majority vote of the momenta's signs, counted by h
                     Eigen::VectorXd& mine = m[static_cast<std::size_t>(i)];
                     mine = beta * mine + (1 - beta) * pull_to_own_target(x, i, k);
                 }
-                for (Eigen::Index j = 0; j < 26; ++j) x(j) -= rate_at(k) * vote(m, j);
+                for (Eigen::Index j = 0; j < 26; ++j) x(j) -= rate_of_schedule(k) * vote(m, j);
             }
 
             const Eigen::VectorXd found =
@@ -95,7 +74,7 @@ TEST_CASE("EF-signSGD: it agrees with plain vectors, with errors in units of ste
             Eigen::VectorXd mean = 0 * x;
             for (int i = 0; i < n; ++i) {
                 Eigen::VectorXd& rest = e[static_cast<std::size_t>(i)];
-                const Eigen::VectorXd p = rate_at(k) * pull_to_own_target(x, i, k) + rest;
+                const Eigen::VectorXd p = rate_of_schedule(k) * pull_to_own_target(x, i, k) + rest;
                 const Eigen::VectorXd sent = scaled_signs_of_tensors(*layout, p);
                 rest = p - sent;
                 mean += sent / n;
@@ -112,7 +91,7 @@ TEST_CASE("EF-signSGD: it agrees with plain vectors, with errors in units of ste
 
 TEST_CASE("EF-signSGD: alone it is not SGD") {
     Eigen::VectorXd x = Eigen::VectorXd::Ones(26);
-    for (std::int64_t k = 0; k < 10; ++k) x -= rate_at(k) * pull_to_own_target(x, 0, k);
+    for (std::int64_t k = 0; k < 10; ++k) x -= rate_of_schedule(k) * pull_to_own_target(x, 0, k);
 
     const Eigen::VectorXd found =
         trained(1, &ef_sign_sgd, ef_signs(), job_with_schedule(small_layout(), 10));
@@ -128,7 +107,7 @@ TEST_CASE("EF-signSGD: on tensors of one entry it loses nothing, and is SGD on t
     for (std::int64_t k = 0; k < 20; ++k) {
         Eigen::VectorXd mean = 0 * x;
         for (int i = 0; i < 3; ++i) mean += pull_to_own_target(x, i, k) / 3;
-        x -= rate_at(k) * mean;
+        x -= rate_of_schedule(k) * mean;
     }
 
     const Eigen::VectorXd found =
@@ -139,7 +118,7 @@ TEST_CASE("EF-signSGD: on tensors of one entry it loses nothing, and is SGD on t
 
 TEST_CASE("signs: a bit per entry is sent, and a scale of 32 per tensor where there is one") {
     const auto sent = [](auto algorithm, auto options) {
-        TrainingRun run(5, link, timing_job(small_layout(), 3));
+        TrainingRun run(5, replicated_link, timing_job(small_layout(), 3));
         run.spawn_all([=](Worker& self) { return algorithm(self, options); });
         run.simulation.run();
         CHECK(run.network.traffic(2).sent == run.network.traffic(2).received);

@@ -286,5 +286,33 @@ TEST_CASE("top-k: from the second call on nothing is allocated") {
     CHECK(scratch.positions.data() == positions);
 }
 
+TEST_CASE(
+    "top-k, property: what is not among the largest becomes 0, and what is not finite stays") {
+    TopKScratch scratch;
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        CAPTURE(seed);
+        std::vector<double> v = normal_values(1 + seed % 90, seed);
+        for (double& value : v) value = std::round(3 * value);  // ties
+        const auto k = static_cast<std::int64_t>(seed % (v.size() + 1));
+        std::vector<std::size_t> order(v.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, std::greater(),
+                                 [&](std::size_t i) { return std::abs(v[i]); });
+        std::vector<double> expected(v.size(), 0.0);
+        for (std::int64_t i = 0; i < k; ++i) {
+            const std::size_t at = order[static_cast<std::size_t>(i)];
+            expected[at] = v[at];
+        }
+
+        keep_only_largest(v, k, scratch);
+
+        REQUIRE(v == expected);
+    }
+    std::vector<double> bad{1, std::numeric_limits<double>::infinity(), 2};
+    const std::vector<double> before = bad;
+    keep_only_largest(bad, 1, scratch);
+    CHECK(bad == before);
+}
+
 }  // namespace
 }  // namespace paceline::top_k_test

@@ -18,7 +18,7 @@
 #include "algorithms/runtime/rounds.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
-#include "tests/algorithms/runtime/training_run.hpp"
+#include "tests/algorithms/runtime/replicated_run.hpp"
 
 namespace paceline::gtop_k_test {
 namespace {
@@ -27,22 +27,11 @@ using namespace std::chrono_literals;
 using namespace literals;
 using Values = Eigen::VectorXd;
 
-const Link link{1_Gbps, 5us};
-
 GtopKOptions at_density(double density, const MomentumRule& rule = {}) {
     GtopKOptions options;
     options.density = density;
     options.rule = rule;
     return options;
-}
-
-template <class Options>
-Values trained(int n, Task<> (*algorithm)(Worker&, Options), const Options& options, Job job) {
-    TrainingRun run(n, link, std::move(job));
-    run.spawn_all([=](Worker& self) { return algorithm(self, options); });
-    run.simulation.run();
-    REQUIRE(run.processes.finished());
-    return run.cluster.worker(0).replicated_model().values();
 }
 
 /// A job of one tensor that begins at 0, with learning rate 0.1, whose gradients come in step 0 alone.
@@ -177,19 +166,6 @@ TEST_CASE("gTop-k, property: G is that of a recursion over halves of the workers
     }
 }
 
-TEST_CASE("gTop-k: the largest entries are those that sorting finds; what is not finite stays") {
-    for (unsigned seed = 1; seed <= 100; ++seed) {
-        const Values v = (3 * normal_vector(seed, 40)).array().round();
-        Values kept = v;
-        keep_largest(kept, 1 + seed % 40);
-        REQUIRE(kept == largest(v, 1 + seed % 40));
-    }
-    Values bad = Eigen::Vector3d(1, std::numeric_limits<double>::infinity(), 2);
-    const Values before = bad;
-    keep_largest(bad, 1);
-    CHECK(bad == before);
-}
-
 TEST_CASE("gTop-k: a message holds values and positions of ceil(density N) entries, 4 bytes each") {
     CHECK(gtop_k_bytes({}, 25'557'032) == Bytes{8 * 25'558});
     CHECK(gtop_k_bytes(at_density(0.15), 35) == Bytes{8 * 6});
@@ -205,7 +181,7 @@ TEST_CASE(
         CAPTURE(n);
         GtopKOptions options = at_density(0.01);
         options.selection = {Selection::exact, Duration{500}};
-        TrainingRun run(n, link, timing_job(layout, 3));
+        TrainingRun run(n, replicated_link, timing_job(layout, 3));
         run.spawn_all([=](Worker& self) { return gtop_k(self, options); });
 
         run.simulation.run();
@@ -216,8 +192,10 @@ TEST_CASE(
         const Duration selecting = selection_time(options.selection, 10'000, 0.01);
         CHECK(run.sent_by_all() == Bytes{3 * 2 * (n - 1) * size.count});
         if ((n & (n - 1)) == 0)
-            CHECK(run.elapsed() == 3 * (step_of_tests + selecting +
-                                        2 * rounds * (2 * link.latency + size / link.capacity())));
+            CHECK(run.elapsed() ==
+                  3 * (step_of_tests + selecting +
+                       2 * rounds *
+                           (2 * replicated_link.latency + size / replicated_link.capacity())));
     }
 }
 
@@ -235,7 +213,8 @@ TEST_CASE("gTop-k: a gradient that is not finite ends the run") {
 TEST_CASE("gTop-k, property: a run that learns can be dropped at any time") {
     for (std::int64_t i = 0; i < 60; ++i) {
         CAPTURE(i);
-        TrainingRun run(1 + static_cast<int>(i % 6), link, training_job(small_layout(), 20));
+        TrainingRun run(1 + static_cast<int>(i % 6), replicated_link,
+                        training_job(small_layout(), 20));
         run.spawn_all([](Worker& self) { return gtop_k(self, at_density(0.2)); });
         run.simulation.run(Time{Duration{i * 300'000'000}});
 

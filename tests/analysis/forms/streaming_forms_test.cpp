@@ -74,5 +74,19 @@ TEST_CASE("streaming forms: bytes and messages are those of both fragments in a 
     CHECK(messages == 2 * 24);
 }
 
+// Four matrices of 1,000 entries, of 4 bits each and a norm of 4 bytes for 512 entries, but the last one: 32 bits an entry.
+TEST_CASE(
+    "streaming forms: a tensor that is left out by place is that of the net, not of each "
+    "fragment") {
+    const LayoutPtr layout =
+        make_layout({{"a", {10, 100}}, {"b", {10, 100}}, {"c", {10, 100}}, {"d", {10, 100}}});
+    StreamingDilocoOptions options = of(4, 0);
+    options.diloco.exchange.codec.coder = make_qsgd({.levels = 7});
+    options.diloco.exchange.codec.leave_out = {std::int64_t{-1}};
+
+    CHECK(streaming_contribution(options, *layout, fp32, 4) ==
+          Bytes{(3 * (500 + 2 * 4) + 4000) / 4});
+}
+
 }  // namespace
 }  // namespace paceline::streaming_forms_test

@@ -78,6 +78,15 @@ TEST_CASE("local family: what a worker contributes is amortized over a block") {
     CHECK(*run(algorithms[8]).compression_ratio == Approx(dense));
 }
 
+TEST_CASE("local family: a codec shrinks what a worker contributes, whatever the period") {
+    const double dense = *run(R"({"kind": "dense"})").compression_ratio;
+    for (const char* kind : {"local-sgd", "bmuf", "easgd", "diloco", "slowmo"})
+        CHECK(*run(std::string(R"({"period": 3, "codec": "fp16", "kind": ")") + kind + "\"}")
+                   .compression_ratio == Approx(6 * dense));
+    CHECK(*run(R"({"kind": "post-local-sgd", "switch_step": 6, "period": 2, "codec": "fp16"})")
+               .compression_ratio == Approx(2 * 12.0 / (6 + 3) * dense));
+}
+
 // Rings of four send 24 messages per average, one peer 4 messages per step, and a mixing ring 8 per
 // step.
 TEST_CASE("local family: messages are counted before a run") {

@@ -1,0 +1,32 @@
+#include "app/scenario/algorithms/blocks.hpp"
+
+#include "algorithms/local/local_sgd.hpp"
+#include "analysis/forms/exchange_forms.hpp"
+#include "analysis/forms/local_step_models.hpp"
+
+namespace paceline {
+
+ExchangeOptions read_average(const ObjectReader& read, const AlgorithmInput& in,
+                             AlgorithmChoice& choice) {
+    AllReducePlan plan;
+    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    return read_exchange(read, in, dense_exchange(plan), choice);
+}
+
+void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const ExchangeOptions& exchange,
+                 std::int64_t period, int vectors) {
+    choice.contribution = [=, wire = choice.wire, workers = in.workers](const Layout& layout,
+                                                                        std::int64_t, double) {
+        return share_of_steps(vectors * form_of_contribution(exchange, layout, wire, workers),
+                              period);
+    };
+    choice.model_step = [=](const StepModelInput& at, std::int64_t k, double) {
+        return averaged_step_time(exchange, period, k, at, vectors);
+    };
+    choice.messages = [=](const StepModelInput& at, std::int64_t k) {
+        return ends_block(k, period) ? vectors * exchange_messages(exchange, at) : 0;
+    };
+}
+
+}  // namespace paceline
