@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -296,8 +297,8 @@ TEST_CASE(
         const auto k = static_cast<std::int64_t>(seed % (v.size() + 1));
         std::vector<std::size_t> order(v.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::stable_sort(order, std::greater(),
-                                 [&](std::size_t i) { return std::abs(v[i]); });
+        std::ranges::sort(order, std::less(),
+                          [&](std::size_t i) { return std::pair(-std::abs(v[i]), i); });
         std::vector<double> expected(v.size(), 0.0);
         for (std::int64_t i = 0; i < k; ++i) {
             const std::size_t at = order[static_cast<std::size_t>(i)];
