@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/exit_codes.hpp"
+#include "app/commands/out_of_memory.hpp"
 #include "app/host/output.hpp"
 #include "app/host/say.hpp"
 #include "app/host/terminal.hpp"
@@ -50,9 +51,7 @@ int told(const Teller& teller, const std::function<int()>& work) {
     } catch (const OutputError& error) {
         teller.fail(error.what());
     } catch (const std::bad_alloc&) {
-        teller.fail(
-            "there is not enough memory; use fewer nodes, a smaller model or batch, or a smaller "
-            "--jobs, or raise the limit (ulimit -v)");
+        teller.fail(out_of_memory_text);
     } catch (const std::system_error& error) {
         teller.fail(
             fmt::format("the system refuses: {}; there may be too little memory or too "

@@ -99,12 +99,12 @@ void run_until_none_left(Pool& pool, std::size_t thread) {
 void take_part(Pool& pool, std::size_t thread) {
     try {
         run_until_none_left(pool, thread);
+        pool.threads.loop_ends();  // may find no memory for another limit
     } catch (...) {
         const std::scoped_lock lock(pool.failure_mutex);
         if (!pool.failure) pool.failure = std::current_exception();
         pool.stop.request_stop();
     }
-    pool.threads.loop_ends();
 }
 
 }  // namespace

@@ -4,6 +4,13 @@
 
 namespace paceline {
 
+// glibc ends the program where it finds no memory to register the destructor of a thread_local
+// object. A block of this size goes back to where that memory is taken from, so that too little of
+// it is an exception instead.
+FramePool::FramePool() {
+    ::operator delete(::operator new(4096));
+}
+
 FramePool& FramePool::of_thread() {
     thread_local FramePool pool;
     return pool;

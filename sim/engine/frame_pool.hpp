@@ -25,7 +25,8 @@ class FramePool {
     static constexpr bool keeps_frames = true;
 #endif
 
-    FramePool() = default;
+    /// Throws std::bad_alloc where a thread has no memory left for a pool.
+    FramePool();
     FramePool(const FramePool&) = delete;
     FramePool& operator=(const FramePool&) = delete;
     ~FramePool();

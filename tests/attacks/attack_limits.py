@@ -8,23 +8,29 @@ from arena import RESULTS, Skipped
 STUDY = ["run", "small.json", "--jobs", "2", "--threads", "2", "--out", "o"]
 
 
+def _ends_well_within(arena, kibibytes):
+    """Whether the study worked with this much memory (None: the program could not start); fails unless it or words came."""
+    process = arena.start(*STUDY, "--force", limits=[(resource.RLIMIT_AS, kibibytes << 10)])
+    out, err = process.communicate(timeout=60)
+    if process.returncode == 127 or b"error while loading shared libraries" in err:
+        return None  # the loader itself had too little
+    if process.returncode == -11 and not err and kibibytes <= 60 << 10:
+        return None  # the kernel could not start the program
+    assert b"fault of the program" not in err and b"terminate called" not in err, (kibibytes, err)
+    assert process.returncode in (0, 1, 2), (kibibytes, process.returncode, out, err)
+    assert process.returncode == 0 or err, kibibytes
+    return process.returncode == 0
+
+
 def little_memory(arena):
     """ulimit -v gives results or words, at every size"""
-    sizes = [*range(20, 120, 10), *range(120, 600, 40)]
-    worked = told = 0
-    for megabytes in sizes:
-        process = arena.start(*STUDY, "--force", limits=[(resource.RLIMIT_AS, megabytes << 20)])
-        out, err = process.communicate(timeout=60)
-        if process.returncode == 127 or b"error while loading shared libraries" in err:
-            continue  # the loader itself had too little
-        if process.returncode == -11 and not err and megabytes <= 60:
-            continue  # the kernel could not start the program
-        assert b"fault of the program" not in err and b"terminate called" not in err, (megabytes, err)
-        assert process.returncode in (0, 1, 2), (megabytes, process.returncode, out, err)
-        assert process.returncode == 0 or err, megabytes
-        worked += process.returncode == 0
-        told += process.returncode != 0
-    assert worked > 0, "no size was enough"
+    sizes = [megabytes << 10 for megabytes in (*range(20, 120, 10), *range(120, 600, 40))]
+    worked = [size for size in sizes if _ends_well_within(arena, size)]
+    assert worked, "no size was enough"
+    # Just below what is enough, memory runs out anywhere: in a thread that starts, in unwinding.
+    for size in range(worked[0] - (10 << 10), worked[0], 64):
+        for _ in range(2):
+            _ends_well_within(arena, size)
 
 
 def few_files_and_threads(arena):
