@@ -57,6 +57,8 @@ class Coder {
     virtual Task<Vector> travel() = 0;
     virtual Task<> decode() = 0;
 
+    /// Returns whether travel() is one round, which it begins at once.
+    [[nodiscard]] virtual bool has_one_round() const { return false; }
     /// Takes what this member sends, as it is decoded, if it is encoded before it travels.
     [[nodiscard]] virtual Vector take_message();
     /// Return the bytes of this member's message, and of all that a member receives.

@@ -119,6 +119,7 @@ class CompressedCoder final : public Coder {
         const Duration time = decoding_time(decoded_messages());
         if (time > Duration::zero()) co_await self_.compute(time);
     }
+    [[nodiscard]] bool has_one_round() const override { return !shares_scalers(); }
     [[nodiscard]] Vector take_message() override {
         return std::exchange(decoded_, Vector(place_.layout));
     }
@@ -132,6 +133,7 @@ class CompressedCoder final : public Coder {
     [[nodiscard]] bool encodes_up() const {
         return transport_.carrier != Carrier::servers || transport_.coded != ServerCoding::none;
     }
+    [[nodiscard]] bool shares_scalers() const { return compressor_.scaler && encodes_up(); }
     [[nodiscard]] bool encodes_answers() const {
         return transport_.carrier == Carrier::two_phase ||
                (transport_.carrier == Carrier::servers && transport_.coded == ServerCoding::both);
@@ -307,7 +309,7 @@ Task<Vector> CompressedCoder::through_servers() {
 }
 
 Task<Vector> CompressedCoder::travel() {
-    return compressor_.scaler && encodes_up() ? travel_behind_scalers() : carry();
+    return shares_scalers() ? travel_behind_scalers() : carry();
 }
 
 Task<Vector> CompressedCoder::travel_behind_scalers() {

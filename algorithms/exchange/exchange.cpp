@@ -9,6 +9,7 @@
 #include "algorithms/exchange/make_coder.hpp"
 #include "algorithms/exchange/piece_queue.hpp"
 #include "algorithms/runtime/backward.hpp"
+#include "algorithms/runtime/exchange_to_come.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/signal.hpp"
 
@@ -134,8 +135,10 @@ Task<> VectorExchange::all_decoded(Pass& pass) {
 }
 
 Task<Vector> VectorExchange::aggregate(Vector v) {
+    ExchangeToCome to_come = self_.exchange_to_come();
     if (pieces_.size() == 1) {
         co_await encode(0, part_of(v, pieces_[0]));
+        if (coders_[0]->has_one_round()) to_come.begins_its_last_round();
         Vector mean = co_await coders_[0]->travel();
         co_await coders_[0]->decode();
         co_return mean;

@@ -18,7 +18,8 @@
 // with alpha 1, beta 0. With tau = 1 and buffers averaged all workers hold the same state. One worker is sequential AdamW.
 //
 // Source: the local Adam of SlowMo (Wang et al., ICLR 2020: buffers maintained), and "Local Adam" of Cheng and
-// Glasgow, 2024 (arXiv 2409.13155: all three averaged; from memory, unverified).
+// Glasgow, ICLR 2025 (arXiv 2409.13155; the abstract was read). That it averages all three: DES-LOC (Iacob et al., 2025,
+// arXiv 2505.22549), which counts three times the bytes for it.
 #pragma once
 
 #include <cstdint>

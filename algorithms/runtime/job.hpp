@@ -41,6 +41,7 @@ struct Job {
     Duration update{};               // of the optimizer, after each gradient exchange
     int workers = 0;                 // on hosts 0, 1, ...; 0: one on every host
     int servers = 0;                 // on the hosts after those of the workers
+    int collective_servers = 0;      // on the hosts after those; they act in collectives only
     WireFormat wire = fp32;          // of dense vectors
     Library library{};               // that carries out its collectives
     StopRule takes_step{};           // required

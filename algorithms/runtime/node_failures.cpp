@@ -125,9 +125,12 @@ void roll_back(SharedState& all) {
     for (const WorkerState& worker : all.states)
         for (const auto& [epoch, begun] : worker.rounds)
             rounds[epoch] = std::max(rounds[epoch], begun);
-    for (int rank = 0; rank < all.workers + all.job.servers; ++rank) {
-        all.network.host_leaves(rank);
-        all.network.host_returns(rank);
+    const int ranks = all.workers + all.job.servers;
+    for (int host = 0; host < ranks + all.job.collective_servers; ++host) {
+        all.network.host_leaves(host);
+        all.network.host_returns(host);
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
         WorkerState& back = all.worker(rank);
         back.boxes.clear();
         back.checkpoint_due = {};

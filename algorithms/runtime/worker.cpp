@@ -5,6 +5,7 @@
 
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/computation.hpp"
+#include "algorithms/runtime/exchange_to_come.hpp"
 #include "algorithms/runtime/node_failures.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
@@ -31,7 +32,7 @@ bool takes_step(SharedState& all, std::int64_t k, const WorkerState& asking) {
     if (all.stop_decided) return false;
     ++all.steps_decided;
     all.newest_beginner = asking.rank;
-    if (all.membership) admit_ready_workers(all, k, asking);
+    if (all.membership && asking.exchanges_to_come == 0) admit_ready_workers(all, k, asking);
     return true;
 }
 
@@ -46,6 +47,10 @@ void note_progress(SharedState& all, WorkerState& own) {
 }  // namespace
 
 Worker::Worker(SharedState& shared, WorkerState& own) : shared_(shared), own_(own) {}
+
+ExchangeToCome Worker::exchange_to_come() {
+    return ExchangeToCome(own_);
+}
 
 int Worker::rank() const {
     return own_.rank;

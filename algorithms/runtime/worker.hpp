@@ -51,6 +51,7 @@ namespace paceline {
 
 class Backward;
 class CommonOrder;
+class ExchangeToCome;
 class LayoutParts;
 struct StepTiming;
 struct SharedState;
@@ -223,6 +224,9 @@ class Worker {
     /// Sends a letter to a box of another worker or server, eagerly: the task is done when the
     /// letter has drained.
     Task<> post(int to, int box, Letter letter, Bytes weight);
+    /// Takes back the letters to an earlier life of a worker: those that do not flow yet never do.
+    /// Requires that nobody waits for them to drain, and that none was posted to its present life.
+    void take_back_letters(int to, int box);
     /// Waits for the next letter in a box of this worker and takes it out.
     Task<Letter> next_letter(int box);
     /// The same for a letter that is expected from a node. Returns nullopt once that node is known
@@ -263,6 +267,9 @@ class Worker {
     /// Takes the next letter out of a box of this worker. Returns nullopt if a worker dies or joins
     /// first.
     Task<std::optional<Letter>> next_letter_or_change(int box);
+    /// Notes that an exchange begins whose rounds may not all begin within this step
+    /// (exchange_to_come.hpp).
+    ExchangeToCome exchange_to_come();
     /// Returns the number of updates of replicated state so far.
     [[nodiscard]] std::int64_t updates_done() const;
 

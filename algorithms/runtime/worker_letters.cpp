@@ -43,6 +43,10 @@ Task<> Worker::post(int to, int box, Letter letter, Bytes weight) {
     co_await Send(shared_.network, own_.rank, to, lane_of_box(box), weight, Protocol::eager);
 }
 
+void Worker::take_back_letters(int to, int box) {
+    shared_.network.close_lane(to, own_.rank, lane_of_box(box));
+}
+
 Task<Letter> Worker::next_letter(int box) {
     co_return co_await own_.boxes[box].get();
 }

@@ -26,7 +26,8 @@ struct WorkerState {
     Duration compute_time{};
     Duration checkpoint_due{};                 // time to write one before the next computation
     std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group
-    std::map<int, std::int64_t> orders{};      // common orders asked for, by channel
+    int exchanges_to_come = 0;  // with rounds that have no number yet (exchange_to_come.hpp)
+    std::map<int, std::int64_t> orders{};  // common orders asked for, by channel
     std::map<int, Channel<Letter>> boxes{};
     Resource device{1};  // computes one thing at a time: gradients, coding, updates, checkpoints
 

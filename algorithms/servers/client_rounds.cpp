@@ -151,9 +151,13 @@ Duration encoding_time(const RoundOptions& options, const Layout& layout) {
 
 Task<> Outbox::send(Worker& self, int to, Letter letter, Bytes weight) {
     const int life = self.life(to);
-    // What was on its way to an earlier life may never be reported to have left.
-    if (left_ && life == life_) co_await left_->happened({"a letter of an earlier round to leave"});
-    life_ = life;
+    if (life != life_) {
+        sending_.reset();
+        self.take_back_letters(to, inbox_of_rounds);
+        left_.reset();
+        life_ = life;
+    }
+    if (left_) co_await left_->happened({"a letter of an earlier round to leave"});
     left_ = std::make_shared<Signal>();
     sending_.emplace(self.start(post_and_tell(self, to, std::move(letter), weight, left_)));
     co_await left_->happened({"a letter to leave"});

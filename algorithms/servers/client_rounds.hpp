@@ -25,8 +25,9 @@
 //
 // A round with a deadline ends then, with the letters that have arrived; if there are none, the server does nothing. A
 // letter that flows when its round ends flows on; the next one in its place leaves after it, unless its own round ends
-// before. So nothing piles up if rounds are shorter than transfers. A client that is away is not drawn. The server does
-// not wait for a client that dies or leaves within a round. A worker that joins within a round skips it.
+// before. A letter to a client that dies flows on; those behind it are not sent. So nothing piles up if rounds, or lives
+// of clients, are shorter than transfers. A client that is away is not drawn. The server does not wait for a client that
+// dies or leaves within a round. A worker that joins within a round skips it.
 //
 // State: what the server keeps; on a worker nothing between rounds except the error of its compressor. Blocks: the
 // round waits for the k-th of its workers. Nothing overlaps. Messages of a round: one down and one up for each worker
@@ -83,7 +84,8 @@ std::vector<int> draw_clients(RandomStream& rng, int nodes, int count);
 // --- a client ---
 
 /// Sends letters to one receiver, each after the one before it has left. If its round ends before
-/// that, a letter is not sent. So rounds that are shorter than a transfer do not queue up letters.
+/// that, a letter is not sent. Of the letters to an earlier life of the receiver only the one that
+/// flows goes on. So rounds and lives that are shorter than a transfer do not queue up letters.
 class Outbox {
   public:
     Task<> send(Worker& self, int to, Letter letter, Bytes weight);

@@ -28,7 +28,8 @@ Job make_job(const Scenario& scenario) {
     job.timing = step_timing(scenario);
     job.update = scenario.workload.update;
     job.workers = scenario.cluster.workers;
-    if (scenario.algorithm.serve) job.servers = scenario.algorithm.server_nodes;
+    int& servers = scenario.algorithm.serve ? job.servers : job.collective_servers;
+    servers = scenario.algorithm.server_nodes;
     job.wire = scenario.algorithm.wire;
     job.library = scenario.cluster.library;
     job.seed = scenario.seed;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -117,6 +119,19 @@ TEST_CASE("zero: memory is that of the paper's formulas") {
     CHECK(zero_memory({.stage = 3, .prefetch = 2}, n, 1000, fp16, 64).count ==
           16 * n / 64 + 3 * 2 * 1000);
     CHECK(zero_memory({.stage = 3, .machine = 8}, n, 0, fp32, 64).count == 16 * n / 8);
+}
+
+// The paper's first figure: 7.5 billion parameters in mixed precision, on 64 devices.
+TEST_CASE("zero: memory is what is published for 7.5 billion parameters, to 0.1 GB") {
+    const std::int64_t n = 7'500'000'000;
+    const auto gigabytes = [&](int stage, int workers) {
+        return 1e-9 * static_cast<double>(zero_memory({.stage = stage}, n, 0, fp16, workers).count);
+    };
+
+    CHECK(std::abs(gigabytes(1, 1) - 120) <= 0.05);
+    CHECK(std::abs(gigabytes(1, 64) - 31.4) <= 0.05);
+    CHECK(std::abs(gigabytes(2, 64) - 16.6) <= 0.05);
+    CHECK(std::abs(gigabytes(3, 64) - 1.9) <= 0.05);
 }
 
 }  // namespace

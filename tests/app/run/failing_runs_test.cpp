@@ -1,5 +1,6 @@
 // Runs with failures, from scenarios that once ended wrongly.
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -69,6 +70,97 @@ TEST_CASE("failing runs: where others wait for it, a return keeps the run alive"
 
     CHECK(m.outcome == "finished");
     CHECK(m.sim_time_s > 10);
+}
+
+// The network at the end of a run.
+struct Left {
+    Metrics metrics;
+    std::size_t lanes = 0;
+    std::size_t messages = 0;
+};
+
+Left left_by(const TemporaryFolder& folder, const std::string& scenario) {
+    const std::string file = folder.write("scenario.json", scenario);
+    Left left;
+    const Network* network = nullptr;
+    Observer observer;
+    observer.begins = [&](const Machine& machine) { network = &machine.network; };
+    observer.ends = [&](const Cluster&) {
+        left.lanes = network->lanes();
+        left.messages = network->messages();
+    };
+    left.metrics = run_point(read_study(file, {}).points.front().scenario, nullptr, {}, &observer);
+    return left;
+}
+
+// A node dies every 20 ms or so, 100 times.
+std::string deaths_of(int node, const std::string& away) {
+    std::string deaths;
+    for (int i = 1; i <= 100; ++i)
+        deaths += fmt::format(R"({}{{"node": {}, "at": "{}us", "for": "{}"}})", i > 1 ? ", " : "",
+                              node, 20'000 * i + 30 * i - 7'000 * node, away);
+    return deaths;
+}
+
+// Node 3 takes 5 ms for a gradient and the others 1 ms, so that theirs wait at the server when node 0
+// dies. The server is no process of the job; an all-reduce acts for it.
+TEST_CASE("failing runs: a restart leaves nothing of the all-reduce at its server") {
+    const TemporaryFolder folder;
+    const Left left = left_by(folder, fmt::format(R"({{
+        "cluster": {{"nodes": 4, "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps"}}}},
+                     "speeds": {{"kind": "list", "values": [1, 1, 1, 5]}},
+                     "failures": {{"schedule": [{}], "detection": "1ms", "on_death": "restart"}}}},
+        "workload": {{"step_time": "1ms", "gradient": "100kB"}},
+        "algorithm": {{"kind": "dense", "all_reduce": "parameter-server"}},
+        "stop": {{"time": "3s"}}}})",
+                                                  deaths_of(0, "5ms")));
+
+    CHECK(left.metrics.outcome == "time-limit");
+    CHECK(left.lanes <= 2 * 4);
+    CHECK(left.messages <= 2 * 4);
+}
+
+// A model takes 80 ms to clients that live for 20 ms. Of the server's models to each, one flows on and
+// one waits.
+TEST_CASE("failing runs: lives that are shorter than a transfer do not pile up models") {
+    const TemporaryFolder folder;
+    const Left left = left_by(folder, fmt::format(R"({{
+        "cluster": {{"nodes": 2, "fabric": {{"kind": "star", "link": {{"bandwidth": "100Mbps"}}}},
+                     "failures": {{"schedule": [{}, {}], "on_death": "go-on"}}}},
+        "workload": {{"step_time": "1ms", "gradient": "1MB", "batch": 1, "dataset_samples": 10}},
+        "algorithm": {{"kind": "fedavg"}},
+        "stop": {{"time": "2s"}}}})",
+                                                  deaths_of(0, "1ms"), deaths_of(1, "1ms")));
+
+    CHECK(left.metrics.outcome == "time-limit");
+    CHECK(left.messages <= 2 * 2);
+}
+
+// Nodes return while fragments are encoded, beside steps, and between the two halves of their exchange.
+TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Streaming DiLoCo") {
+    const TemporaryFolder folder;
+    for (const std::string on_death : {"go-on", "stall"})
+        for (const std::string codec :
+             {R"("8-bit")", R"({"kind": "terngrad", "scaler": "shared"})",
+              R"({"kind": "8-bit", "coding": {"encode": {"per_tensor": "4ms"}}})"})
+            for (const std::string transport : {"all-gather", "two-phase"})
+                for (int seed = 1; seed <= 5; ++seed) {
+                    const std::string scenario = fmt::format(R"({{
+                        "seed": {},
+                        "cluster": {{"nodes": 5,
+                                     "fabric": {{"kind": "star", "link": {{"bandwidth": "100Mbps"}}}},
+                                     "failures": {{"mean_between": "60ms", "mean_repair": "9ms",
+                                                   "nodes": [0, 1, 3], "detection": "1ms",
+                                                   "on_death": "{}"}}}},
+                        "workload": {{"step_time": "3ms", "gradient": "100kB", "batch": 1,
+                                      "dataset_samples": 10}},
+                        "algorithm": {{"kind": "streaming-diloco", "period": 20, "delay": 4,
+                                       "codec": {}, "transport": "{}"}},
+                        "stop": {{"iterations": 400}}}})",
+                                                             seed, on_death, codec, transport);
+                    CAPTURE(scenario);
+                    CHECK(run(folder, scenario).outcome == "finished");
+                }
 }
 
 }  // namespace
