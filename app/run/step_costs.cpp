@@ -97,10 +97,10 @@ std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t s
 
 namespace {
 
-// Merges tensors by what their exchanges take on the idle network. Where that is not known, they stay as
-// they are.
+// Merges tensors by what their exchanges take on the network that nothing disturbs. Where that is not
+// known, they stay as they are.
 StepTiming merged_by_rule(const Scenario& scenario, const StepTiming& tensors) {
-    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    const std::optional<IdleNetwork> network = scenario.cluster.undisturbed_network();
     if (!network || !scenario.algorithm.exchange) return tensors;
     const StepModelInput in{scenario.cluster.workers,
                             *network,

@@ -261,6 +261,10 @@ IdleStar ClusterChoice::with_limited_flows(IdleStar star) const {
 
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
     if (compute_time(0) || failures || !access.empty() || !background.empty()) return std::nullopt;
+    return undisturbed_network();
+}
+
+std::optional<IdleNetwork> ClusterChoice::undisturbed_network() const {
     if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
     if (library.protocol != Protocol::rendezvous) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;

@@ -163,5 +163,27 @@ TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Str
                 }
 }
 
+// Found by a fuzz test: what is merged by the times of its exchanges was not, once nodes could fail.
+TEST_CASE("failing runs: tensors are merged as if nothing failed, and as if all nodes were equal") {
+    const TemporaryFolder folder;
+    const auto step_time = [&](const std::string& cluster) {
+        const Metrics m = run(folder, fmt::format(R"({{
+            "cluster": {{"nodes": 4,
+                         "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps", "latency": "3ms"}}}}{}}},
+            "workload": {{"step_time": "3ms", "gradient": "40kB", "tensors": 10}},
+            "algorithm": {{"kind": "sgd", "schedule": "merged"}}, "stop": {{"iterations": 20}}}})",
+                                                  cluster));
+        return m.step_time_s.value();
+    };
+    const double equal = step_time("");
+    const std::string never = R"("schedule": [{"node": 0, "at": "1000s"}])";
+
+    for (const std::string on_death : {"restart", "go-on", "stall"})
+        CHECK(step_time(fmt::format(R"(, "failures": {{{}, "on_death": "{}"}})", never,
+                                    on_death)) == Approx(equal).epsilon(1e-9));
+    CHECK(step_time(R"(, "speeds": {"kind": "list", "values": [1, 1, 1, 1.000001]})") ==
+          Approx(equal).epsilon(1e-5));
+}
+
 }  // namespace
 }  // namespace paceline::failing_runs_test
