@@ -41,12 +41,12 @@ using CloseAttempt = std::function<void(const Group& group, Stream stream)>;
 /// One attempt at a round by the members of `group`. It owns its stream: it lives until its last
 /// member has let go of it, and closes the stream then.
 struct Attempt {
-    Attempt(GroupPtr of, Stream on, const CloseAttempt& closing)
+    Attempt(GroupPtr of, Stream on, CloseAttempt closing)
         : group(std::move(of)),
           stream(on),
           round(group->members.size()),
           agreement(static_cast<int>(group->members.size())),
-          close(closing) {}
+          close(std::move(closing)) {}
     Attempt(const Attempt&) = delete;
     Attempt& operator=(const Attempt&) = delete;
     ~Attempt() { close(*group, stream); }

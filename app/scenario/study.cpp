@@ -104,11 +104,10 @@ std::string shown_value(const SweptAxis& swept, std::size_t value) {
     return fmt::format("{}[{}]", swept.shown, value);
 }
 
-// If the error is in an object that is not in the file, blames the setting or axis below it that
-// created the object.
+// If the error is in an object that nobody wrote, blames the setting or axis below it that created
+// the object.
 void blame_maker(const ConfigError& error, const Plan& plan,
                  const std::vector<std::size_t>& choice) {
-    if (error.path().empty() || has(plan.json, error.path())) return;
     for (const Setting& setting : plan.changes)
         if (leads_to(error.path(), setting.path))
             refuse(command_line, "--set " + setting.path, error.fault());
@@ -137,14 +136,15 @@ std::size_t axis_above(const std::string& path, const Sweep& sweep) {
             refuse(command_line, "--set " + error.path(), error.fault());
     const std::size_t axis = axis_above(error.path(), plan.sweep);
     if (axis == plan.sweep.axes.size()) {
-        blame_maker(error, plan, choice);
+        if (!error.path().empty() && !has(plan.json, error.path()))
+            blame_maker(error, plan, choice);
         throw error;
     }
     const SweptAxis& swept = plan.sweep.axes[axis];
-    refuse(swept.file,
-           fmt::format("{}{}", shown_value(swept, choice[axis]),
-                       rest_below(swept.axis.path, error.path())),
-           error.fault());
+    const std::string_view rest = rest_below(swept.axis.path, error.path());
+    if (!rest.empty() && !has(*swept.values[choice[axis]], std::string(rest.substr(1))))
+        blame_maker(error, plan, choice);
+    refuse(swept.file, fmt::format("{}{}", shown_value(swept, choice[axis]), rest), error.fault());
 }
 
 // The title is that of the study; its points do not repeat it.

@@ -269,6 +269,22 @@ TEST_CASE("study: of two axes that lead to a fault the deeper is blamed") {
           "file: sweep.algorithm.density[1]: 2 is not a number above 0 and at most 1");
 }
 
+// Found by a fuzz test: "sweep.algorithm[0].mixing" was blamed, which nobody wrote.
+TEST_CASE(
+    "study: an object that a deeper axis makes within a swept one is blamed on the deeper axis") {
+    const ScenarioFile file(
+        R"({"algorithm": [{"kind": "dense"}], "algorithm.mixing.kind": [1, 2]})");
+
+    CHECK(file.problem().starts_with(
+        "file: sweep.algorithm.mixing.kind[0]: \"mixing\" is not a key here; known: "));
+}
+
+TEST_CASE("study: a wrong key of a swept object is blamed on its place there") {
+    const ScenarioFile file(R"({"algorithm": [{"kind": "dense"}, {"kind": "dgc", "mixing": 1}]})");
+
+    CHECK(file.problem().starts_with("file: sweep.algorithm[1].mixing: \"mixing\" is not a key"));
+}
+
 TEST_CASE("study: a wrong value outside the sweep is blamed on its own place") {
     const TemporaryFolder folder;
     const std::string file = folder.write("scenario.json", R"({
