@@ -152,7 +152,8 @@ std::string fault_of_end(const Facts& facts, const Metrics& metrics) {
 
 // Background traffic piles up messages where it offers more than a link carries.
 bool may_pile_up(const Facts& facts, std::string_view name) {
-    return facts.background && (name == "messages" || name == "lanes" || name == "flows in flight");
+    return facts.background && (name == "messages" || name == "lanes" ||
+                                name == "flows in flight" || name == "pending events");
 }
 
 // Returns what a run holds too much of for its number of workers.
@@ -209,10 +210,10 @@ std::string fault_of_longer_runs(const Study& study, const Facts& facts, Scenari
     return {};
 }
 
-// The same of a run that has been made, if it holds much.
+// The same of a run that has been made, if it holds much and lasts many latencies.
 std::string fault_of_much_memory(const Study& study, const Facts& facts, Scenario scenario,
                                  const Ran& ran, double most_seconds) {
-    if (!too_many(facts, ran)) return {};
+    if (!too_many(facts, ran) || ran.metrics.sim_time_s < 0.4) return {};
     scenario.stop.time = from_seconds(ran.metrics.sim_time_s / 4);
     return fault_of_memory(facts, run(study, scenario, most_seconds), ran);
 }
