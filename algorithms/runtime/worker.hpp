@@ -226,7 +226,7 @@ class Worker {
     Task<> post(int to, int box, Letter letter, Bytes weight);
     /// Takes back the letters to an earlier life of a worker: those that do not flow yet never do.
     /// Requires that nobody waits for them to drain, and that none was posted to its present life.
-    void take_back_letters(int to, int box);
+    void take_back_letters(int to, int box) const;
     /// Waits for the next letter in a box of this worker and takes it out.
     Task<Letter> next_letter(int box);
     /// The same for a letter that is expected from a node. Returns nullopt once that node is known

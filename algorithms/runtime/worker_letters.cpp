@@ -43,7 +43,7 @@ Task<> Worker::post(int to, int box, Letter letter, Bytes weight) {
     co_await Send(shared_.network, own_.rank, to, lane_of_box(box), weight, Protocol::eager);
 }
 
-void Worker::take_back_letters(int to, int box) {
+void Worker::take_back_letters(int to, int box) const {
     shared_.network.close_lane(to, own_.rank, lane_of_box(box));
 }
 
