@@ -7,8 +7,8 @@
 // survivor sums the same contributions.
 //
 // A node that returns takes part from the first step that no node has begun yet, and from the round
-// that this step begins with. Nodes that are still in an earlier step never wait for it. It joins a
-// later step if the first node to begin that one has an exchange to come (exchange_to_come.hpp).
+// that this step begins with. Nodes that are still in an earlier step never wait for it. At a
+// step whose first node has an exchange to come (exchange_to_come.hpp), nobody joins.
 //
 // Averaging with neighbors has no common group: each node uses what its own neighbors have sent. A
 // vector that is sent is kept as mail under its round, and a receiver can use it once the message

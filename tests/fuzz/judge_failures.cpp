@@ -116,7 +116,6 @@ struct Facts {
     bool restarts = false;
     bool stalls = false;
     bool link_dies = false;
-    bool background = false;
     std::string kind;
 };
 
@@ -131,7 +130,6 @@ Facts facts_of(const Json& scenario) {
     facts.stalls = failures.value("on_death", "go-on") == "stall";
     for (const Json& law : cluster.value("access", Json::array()))
         facts.link_dies |= law.value("file", "") == "dead.csv";
-    facts.background = cluster.contains("background");
     facts.kind = scenario.at("algorithm").at("kind").get<std::string>();
     return facts;
 }
@@ -150,35 +148,23 @@ std::string fault_of_end(const Facts& facts, const Metrics& metrics) {
     return {};
 }
 
-// Background traffic piles up messages where it offers more than a link carries.
-bool may_pile_up(const Facts& facts, std::string_view name) {
-    return facts.background && (name == "messages" || name == "lanes" ||
-                                name == "flows in flight" || name == "pending events");
-}
-
-// Returns what a run holds too much of for its number of workers.
-std::optional<std::size_t> too_many(const Facts& facts, const Ran& ran) {
+std::string fault_of_memory(const Facts& facts, const Ran& ran) {
     const auto n = static_cast<std::size_t>(facts.nodes) + 2;
-    for (std::size_t i = 0; i < ran.held.size(); ++i)
-        if (ran.held[i].number > 8 * n * n + 64 && !may_pile_up(facts, ran.held[i].name)) return i;
-    return std::nullopt;
-}
-
-// Judges whether what a run holds grows with its length. Rounds that last less than a latency
-// rightly have many messages on the way, but no more of them in a longer run.
-std::string fault_of_memory(const Facts& facts, const Ran& quarter, const Ran& whole) {
-    const auto i = too_many(facts, whole);
-    if (!i || whole.held[*i].number < 2 * quarter.held[*i].number) return {};
-    return fmt::format("{} nodes hold {} {} at {} s and {} at {} s", facts.nodes,
-                       quarter.held[*i].number, quarter.held[*i].name, quarter.metrics.sim_time_s,
-                       whole.held[*i].number, whole.metrics.sim_time_s);
+    for (const Count& count : ran.held) {
+        const std::size_t most = 8 * n * n + 64;
+        if (count.number > most)
+            return fmt::format("{} nodes hold {} {} at {} s", facts.nodes, count.number, count.name,
+                               ran.metrics.sim_time_s);
+    }
+    return {};
 }
 
 std::string fault_of(const Facts& facts, const Scenario& scenario, const Ran& ran) {
     if (std::string fault = fault_of_end(facts, ran.metrics); !fault.empty()) return fault;
     if (std::string fault = broken_law(scenario, facts.kind, ran.metrics); !fault.empty())
         return fault;
-    return ran.booked;
+    if (!ran.booked.empty()) return ran.booked;
+    return fault_of_memory(facts, ran);
 }
 
 // The scenario of a file, changed.
@@ -201,21 +187,12 @@ std::string fault_of_longer_runs(const Study& study, const Facts& facts, Scenari
     const Ran all = run(study, scenario, most_seconds);
     if (std::string fault = fault_of(facts, scenario, all); !fault.empty())
         return "the whole time: " + fault;
-    if (std::string fault = fault_of_memory(facts, first, all); !fault.empty()) return fault;
     const auto n = static_cast<double>(facts.nodes);
     const double usual = static_cast<double>(first.metrics.events) + 1000 * n * n;
     if (static_cast<double>(all.metrics.events) > 16 * usual)
         return fmt::format("{} events in a quarter of the time, {} in all", first.metrics.events,
                            all.metrics.events);
     return {};
-}
-
-// The same of a run that has been made, if it holds much and lasts many latencies.
-std::string fault_of_much_memory(const Study& study, const Facts& facts, Scenario scenario,
-                                 const Ran& ran, double most_seconds) {
-    if (!too_many(facts, ran) || ran.metrics.sim_time_s < 0.4) return {};
-    scenario.stop.time = from_seconds(ran.metrics.sim_time_s / 4);
-    return fault_of_memory(facts, run(study, scenario, most_seconds), ran);
 }
 
 double in_seconds(const Json& duration) {
@@ -282,8 +259,6 @@ Judgement judged(const std::filesystem::path& file, const JudgeFailuresOptions& 
     if (made.fault.empty() && options.twice &&
         run(study, scenario, options.most_seconds).csv != first.csv)
         made.fault = "two runs differ";
-    if (made.fault.empty())
-        made.fault = fault_of_much_memory(study, facts, scenario, first, options.most_seconds);
     if (made.fault.empty() && options.longer)
         made.fault = fault_of_longer_runs(study, facts, scenario, options.most_seconds);
     if (made.fault.empty())

@@ -5,9 +5,9 @@
 //              never takes seconds of wall clock.
 //   accounts   What a worker's time is booked on does not exceed the run.
 //   end        A run with a number of steps is over when those present have taken theirs.
-//   memory     What a run holds at its end (Cluster::held, messages and lanes of the network, events,
-//              waiting processes) is bounded by the number of its workers, or does not grow: a run
-//              of four times the length holds less than twice as much.
+//   memory     What a run holds at its end is bounded by the number of its workers alone
+//              (Cluster::held, messages and lanes of the network, events, waiting processes): also
+//              if it runs four times as long.
 //   work       Events per simulated time do not become more and more.
 //   idle       Failures that lie beyond the end change nothing where all would restart.
 //   repeats    The same scenario gives the same bytes.
