@@ -68,7 +68,7 @@ void StudyCheck::see(const Point& point) {
     const auto of_point = expected_seconds(point.scenario);
     cost_is_known_ = cost_is_known_ && of_point;
     may_end_earlier_ = may_end_earlier_ || may_end_earlier(point.scenario);
-    messages_ += messages_of_run(point.scenario).value_or(0);
+    messages_ += expected_messages(point.scenario).value_or(0);
     seconds_ += of_point.value_or(0);
     memory_ = std::max(memory_, estimated_memory(point.scenario));
     if (!point.scenario.training) return;

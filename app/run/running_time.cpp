@@ -11,19 +11,53 @@ namespace paceline {
 
 namespace {
 
-// Cost of a message on an idle star, measured by bench/ on a slow machine.
+// Cost of a message that is an event, on an idle star, and of one of a ring that runs ahead of the
+// event queue; and what a worker's step costs beside its messages, for each piece of the gradient.
+// Measured by bench/ on a slow machine.
 constexpr double seconds_per_message = 0.2e-6;
+constexpr double seconds_per_ring_message = 0.6e-9;
+constexpr double seconds_per_piece = 4e-6;
 
 // Floating-point operations of training per second and core, with two per multiply-accumulate and
 // three passes per gradient; measured with the nets of scenarios/.
 constexpr double training_flops = 6e10;
 
-// Time of one number of a vector, in each step, for each vector that a worker holds: what optimizers,
-// averages and copies take. Measured for a method of each family.
+// Time of one number of a vector, in each step, for each vector that a worker holds: what
+// optimizers, averages and copies take. Measured for a method of each family.
 constexpr double seconds_per_number = 1.2e-9;
 
 // Time to build the machine and to tear it down.
 constexpr double seconds_per_run = 50e-6;
+
+// Whether collectives run ahead of the event queue (sim/network/ahead.hpp), as far as the wires
+// decide it.
+bool wires_let_run_ahead(const ClusterChoice& cluster) {
+    const Protocol protocol = cluster.library.protocol;
+    return cluster.undisturbed_network() && !cluster.tcp && protocol == Protocol::rendezvous;
+}
+
+// Whether the messages are those of rings: among n workers, each sends n - 1 or more to finish a
+// step. Exchanges with neighbors and servers, and pairs of workers in rounds, may be as many, and
+// are events or cost nearly as much.
+bool passes_around_rings(const Scenario& scenario, double messages_of_step) {
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    const double workers = scenario.cluster.workers;
+    const auto& exchange = algorithm.exchange;
+    const bool in_pairs = exchange && exchange->transport.carrier != Carrier::all_reduce &&
+                          exchange->transport.carrier != Carrier::all_gather;
+    const bool on_shared_cards = exchange && exchange->transport.machines == ByMachine::shards;
+    return messages_of_step >= workers * (workers - 1) && !in_pairs && !on_shared_cards &&
+           !algorithm.mixing.make && algorithm.server_nodes == 0 && !algorithm.runs_freely;
+}
+
+double seconds_of_messages(const Scenario& scenario, double messages, double steps) {
+    const bool ahead = wires_let_run_ahead(scenario.cluster) &&
+                       passes_around_rings(scenario, messages_of_dearest_step(scenario));
+    if (!ahead) return messages * seconds_per_message;
+    const double pieces = static_cast<double>(step_timing(scenario).buckets.size());
+    return messages * seconds_per_ring_message +
+           std::min(messages, steps * pieces * scenario.cluster.workers) * seconds_per_piece;
+}
 
 double evaluations(const Scenario& scenario, double steps) {
     const Cadence every = scenario.training->measurement.cadence(scenario.steps_per_epoch());
@@ -57,10 +91,6 @@ double training_seconds(const Scenario& scenario, double steps) {
            evaluations(scenario, steps) * evaluation_s;
 }
 
-}  // namespace
-
-namespace {
-
 std::optional<double> most_expected_steps(const Scenario& scenario) {
     std::optional<double> steps;
     if (const auto counted = scenario.steps()) steps = static_cast<double>(*counted);
@@ -77,11 +107,19 @@ std::optional<double> most_expected_steps(const Scenario& scenario) {
 
 }  // namespace
 
+std::optional<double> expected_messages(const Scenario& scenario) {
+    if (const auto counted = messages_of_run(scenario)) return counted;
+    constexpr double most_steps = 1e15;
+    const std::optional<double> steps = most_expected_steps(scenario);
+    if (!steps) return std::nullopt;
+    return messages_of_steps(scenario, static_cast<std::int64_t>(std::min(*steps, most_steps)));
+}
+
 std::optional<double> expected_seconds(const Scenario& scenario) {
-    const std::optional<double> messages = messages_of_run(scenario);
+    const std::optional<double> messages = expected_messages(scenario);
     const std::optional<double> steps = most_expected_steps(scenario);
     if (!steps || (!messages && !scenario.training)) return std::nullopt;
-    return seconds_per_run + messages.value_or(0) * seconds_per_message +
+    return seconds_per_run + seconds_of_messages(scenario, messages.value_or(0), *steps) +
            training_seconds(scenario, *steps);
 }
 

@@ -9,11 +9,15 @@
 
 namespace paceline {
 
+/// Returns the number of messages of the run. Where only a time limit ends it and no closed form
+/// gives the number of steps, they are as many as could be computed. Returns nothing if computing
+/// takes no time either, or if steps repeat with a period of millions.
+std::optional<double> expected_messages(const Scenario& scenario);
+
 /// Returns the seconds on one core if the network is idle. Contended messages cost several times as
-/// much. A run that trains also takes the gradients of its workers, what their algorithm does with
-/// vectors of the model's size, and evaluations. Where only a time limit ends a run that trains and
-/// no closed form gives the number of steps, they are as many as could be computed. Returns nothing
-/// for such a run that does not train.
+/// much, and those of rings that run ahead of the event queue far less. A run that trains also
+/// takes the gradients of its workers, what their algorithm does with vectors of the model's size,
+/// and evaluations. Steps are counted as for messages.
 std::optional<double> expected_seconds(const Scenario& scenario);
 
 /// Returns whether the run may end much earlier than expected: at a target, or because its steps

@@ -81,22 +81,6 @@ bool for_each_kind_of_step(const Scenario& scenario, std::int64_t steps, Visit v
     return true;
 }
 
-std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t steps) {
-    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
-    double messages = 0;
-    const bool known = for_each_kind_of_step(
-        scenario, steps, [&](std::int64_t first, double /*epoch*/, double count) {
-            messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
-            return true;
-        });
-    if (!known) return std::nullopt;
-    return messages;
-}
-
-}  // namespace
-
-namespace {
-
 // Merges tensors by what their exchanges take on the network that nothing disturbs. Where that is not
 // known, they stay as they are.
 StepTiming merged_by_rule(const Scenario& scenario, const StepTiming& tensors) {
@@ -195,6 +179,18 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t s
 
 std::optional<Duration> model_rated_step(const Scenario& scenario, std::int64_t steps) {
     return model_step_time(scenario, skipped_steps(scenario), rated_steps(scenario, steps));
+}
+
+std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t steps) {
+    const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
+    double messages = 0;
+    const bool known = for_each_kind_of_step(
+        scenario, steps, [&](std::int64_t first, double /*epoch*/, double count) {
+            messages += count * static_cast<double>(scenario.algorithm.messages(in, first));
+            return true;
+        });
+    if (!known) return std::nullopt;
+    return messages;
 }
 
 std::optional<double> messages_of_run(const Scenario& scenario) {

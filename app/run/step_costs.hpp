@@ -49,6 +49,10 @@ std::optional<Duration> model_rated_step(const Scenario& scenario, std::int64_t 
 /// period of millions.
 std::optional<double> messages_of_run(const Scenario& scenario);
 
+/// Returns the number of messages in the first `steps` steps, over all workers; nothing if steps repeat
+/// with a period of millions.
+std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t steps);
+
 /// Returns the messages of the dearest step. Of a run without a number of steps it looks at the
 /// first million.
 double messages_of_dearest_step(const Scenario& scenario);

@@ -61,7 +61,9 @@ bool is_rectangle(std::string_view name) {
 int most_listeners(std::string_view name, int workers) {
     if (changes(name)) return 1;
     if (name == "complete") return workers - 1;
-    return std::max(4, static_cast<int>(std::bit_width(static_cast<unsigned>(workers))));
+    if (name.ends_with("exponential") || name.ends_with("hypercube"))
+        return std::max(4, static_cast<int>(std::bit_width(static_cast<unsigned>(workers))));
+    return name == "torus" || name == "grid" ? 4 : 2;
 }
 
 void check_nodes(const Place& kind, std::string_view name, int workers, int per_machine) {

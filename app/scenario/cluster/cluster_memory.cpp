@@ -5,7 +5,7 @@
 namespace paceline {
 
 Bytes memory_of_workers(const ClusterChoice& cluster) {
-    constexpr Bytes per_node{3 << 10};  // measured by bench/: worker, frames, links, flows
+    constexpr Bytes per_node{9 << 10};  // measured on whole runs: worker, frames, links, flows
     return cluster.workers * per_node + cluster.bus_memory();
 }
 

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "app/scenario/memory_estimate.hpp"
+#include "app/study/study_file.hpp"
 #include "tests/app/studies/training_study.hpp"
+#include "tests/app/study/small_study.hpp"
 
 namespace paceline::running_time_test {
 namespace {
@@ -59,6 +61,36 @@ TEST_CASE("running time: a time limit bounds the steps by what they compute") {
     CHECK(may_end_earlier(study.scenario(limited)));
     CHECK(may_end_earlier(study.scenario({"stop.target_loss=0.1"})));
     CHECK_FALSE(may_end_earlier(study.scenario()));
+}
+
+// One step of 4096 workers that only exchange: 33.5 million messages around a ring.
+Scenario scenario_of_ring(const std::vector<std::string>& settings) {
+    const SmallStudy study(4, 1);
+    std::vector<std::string> all{"cluster.nodes=4096", "workload.gradient=97MB"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return read_study(study.file, all).points.front().scenario;
+}
+
+constexpr const char* jitter =
+    R"(cluster.fabric.link.jitter={"kind": "log-normal", "median": "1us", "sigma": 1})";
+
+TEST_CASE("running time: messages of rings that run ahead of the queue cost far less than events") {
+    const double ring = expected_seconds(scenario_of_ring({})).value();
+    CHECK(ring > 0.01);
+    CHECK(ring < 0.2);
+    for (const char* by_events : {jitter, R"(cluster.transport={"kind": "tcp"})",
+                                  R"(cluster.library={"protocol": "eager"})"}) {
+        CAPTURE(by_events);
+        CHECK(expected_seconds(scenario_of_ring({by_events})).value() > 10 * ring);
+    }
+}
+
+TEST_CASE("running time: where only a time limit ends a run, it has no more steps than gradients") {
+    const Scenario scenario = scenario_of_ring(
+        {"cluster.nodes=4", jitter, "workload.step_time=1s", R"(stop={"time": "1000s"})"});
+    CHECK(expected_messages(scenario).value() == Approx(1000 * 2 * 4 * 3));
+    CHECK(expected_seconds(scenario));
+    CHECK(may_end_earlier(scenario));
 }
 
 TEST_CASE("memory: a replicated model exists once, a decentralized one on every worker") {
