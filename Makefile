@@ -20,7 +20,7 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
 .PHONY: help explorer test-explorer demo test python fuzz bench validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-cpus check-embedded check-fingerprints check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+        check-aarch64 check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -59,7 +59,7 @@ explorer: ## build the what-if page for a browser into build/explorer
 test-explorer: explorer ## use the page as a person would, in headless Chromium, and compare its numbers with paceline
 	@echo "test-explorer: opens build/explorer in headless Chromium and compares its results with those of paceline run"
 	@$(call build,release,paceline)
-	@cd explorer && node --test --test-concurrency=1 tests/explorer.test.mjs
+	@cd explorer && node --test tests/explorer.test.mjs
 
 fuzz: deps ## judge 10,000 faulty inputs and 2,000 with failing nodes under sanitizers (half an hour; not in CI)
 	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"
@@ -113,6 +113,10 @@ format: ## format every C++ file with clang-format
 
 check: python check-format check-layers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
 
+check-fresh: ## check that make demo and make test work on a bare Debian 12 (needs root; RELEASE=trixie has Debian 13; not in check)
+	@tools/deps.sh --fresh
+	@tools/check_fresh.sh
+
 check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"
 	@clang-format-19 --dry-run -Werror $(sources)
@@ -153,10 +157,11 @@ check-attacks: deps ## check that full disks, signals, odd files, hostile texts 
 	@$(call build,release,paceline)
 	@python3 -B tests/attacks/attacks.py build/release/paceline
 
-check-install: deps ## check that an installation runs and that another program can use its libraries
+check-install: deps ## check that an installation runs, that another program can use its libraries, and that nothing optional is required
 	@echo "check-install: installs into a folder of its own and builds tests/consumer against it"
 	@$(call build,release,all)
 	@tools/check_install.sh build/release
+	@tools/check_optional_parts.sh
 
 check-scenarios: deps ## check that the shipped scenarios are accepted
 	@echo "check-scenarios: reads every point of every shipped scenario, with its data"
@@ -213,10 +218,10 @@ check-aarch64: deps ## check that paceline compiles for aarch64 and gives the sa
 	@python3 tools/fingerprints.py build/aarch64/paceline --set coverage --time-limit 1800 \
 		--under "qemu-aarch64 -L build/aarch64-sysroot" --keep build/fingerprints/aarch64 --jobs $(jobs)
 
-check-lint-core: deps # runs the checks of .ci/lint-checks over the product
-	@echo "check-lint-core: runs the checks of .ci/lint-checks over every .cpp file but the tests"
+check-lint-core: deps # runs the checks of .ci/lint-checks over what the last 40 commits changed in the product, and a fourth of the rest
+	@echo "check-lint-core: runs the checks of .ci/lint-checks over changed .cpp files, but for the tests, and over a fourth of the rest"
 	@$(lint_database)
-	@python3 tools/lint_batches.py build/lint --jobs $(jobs)
+	@python3 tools/lint_batches.py build/lint --jobs $(jobs) --changed-in 40 --share 4
 
 check-lint: deps ## check the product with clang-tidy
 	@echo "check-lint: runs clang-tidy over every .cpp file but the tests"
@@ -233,9 +238,9 @@ check-sanitizers: deps ## run the tests under address and undefined-behavior san
 	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS=ON && cmake --build build/asan
 	@$(run_asan)
 
-check-sanitizers-core: deps # the part that fits into CI: the machine, the readers, nets and data, and whole runs of every algorithm
-	@echo "check-sanitizers-core: the same of the tests in tests/sim, tests/models and tests/app"
-	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS='/tests/(sim|models|app)/' && \
+check-sanitizers-core: deps # the part that fits into CI: the machine, the readers, nets and data, coroutines, and whole runs of every algorithm
+	@echo "check-sanitizers-core: the same of the tests in tests/sim, tests/models, tests/algorithms and tests/app"
+	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS='/tests/(sim|models|algorithms|app)/' && \
 		cmake --build build/asan --target paceline paceline_tests
 	@$(run_asan)
 

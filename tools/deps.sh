@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that paceline is built and checked with, if any is missing.
+# Installs the packages that paceline is built and checked with, if any is missing: on Debian 12 and 13, and on Ubuntu from
+# 24.04 on. On other systems it installs nothing, and names the packages that are known to be equivalent.
 #
 #   tools/deps.sh            everything that the build, the tests and the checks need
 #   tools/deps.sh --demo     only what is needed to build the program and to draw its figures
-#   tools/deps.sh --explorer also what the explorer is built and tested with; Node.js 20 with npm, not from Debian, too
+#   tools/deps.sh --explorer also what the explorer is built and tested with; Node.js and npm too, if there is no Node.js
 #   tools/deps.sh --bench    also what the benchmarks against other programs need
 #   tools/deps.sh --python   only what is needed to build the Python module and to test it
+#   tools/deps.sh --fresh    only what tools/check_fresh.sh needs
 set -euo pipefail
 
 packages=(
@@ -29,6 +31,7 @@ packages_explorer=(
     libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 wasi-libc libclang-rt-19-dev-wasm32 # clang-19 for WebAssembly
     chromium fonts-dejavu-core
 )
+command -v node >/dev/null && command -v npm >/dev/null || packages_explorer+=(nodejs npm)
 packages_python=(
     python3-dev pybind11-dev pybind11-json-dev
     python3-numpy python3-pandas python3-tqdm # what the module uses if it is there, besides matplotlib
@@ -42,8 +45,85 @@ case "$*" in
     --explorer) packages+=("${packages_explorer[@]}") ;;
     --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
     --python) packages+=("${packages_python[@]}") ;;
-    *) echo "usage: tools/deps.sh [--demo | --explorer | --bench | --python]" >&2 && exit 2 ;;
+    --fresh) packages=(debootstrap util-linux git) ;;
+    *) echo "usage: tools/deps.sh [--demo | --explorer | --bench | --python | --fresh]" >&2 && exit 2 ;;
 esac
+
+# Debian's name, Fedora's, conda-forge's. "-" is in another package of the list; "?" is not known. The names are from the
+# pages of these distributions; nobody has built paceline with them yet.
+equivalents='
+clang-19             clang             clangxx=19
+lld-19               lld               lld
+g++                  gcc-c++           gxx
+cmake                cmake             cmake
+ninja-build          ninja-build       ninja
+make                 make              make
+git                  git               git
+python3              python3           python
+libboost-dev         boost-devel       libboost-devel
+libboost-graph-dev   -                 -
+libboost-random-dev  -                 -
+libeigen3-dev        eigen3-devel      eigen=3.4
+libspectra-dev       ?                 spectra-cpp
+libfmt-dev           fmt-devel         fmt
+libtbb-dev           tbb-devel         tbb-devel
+zlib1g-dev           zlib-devel        zlib
+libxxhash-dev        xxhash-devel      xxhash
+nlohmann-json3-dev   json-devel        nlohmann_json
+libcli11-dev         cli11-devel       cli11
+libcpp-httplib-dev   cpp-httplib-devel cpp-httplib
+python3-matplotlib   python3-matplotlib matplotlib
+libopenmpi-dev       openmpi-devel     openmpi
+openmpi-bin          -                 -
+doctest-dev          doctest-devel     doctest
+libbenchmark-dev     google-benchmark-devel benchmark
+libmpfr-dev          mpfr-devel        mpfr
+clang-format-19      clang-tools-extra clang-tools=19
+clang-tidy-19        -                 -
+python3-pandas       python3-pandas    pandas
+python3-dev          python3-devel     -
+pybind11-dev         pybind11-devel    pybind11
+python3-numpy        python3-numpy     numpy
+python3-tqdm         python3-tqdm      tqdm
+python3-pytest       python3-pytest    pytest
+mypy                 python3-mypy      mypy
+nodejs               nodejs            nodejs
+npm                  nodejs-npm        -
+chromium             chromium          ?
+'
+
+# equivalents_in COLUMN: names of that column for `packages`; then, if any, Debian's names of those that are not known.
+equivalents_in() {
+    local package name known=() unknown=()
+    for package in "${packages[@]}"; do
+        name=$(awk -v package="$package" -v column="$1" '$1 == package { print $column }' <<<"$equivalents")
+        case $name in
+            "" | "?") unknown+=("$package") ;;
+            -) ;;
+            *) known+=("$name") ;;
+        esac
+    done
+    echo "    ${known[*]}"
+    if ((${#unknown[@]} > 0)); then echo "  and the equivalents of Debian's: ${unknown[*]}"; fi
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    {
+        echo "tools/deps.sh: this system has no apt, so nothing was installed. paceline is built and tested on Debian 12 and 13;"
+        echo "on what follows nobody has tried it. It needs Clang 16 or later, and with another name than clang++-19:"
+        echo "    cmake --preset release -D CMAKE_CXX_COMPILER=clang++ && cmake --build build/release"
+        if command -v dnf >/dev/null || [[ -f /etc/fedora-release ]]; then
+            echo "Fedora's packages, as far as they are known (dnf install ...):"
+            equivalents_in 2
+        else
+            echo "conda-forge's packages, as far as they are known (conda install -c conda-forge ...):"
+            equivalents_in 3
+        fi
+        echo "Debian's packages, for any other system:"
+        echo "    ${packages[*]}"
+    } >&2
+    exit 1
+fi
 
 find_missing() { # sets `missing` to the packages that are not installed
     local installed package
@@ -55,14 +135,11 @@ find_missing() { # sets `missing` to the packages that are not installed
 }
 
 as_root=() # prefix that runs a command as root
-apt_get() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get --yes -qq -o Dpkg::Use-Pty=0 "$@" </dev/null
+apt_get() { # quietly: only errors are shown
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes LC_ALL=C \
+        apt-get --yes -qq -o Dpkg::Use-Pty=0 "$@" </dev/null >/dev/null
 }
 
-if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "tools/deps.sh knows Debian and Ubuntu only. Install the equivalents of: ${packages[*]}" >&2
-    exit 1
-fi
 find_missing
 if ((${#missing[@]} == 0)); then
     echo "everything is installed"
@@ -80,7 +157,7 @@ fi
 
 # The package lists are updated only if the present ones do not have every package.
 install=(install --no-install-recommends "${missing[@]}")
-if ! apt_get --simulate "${install[@]}" >/dev/null 2>&1 || ! apt_get "${install[@]}"; then
+if ! apt_get --simulate "${install[@]}" 2>/dev/null || ! apt_get "${install[@]}"; then
     apt_get update || echo "tools/deps.sh: apt-get update failed; trying with the lists at hand" >&2
     apt_get "${install[@]}" || true
 fi
@@ -91,10 +168,10 @@ if ((${#missing[@]} == 0)); then
     exit 0
 fi
 for package in "${missing[@]}"; do
-    if apt_get --simulate install --no-install-recommends "$package" >/dev/null 2>&1; then
+    if apt_get --simulate install --no-install-recommends "$package" 2>/dev/null; then
         echo "tools/deps.sh: not installed: $package" >&2
     else
-        echo "tools/deps.sh: apt cannot install $package; paceline is built on Debian 12" >&2
+        echo "tools/deps.sh: apt cannot install $package; it is in Debian 12 and 13, and most of these packages are in Ubuntu 24.04" >&2
     fi
 done
 exit 1

@@ -6,10 +6,14 @@ library pays for them once. Files of a batch must not use the same name in their
 The compiler finds collisions that a simple reading misses, and the batch is then cut in two.
 
 Prints the output of clang-tidy. Exits 1 if there is any, or if a file does not compile by itself.
+
+With --changed-in N (CI), it takes what the last N commits or the work tree changed, and one in --share of the other
+files, by a hash of the file's name and of HEAD, so that every file has its turn. It names what it leaves out.
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -84,6 +88,43 @@ def lint(batch, folder, build, checks):
     return run.stdout if run.returncode == 0 else run.stdout or run.stderr
 
 
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+def changed_files(commits, files):
+    """Returns those of `files` that the last commits or the work tree changed, a header by a file that includes it.
+
+    The file of a header is the .cpp beside it, or else the first that includes it.
+    """
+    changed = {*git("log", f"-{commits}", "--name-only", "--pretty=format:"), *git("diff", "--name-only", "HEAD")}
+    by_path = {str(pathlib.Path(file).relative_to(ROOT)): file for file in files}
+    found = {by_path[path] for path in changed if path in by_path}
+    headers = {path for path in changed if path.endswith(".hpp") and (ROOT / path).exists()}
+    for header in sorted(headers):
+        beside = header.removesuffix(".hpp") + ".cpp"
+        including = (path for path in sorted(by_path) if f'#include "{header}"' in (ROOT / path).read_text())
+        if path := beside if beside in by_path else next(including, None):
+            found.add(by_path[path])
+    return found
+
+
+def in_share(file, commit, share):
+    """Whether the file is one of those, one in `share`, whose turn it is at this commit."""
+    text = f"{pathlib.Path(file).relative_to(ROOT)} {commit}"
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % share == 0
+
+
+def name_those_left_out(files):
+    """Prints the files by folder."""
+    folders = {}
+    for file in sorted(pathlib.Path(file).relative_to(ROOT) for file in files):
+        folders.setdefault(file.parent, []).append(file.stem)
+    print(f"lint: left out this time, {len(files)} files (make check-lint has them):")
+    for folder, stems in folders.items():
+        print(f"    {folder}: {' '.join(stems)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path, help="a build with compile_commands.json")
@@ -91,6 +132,8 @@ def main():
     parser.add_argument("--size", type=int, default=16, help="files of a batch at the most")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="files whose path has this in it")
+    parser.add_argument("--changed-in", type=int, metavar="N", help="what the last N commits changed, and a share of the rest")
+    parser.add_argument("--share", type=int, default=4, help="with --changed-in: one in so many of the rest")
     arguments = parser.parse_args()
 
     build = arguments.build.resolve()
@@ -98,6 +141,15 @@ def main():
     entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
                if entry["file"].endswith(".cpp") and arguments.only in entry["file"]
                and not entry["file"].startswith((tests, built))]
+    if arguments.changed_in is not None:
+        everything = {entry["file"] for entry in entries}
+        changed = changed_files(arguments.changed_in, everything)
+        commit = git("rev-parse", "HEAD")[0]
+        chosen = changed | {file for file in everything if in_share(file, commit, arguments.share)}
+        print(f"lint: {len(changed)} files that the last {arguments.changed_in} commits changed, and {len(chosen - changed)} "
+              f"of the other {len(everything - changed)}, one in {arguments.share} by a hash of name and commit", flush=True)
+        entries = [entry for entry in entries if entry["file"] in chosen]
+        name_those_left_out(everything - chosen)
     checks = ",".join(arguments.checks.read_text().split())
     folder = build / "lint"
     folder.mkdir(exist_ok=True)
