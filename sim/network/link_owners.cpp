@@ -1,7 +1,6 @@
 #include "sim/network/link_owners.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace paceline {
 
@@ -73,15 +72,19 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
     return routes;
 }
 
-// Returns whether the route consists of the sender's half and the receiver's, as they are known.
+// Returns whether the half of a host consists of these links. A half that is known may be empty: on a route of one
+// hop the receiver has none.
+bool LinkOwners::note_half(std::optional<Links>& half, std::span<const LinkId> links) {
+    if (!half) half.emplace(links.begin(), links.end());
+    return std::ranges::equal(*half, links);
+}
+
+// Returns whether the route consists of the sender's half and the receiver's. The first route of a host says what
+// its halves are, once and for all: collectives that rely on them are remembered.
 bool LinkOwners::note_halves(int from, int to, const Route& route) {
-    const auto middle = route.begin() + static_cast<std::ptrdiff_t>(first_half(route));
-    Links& up = of_host_[hosts_of(from)].up;
-    Links& down = of_host_[hosts_of(to)].down;
-    if (up.empty()) up.assign(route.begin(), middle);
-    if (down.empty()) down.assign(middle, route.end());
-    return std::equal(up.begin(), up.end(), route.begin(), middle) &&
-           std::equal(down.begin(), down.end(), middle, route.end());
+    const std::span<const LinkId> all(route.data(), route.size());
+    return note_half(of_host_[hosts_of(from)].up, all.first(first_half(route))) &&
+           note_half(of_host_[hosts_of(to)].down, all.subspan(first_half(route)));
 }
 
 // The owner that a link has, or could get; nobody, if it can have none.

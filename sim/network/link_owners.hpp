@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,15 +50,16 @@ class LinkOwners {
     [[nodiscard]] std::span<const LinkId> links_of(int host) const {
         return span_of(at(host).owned);
     }
-    /// The links that routes of a host begin and end with, if they have halves.
-    [[nodiscard]] std::span<const LinkId> up(int host) const { return span_of(at(host).up); }
-    [[nodiscard]] std::span<const LinkId> down(int host) const { return span_of(at(host).down); }
+    /// The links that routes of a host begin and end with, if they have halves. None if no claimed message begins or
+    /// ends there.
+    [[nodiscard]] std::span<const LinkId> up(int host) const { return half(at(host).up); }
+    [[nodiscard]] std::span<const LinkId> down(int host) const { return half(at(host).down); }
 
   private:
     using Links = boost::container::small_vector<LinkId, 2>;
     struct OfHost {
         Links owned;
-        Links up, down;
+        std::optional<Links> up, down;  // empty if not known; a known half may have no links
     };
     /// Whom all messages on a link come from and go to, as far as one host does.
     struct Claim {
@@ -74,11 +76,15 @@ class LinkOwners {
 
     Routes claim_all(const MessageRounds& rounds, const std::vector<int>& members,
                      const FindRoute& route, const IsUnlimited& is_unlimited);
+    static bool note_half(std::optional<Links>& half, std::span<const LinkId> links);
     bool note_halves(int from, int to, const Route& route);
     [[nodiscard]] int owner_for(LinkId link, const Claim& claim) const;
     static std::size_t hosts_of(int hosts) { return static_cast<std::size_t>(hosts); }
     static std::span<const LinkId> span_of(const Links& links) {
         return {links.data(), links.size()};
+    }
+    static std::span<const LinkId> half(const std::optional<Links>& known) {
+        return known ? span_of(*known) : std::span<const LinkId>{};
     }
     [[nodiscard]] const OfHost& at(int host) const { return of_host_[hosts_of(host)]; }
 
