@@ -223,6 +223,14 @@ Fabric make_fabric(const Scenario& scenario, const Seats& seats) {
     return scenario.cluster.make_fabric(scenario.algorithm.server_nodes, scenario.seed);
 }
 
+// The links of the main job's nodes that change; none if none do.
+std::vector<Access> own_links(const Scenario& scenario, const Fabric& fabric, const Seats& seats) {
+    const ClusterChoice& choice = scenario.cluster;
+    if (choice.access.empty()) return {};
+    if (!scenario.shares_network()) return accesses_of(fabric, choice.nodes);
+    return accesses_of(fabric, choice.nodes, seats.seating.nodes);
+}
+
 RunFacts facts_of(const Scenario& scenario) {
     const Workload& workload = scenario.workload;
     return {workload.step(), workload.step_batch(), workload.dataset, scenario.cluster.nodes,
@@ -381,8 +389,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     const ClusterChoice& choice = scenario.cluster;
     const Seats seats = take_seats(scenario);
     Fabric fabric = make_fabric(scenario, seats);
-    std::vector<Access> accesses;
-    if (!choice.access.empty()) accesses = accesses_of(fabric, choice.nodes);
+    const std::vector<Access> accesses = own_links(scenario, fabric, seats);
     LinkNames names;
     if (observer != nullptr) names = link_names(scenario, fabric);
     const RandomStreams random(scenario.seed);

@@ -175,13 +175,18 @@ std::vector<AccessChoice> read_access(const Place& place, NodeDraw draw,
     return choices;
 }
 
-std::vector<Access> accesses_of(const Fabric& fabric, int nodes) {
+std::vector<Access> accesses_of(const Fabric& fabric, int nodes, std::span<const int> places) {
+    const auto place = [&](int host) {
+        return places.empty() ? host : places[static_cast<std::size_t>(host)];
+    };
     std::vector<Access> accesses;
-    if (fabric.hosts == 1) return accesses;
     Route there;
     Route back;
     for (int node = 0; node < nodes; ++node) {
-        const int other = node == 0 ? 1 : 0;
+        // Hosts of several jobs may stand at one place, and no route leads from it to itself.
+        int other = 0;
+        while (other < fabric.hosts && place(other) == place(node)) ++other;
+        if (other == fabric.hosts) return {};
         fabric.find_route(node, other, there);
         fabric.find_route(other, node, back);
         const LinkId up = there.front();

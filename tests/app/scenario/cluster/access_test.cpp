@@ -20,6 +20,7 @@
 #include "sim/network/loss.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/json/in_memory.hpp"
+#include "topologies/fabrics/placed.hpp"
 #include "topologies/fabrics/star.hpp"
 
 namespace paceline::access_test {
@@ -193,6 +194,18 @@ TEST_CASE("access: a star's ways have their own bandwidths, and a node alone has
     CHECK(accesses[1].down == star_down(1, 2));
     CHECK(accesses[1].usual == AccessBandwidth{1_Mbps, 5_Mbps});
     CHECK(accesses_of(star.make(1, 1), 1).empty());
+}
+
+TEST_CASE("access: the links of a node that shares its place are found by who stands elsewhere") {
+    const std::string cable = R"({"kind": "star", "link": {"bandwidth": "1Gbps"}})";
+    const Fabric placed = make_placed({0, 0, 1}, fabric_of(cable, 2).make(2, 1));
+
+    const std::vector<Access> accesses = accesses_of(placed, 1, std::vector{0, 0, 1});
+
+    REQUIRE(accesses.size() == 1);
+    CHECK(accesses[0].up == star_up(0));
+    CHECK(accesses[0].down == star_down(0, 2));
+    CHECK(accesses_of(placed, 1, std::vector{0, 0, 0}).empty());
 }
 
 // ---- running ----
