@@ -61,11 +61,12 @@ test-explorer: explorer ## use the page as a person would, in headless Chromium,
 	@$(call build,release,paceline)
 	@cd explorer && node --test tests/explorer.test.mjs
 
-fuzz: deps ## judge 10,000 faulty inputs and 2,000 with failing nodes under sanitizers (half an hour; not in CI)
+fuzz: deps ## judge 10,000 faulty inputs, 2,000 with failing nodes and 10,000 networks under sanitizers (an hour; not in CI)
 	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"
 	@$(call build,asan,paceline_fuzz)
 	@build/asan/tests/fuzz/paceline_fuzz --count 10000 --jobs $(jobs) --out build/fuzz
 	@build/asan/tests/fuzz/paceline_fuzz --kind failures --count 2000 --seconds 300 --jobs $(jobs) --out build/fuzz
+	@build/asan/tests/fuzz/paceline_fuzz --kind network --count 10000 --jobs $(jobs) --out build/fuzz
 
 bench: ## benchmark paceline, and other simulators if installed
 	@echo "bench: builds preset release and runs tools/bench.sh"

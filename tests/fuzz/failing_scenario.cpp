@@ -27,8 +27,10 @@ const std::vector<std::string_view> asynchronous{
 
 class FailingScenario {
   public:
-    explicit FailingScenario(std::uint64_t seed)
-        : seed_(seed), dice_(RandomStreams(seed).stream("failing scenario")) {}
+    FailingScenario(std::uint64_t seed, Emphasis emphasis)
+        : seed_(seed),
+          of_network_(emphasis == Emphasis::network),
+          dice_(RandomStreams(seed).stream("failing scenario")) {}
 
     Json make();
 
@@ -44,7 +46,8 @@ class FailingScenario {
 
     void choose_algorithm();
     Json subset();
-    Json star();
+    Json fabric();
+    [[nodiscard]] Json algorithm(std::string_view kind, int nodes, bool trains) const;
     Json transport();
     void add_speeds(Json& cluster);
     Json access();
@@ -58,7 +61,9 @@ class FailingScenario {
     void add_workload(Json& scenario);
 
     std::uint64_t seed_;
+    bool of_network_;
     Dice dice_;
+    std::string fabric_ = "star";
     int nodes_ = 2;
     int step_us_ = 1000;
     int steps_ = 100;  // that the run takes if nothing disturbs it
@@ -74,7 +79,7 @@ void FailingScenario::choose_algorithm() {
     for (const AlgorithmEntry& entry : algorithm_table()) all.emplace_back(entry.name);
     kind_ = dice_.pick(asynchronous);
     const auto table = algorithm_table();
-    if (dice_.chance(0.35)) kind_ = table[dice_.below(table.size())].name;
+    if (dice_.chance(of_network_ ? 0.9 : 0.35)) kind_ = table[dice_.below(table.size())].name;
     const AlgorithmTraits& traits = std::ranges::find(table, kind_, &AlgorithmEntry::name)->traits;
     then_ = traits.when_nodes_die;
     trains_ = traits.trains && dice_.chance(0.25);
@@ -88,12 +93,14 @@ Json FailingScenario::subset() {
     return some;
 }
 
-Json FailingScenario::star() {
+Json FailingScenario::fabric() {
     Json link{{"bandwidth", dice_.pick(Names{"100Mbps", "1Gbps", "1Gbps", "10Gbps"})},
               {"latency", dice_.pick(Names{"0s", "5us", "200us", "3ms"})}};
     if (link["latency"] != "0s" && dice_.chance(0.1)) link["loss"] = 1e-4;
     Json made{{"kind", "star"}, {"link", link}};
-    if (dice_.chance(0.15))
+    if (of_network_) made = random_fabric(nodes_, seed_);
+    fabric_ = made.at("kind");
+    if (fabric_ == "star" && !made.contains("other_links") && dice_.chance(0.15))
         made["other_links"] = Json::array({Json{
             {"nodes", subset()}, {"link", Json{{"bandwidth", "50Mbps"}, {"latency", "1ms"}}}}});
     return made;
@@ -181,8 +188,16 @@ Json FailingScenario::other_job() {
                                   {"step_time", some_steps(0.5, 3)},
                                   {"batch", 2},
                                   {"dataset_samples", 60}}},
-                {"algorithm",
-                 random_algorithm({.kind = kind, .nodes = static_cast<int>(where.size())}, seed_)}};
+                {"algorithm", algorithm(kind, static_cast<int>(where.size()), false)}};
+}
+
+Json FailingScenario::algorithm(std::string_view kind, int nodes, bool trains) const {
+    return random_algorithm({.kind = kind,
+                             .nodes = nodes,
+                             .trains = trains,
+                             .fabric = fabric_,
+                             .emphasis = of_network_ ? Emphasis::network : Emphasis::everything},
+                            seed_);
 }
 
 // --- failures ---
@@ -226,7 +241,7 @@ Json FailingScenario::schedule() {
     may_lose_nodes_ = dice_.chance(0.3);
     Json made = Json::array();
     if (dice_.chance(0.2)) add_absence(made, dice_.whole(0, nodes_ - 1), 0);  // joins late
-    for (int i = dice_.whole(1, 20); i > 0; --i) add_burst(made);
+    for (int i = dice_.whole(1, of_network_ ? 5 : 20); i > 0; --i) add_burst(made);
     if (made.empty()) add_absence(made, 0, step_us_);
     return made;
 }
@@ -291,18 +306,18 @@ Json FailingScenario::make() {
     choose_algorithm();
     nodes_ = dice_.chance(0.5) ? dice_.whole(2, 4) : dice_.whole(2, 8);
     step_us_ = dice_.pick(std::vector<int>{500, 1000, 3000});
-    steps_ = dice_.whole(50, 400);
+    steps_ = of_network_ ? dice_.whole(10, 40) : dice_.whole(50, 400);
     Json made{{"seed", dice_.whole(1, 1000)}};
     Json& cluster = made["cluster"];
-    cluster = Json{{"nodes", nodes_}, {"fabric", star()}};
-    if (dice_.chance(0.3)) cluster["transport"] = transport();
+    cluster = Json{{"nodes", nodes_}, {"fabric", fabric()}};
+    if (dice_.chance(of_network_ ? 0.05 : 0.3)) cluster["transport"] = transport();
     add_speeds(cluster);
     cluster["failures"] = failures();
-    if (dice_.chance(0.35)) cluster["access"] = access();
-    if (dice_.chance(0.2)) cluster["background"] = background();
+    if (dice_.chance(of_network_ ? 0.15 : 0.35) && has_access_links(fabric_))
+        cluster["access"] = access();
+    if (dice_.chance(of_network_ ? 0.08 : 0.2)) cluster["background"] = background();
     add_workload(made);
-    made["algorithm"] =
-        random_algorithm({.kind = kind_, .nodes = nodes_, .trains = trains_}, seed_);
+    made["algorithm"] = algorithm(kind_, nodes_, trains_);
     made["stop"] = Json{{"time", steps(steps_)}};
     if (dice_.chance(0.6))
         made["stop"] = Json{{"iterations", dice_.whole(10, steps_)}, {"time", steps(10 * steps_)}};
@@ -317,8 +332,8 @@ Json FailingScenario::make() {
 
 }  // namespace
 
-Json failing_scenario(std::uint64_t seed) {
-    return FailingScenario(seed).make();
+Json failing_scenario(std::uint64_t seed, Emphasis emphasis) {
+    return FailingScenario(seed, emphasis).make();
 }
 
 }  // namespace paceline

@@ -10,10 +10,12 @@
 #include <cstdint>
 
 #include "app/json/json_file.hpp"
+#include "tests/fuzz/random_scenario.hpp"
 
 namespace paceline {
 
-/// The same seed gives the same scenario, byte for byte. It names files of companions().
-Json failing_scenario(std::uint64_t seed);
+/// The same seed gives the same scenario, byte for byte. It names files of companions(). With emphasis on the network
+/// it is shorter, its fabric is any one, and its algorithm is asynchronous as seldom as another.
+Json failing_scenario(std::uint64_t seed, Emphasis emphasis = Emphasis::everything);
 
 }  // namespace paceline

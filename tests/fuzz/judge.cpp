@@ -38,11 +38,11 @@ constexpr std::int64_t most_batch = 256;
 constexpr std::int64_t most_steps = 6;
 constexpr std::uint64_t most_resumptions = 300'000;  // without progress
 
-void cut(Scenario& scenario) {
+void cut(Scenario& scenario, std::int64_t most) {
     std::int64_t& steps = scenario.stop.iterations.emplace(
         scenario.stop.iterations.value_or(std::numeric_limits<std::int64_t>::max()));
-    steps = std::min(steps, most_steps);
-    for (Scenario& job : scenario.other_jobs) cut(job);
+    steps = std::min(steps, most);
+    for (Scenario& job : scenario.other_jobs) cut(job, most);
 }
 
 bool is_small(const Scenario& scenario) {
@@ -177,6 +177,11 @@ std::string fault_of_model(const Scenario& scenario, std::string_view kind, cons
 
 }  // namespace
 
+bool make_small(Scenario& scenario, std::int64_t most) {
+    cut(scenario, most);
+    return is_small(scenario);
+}
+
 bool leads_somewhere(const Json& json, std::string_view path) {
     if (path.empty()) return true;
     if (path.front() == '[') {
@@ -275,8 +280,7 @@ Judgement judged(Study study, const JudgeOptions& options) {
     for (std::size_t i = 0; i < std::min(study.points.size(), options.most_points); ++i) {
         Point& point = points.emplace_back(study.points[i]);
         if (!all) point.choice.clear();
-        cut(point.scenario);
-        if (!is_small(point.scenario)) return {Fate::too_large, {}, {}};
+        if (!make_small(point.scenario, most_steps)) return {Fate::too_large, {}, {}};
     }
     if (!all) study.axes.clear();
     study.points = Points(std::move(points));

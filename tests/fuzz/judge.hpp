@@ -31,6 +31,9 @@ struct JudgeOptions {
 /// megabytes, messages or samples are read but not run.
 Judgement judge(const std::filesystem::path& file, const JudgeOptions& options = {});
 
+/// Cuts a point to a few steps. Returns whether it is small enough to run in milliseconds.
+bool make_small(Scenario& scenario, std::int64_t most_steps);
+
 /// Returns what is wrong with the refusal of the scenario in `text`; empty if nothing.
 std::string fault_of_refusal(const ConfigError& error, const std::filesystem::path& file,
                              const std::string& text);

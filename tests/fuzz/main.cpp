@@ -31,6 +31,7 @@
 
 #include "tests/fuzz/judge.hpp"
 #include "tests/fuzz/judge_failures.hpp"
+#include "tests/fuzz/judge_ways.hpp"
 #include "tests/fuzz/left_files.hpp"
 #include "tests/fuzz/mutations.hpp"
 
@@ -40,11 +41,11 @@ using namespace paceline;
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_workers = 64;
-constexpr std::size_t kinds = 8;
+constexpr std::size_t kinds = 9;
 constexpr std::uint64_t through_the_program = 97;  // every 97th input also runs as a process
 
-// The kinds of any twenty consecutive inputs, as indices into mutation_kinds(). Failures take far
-// longer than the others, so they run on request.
+// The kinds of any twenty consecutive inputs, as indices into mutation_kinds(). Failures and
+// networks take far longer than the others, so they run on request.
 constexpr std::array<std::size_t, 20> mix{1, 2, 1, 3, 1, 4, 1, 0, 1, 5,
                                           1, 2, 1, 3, 1, 6, 1, 2, 4, 0};
 
@@ -98,6 +99,7 @@ void keep(const Options& options, Shared& shared, std::size_t worker, std::uint6
 
 Judgement judge_as(std::string_view kind, const fs::path& file) {
     if (kind == "failures") return judge_failures(file);
+    if (kind == "network") return judge_ways(file);
     return judge(file, {.twice = kind == "scenario"});
 }
 
@@ -219,8 +221,8 @@ int fuzz(const Options& options) {
 }
 
 int replay(const Options& options) {
-    const Judgement made = options.kind == "failures" ? judge_failures(options.replay)
-                                                      : judge(options.replay, {.twice = true});
+    const std::string kind = options.kind.empty() ? "scenario" : options.kind;
+    const Judgement made = judge_as(kind, options.replay);
     constexpr std::array<const char*, 3> names{"refused", "ran", "too large to run"};
     fmt::print("{}: {}\n", names[static_cast<std::size_t>(made.fate)], made.message);
     if (!made.fault.empty()) fmt::print("fault: {}\n", made.fault);

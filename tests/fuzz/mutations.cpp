@@ -14,6 +14,7 @@
 #include "sim/engine/random.hpp"
 #include "tests/fuzz/dice.hpp"
 #include "tests/fuzz/failing_scenario.hpp"
+#include "tests/fuzz/network_scenario.hpp"
 #include "tests/fuzz/random_scenario.hpp"
 #include "tests/models/data/data_files.hpp"
 
@@ -23,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 8> kinds{"scenario", "structure", "bytes",  "data",
-                                                "trace",    "profile",   "mixing", "failures"};
+constexpr std::array<std::string_view, 9> kinds{
+    "scenario", "structure", "bytes", "data", "trace", "profile", "mixing", "failures", "network"};
 
 std::string read_file(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -567,7 +568,9 @@ fs::path Corpus::write(std::string_view kind, std::uint64_t seed, const fs::path
     if (kind == "trace") return write_with_a_changed_file(of_traces(), dice, folder), file;
     if (kind == "profile") return write_with_a_changed_file(of_profiles(), dice, folder), file;
 
-    Json scenario = kind == "failures" ? failing_scenario(seed) : random_scenario(seed);
+    Json scenario = kind == "failures"  ? failing_scenario(seed)
+                    : kind == "network" ? network_scenario(seed)
+                                        : random_scenario(seed);
     if (kind == "mixing") scenario = of_edges(dice);
     if ((kind == "structure" || kind == "bytes") && dice.chance(0.5))
         scenario = dice.pick(scenarios_);

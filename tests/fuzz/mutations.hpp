@@ -9,6 +9,7 @@
 //   profile    a profile, changed likewise
 //   mixing     a scenario with an explicit mixing whose edges were changed
 //   failures   a random scenario whose nodes fail, unchanged (tests/fuzz/failing_scenario.hpp)
+//   network    a random scenario of any fabric, unchanged (tests/fuzz/network_scenario.hpp)
 //
 // The scenarios to change are random ones, the shipped ones and those of tests/refusals, all
 // shrunk. The same kind and seed always give the same files.

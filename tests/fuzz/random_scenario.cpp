@@ -59,6 +59,11 @@ const AlgorithmTraits& traits_of(std::string_view algorithm) {
     return std::ranges::find(algorithm_table(), algorithm, &AlgorithmEntry::name)->traits;
 }
 
+bool is_algorithm(std::string_view name) {
+    return std::ranges::find(algorithm_table(), name, &AlgorithmEntry::name) !=
+           algorithm_table().end();
+}
+
 Names symmetric_presets() {
     Names names;
     for (const LinkPreset& preset : link_presets())
@@ -68,11 +73,13 @@ Names symmetric_presets() {
 
 class Generator {
   public:
-    explicit Generator(std::uint64_t seed)
+    Generator(std::uint64_t seed, Emphasis emphasis)
         : stream_(RandomStreams(seed).stream("scenario")),
-          richness_(pick({0.03, 0.1, 0.25, 0.5})) {}
+          of_network_(emphasis == Emphasis::network),
+          richness_(of_network_ ? pick({0, 0.02, 0.06}) : pick({0.03, 0.1, 0.25, 0.5})) {}
 
     Json scenario();
+    Json fabric_of(int nodes);
     Json algorithm_of(const RandomAlgorithm& what);
 
   private:
@@ -102,6 +109,7 @@ class Generator {
     Json property(const std::string& place, const std::string& key);
     Json number(const Json& node);
     std::optional<Json> by_rule(const std::string& place);
+    std::optional<Json> by_network_rule(const std::string& place);
     [[nodiscard]] bool allowed(const std::string& place, const std::string& key) const;
     void mend(const std::string& place, Json& made);
 
@@ -113,8 +121,10 @@ class Generator {
     // --- parts ---
 
     void choose_surroundings();
+    std::string any_algorithm();
     Json fabric();
     Json graph();
+    void add_cables_between_nodes(Json& graph);
     Json dims();
     Json link();
     Json nodes_list(int nodes);
@@ -122,7 +132,11 @@ class Generator {
     Json mixing();
     Json left_out();
     Json edges();
+    Json edges_in_turn();
+    std::string name_of_all_reduce();
     Json all_reduce();
+    void choose_exchange(const std::string& kind, Json& made);
+    void disturb(Json& cluster);
     Json algorithm();
     Json workload(bool may_train);
     Json data();
@@ -142,6 +156,7 @@ class Generator {
     std::string duration() { return text({"20us", "300us", "1ms", "7ms", "0.05s", "2e-1s"}); }
 
     RandomStream stream_;
+    bool of_network_;
     double richness_;
     int fabric_nodes_ = 1;
     int nodes_ = 1;  // of the job
@@ -248,6 +263,8 @@ void Generator::keep(const std::string& place, Json& made, const Names& keys, co
 // Values that the schema alone does not determine: by "definition.key", by the definition's name,
 // or by the kind of unit.
 std::optional<Json> Generator::by_rule(const std::string& place) {
+    if (of_network_)
+        if (auto made = by_network_rule(place)) return made;
     if (place == "duration" || place == "overhead" || place == "selection_step") return duration();
     if (place == "coding_step") return text({"0s", "9ps", "1ns"});
     if (place == "bytes") return text({"4B", "1kB", "64KiB", "0.25MB", "1MB"});
@@ -318,15 +335,24 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     return std::nullopt;
 }
 
+std::optional<Json> Generator::by_network_rule(const std::string& place) {
+    if (place == "link.latency")
+        return chance(0.5) ? text({"0s", "1us", "50us", "500us", "3ms", "10ms"})
+                           : fmt::format("{}us", whole(0, 10'000));
+    // Shorter ones are many in a run of minutes over links that lose.
+    if (place == "stragglers.mean_between" || place == "stragglers.mean_length")
+        return text({"1ms", "7ms", "0.05s"});
+    if (place == "collective.in_flight" || place == "pipelined-ring.in_flight") return whole(1, 5);
+    return std::nullopt;
+}
+
 // Whether a key is compatible with what was chosen already.
 bool Generator::allowed(const std::string& place, const std::string& key) const {
     if (place == "cluster") {
         if (key == "bus") return per_node_ > 1;
         if (key == "nics") return per_node_ > 1 && fabric_kind_ == "star";
         if (key == "failures") return per_node_ == 1;
-        if (key == "access")
-            return per_node_ == 1 &&
-                   one_of(fabric_kind_, {"star", "cell", "leaf-spine", "fat-tree", "dumbbell"});
+        if (key == "access") return per_node_ == 1 && has_access_links(fabric_kind_);
         if (key == "placement") return !placement_.is_null();
         if (key == "background") return fabric_nodes_ > 1;
     }
@@ -451,7 +477,25 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
     }
 }
 
+// Chooses what is exchanged and how, where the algorithm leaves a choice.
+void Generator::choose_exchange(const std::string& kind, Json& made) {
+    const Json& keys = definition(kind).at("properties");
+    if (keys.contains("all_reduce") && chance(0.8)) need(kind, made, {"all_reduce"});
+    if (keys.contains("mixing") && chance(0.8)) need(kind, made, {"mixing"});
+    for (const char* within_a_short_run : {"period", "freeze_step", "var_freeze_step"})
+        if (keys.contains(within_a_short_run)) need(kind, made, {within_a_short_run});
+    if (kind != "collective") return;
+    if (chance(0.3)) made["operation"] = "all-reduce";
+    const auto operation = made.at("operation").get<std::string>();
+    drop(made, {"method", "slice", "in_flight"});
+    if (operation == "broadcast") made["method"] = text({"binomial", "at-once", "chain"});
+    if (operation == "reduce") made["method"] = text({"binomial", "chain", "ring"});
+    if (one_of(made.value("method", ""), {"chain", "ring"}))
+        need(kind, made, {"slice", "in_flight"});
+}
+
 void Generator::mend_algorithm(const std::string& kind, Json& made) {
+    if (of_network_ && is_algorithm(kind)) choose_exchange(kind, made);
     if (kind == "collective" && made.at("operation") != "all-reduce") made.erase("all_reduce");
     if (kind == "lamb" && made.contains("min_trust") && made.contains("max_trust"))
         made["max_trust"] = made.at("min_trust").get<double>() + 1;
@@ -501,14 +545,15 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
 
 void Generator::choose_surroundings() {
     fabric_nodes_ = chance(0.08) ? 1 : whole(2, 12);
+    if (of_network_) fabric_nodes_ = whole(2, chance(0.6) ? 6 : 16);
     if (chance(0.25)) fabric_nodes_ = 1 << whole(0, 3);
-    if (chance(0.15)) {
+    if (chance(of_network_ ? 0.08 : 0.15)) {
         per_node_ = whole(2, 4);
         fabric_nodes_ = std::min(fabric_nodes_, 4);
     }
     nodes_ = fabric_nodes_;
     workers_ = nodes_ * per_node_;
-    if (chance(0.3 * richness_) && fabric_nodes_ > 2) {
+    if (chance(of_network_ ? 0.15 : 0.3 * richness_) && fabric_nodes_ > 2) {
         placement_ = subset(fabric_nodes_);
         nodes_ = static_cast<int>(placement_.size());
         workers_ = nodes_ * per_node_;
@@ -534,7 +579,7 @@ Json Generator::nodes_list(int nodes) {
 }
 
 Json Generator::fabric() {
-    fabric_kind_ = chance(0.45) ? "star" : pick(kinds_of("fabric"));
+    fabric_kind_ = !of_network_ && chance(0.45) ? "star" : pick(kinds_of("fabric"));
     return fabric_kind_ == "graph" ? graph() : object(fabric_kind_, definition(fabric_kind_));
 }
 
@@ -544,7 +589,7 @@ Json Generator::graph() {
               {"link", link()},
               {"switches", Json::array()},
               {"cables", Json::array()}};
-    const int switches = whole(1, 4);
+    const int switches = of_network_ && chance(0.5) ? 1 : whole(1, 4);
     const auto name = [](int i) { return fmt::format("s{}", i); };
     const auto cable = [&](const Json& a, const Json& b) {
         Json one{{"between", Json::array({a, b})}};
@@ -557,8 +602,19 @@ Json Generator::graph() {
     }
     for (int i = 0; i < fabric_nodes_; ++i) cable(name(whole(0, switches - 1)), i);
     if (maybe() && fabric_nodes_ > 1) cable(0, fabric_nodes_ - 1);
+    if (of_network_ && fabric_nodes_ > 1 && chance(0.7)) add_cables_between_nodes(made);
     if (maybe()) made["overhead"] = duration();
     return made;
+}
+
+// Routes of one hop, beside longer ones of the same nodes.
+void Generator::add_cables_between_nodes(Json& graph) {
+    const bool all = chance(0.3);
+    const double share = real(0, 1);
+    for (int i = 0; i < fabric_nodes_; ++i)
+        for (int j = i + 1; j < fabric_nodes_; ++j)
+            if (all || chance(share))
+                graph["cables"].push_back(Json{{"between", Json::array({i, j})}});
 }
 
 Json Generator::dims() {
@@ -580,6 +636,7 @@ Json Generator::link() {
     static const Names symmetric = symmetric_presets();
     const bool any_preset = one_of(fabric_kind_, {"star", "cell"});
     Json made = object("link", definition("link"));
+    if (of_network_) need("link", made, {"latency"});
     if (made.contains("preset") && !any_preset) made["preset"] = pick(symmetric);
     if (made.contains("preset") && one_of(made.at("preset").get<std::string>(), {"dial-up", "2g"}))
         made["preset"] = "4g";  // minutes of simulated time, at a rate that pays no loss
@@ -595,19 +652,7 @@ Json Generator::left_out() {
 }
 
 Json Generator::mixing() {
-    const Names kinds{"ring",
-                      "complete",
-                      "star",
-                      "grid",
-                      "torus",
-                      "hypercube",
-                      "explicit",
-                      "exponential",
-                      "random-matching",
-                      "symmetric-exponential",
-                      "one-peer-exponential",
-                      "one-peer-hypercube",
-                      "one-peer-inner-outer"};
+    const Names kinds = definition("mixing").at("properties").at("kind").at("enum").get<Names>();
     std::string kind = pick(kinds);
     const bool power_of_two = std::has_single_bit(static_cast<unsigned>(workers_));
     if (kind.ends_with("hypercube") && !power_of_two) kind = "ring";
@@ -618,6 +663,10 @@ Json Generator::mixing() {
     if (algorithm_kind_ == "swarm-sgd" && kind == "exponential") kind = "complete";
     Json made{{"kind", kind}};
     if (maybe()) made["lazy"] = chance(0.5);
+    if (kind == "explicit" && of_network_ && chance(0.4)) {
+        made["in_turn"] = edges_in_turn();
+        return made;
+    }
     if (kind == "explicit") {
         made["edges"] = edges();
         if (maybe()) made["directed"] = false;
@@ -651,8 +700,25 @@ Json Generator::edges() {
     return made;
 }
 
+Json Generator::edges_in_turn() {
+    Json made = Json::array();
+    for (int i = whole(1, 3); i > 0; --i) made.push_back(Json{{"edges", edges()}});
+    return made;
+}
+
+// Any that goes here. "library" is what the cluster's library says, and mostly it says nothing.
+std::string Generator::name_of_all_reduce() {
+    static const Names names = definition("all_reduce").at("oneOf").at(0).at("enum").get<Names>();
+    const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
+    const std::string name = pick(names);
+    return name == "library" || (name == "parameter-server" && !own_nodes) ? "ring" : name;
+}
+
 Json Generator::all_reduce() {
     const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
+    if (of_network_ && chance(0.6))
+        return text({"ring", "recursive-doubling", "halving-doubling", "tree"});
+    if (of_network_ && chance(0.4)) return name_of_all_reduce();
     if (chance(0.25)) return object("parameter-server", definition("parameter-server"));
     if (chance(0.15)) return object("pipelined-ring", definition("pipelined-ring"));
     if (chance(0.15)) return object("double-tree", definition("double-tree"));
@@ -824,6 +890,7 @@ Json Generator::workload(bool may_train) {
         made["gradient"] = text({"4B", "400B", "4kB", "64KiB", "1MB", "20MB", "1.5e6B"});
         add_time(made, "gradient");
         if (maybe()) made["dataset_samples"] = whole(1, 100);
+        if (of_network_ && made["gradient"] != "4B" && chance(0.3)) made["tensors"] = whole(1, 6);
         return made;
     }
     Names profiles{"profile.json"};
@@ -919,12 +986,34 @@ void Generator::skip_steps(Json& made) {
     made["stop"] = Json{{"iterations", whole(4, 6)}};
 }
 
+// Adds what disturbs exchanges, where it goes with the rest.
+void Generator::disturb(Json& cluster) {
+    for (const auto& [key, probability] :
+         std::initializer_list<std::pair<const char*, double>>{{"stragglers", 0.25},
+                                                               {"compute_jitter", 0.15},
+                                                               {"background", 0.12},
+                                                               {"access", 0.3},
+                                                               {"failures", 0.15}})
+        if (allowed("cluster", key) && chance(probability)) need("cluster", cluster, {key});
+}
+
+// Half of those whose network varies are collectives, or exchange by a mixing.
+std::string Generator::any_algorithm() {
+    static const Names kinds = kinds_of("algorithm");
+    if (!of_network_ || chance(0.5)) return pick(kinds);
+    if (chance(0.6)) return "collective";
+    Names with_mixing;
+    for (const std::string& kind : kinds)
+        if (definition(kind).at("properties").contains("mixing")) with_mixing.push_back(kind);
+    return pick(with_mixing);
+}
+
 Json Generator::scenario() {
     choose_surroundings();
-    trains_ = chance(0.5);
-    static const Names kinds = kinds_of("algorithm");
-    algorithm_kind_ = pick(kinds);
+    trains_ = chance(of_network_ ? 0.1 : 0.5);
+    algorithm_kind_ = any_algorithm();
     Json cluster = object("cluster", definition("cluster"));
+    if (of_network_) disturb(cluster);
     if (!placement_.is_null() && !cluster.contains("devices")) cluster["placement"] = placement_;
     cluster.erase("devices");
     cluster["nodes"] = fabric_nodes_;
@@ -952,7 +1041,8 @@ Json Generator::scenario() {
         if (chance(0.6)) made["measure"] = object("measure", definition("measure"));
     }
     if (!trains_ && made["algorithm"].contains("optimizer")) made["algorithm"].erase("optimizer");
-    if (fabric_nodes_ > 1 && chance(0.4 * richness_)) made["other_jobs"] = other_jobs();
+    if (fabric_nodes_ > 1 && chance(of_network_ ? 0.2 : 0.4 * richness_))
+        made["other_jobs"] = other_jobs();
     for (const char* key : {"$schema", "title", "seed", "price", "sweep"})
         if (maybe()) made[key] = property("", key);
     if (moves || made.contains("other_jobs")) made["stop"]["time"] = text({"50ms", "1s"});
@@ -961,9 +1051,14 @@ Json Generator::scenario() {
     return made;
 }
 
+Json Generator::fabric_of(int nodes) {
+    nodes_ = workers_ = fabric_nodes_ = nodes;
+    return fabric();
+}
+
 Json Generator::algorithm_of(const RandomAlgorithm& what) {
     nodes_ = workers_ = fabric_nodes_ = what.nodes;
-    fabric_kind_ = "star";
+    fabric_kind_ = what.fabric;
     trains_ = what.trains;
     algorithm_kind_ = what.kind;
     Json made = algorithm();
@@ -1020,12 +1115,20 @@ void note(const std::string& place, const Json& node, const Json& value,
 
 }  // namespace
 
-Json random_scenario(std::uint64_t seed) {
-    return Generator(seed).scenario();
+Json random_scenario(std::uint64_t seed, Emphasis emphasis) {
+    return Generator(seed, emphasis).scenario();
+}
+
+bool has_access_links(std::string_view fabric) {
+    return one_of(fabric, {"star", "cell", "leaf-spine", "fat-tree", "dumbbell"});
+}
+
+Json random_fabric(int nodes, std::uint64_t seed) {
+    return Generator(seed, Emphasis::network).fabric_of(nodes);
 }
 
 Json random_algorithm(const RandomAlgorithm& what, std::uint64_t seed) {
-    return Generator(seed).algorithm_of(what);
+    return Generator(seed, what.emphasis).algorithm_of(what);
 }
 
 std::set<std::string> schema_nodes() {

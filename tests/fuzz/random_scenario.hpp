@@ -21,13 +21,25 @@
 
 namespace paceline {
 
-Json random_scenario(std::uint64_t seed);
+/// What varies most. `network`: fabrics and routes, collectives and mixings, and what disturbs them. Every fabric is as
+/// likely as another, latencies are up to 10 ms, and hardly anything trains.
+enum class Emphasis : std::uint8_t { everything, network };
+
+Json random_scenario(std::uint64_t seed, Emphasis emphasis = Emphasis::everything);
+
+/// Any fabric of that many nodes.
+Json random_fabric(int nodes, std::uint64_t seed);
+
+/// Whether each node of such a fabric has a link of its own, which "access" can change.
+bool has_access_links(std::string_view fabric);
 
 /// What the options of a random algorithm depend on.
 struct RandomAlgorithm {
     std::string_view kind;
-    int nodes = 1;  // on a star, one worker each
+    int nodes = 1;  // one worker each
     bool trains = false;
+    std::string_view fabric = "star";
+    Emphasis emphasis = Emphasis::everything;
 };
 
 /// An algorithm's object. If the algorithm cannot train and should, it is another one.
