@@ -14,8 +14,9 @@
 
 namespace paceline {
 
-/// The same seed gives the same scenario, byte for byte. It names files of companions(). With emphasis on the network
-/// it is shorter, its fabric is any one, and its algorithm is asynchronous as seldom as another.
+/// The same seed gives the same scenario, byte for byte. It names files of companions(). With
+/// emphasis on the network it is shorter, its fabric is any one, and most algorithms are as likely as
+/// one another.
 Json failing_scenario(std::uint64_t seed, Emphasis emphasis = Emphasis::everything);
 
 }  // namespace paceline

@@ -42,7 +42,8 @@ class ByEvents {
     ~ByEvents() { ::unsetenv("PACELINE_EVENTS"); }  // NOLINT(concurrency-mt-unsafe)
 };
 
-// What a run has led to. Members that end in the same instant may resume in any order, so times are kept by host.
+// What a run has led to. Members that end in the same instant may resume in any order, so times are
+// kept by host.
 struct Ran {
     Metrics metrics;
     std::string rows;

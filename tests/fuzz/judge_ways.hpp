@@ -5,8 +5,9 @@
 //   links     as `paceline run --links`: each message is reported, so each is an event
 //   trace     as `paceline run --trace`
 //
-// All four give the same rows of results. The first two, and those that are watched by an observer of sums, also give
-// the same picoseconds for every step of every worker, the same bytes for every host, and the same use of every link.
+// All four give the same rows of results. Watched by an observer of sums, the first two also give
+// the same picoseconds for every step of every worker, the same bytes for every host, and the same
+// use of every link.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,8 @@
 
 namespace paceline {
 
-/// Reads the scenario in a file and runs its first point in all ways. `most_seconds` of wall clock are for each.
+/// Reads the scenario in a file and runs its first point in all ways. Each may take `most_seconds` of
+/// wall clock; a run that takes longer is not compared.
 Judgement judge_ways(const std::filesystem::path& file, double most_seconds = 0.5);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// More bandwidth makes no step longer where no two messages meet, and where it can (docs/models.md).
+// Where more bandwidth makes no step longer, and where it can (docs/models.md).
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -46,7 +46,7 @@ const std::vector<std::string> one_at_a_time{
     R"("kind": "collective", "operation": "reduce", "method": "ring")"};
 
 // A collective on an idle star, over TCP: each message has its links to itself. If nodes differ, one
-// way of a cable may be busy longer than the other, so that the ways must not share.
+// way of a cable may be busy while the other is not, so that the two must not share.
 std::string random_idle_star(Dice& dice, bool equal) {
     const int nodes = dice.whole(2, 12);
     std::vector<double> speeds;
@@ -83,7 +83,8 @@ TEST_CASE("more bandwidth, property: where messages have links to themselves, no
     }
 }
 
-// Node 3 brings 4 MB to node 1, which then sends 1 MB to node 2. Node 0 sends 1 MB there after 20 ms.
+// Node 3 brings 4 MB to node 1, which then sends 1 MB to node 2. Node 0 sends 1 MB there from 20 ms
+// on.
 struct TwoMessages {
     Duration from_0;  // its arrival
     Duration from_1;
