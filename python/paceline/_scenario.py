@@ -215,7 +215,7 @@ def _mixing(value: Any, path: str, made: Input) -> dict[str, Any]:
         if row[i] < 0:
             raise _refuse(made, f"{path}[{i}]", f"keeps {row[i]:.6g} of its own; a weight is not negative")
     edges = [[i, j, weight] for i, row in enumerate(rows) for j, weight in enumerate(row) if i != j and weight != 0]
-    return {"kind": "explicit", "directed": True, "edges": edges}
+    return {"kind": "explicit", "workers": len(rows), "directed": True, "edges": edges}
 
 
 def _array(value: Any, what: str, path: str, made: Input) -> Any:

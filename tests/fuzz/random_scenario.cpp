@@ -669,6 +669,7 @@ Json Generator::mixing() {
     }
     if (kind == "explicit") {
         made["edges"] = edges();
+        if (maybe()) made["workers"] = workers_;
         if (maybe()) made["directed"] = false;
     }
     const bool is_rectangle = kind == "grid" || kind == "torus";

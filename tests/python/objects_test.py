@@ -120,6 +120,11 @@ def test_a_matrix_as_a_mixing_is_the_one_of_that_name():
     assert len(paceline.run(swept).points) == 2
     with pytest.raises(paceline.ScenarioError, match="sums to 0.9"):
         paceline.run(training(algorithm={"kind": "dsgd", "mixing": 0.9 * ring_of_four}))
+    for nodes in (5, 8):
+        wider = training(algorithm={"kind": "dsgd", "mixing": ring_of_four})
+        wider["cluster"]["nodes"] = nodes
+        with pytest.raises(paceline.ScenarioError, match=f"one of 4 workers, and {nodes} average"):
+            paceline.run(wider)
     with pytest.raises(paceline.ScenarioError, match="a mixing is square"):
         paceline.run(training(algorithm={"kind": "dsgd", "mixing": ring_of_four[:3]}))
     with pytest.raises(paceline.ScenarioError, match="does not keep the mean: column"):

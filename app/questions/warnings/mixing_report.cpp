@@ -44,9 +44,11 @@ std::string six_digits(const std::optional<double>& value) {
 }
 
 // Formats significant digits, because the gaps of large graphs are small.
-std::string significant(const std::optional<double>& value) {
-    if (!value) return "not known";
-    return *value < 1e-12 ? "none: parts never meet" : fmt::format("{:.6g}", *value);
+std::string gap_text(const Spectrum& found) {
+    if (found.parts > 1) return "none: parts never meet";
+    const std::optional<double> gap = found.gap();
+    if (!gap) return "not known";
+    return *gap < 1e-12 ? "none" : fmt::format("{:.6g}", *gap);
 }
 
 std::string kind_of_change(const MixingSchedule& schedule) {
@@ -58,7 +60,9 @@ std::string kind_of_change(const MixingSchedule& schedule) {
 // Push-sum also takes graphs whose W does not keep the mean. They have no rho.
 bool keeps_mean(const MixingSchedule& schedule) {
     constexpr double tolerance = 1e-9;
-    return !schedule.is_static() || std::abs(worst_column(*schedule.at(0)).sum - 1) <= tolerance;
+    for (std::int64_t step = 0; step < schedule.period(); ++step)
+        if (std::abs(worst_column(*schedule.at(step)).sum - 1) > tolerance) return false;
+    return true;
 }
 
 std::string line(const Scenario& scenario) {
@@ -66,8 +70,8 @@ std::string line(const Scenario& scenario) {
     const Spectrum found = keeps_mean(schedule) ? spectrum(schedule) : Spectrum{};
     return fmt::format("  {:<28} {:>6} {:>10} {:>10} {:>11} {:<10} {:>10}{}\n",
                        scenario.algorithm.mixing.name, schedule.nodes(),
-                       degree_text(*schedule.at(0)), six_digits(found.rho),
-                       significant(found.gap()), found.symmetric ? "symmetric" : "directed",
+                       degree_text(*schedule.at(0)), six_digits(found.rho), gap_text(found),
+                       found.symmetric ? "symmetric" : "directed",
                        found.least ? six_digits(found.least) : "-", kind_of_change(schedule));
 }
 
@@ -92,7 +96,10 @@ std::string of_d2(const MixingSchedule& schedule) {
         return "D2 is proved for a symmetric W that stays the same; on others its corrections can "
                "drive workers apart";
     const std::optional<double> least = spectrum(schedule).least;
-    if (!least || *least > -1.0 / 3 + 1e-9) return "";
+    if (!least)
+        return "D2 needs a least eigenvalue of W above -1/3, and this one is not known; "
+               "\"lazy\": true makes it positive";
+    if (*least > -1.0 / 3 + 1e-9) return "";
     return fmt::format(
         "D2 needs a least eigenvalue of W above -1/3, and this is {}: it does not "
         "converge; \"lazy\": true lifts it",
@@ -130,6 +137,21 @@ std::string problem(MixingNeed need, const MixingSchedule& schedule) {
 }
 
 }  // namespace
+
+std::string mixing_in_parts(const Scenario& scenario) {
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    // Push-sum has a condition of its own, which parts violate.
+    if (algorithm.mixing_need == MixingNeed::strongly_connected) return "";
+    if (!algorithm.mixing.make || !algorithm.mixing.may_have_parts) return "";
+    const MixingSchedule schedule = schedule_of(scenario);
+    const std::size_t parts = parts_of(schedule).count;
+    if (parts == 1) return "";
+    return fmt::format(
+        "its mixing leaves {} workers in {} parts that never exchange with each other; rho is 1, "
+        "and models of different parts {}",
+        schedule.nodes(), parts,
+        algorithm.averages_all ? "meet only where all workers average" : "do not meet");
+}
 
 void MixingWarnings::see(const Scenario& scenario) {
     const AlgorithmChoice& algorithm = scenario.algorithm;

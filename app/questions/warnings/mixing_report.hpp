@@ -24,6 +24,9 @@ namespace paceline {
 /// A mixing as JSON, and its number of workers.
 using MixingIdentity = std::pair<std::string, int>;
 
+/// Some workers never hear of others, not even through third ones. Empty if all are in one part.
+std::string mixing_in_parts(const Scenario& scenario);
+
 /// Collects a line for each distinct mixing of a study.
 class MixingLines {
   public:

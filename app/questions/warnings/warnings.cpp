@@ -30,6 +30,7 @@ constexpr auto kinds = std::to_array<WarningKind>({
     {"late-evaluations", &late_evaluations},
     {"equal-steps", &equal_steps},
     {drawn_routes, &depends_on_drawn_routes, false},
+    {"mixing-in-parts", &mixing_in_parts, true, true},
     {unsuited_mixing, nullptr},
 });
 

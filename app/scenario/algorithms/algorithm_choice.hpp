@@ -68,6 +68,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     int sends_at_once = 0;         // messages that a worker sends at once, beyond one
     bool is_replicated = false;    // its options make the model equal on all workers
     bool meets_everybody = false;  // over time, every worker sends to every other worker
+    bool averages_all = false;     // besides its mixing, it averages all workers now and then
     bool needs_epochs = false;     // its options are stated in epochs
     bool ends_in_flight = false;   // a run ends with messages on their way, whose time no step has
     /// Returns the bytes that one worker contributes to step k, before aggregation; where steps of a

@@ -232,6 +232,7 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     AlgorithmChoice choice;
     const MixingUse use = pushes(options.base.base) ? MixingUse::edges : MixingUse::averages;
     if (is_decentralized(options.base.base)) choice = decentralized(read, in, 1, false, use);
+    choice.averages_all = true;
     const int to_neighbors = choice.sends_at_once;
     read_blocks(read, in, choice, options);
     choice.sends_at_once = std::max(choice.sends_at_once, to_neighbors);

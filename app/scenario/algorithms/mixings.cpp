@@ -86,7 +86,7 @@ void check_nodes(const Place& kind, std::string_view name, int workers, int per_
 void check_keys(const ObjectReader& read, std::string_view name) {
     const auto p = read.optional("rows");
     if (p && !is_rectangle(name)) p->refuse("is for \"grid\" and \"torus\" alone");
-    for (const char* key : {"edges", "directed", "in_turn"})
+    for (const char* key : {"edges", "directed", "in_turn", "workers"})
         if (const auto q = read.optional(key); q && name != "explicit")
             q->refuse("is for \"explicit\" alone");
     if (const auto q = read.optional("in_turn"))
@@ -96,6 +96,18 @@ void check_keys(const ObjectReader& read, std::string_view name) {
                     fmt::format("has its own in each entry; leave out \"{}\" beside it", key));
     const auto weights = read.optional("weights");
     if (weights && changes(name)) weights->refuse("is for mixings that stay the same");
+}
+
+// Edges alone do not tell how many workers they are meant for: those that no edge names stay alone.
+void check_workers(const ObjectReader& read, int workers) {
+    constexpr std::int64_t most = 1'000'000'000;
+    const auto p = read.optional("workers");
+    if (!p) return;
+    const std::int64_t stated = as_integer(*p, 1, most);
+    if (stated != workers)
+        p->refuse(
+            fmt::format("the mixing is one of {} workers, and {} average with each other here",
+                        stated, workers));
 }
 
 MixingSchedule make_in_turn(std::string_view name, int workers, int per_machine) {
@@ -167,12 +179,14 @@ MixingChoice read_mixing(const Place& place, int workers, MixingUse use, int per
     const std::string_view name = names[as_name(kind, "a mixing", names)];
     check_nodes(kind, name, workers, per_machine);
     check_keys(read, name);
+    check_workers(read, workers);
     const auto p = read.optional("lazy");
     const bool is_lazy = p && as_bool(*p);
 
     MixingChoice choice;
     choice.name = fmt::format("{}{}", name, is_lazy ? ", lazy" : "");
     choice.json = place.json->dump();
+    choice.may_have_parts = name == "explicit";
     choice.degree = most_listeners(name, workers);
     choice.meets_everybody = choice.degree == workers - 1 || name == "random-matching";
     if (changes(name)) {

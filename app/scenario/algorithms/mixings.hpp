@@ -5,6 +5,7 @@
 //   {"kind": "explicit", "edges": [[0, 1, 0.25], [1, 2, 0.5]]}        w_01 = w_10 = 0.25, ...
 //   {"kind": "explicit", "edges": [[0, 1, 0.5], [1, 0, 0.5]], "directed": true}
 //   {"kind": "explicit", "in_turn": [{"edges": [[0, 1]]}, {"edges": [[1, 2]]}]}        changes from step to step
+//   {"kind": "explicit", "workers": 3, "edges": [[0, 1], [1, 2]]}           refused for any other number
 //
 // A directed edge [i, j] says that node i receives from node j. The node itself keeps whatever the
 // weights of its row leave of 1, so that rows always sum to 1. Columns that do not sum to 1 are
@@ -38,6 +39,7 @@ struct MixingChoice {
     std::string json;                                        // as it is in the scenario
     int degree = 0;                // how many others a worker sends to at once, on average, at most
     bool meets_everybody = false;  // over time, every worker meets every other
+    bool may_have_parts = false;   // edges of one's own need not connect all workers
 };
 
 /// Reads "mixing" for this number of workers, `per_machine` of them on each machine. Throws

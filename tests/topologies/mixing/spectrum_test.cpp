@@ -1,6 +1,9 @@
 #include "topologies/mixing/spectrum.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -226,6 +229,108 @@ TEST_CASE("spectrum: a random matching shrinks the mean square of disagreement b
         CHECK(found.symmetric);
         CHECK(!found.least);
     }
+}
+
+// Returns W of the edges among `n` nodes, with Metropolis weights.
+Mixing of_edges(int n, const std::vector<std::pair<int, int>>& edges) {
+    std::vector<std::vector<int>> neighbors(static_cast<std::size_t>(n));
+    for (const auto& [i, j] : edges) {
+        neighbors[static_cast<std::size_t>(i)].push_back(j);
+        neighbors[static_cast<std::size_t>(j)].push_back(i);
+    }
+    return metropolis_hastings(neighbors);
+}
+
+std::vector<std::pair<int, int>> complete_among_first(int n) {
+    std::vector<std::pair<int, int>> edges;
+    for (int i = 0; i < n; ++i)
+        for (int j = i + 1; j < n; ++j) edges.emplace_back(i, j);
+    return edges;
+}
+
+TEST_CASE("spectrum: pairs and complete parts beside lonely nodes have rho 1 and lambda_n 0") {
+    for (const int n : {3, 4, 5, 8, 16, 32, 64, 96, 200, 1000}) {
+        CAPTURE(n);
+        const Spectrum pair = spectrum(of_edges(n, {{0, 1}}));
+        CHECK(pair.rho == 1.0);
+        CHECK(pair.parts == static_cast<std::size_t>(n - 1));
+        CHECK(std::abs(pair.least.value()) < 1e-12);
+        if (n > 200) continue;
+        const Spectrum complete = spectrum(of_edges(n, complete_among_first(n - 1)));
+        CHECK(complete.rho == 1.0);
+        CHECK(complete.gap() == 0.0);
+        CHECK(complete.parts == 2);
+        CHECK(std::abs(complete.least.value()) < 1e-12);
+    }
+}
+
+TEST_CASE("spectrum: a ring beside a lonely node has the ring's lambda_n") {
+    std::vector<std::pair<int, int>> ring;
+    for (int i = 0; i < 20; ++i) ring.emplace_back(i, (i + 1) % 20);
+    const Spectrum found = spectrum(of_edges(21, ring));
+    CHECK(found.rho == 1.0);
+    CHECK(found.least.value() == Approx(-1.0 / 3).epsilon(1e-12));
+}
+
+TEST_CASE("spectrum, property: rho is in [0, 1], and 1 if and only if there are several parts") {
+    const RandomStreams streams(4);
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        RandomStream random = streams.stream("graph", seed);
+        boost::random::uniform_int_distribution<int> size(2, 40);
+        boost::random::uniform_int_distribution<int> wanted(1, 6);
+        boost::random::uniform_real_distribution<double> uniform(0, 1);
+        const int n = size(random);
+        const int parts = std::min(n, wanted(random));
+        const double density = std::array{0.0, 0.1, 1.0}[seed % 3];
+        std::vector<std::pair<int, int>> edges;  // node i is in part i mod parts
+        for (int i = 0; i < n; ++i)
+            for (int j = i + parts; j < n; j += parts)
+                if (j == i + parts || uniform(random) < density) edges.emplace_back(i, j);
+        const Mixing mixing =
+            seed % 2 == 0 ? of_edges(n, edges) : lazy(max_degree_weights(of_edges(n, edges)));
+        CAPTURE(seed);
+        const Eigen::VectorXd dense =
+            Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix(mixing)).eigenvalues();
+
+        const Spectrum found = spectrum(mixing);
+
+        CHECK(found.parts == static_cast<std::size_t>(parts));
+        CHECK(found.rho.value() >= 0);
+        CHECK(found.rho.value() <= 1);
+        CHECK((found.rho == 1.0) == (parts > 1));
+        CHECK(std::abs(found.rho.value() - std::max(std::abs(dense(0)), std::abs(dense(n - 2)))) <
+              1e-9);
+        CHECK(std::abs(found.least.value() - dense(0)) < 1e-9);
+    }
+}
+
+TEST_CASE("spectrum: nodes that only swap never agree, though they are in one part") {
+    const Mixing swap({{{1, 1.0}}, {{0, 1.0}}});
+    CHECK(spectrum(swap).rho == 1.0);
+    CHECK(spectrum(swap).parts == 1);
+    CHECK(spectrum(swap).least == -1.0);
+}
+
+TEST_CASE("spectrum: parts that meet in another step of the period are one") {
+    const Mixing first = of_edges(4, {{0, 1}, {2, 3}});
+    const Mixing second = of_edges(4, {{0, 2}, {1, 3}});
+    CHECK(spectrum(MixingSchedule::periodic({first, first})).rho == 1.0);
+    CHECK(spectrum(MixingSchedule::periodic({first, first})).parts == 2);
+    CHECK(spectrum(MixingSchedule::periodic({first, second})).parts == 1);
+    CHECK(std::abs(rho(MixingSchedule::periodic({first, second}))) < 1e-12);
+}
+
+TEST_CASE("spectrum: thousands of nodes, where no dense matrix is made") {
+    // Products of rings: the eigenvalues of a torus are those of its rings, weighed by edges.
+    const auto ring = [](int j, int n) { return std::cos(2 * std::numbers::pi * j / n); };
+    const double of_torus = (1 + 2 * ring(1, 80) + 2) / 5;
+    CHECK(std::abs(rho(make_torus_mixing(40, 80)) - of_torus) < 1e-8);
+    CHECK(std::abs(rho(make_hypercube_mixing(4096)) - 11.0 / 13) < 1e-8);
+    CHECK(std::abs(rho(make_star_mixing(3000)) - (1 - 1.0 / 3000)) < 1e-8);
+    CHECK(rho(make_one_peer_hypercube(4096)) == 0);
+    const Spectrum pair = spectrum(of_edges(5000, {{0, 1}}));
+    CHECK(pair.rho == 1.0);
+    CHECK(std::abs(pair.least.value()) < 1e-12);
 }
 
 TEST_CASE("spectrum: a graph of two parts never agrees, and one node has nothing to forget") {

@@ -340,6 +340,63 @@ TEST_CASE("warnings: push-sum on a graph that is not strongly connected") {
     CHECK(contains(mixing_text(study_of(decentralized("sgp", irregular), 4)), "not known"));
 }
 
+TEST_CASE("check: rho of what changes and does not keep the mean is not known") {
+    const std::string in_turn = R"({"kind": "explicit", "in_turn": [
+        {"edges": [[0, 1], [1, 2], [2, 3]]},
+        {"edges": [[0, 1, 0.7], [1, 0, 0.2]], "directed": true}]})";
+    CHECK(contains(mixing_text(study_of(decentralized("sgp", in_turn), 4)), "not known"));
+}
+
+TEST_CASE("check: a mixing in parts has rho 1 and no gap") {
+    const std::string text = mixing_text(
+        study_of(decentralized("dsgd", R"({"kind": "explicit", "edges": [[0, 1]]})"), 64));
+    CHECK(contains(text, "1.000000 none: parts never meet symmetric    0.000000"));
+}
+
+TEST_CASE("check: workers that only swap have no gap, though they meet") {
+    const std::string text = mixing_text(
+        study_of(decentralized("dsgd", R"({"kind": "explicit", "edges": [[0, 1, 1]]})"), 2));
+    CHECK(contains(text, "1.000000        none symmetric   -1.000000"));
+}
+
+TEST_CASE("warnings: a mixing in parts, but not where push-sum has a warning of its own") {
+    const auto warned = [](const std::string& algorithm, int nodes) {
+        return mixing_in_parts(study_of(algorithm, nodes).points[0].scenario);
+    };
+    const std::string pair = R"({"kind": "explicit", "edges": [[0, 1]]})";
+    CHECK(warned(decentralized("dsgd", pair), 64) ==
+          "its mixing leaves 64 workers in 63 parts that never exchange with each other; rho is 1, "
+          "and models of different parts do not meet");
+    CHECK(warned(decentralized("dsgd", pair), 2).empty());
+    CHECK(warned(decentralized("sgp", pair), 4).empty());
+    CHECK(warned(decentralized("dsgd", R"({"kind": "ring"})"), 4).empty());
+    CHECK(warned(decentralized("dsgd", R"({"kind": "random-matching"})"), 4).empty());
+    CHECK(warned(R"({"kind": "dense"})", 4).empty());
+    const std::string in_turn = R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1], [2, 3]]},
+                                                                    {"edges": [[1, 2]]}]})";
+    CHECK(warned(decentralized("dsgd", in_turn), 4).empty());
+    CHECK(contains(warned(decentralized("dsgd", in_turn), 5), "5 workers in 2 parts"));
+    const std::string slow = R"({"kind": "slowmo", "period": 2, "base": "dsgd", "mixing": )";
+    CHECK(contains(warned(slow + pair + "}", 4), "meet only where all workers average"));
+}
+
+TEST_CASE("mixings: an explicit mixing that states its workers is refused for any other number") {
+    const std::string four =
+        R"({"kind": "explicit", "workers": 4, "edges": [[0, 1], [2, 3], [1, 2]]})";
+    CHECK(mixing_of(four, 4).nodes() == 4);
+    for (const int workers : {5, 8, 64}) {
+        CAPTURE(workers);
+        try {
+            mixing_of(four, workers);
+            FAIL("not refused");
+        } catch (const ConfigError& error) {
+            CHECK(contains(error.what(),
+                           fmt::format("the mixing is one of 4 workers, and {} average", workers)));
+        }
+    }
+    CHECK_THROWS_AS(mixing_of(R"({"kind": "ring", "workers": 4})", 4), ConfigError);
+}
+
 TEST_CASE("mixings: max-degree weights of a star are 1/n for each edge") {
     for (const char* mixing :
          {R"({"kind": "star", "weights": "max-degree"})",
