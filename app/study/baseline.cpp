@@ -35,7 +35,6 @@ Scenario baseline_of(const Scenario& scenario) {
     Training& training = *baseline.training;
     training.stop = training.recorded_target();
     training.measurement.every = scenario.training->measurement.cadence(scenario.steps_per_epoch());
-    training.measurement.every.iterations *= workers;
     training.measurement.every_epochs.reset();
     return baseline;
 }
