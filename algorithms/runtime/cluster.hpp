@@ -101,6 +101,8 @@ class Cluster {
     }
     /// Returns how many clients were asked in each round; nothing was added without rounds.
     [[nodiscard]] const RunningMean& clients() const { return state_.clients; }
+    /// Returns what all workers have sent and received until the end of the last of these rounds.
+    [[nodiscard]] const Traffic& traffic_of_rounds() const { return state_.traffic_of_rounds; }
 
   private:
     std::deque<Worker> workers_;  // declared first: services, which state_ owns, refer to them

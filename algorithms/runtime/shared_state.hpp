@@ -141,7 +141,8 @@ struct SharedState {
     std::optional<std::int64_t> decode_failures{};
     RunningMean staleness{};
     RunningMean participation{};
-    RunningMean clients{};  // asked in a round
+    RunningMean clients{};        // asked in a round
+    Traffic traffic_of_rounds{};  // of all workers, until the end of the last of these rounds
 
     // Failures.
     Barrier barrier;                           // for all workers and servers

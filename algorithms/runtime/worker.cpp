@@ -367,6 +367,12 @@ void Worker::count_staleness(double age) {
 void Worker::count_round(std::size_t asked, std::size_t contributed) {
     shared_.clients.add(static_cast<double>(asked));
     shared_.participation.add(static_cast<double>(contributed) / workers());
+    Traffic& until_now = shared_.traffic_of_rounds;
+    until_now = {};
+    for (int rank = 0; rank < workers(); ++rank) {
+        until_now.sent += shared_.network.traffic(rank).sent;
+        until_now.received += shared_.network.traffic(rank).received;
+    }
 }
 
 std::int64_t Worker::updates_done() const {

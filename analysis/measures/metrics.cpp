@@ -121,8 +121,11 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
     m.participation = cluster.participation();
     if (const RunningMean& clients = cluster.clients(); clients.total() > 0) {
         m.rounds = static_cast<double>(clients.count());
-        m.bytes_sent_per_client_per_round = whole.sent / clients.total();
-        m.bytes_received_per_client_per_round = whole.received / clients.total();
+        const Traffic& rounds = cluster.traffic_of_rounds();
+        m.bytes_sent_per_client_per_round =
+            static_cast<double>(rounds.sent.count) / clients.total();
+        m.bytes_received_per_client_per_round =
+            static_cast<double>(rounds.received.count) / clients.total();
     }
     if (facts.batch && facts.dataset)
         m.epochs = whole.gradients * static_cast<double>(*facts.batch) /

@@ -15,14 +15,14 @@ namespace {
 using doctest::Approx;
 
 // Returns the metrics of 20 steps of 8 nodes whose model has 8,000,000 bytes.
-Metrics run(const std::string& algorithm) {
+Metrics run(const std::string& algorithm, const std::string& stop = R"({"iterations": 20})") {
     const TemporaryFolder folder;
     const std::string file = folder.write(
         "scenario.json", fmt::format(R"({{"cluster": {{"nodes": 8, "fabric": {{"kind": "star",
                                      "link": {{"bandwidth": "1Gbps", "latency": "25us"}}}}}},
                         "workload": {{"gradient": "8MB", "step_time": "10ms"}},
-                        "algorithm": {}, "stop": {{"iterations": 20}}}})",
-                                     algorithm));
+                        "algorithm": {}, "stop": {}}})",
+                                     algorithm, stop));
     return run_point(read_study(file, {}).points[0].scenario, nullptr);
 }
 
@@ -56,6 +56,22 @@ TEST_CASE("client bytes: clients that are asked for more models than a round nee
           Approx(m.total_sent_gb.value() * 1e9).epsilon(1e-12));
     CHECK(m.bytes_sent_per_client_per_round.value() >= 8e6 * 4 / 6);
     CHECK(m.bytes_sent_per_client_per_round.value() <= 8e6);
+}
+
+// A round takes 5 steps of 10 ms, a model down and one up.
+TEST_CASE("client bytes: a round that a limit cuts counts neither its bytes nor itself") {
+    int cut = 0;
+    for (int ms = 100; ms <= 4000; ms += 97) {
+        CAPTURE(ms);
+        const Metrics m = run(R"({"kind": "fedavg", "fraction": 0.5, "local_steps": 5})",
+                              fmt::format(R"({{"time": "{}ms"}})", ms));
+
+        cut += m.total_received_gb.value() * 1e9 > m.rounds.value_or(0) * 4 * 8e6 ? 1 : 0;
+        CHECK(m.bytes_sent_per_client_per_round.value_or(8e6) == 8e6);
+        CHECK(m.bytes_received_per_client_per_round.value_or(8e6) == 8e6);
+        CHECK(m.bytes_received_per_client_per_round.has_value() == m.rounds.has_value());
+    }
+    CHECK(cut > 5);
 }
 
 TEST_CASE("client bytes: methods that draw no clients have none") {
