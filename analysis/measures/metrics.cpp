@@ -1,5 +1,7 @@
 #include "analysis/measures/metrics.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "algorithms/runtime/cluster.hpp"
@@ -44,6 +46,10 @@ std::string describe(const Simulation& simulation, const std::string& outcome) {
 
 namespace {
 
+double wide_seconds(WideDuration span) {
+    return static_cast<double>(span) / static_cast<double>(Duration::period::den);
+}
+
 void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluster) {
     const Time end = simulation.now();
     if (end == Time{}) return;
@@ -64,12 +70,17 @@ void add_waiting(Metrics& m, const Simulation& simulation, const Cluster& cluste
 
 }  // namespace
 
+void Tally::add_time(Duration of_worker, Duration computing) {
+    time += of_worker.count();
+    idle += std::max(of_worker - computing, Duration::zero()).count();
+}
+
 void add_rates(Metrics& m, const Tally& tally, const RunFacts& facts) {
     const double n = m.devices;
     m.rated_iterations = tally.gradients / n;
     m.step_time_s = tally.time_s / m.rated_iterations;
     m.compute_s = tally.compute_s / tally.gradients;
-    m.exposed_comm_s = *m.step_time_s - *m.compute_s;
+    m.exposed_comm_s = wide_seconds(tally.idle) / tally.gradients;
     m.bytes_sent_per_node_per_step = tally.sent / m.nodes / m.rated_iterations;
     m.bytes_received_per_node_per_step = tally.received / m.nodes / m.rated_iterations;
     if (tally.time_s == 0) return;
@@ -79,16 +90,22 @@ void add_rates(Metrics& m, const Tally& tally, const RunFacts& facts) {
         m.epoch_time_s = *m.step_time_s * static_cast<double>(*facts.dataset) /
                          (static_cast<double>(*facts.batch) * n);
     if (facts.worker_step > Duration::zero()) {
-        m.speedup = n * to_seconds(facts.worker_step) / *m.step_time_s;
-        m.efficiency = *m.speedup / n;
+        // Both integers are rounded once, so equal ones have the ratio 1 and a lesser one no more.
+        const auto steps = static_cast<WideDuration>(tally.gradients);
+        m.efficiency = static_cast<double>(steps * facts.worker_step.count()) /
+                       static_cast<double>(tally.time);
+        m.speedup = n * *m.efficiency;
     }
 }
 
 Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster) {
-    Tally tally{.time_s = to_seconds(simulation.now().time_since_epoch())};
+    const Duration run = simulation.now().time_since_epoch();
+    Tally tally;
+    tally.time_s = to_seconds(run);
     for (int rank = 0; rank < cluster.workers(); ++rank) {
         tally.gradients += static_cast<double>(cluster.worker(rank).gradients_computed());
         tally.compute_s += to_seconds(cluster.worker(rank).compute_time());
+        tally.add_time(run, cluster.worker(rank).compute_time());
         tally.sent += static_cast<double>(network.traffic(rank).sent.count);
         tally.received += static_cast<double>(network.traffic(rank).received.count);
     }

@@ -5,6 +5,8 @@
 //                workers x a worker's compute time of a step / simulated step time
 //   efficiency   speedup / workers
 //   exposed      step time minus the time the compute device was busy, mean over workers
+//   (these three from sums of whole picoseconds: nothing is exposed below 0, nothing that only
+//   computes has an efficiency other than 1)
 //   waiting      shares of the simulated time, mean over workers: for stragglers (workers that had
 //                not arrived), for dead nodes (while a worker was away), for the network (the rest
 //                of the time without computing); algorithms/runtime/time_use.hpp defines which is which.
@@ -16,13 +18,16 @@
 //                (Overlap-Local-SGD, CoCoD-SGD): steps since the average was begun.
 //   participation  mean share of the workers whose models are in a round, for methods that draw
 //                  them
-//   per client and round   bytes of all workers / clients that were asked, summed over the rounds
+//   per client and round   bytes of all workers until the end of the last round / clients that were
+//                  asked, summed over the rounds. A round that did not end counts in neither
 // Rates (step time, computing, exposed, bytes per step, samples per second, speedup, efficiency) are
 // those of whole periods of the algorithm. A run that ends by its own number of steps, and at the
 // end of a period, is rated up to its end. Every other run (its steps are no multiple of the period,
 // or a limit or a target cut it) is rated up to the last whole period of each worker, as
 // step_marks.hpp tallies it. On request the first steps of each worker are left out. Exceptions, which are rated as a whole: runs in which some worker has
-// not taken one whole period, and runs whose nodes fail, because the time lost belongs to them.
+// not taken one whole period, and runs whose nodes fail, because the time lost belongs to them. Of
+// the former, those that were cut count whole steps alone. A run in which no step was whole has no
+// rates.
 //
 // Bytes are those that leave or reach a node, mean over nodes. A worker is a device; a node has one
 // unless the scenario says otherwise.
@@ -54,8 +59,7 @@ struct Metrics {
     double rated_iterations = 0;  // of them, those that the rates are about; not a column
     std::optional<double> epochs;
     double sim_time_s = 0;
-    std::optional<double>
-        step_time_s;  // this and the following are empty if no gradient was computed
+    std::optional<double> step_time_s;  // this and the following are empty if no step was whole
     std::optional<double> compute_s;
     std::optional<double> exposed_comm_s;
     std::optional<double> model_step_time_s;
@@ -100,6 +104,11 @@ struct Metrics {
     std::vector<Metrics> other_jobs;  // other jobs on the same network
     std::uint64_t events = 0;         // of the engine; not a column
 
+    /// Returns whether the run was cut before a step was whole. It has no rates, and no column of it
+    /// tells of a step.
+    [[nodiscard]] bool ended_before_a_step() const {
+        return !step_time_s && iterations <= 1 && outcome != "finished" && outcome != "target";
+    }
     /// Returns whether the run failed. A run that diverged has an outcome and has not failed.
     [[nodiscard]] bool failed() const {
         return outcome != "finished" && outcome != "target" && outcome != "time-limit" &&
@@ -121,6 +130,9 @@ struct RunFacts {
     std::optional<std::int64_t> charged_batch{};  // samples of `batch` charged to the clock
 };
 
+/// A sum of picoseconds. 64 bits hold 106 days, which many workers together exceed.
+__extension__ using WideDuration = __int128;
+
 /// What the workers of a job have done by a time: what rates are computed from.
 struct Tally {
     double time_s = 0;     // mean over workers
@@ -128,6 +140,12 @@ struct Tally {
     double compute_s = 0;
     double sent = 0;  // bytes
     double received = 0;
+    // Whole picoseconds: differences and ratios of rounded seconds would be below 0 and above 1.
+    WideDuration time = 0;
+    WideDuration idle = 0;  // of it, without computing
+
+    /// Adds the time of a worker.
+    void add_time(Duration of_worker, Duration computing);
 };
 
 /// Adds the rates. Requires gradients.

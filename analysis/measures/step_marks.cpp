@@ -32,6 +32,7 @@ Tally StepMarks::tally_of(const std::vector<Mark>& marks) {
     for (const Mark& mark : marks) {
         later_s += to_seconds(mark.at - first);
         tally.compute_s += to_seconds(mark.compute);
+        tally.add_time(mark.at, mark.compute);
         tally.gradients += static_cast<double>(mark.gradients);
         tally.sent += static_cast<double>(mark.traffic.sent.count);
         tally.received += static_cast<double>(mark.traffic.received.count);
@@ -59,6 +60,20 @@ std::optional<Tally> StepMarks::at_periods() const {
     return tally.gradients > 0 ? std::optional(tally) : std::nullopt;
 }
 
+std::optional<Tally> StepMarks::at_steps() const {
+    if (!any_step()) return std::nullopt;
+    std::vector<Mark> marks = steps_;
+    const auto computed = [](const Mark& mark) { return mark.gradients > 0; };
+    if (std::ranges::none_of(marks, computed)) return std::nullopt;
+    if (!std::ranges::all_of(marks, computed))
+        for (Mark& mark : marks) mark.at = network_.simulation().now().time_since_epoch();
+    return tally_of(marks);
+}
+
+bool StepMarks::any_step() const {
+    return std::ranges::any_of(steps_, [](const Mark& mark) { return mark.k > 0; });
+}
+
 Metrics StepMarks::measured(bool finished, const RunFacts& facts) const {
     Metrics m;
     m.devices = cluster_->workers();
@@ -78,7 +93,9 @@ Metrics StepMarks::measured(bool finished, const RunFacts& facts) const {
     if (facts.batch && facts.dataset)
         m.epochs = steps.gradients * static_cast<double>(*facts.batch) /
                    static_cast<double>(*facts.dataset);
-    add_rates(m, at_periods().value_or(steps), facts);
+    auto rated = at_periods();
+    if (!rated) rated = at_steps();
+    if (rated) add_rates(m, *rated, facts);
     return m;
 }
 

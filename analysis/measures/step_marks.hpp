@@ -38,6 +38,12 @@ class StepMarks {
     /// Returns the tally from the end of the skipped steps to the last whole period of each worker;
     /// empty if some worker has none.
     [[nodiscard]] std::optional<Tally> at_periods() const;
+    /// Returns the tally of whole steps, for runs that are cut before a whole period: up to the last
+    /// one of each worker, or up to now if some worker has computed nothing in one. Empty if nobody
+    /// has.
+    [[nodiscard]] std::optional<Tally> at_steps() const;
+    /// Returns whether some worker has taken a whole step, since the last restart if there was one.
+    [[nodiscard]] bool any_step() const;
     /// Returns the metrics of a job that may be cut at any time. The clock and the iterations are
     /// those of its last whole steps; total bytes are those until the run ends. The outcome is
     /// "finished", or "main-ended" if the job was cut.

@@ -114,7 +114,7 @@ class Study:
     """The points that a figure draws, after --where."""
     folder: str
     title: str
-    rows: list  # dicts of texts; only rows with an outcome in WHOLE
+    rows: list  # dicts of texts; only rows that have a step
     axes: list  # axes with more than one value, except the seed
     failed: Counter  # number of points left out, by outcome
     seeds: int
@@ -293,6 +293,15 @@ def name_neighbors(rows):
         row["beside"] = "" if row["job"] == "main" else f"beside {main}"
 
 
+def has_no_step(row):
+    """Returns whether a run failed, or was cut before a step was whole: nothing of it can be drawn."""
+    if row["outcome"] not in WHOLE:
+        return True
+    steps = number(row.get("iterations"))
+    return (row["outcome"] not in ("finished", "target") and number(row.get("step_time_s")) is None
+            and steps is not None and steps <= 1)
+
+
 def read_study(folder, where=(), band="sd"):
     """Reads the folder that `paceline run` wrote. Throws WrongInput."""
     if not os.path.isdir(folder):
@@ -314,8 +323,8 @@ def read_study(folder, where=(), band="sd"):
     rows = keep_where(rows, axes, where)
     if not rows:
         raise WrongInput(f"{path}: no point is left by --where {' --where '.join(where)}")
-    failed = Counter(row["outcome"] for row in rows if row["outcome"] not in WHOLE)
-    rows = [row for row in rows if row["outcome"] in WHOLE]
+    failed = Counter(row["outcome"] for row in rows if has_no_step(row))
+    rows = [row for row in rows if not has_no_step(row)]
     if not rows:
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(failed.items()))
         raise WrongInput(f"{path}: every point has failed ({told}); there is nothing to draw")

@@ -190,8 +190,14 @@ std::optional<double> model_of(const Scenario& scenario, double iterations) {
 }
 
 std::string ends_as(const Metrics& run) {
-    return fmt::format("ends as \"{}\"{}{}", run.outcome, run.outcome_details.empty() ? "" : ": ",
-                       run.outcome_details);
+    return fmt::format("ends as \"{}\"{}{}{}", run.outcome, run.outcome_details.empty() ? "" : ": ",
+                       run.outcome_details,
+                       run.ended_before_a_step() ? ", before a step was whole" : "");
+}
+
+// Returns whether the run has no step time that could be compared.
+bool has_no_step(const Metrics& run) {
+    return run.failed() || !run.step_time_s;
 }
 
 void add_to_part(Explanation& e, Obstacle what, double seconds) {
@@ -208,7 +214,7 @@ void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
                 const std::vector<Metrics>& runs) {
     bool left_out = false;  // the rung before
     for (std::size_t i = 0; i < ladder.size(); ++i) {
-        if (runs[i].failed()) {
+        if (has_no_step(runs[i])) {
             left_out = true;
             e.notes.push_back(fmt::format(
                 "the run without {} {}; what {} costs is not known, and is part of \"{}\"",
@@ -231,14 +237,14 @@ void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
 // that measures coding failed, what is neither compute nor known to be coding need not be idle.
 void add_what_is_left(Explanation& e, const Scenario& scenario, const Metrics& last_rung,
                       const Metrics& coding_alone) {
-    if (coding_alone.failed())
+    if (has_no_step(coding_alone))
         e.notes.push_back(
             fmt::format("the run without gradients and updates {}; what coding costs is not known, "
                         "and is part of \"{}\"",
                         ends_as(coding_alone), name_of(Obstacle::not_attributed)));
-    const bool known = !last_rung.failed() && !coding_alone.failed();
+    const bool known = !has_no_step(last_rung) && !has_no_step(coding_alone);
     const double left = e.ladder.back().step_s;
-    const double coding = coding_alone.failed() ? 0 : std::min(step_of(coding_alone), left);
+    const double coding = has_no_step(coding_alone) ? 0 : std::min(step_of(coding_alone), left);
     const double compute = std::min(left - coding, to_seconds(scenario.workload.step()));
     double rest = left - coding - compute;
     if (rest < 1e-9 * left) rest = 0;
@@ -484,14 +490,14 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Impr
 }
 
 void add_overlap(Explanation& e, const Runs& runs) {
-    if (runs.communication_alone.failed())
+    if (has_no_step(runs.communication_alone))
         e.notes.push_back(
             fmt::format("the run without computing {}; what overlap wins is not known",
                         ends_as(runs.communication_alone)));
     const Metrics& last = runs.of_ladder.back();
     const Metrics& alike = runs.of_ladder[runs.alike];
-    if (last.failed() || alike.failed() || runs.coding_alone.failed() ||
-        runs.communication_alone.failed())
+    if (has_no_step(last) || has_no_step(alike) || has_no_step(runs.coding_alone) ||
+        has_no_step(runs.communication_alone))
         return;
     Overlap overlap;
     overlap.compute_s = step_of(last) - step_of(runs.coding_alone);
@@ -538,7 +544,7 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     LinkUse use;
     e.as_is = run_watched(base, options, use);
     add_notes(e, whole, extent);
-    if (e.as_is.failed() || e.as_is.iterations == 0) return e;
+    if (has_no_step(e.as_is)) return e;
 
     std::vector<Improvement> next = candidates(study, point, base, options);
     for (Improvement& one : next)

@@ -24,7 +24,7 @@ std::string stop_after(std::int64_t steps, const Point& point) {
 }
 
 bool has_values(const Metrics& metrics) {
-    return !metrics.failed() && metrics.outcome != "diverged";
+    return !metrics.failed() && metrics.outcome != "diverged" && !metrics.ended_before_a_step();
 }
 
 }  // namespace
@@ -91,7 +91,8 @@ std::string SolvePoints::why_empty(const Candidate& candidate, std::string_view 
     const Metrics& metrics = results_.at(candidate.point->resolved);
     if (!has_values(metrics))
         return metrics.outcome +
-               (metrics.outcome_details.empty() ? "" : ": " + metrics.outcome_details);
+               (metrics.outcome_details.empty() ? "" : ": " + metrics.outcome_details) +
+               (metrics.ended_before_a_step() ? ", before a step was whole" : "");
     return column_value(name, metrics) ? "" : fmt::format("{} is empty", name);
 }
 

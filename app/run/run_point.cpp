@@ -86,12 +86,6 @@ std::function<bool(std::int64_t)> periods_of(const Scenario& scenario) {
     return [&scenario](std::int64_t k) { return whole_steps(scenario, k) == k; };
 }
 
-// Returns whether the run may end before the number of steps that it states, or within a period.
-bool may_be_cut(const Scenario& scenario) {
-    return scenario.stop.time || scenario.training || scenario.algorithm.period > 1 ||
-           scenario.skip > 0;
-}
-
 // Returns whether a run that ends by its number of steps ends whole periods of all workers.
 bool ends_with_a_period(const Scenario& scenario) {
     if (scenario.algorithm.period == 1) return true;
@@ -403,8 +397,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     StepMarks marks(network, periods_of(scenario), skipped_steps(scenario));
     Job job = make_job(scenario);
     job.observer = workers_of(observer);
-    if (may_be_cut(scenario))
-        job.after_steps = [&marks](int rank, std::int64_t k) { marks.after_steps(rank, k); };
+    job.after_steps = [&marks](int rank, std::int64_t k) { marks.after_steps(rank, k); };
     std::unique_ptr<Problem> problem;
     std::unique_ptr<TrainingLog> log;
     if (scenario.training) {
@@ -433,7 +426,12 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
                                             !scenario.algorithm.ends_in_flight);
     std::optional<Tally> rated;
     if (!whole || scenario.skip > 0) rated = marks.at_periods();
-    if (!rated && scenario.skip == 0) rated = tally_of_run(simulation, network, cluster);
+    if (!rated && scenario.skip == 0) {
+        if (!finished && !worker_processes)
+            rated = marks.at_steps();
+        else if (finished || marks.any_step())
+            rated = tally_of_run(simulation, network, cluster);
+    }
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario), rated);
     metrics.other_jobs = others.measured();

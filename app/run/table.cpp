@@ -240,8 +240,9 @@ ByNodes by_nodes(const RanPoints& ran, std::size_t axis) {
 std::string cell_by_nodes(const Seeds& seeds, Value value, std::string_view format) {
     if (seeds.empty()) return "-";
     const std::vector<const Metrics*> all = metrics_of(seeds, 0);
-    const bool failed = std::ranges::any_of(all, &Metrics::failed);
-    return failed ? outcomes(all) : cell(all, value, format);
+    const bool has_no_step = std::ranges::any_of(
+        all, [](const Metrics* m) { return m->failed() || m->ended_before_a_step(); });
+    return has_no_step ? outcomes(all) : cell(all, value, format);
 }
 
 // Returns the nodes and devices of each column, "?" where lines differ.

@@ -29,7 +29,8 @@ class Column {
         const auto [known, is_new] = values_.try_emplace(point.resolved);
         if (is_new) {
             const Metrics metrics = run_point(point.scenario, nullptr);
-            if (!metrics.failed() && metrics.outcome != "diverged")
+            if (!metrics.failed() && metrics.outcome != "diverged" &&
+                !metrics.ended_before_a_step())
                 known->second = column_value(name_, metrics);
         }
         return known->second;

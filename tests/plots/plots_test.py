@@ -32,7 +32,7 @@ import quantities
 import speedup
 import style
 
-COLUMNS = ["sim_time_s", "step_time_s", "compute_s", "exposed_comm_s", "model_step_time_s", "speedup", "efficiency",
+COLUMNS = ["iterations", "sim_time_s", "step_time_s", "compute_s", "exposed_comm_s", "model_step_time_s", "speedup", "efficiency",
            "waiting_stragglers_share", "waiting_network_share", "waiting_dead_share", "away_share",
            "checkpoint_share", "undone_share"]
 METRICS = ["sim_time_s", "iteration", "epoch", "train_loss", "test_loss", "test_accuracy", "bytes_sent_per_node",
@@ -227,6 +227,17 @@ class Reading(unittest.TestCase):
         self.assertEqual(study.failed, {"deadlock": 1})
         figure = breakdown.draw(study, options("breakdown"))
         self.assertIn("points left out: 1 deadlock", "".join(text.get_text() for text in figure.texts))
+
+    def test_points_without_a_whole_step_are_left_out_like_those_that_failed(self):
+        folder = Folder([])
+        folder.point([], "dense", 1, iterations=5, step_time_s=1, compute_s=1, outcome="time-limit")
+        folder.point([], "dense", 2, iterations=1, outcome="time-limit")
+        folder.point([], "dense", 4, iterations=1, outcome="out-of-range")
+        folder.point([], "dense", 8, iterations=1, outcome="finished")  # "skip" leaves no step to rate
+        folder.point([], "dense", 16, iterations=7, outcome="time-limit")
+        study = folder.write().study()
+        self.assertEqual([row["nodes"] for row in study.rows], ["1", "8", "16"])
+        self.assertEqual(study.failed, {"time-limit": 1, "out-of-range": 1})
 
     def test_where_chooses_by_value_and_by_the_end_of_a_path(self):
         folder = timing_study()

@@ -364,6 +364,19 @@ TEST_CASE("solve: values that the scenario refuses, and failed runs, are gaps wi
     CHECK(failed.why_gap.at(failed.varied.to).starts_with("out-of-range: "));
 }
 
+TEST_CASE("solve: a run that a limit cuts before a step is whole is a gap, of every column") {
+    for (const char* column : {"speedup", "sim_time_s"}) {
+        CAPTURE(column);
+        Question question("workload.step_time=1s..90s", column);
+        question.asked.settings = {"cluster.nodes=2", R"(stop={"time": "40s"})"};
+        question.asked.equals = 1e6;
+
+        const Solution solution = question.solve();
+
+        CHECK(solution.why_gap.at(solution.varied.to) == "time-limit, before a step was whole");
+    }
+}
+
 TEST_CASE("solve: a column that is empty everywhere has no answer") {
     Question question("cluster.fabric.link.bandwidth=1Gbps..10Gbps", "train_loss");
     question.asked.settings = {"cluster.nodes=2"};

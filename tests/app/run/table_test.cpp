@@ -88,6 +88,27 @@ TEST_CASE("table: a failed point shows its outcome in the place of its speedup")
                            "dense             2.00  deadlock\n"));
 }
 
+TEST_CASE("table: a point without a whole step shows its outcome, whatever ended it") {
+    for (const char* outcome : {"time-limit", "diverged", "out-of-range", "deadlock"}) {
+        PointResult cut;
+        cut.metrics.nodes = 4;
+        cut.metrics.devices = 4;
+        cut.metrics.iterations = 1;
+        cut.metrics.outcome = outcome;
+        const Study study{"file.json",
+                          "",
+                          {{"cluster.nodes", {"2", "4"}}},
+                          {point({0}, "dense"), point({1}, "dense")}};
+        const std::string table = speedup_table({study, {finished(2, 2), cut}});
+        CAPTURE(table);
+
+        CHECK(
+            table.starts_with(fmt::format("speedup at nodes     2  {0:>{1}}\n"
+                                          "dense             2.00  {2}\n",
+                                          "4", std::string_view(outcome).size(), outcome)));
+    }
+}
+
 TEST_CASE("table: points that were not run have no line") {
     const Study study{"file.json",
                       "",
