@@ -138,11 +138,13 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
     m.participation = cluster.participation();
     if (const RunningMean& clients = cluster.clients(); clients.total() > 0) {
         m.rounds = static_cast<double>(clients.count());
+        // A finished run has no unfinished round, and late letters of its last one.
         const Traffic& rounds = cluster.traffic_of_rounds();
-        m.bytes_sent_per_client_per_round =
-            static_cast<double>(rounds.sent.count) / clients.total();
-        m.bytes_received_per_client_per_round =
-            static_cast<double>(rounds.received.count) / clients.total();
+        const double sent = all_finished ? whole.sent : static_cast<double>(rounds.sent.count);
+        const double received =
+            all_finished ? whole.received : static_cast<double>(rounds.received.count);
+        m.bytes_sent_per_client_per_round = sent / clients.total();
+        m.bytes_received_per_client_per_round = received / clients.total();
     }
     if (facts.batch && facts.dataset)
         m.epochs = whole.gradients * static_cast<double>(*facts.batch) /
