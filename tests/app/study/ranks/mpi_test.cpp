@@ -64,7 +64,7 @@ struct Shell {
             "script.sh",
             fmt::format(
                 "cd '{}'\n"
-                "mpirun='{} --allow-run-as-root --oversubscribe --quiet'\n"
+                "mpirun='{} --allow-run-as-root --oversubscribe'\n"
                 "paceline='{}'\n"
                 "rank() {{ echo $$ > rank.$OMPI_COMM_WORLD_RANK; exec $paceline \"$@\"; }}\n"
                 "export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl=self,vader "
