@@ -55,8 +55,10 @@ def drawn_studies(count):
 
 
 def said_of(paceline, scenario):
-    """Returns ("about" | "at most" | None, seconds, GB) as check prints them."""
+    """Returns ("about" | "at most" | None, seconds, GB) as check prints them; None for what it refuses."""
     run = subprocess.run([paceline, "check", scenario], capture_output=True, text=True, check=False)
+    if run.returncode == 2:
+        return None  # such as a drawn one that does not fit into memory
     found = SAID.search(run.stdout)
     if run.returncode != 0 or not found:
         sys.exit(f"check_estimates: paceline check {scenario} says no cost:\n{run.stdout}{run.stderr}")
@@ -101,7 +103,11 @@ def main():
         for name, path in studies:
             if only and name not in only:
                 continue
-            kind, said_s, said_gb = said_of(arguments.paceline, path)
+            said = said_of(arguments.paceline, path)
+            if said is None:
+                print(f"{name:28} refused")
+                continue
+            kind, said_s, said_gb = said
             if said_s > arguments.limit:
                 print(f"{name:28} {said_s:10.2g} s   skipped")
                 continue

@@ -11,12 +11,20 @@ namespace paceline {
 
 namespace {
 
-// Cost of a message that is an event, on an idle star, and of one of a ring that runs ahead of the
-// event queue; and what a worker's step costs beside its messages, for each piece of the gradient.
-// Measured by bench/ on a slow machine.
+// Cost of a message that is an event, on an idle star; of one that runs ahead of the event queue, in a
+// ring and in other rounds; and what a worker's part in a ring costs beside its messages. Measured by
+// bench/ on a slow machine.
 constexpr double seconds_per_message = 0.2e-6;
 constexpr double seconds_per_ring_message = 0.6e-9;
-constexpr double seconds_per_piece = 4e-6;
+constexpr double seconds_per_message_in_rounds = 0.055e-6;
+constexpr double seconds_per_ring = 1.5e-6;
+// What a message to or from one of several servers costs more for each server, since all of them share
+// links with all others.
+constexpr double seconds_per_server = 4e-9;
+
+// What a worker's step costs beside messages, arithmetic and evaluations; measured with small nets.
+constexpr double seconds_per_step = 0.3e-6;
+constexpr double seconds_per_trained_step = 4e-6;
 
 // Floating-point operations of training per second and core, with two per multiply-accumulate and
 // three passes per gradient; measured with the nets of scenarios/.
@@ -26,8 +34,9 @@ constexpr double training_flops = 6e10;
 // optimizers, averages and copies take. Measured for a method of each family.
 constexpr double seconds_per_number = 1.2e-9;
 
-// Time to build the machine and to tear it down.
-constexpr double seconds_per_run = 50e-6;
+// Time to read a point, and to build the machine of a worker and to tear it down.
+constexpr double seconds_per_run = 0.4e-3;
+constexpr double seconds_per_worker = 20e-6;
 
 // Whether collectives run ahead of the event queue (sim/network/ahead.hpp), as far as the wires
 // decide it.
@@ -36,27 +45,36 @@ bool wires_let_run_ahead(const ClusterChoice& cluster) {
     return cluster.undisturbed_network() && !cluster.tcp && protocol == Protocol::rendezvous;
 }
 
-// Whether the messages are those of rings: among n workers, each sends n - 1 or more to finish a
-// step. Exchanges with neighbors and servers, and pairs of workers in rounds, may be as many, and
-// are events or cost nearly as much.
-bool passes_around_rings(const Scenario& scenario, double messages_of_step) {
-    const AlgorithmChoice& algorithm = scenario.algorithm;
-    const double workers = scenario.cluster.workers;
+// Whether messages are those of collectives that could run ahead, not of exchanges with neighbors and
+// servers, or of rings that share a machine's card.
+bool has_collectives(const AlgorithmChoice& algorithm) {
     const auto& exchange = algorithm.exchange;
-    const bool in_pairs = exchange && exchange->transport.carrier != Carrier::all_reduce &&
-                          exchange->transport.carrier != Carrier::all_gather;
-    const bool on_shared_cards = exchange && exchange->transport.machines == ByMachine::shards;
-    return messages_of_step >= workers * (workers - 1) && !in_pairs && !on_shared_cards &&
-           !algorithm.mixing.make && algorithm.server_nodes == 0 && !algorithm.runs_freely;
+    const bool by_events = exchange && (exchange->transport.carrier == Carrier::servers ||
+                                        exchange->transport.machines == ByMachine::shards);
+    return !by_events && !algorithm.mixing.make && algorithm.server_nodes == 0 &&
+           !algorithm.runs_freely;
 }
 
-double seconds_of_messages(const Scenario& scenario, double messages, double steps) {
-    const bool ahead = wires_let_run_ahead(scenario.cluster) &&
-                       passes_around_rings(scenario, messages_of_dearest_step(scenario));
-    if (!ahead) return messages * seconds_per_message;
-    const double pieces = static_cast<double>(step_timing(scenario).buckets.size());
-    return messages * seconds_per_ring_message +
-           std::min(messages, steps * pieces * scenario.cluster.workers) * seconds_per_piece;
+// Whether the messages are passed around rings: among n workers, each sends n - 1 or more to finish a
+// step. Exchanges in pairs, in rounds, may be as many.
+bool passes_around_rings(const Scenario& scenario) {
+    const double workers = scenario.cluster.workers;
+    const auto& exchange = scenario.algorithm.exchange;
+    const bool in_pairs = exchange && exchange->transport.carrier != Carrier::all_reduce &&
+                          exchange->transport.carrier != Carrier::all_gather;
+    return !in_pairs && messages_of_dearest_step(scenario) >= workers * (workers - 1);
+}
+
+double seconds_of_messages(const Scenario& scenario, double messages) {
+    if (!wires_let_run_ahead(scenario.cluster) || !has_collectives(scenario.algorithm)) {
+        const auto& exchange = scenario.algorithm.exchange;
+        const bool by_servers = exchange && exchange->transport.carrier == Carrier::servers;
+        const double servers = by_servers ? exchange->transport.servers : 0;
+        return messages * (seconds_per_message + servers * seconds_per_server);
+    }
+    if (!passes_around_rings(scenario)) return messages * seconds_per_message_in_rounds;
+    const double rounds = 2.0 * std::max(scenario.cluster.workers - 1, 1);  // of an all-reduce
+    return messages * (seconds_per_ring_message + seconds_per_ring / rounds);
 }
 
 double evaluations(const Scenario& scenario, double steps) {
@@ -119,8 +137,10 @@ std::optional<double> expected_seconds(const Scenario& scenario) {
     const std::optional<double> messages = expected_messages(scenario);
     const std::optional<double> steps = most_expected_steps(scenario);
     if (!steps || (!messages && !scenario.training)) return std::nullopt;
-    return seconds_per_run + seconds_of_messages(scenario, messages.value_or(0), *steps) +
-           training_seconds(scenario, *steps);
+    const double workers = scenario.cluster.workers;
+    const double step_s = scenario.training ? seconds_per_trained_step : seconds_per_step;
+    return seconds_per_run + workers * (seconds_per_worker + *steps * step_s) +
+           seconds_of_messages(scenario, messages.value_or(0)) + training_seconds(scenario, *steps);
 }
 
 bool may_end_earlier(const Scenario& scenario) {
