@@ -1,6 +1,7 @@
 #include "algorithms/dense/zero.hpp"
 
-#include <optional>
+#include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -38,12 +39,15 @@ Shards shards_of(Worker& self, const ZeroOptions& options) {
     return {self.group(std::move(inside), 1), std::move(copies), g, self.rank() % g};
 }
 
-// The messages of units, and the signals between them and the computations of a step of stage 3.
+// The messages of units, and the signals between them and the computations of a step.
 class Units {
   public:
     Units(Worker& self, const ZeroOptions& options)
         : self_(self),
+          gathers_(options.stage == 3),
           prefetch_(static_cast<std::size_t>(options.prefetch)),
+          micro_batches_(static_cast<std::size_t>(self.timing().gradients)),
+          reduced_from_(options.reduce == ZeroReduce::each ? 0 : micro_batches_ - 1),
           shards_(shards_of(self, options)) {
         for (const Bucket& bucket : self.timing().buckets)
             sizes_.push_back(self.wire().weigh(entries_of(bucket, *self.charged_layout())));
@@ -72,20 +76,22 @@ class Units {
     Task<> gather_all() {
         for (std::size_t unit = units(); unit-- > 0;) co_await gather(unit);
     }
-    // Reduces each unit when it is complete; returns the mean gradient.
-    Task<Vector> reduce_beside(Backward& backward) {
-        for (std::size_t unit = 0; unit + 1 < units(); ++unit) {
-            co_await backward.completed(unit);
-            co_await reduce(unit);
-        }
-        co_return co_await reduce_last(backward);
+    Task<Vector> mean_gradient(const Vector& x) {
+        reduced_ = 0;
+        return gathers_ ? gather_and_reduce(x) : reduce_beside(x);
     }
-    Task<Vector> gather_and_reduce(const Vector& x);
 
   private:
+    // Stages 1 and 2: reduces each unit when it is complete.
+    Task<Vector> reduce_beside(const Vector& x);
+    // Stage 3: gathers each unit before each of its passes, too.
+    Task<Vector> gather_and_reduce(const Vector& x);
     [[nodiscard]] std::size_t unit_of(std::size_t computation) const {
-        return computation < units() ? units() - 1 - computation : computation - units();
+        const std::size_t j = computation % (2 * units());
+        return j < units() ? units() - 1 - j : j - units();
     }
+    // Reduces, in order, the gradients that stand on the stream before computation j is gathered.
+    Task<> reduce_until(Backward& backward, std::size_t j);
     Task<Vector> reduce_last(Backward& backward) {
         co_await backward.completed(units() - 1);
         co_return co_await self_.combine_around(
@@ -96,50 +102,69 @@ class Units {
         wanted_[computation].fire();
         co_await gathered_[computation].happened({"the parameters of a unit"});
     }
+    Task<> go_on(std::size_t /*computation*/) { co_return; }
     Task<Vector> stream(Backward& backward);
 
     Worker& self_;
+    bool gathers_;  // parameters
     std::size_t prefetch_;
+    std::size_t micro_batches_;
+    std::size_t reduced_from_;  // the first micro-batch that reduces
     Shards shards_;
     std::vector<Bytes> sizes_;  // of units
+    std::size_t reduced_ = 0;   // units of the step, in the order of the stream
     // Of a step of stage 3, by computation:
     std::vector<Signal> wanted_;
     std::vector<Signal> gathered_;
 };
 
-Task<Vector> Units::stream(Backward& backward) {
+Task<> Units::reduce_until(Backward& backward, std::size_t j) {
     const std::size_t n = units();
-    std::size_t reduced = 0;
-    for (std::size_t j = 0; j < 2 * n; ++j) {
-        for (; n + reduced + 1 + prefetch_ <= j; ++reduced) {
-            co_await backward.completed(reduced);
-            co_await reduce(reduced);
-        }
+    const std::size_t all = (micro_batches_ - reduced_from_) * n;
+    while (reduced_ + 1 < all) {  // reduce_last has the last one
+        const std::size_t m = reduced_from_ + reduced_ / n;
+        const std::size_t unit = reduced_ % n;
+        if (2 * n * m + n + unit + 1 + prefetch_ > j) co_return;
+        co_await backward.completed(std::min(m, backward.micro_batches() - 1), unit);
+        co_await reduce(unit);
+        ++reduced_;
+    }
+}
+
+Task<Vector> Units::stream(Backward& backward) {
+    const std::size_t computations = wanted_.size();
+    for (std::size_t j = 0; j < computations; ++j) {
+        co_await reduce_until(backward, j);
         if (j >= prefetch_) co_await wanted_[j - prefetch_].happened({"a unit to be wanted"});
         co_await gather(unit_of(j));
         gathered_[j].fire();
     }
-    for (; reduced + 1 < n; ++reduced) {
-        co_await backward.completed(reduced);
-        co_await reduce(reduced);
-    }
+    co_await reduce_until(backward, std::numeric_limits<std::size_t>::max());
     co_return co_await reduce_last(backward);
 }
 
 Task<Vector> Units::gather_and_reduce(const Vector& x) {
-    const std::size_t n = units();
-    wanted_ = std::vector<Signal>(2 * n);
-    gathered_ = std::vector<Signal>(2 * n);
-    Backward backward = self_.forward_and_backward(
-        x, [this, n](std::size_t unit) { return reach(n - 1 - unit); },
-        [this, n](std::size_t unit) { return reach(n + unit); });
+    const std::size_t computations = 2 * units() * micro_batches_;
+    wanted_ = std::vector<Signal>(computations);
+    gathered_ = std::vector<Signal>(computations);
+    Backward backward =
+        self_.micro_batches(x, [this](std::size_t computation) { return reach(computation); });
     co_return co_await stream(backward);
+}
+
+// If only the last micro-batch reduces, backward completes the buckets of that one alone.
+Task<Vector> Units::reduce_beside(const Vector& x) {
+    Backward backward = reduced_from_ == 0 && micro_batches_ > 1
+                            ? self_.micro_batches(x, [this](std::size_t j) { return go_on(j); })
+                            : self_.backward(x);
+    co_await reduce_until(backward, std::numeric_limits<std::size_t>::max());
+    co_return co_await reduce_last(backward);
 }
 
 }  // namespace
 
 Bytes zero_memory(const ZeroOptions& options, std::int64_t parameters, std::int64_t largest_unit,
-                  WireFormat wire, int workers) {
+                  WireFormat wire, int workers, int gradients) {
     const std::int64_t shards = shards_of(options, workers);
     const std::int64_t w = wire.weigh(1).count;
     const std::int64_t adam = bytes_of_moments + (w < 4 ? bytes_of_copy : 0);
@@ -147,8 +172,10 @@ Bytes zero_memory(const ZeroOptions& options, std::int64_t parameters, std::int6
         return (bytes * parameters + shards - 1) / shards;
     };
     if (options.stage == 1) return {2 * w * parameters + shard(adam)};
-    if (options.stage == 2) return {w * parameters + shard(w + adam)};
-    return {shard(2 * w + adam) + (options.prefetch + 1) * w * largest_unit};
+    const bool adds_up_whole = options.reduce == ZeroReduce::last && gradients > 1;
+    const std::int64_t gradient = w * (adds_up_whole ? parameters : largest_unit);
+    if (options.stage == 2) return {w * parameters + shard(w + adam) + gradient};
+    return {shard(2 * w + adam) + (options.prefetch + 1) * w * largest_unit + gradient};
 }
 
 Task<> zero(Worker& self, ZeroOptions options) {
@@ -158,13 +185,7 @@ Task<> zero(Worker& self, ZeroOptions options) {
     Units units(self, options);
 
     while (self.keeps_training()) {
-        Vector mean(x.layout());
-        if (options.stage == 3) {
-            mean = co_await units.gather_and_reduce(x);
-        } else {
-            Backward backward = self.backward(x);
-            mean = co_await units.reduce_beside(backward);
-        }
+        const Vector mean = co_await units.mean_gradient(x);
         const std::int64_t k = self.step();
         self.once(k, [&] { adam_step(options.rule, self.learning_rate(), k + 1, mean, m, v, x); });
         co_await self.update_part(0, 1, units.shards());

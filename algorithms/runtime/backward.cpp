@@ -49,25 +49,36 @@ std::vector<Duration> ends_of_forward(const StepTiming& timing) {
 
 // What the pass has computed and what is left of it.
 struct Backward::Pass {
-    /// Without `waits`, x is read from `at`; otherwise from `later`, when the forward pass is over.
-    Pass(SharedState& shared, WorkerState& worker, Vector at, const Vector* later, Arrived waits,
-         Arrived waits_again)
+    /// x is read from `at` or, if there is a `later`, from there when the first forward pass is over. That
+    /// pass waits for `arrived`, if it is not null, or all passes of all gradients for `reach`.
+    Pass(SharedState& shared, WorkerState& worker, Vector at, const Vector* later = nullptr,
+         Arrived waits = nullptr, Reach waits_by_micro_batch = nullptr)
         : all(shared),
           own(worker),
           x(std::move(at)),
           read_later(later),
           arrived(std::move(waits)),
-          needed(std::move(waits_again)),
+          reach(std::move(waits_by_micro_batch)),
           whole(x.layout()),
-          number(worker.gradients),
-          complete(shared.job.timing.buckets.size()) {
+          number(worker.gradients) {
         const StepTiming& timing = shared.job.timing;
-        for (const Bucket& bucket : timing.buckets)
-            backward_ends.push_back(slowed(all, own, bucket.ready));
-        if (!arrived) return;
-        for (const Duration end : ends_of_forward(timing))
-            forward_ends.push_back(slowed(all, own, end));
+        const int gradients = reach ? timing.gradients : 1;
+        const Duration one = timing.step / timing.gradients;
+        const std::vector<Duration> forward =
+            read_later != nullptr ? ends_of_forward(timing) : std::vector<Duration>{};
+        complete = std::vector<Signal>(static_cast<std::size_t>(gradients) * buckets());
+        for (int m = 0; m < gradients; ++m) {
+            const Duration before = multiple(m, one);
+            const Duration after = multiple(gradients - 1 - m, one);
+            for (const Bucket& bucket : timing.buckets)
+                backward_ends.push_back(slowed(all, own, bucket.ready - after));
+            for (const Duration end : forward)
+                forward_ends.push_back(slowed(all, own, sum(before, end)));
+        }
     }
+
+    [[nodiscard]] std::size_t buckets() const { return all.job.timing.buckets.size(); }
+    [[nodiscard]] std::size_t micro_batches() const { return complete.size() / buckets(); }
 
     /// Returns the time of the part of the pass that ends at `end`, and goes there.
     Duration go_to(Duration end) {
@@ -86,14 +97,14 @@ struct Backward::Pass {
     Vector x;  // snapshot
     const Vector* read_later;
     Arrived arrived;  // null: the whole model is there
-    Arrived needed;   // null: it is there for the backward pass
+    Reach reach;      // null: not by micro-batches
     Vector whole;
     std::int64_t number;
-    // In time of computation from the beginning of the pass, by bucket:
+    // In time of computation from the beginning of the pass, by micro-batch and bucket:
     std::vector<Duration> forward_ends;
     std::vector<Duration> backward_ends;
     Duration reached{};
-    std::vector<Signal> complete;           // by bucket
+    std::vector<Signal> complete;           // by micro-batch and bucket
     std::optional<LocalWork::Piece> piece;  // only if there are values
     std::optional<Computing> computing;     // while the device goes on with this pass
 };
@@ -128,43 +139,80 @@ Task<> Backward::go_forward(Pass& pass) {
     }
 }
 
+// What follows the segment of bucket i of a step's last gradient.
+void Backward::end_bucket(Pass& pass, std::size_t i) {
+    if (i == 0 && pass.piece) pass.piece->join();
+    if (i == 0) check_finite(pass.whole, pass.own.rank, pass.number);
+    if (i + 1 < pass.buckets()) return;
+    ++pass.own.gradients;
+    pass.own.compute_time += pass.reached;
+    pass.computing.reset();
+}
+
 Task<> Backward::run(std::shared_ptr<Pass> pass) {
     if (pass->arrived) {
         co_await go_forward(*pass);
         pass->x = *pass->read_later;
     }
     pass->submit_arithmetic();
-    const std::size_t buckets = pass->complete.size();
-    for (std::size_t i = 0; i < buckets; ++i) {
-        if (pass->needed) co_await wait_for(*pass, pass->needed(i));
+    for (std::size_t i = 0; i < pass->buckets(); ++i) {
         co_await occupy(*pass, pass->go_to(pass->backward_ends[i]), i);
-        if (i == 0 && pass->piece) pass->piece->join();
-        if (i == 0) check_finite(pass->whole, pass->own.rank, pass->number);
-        if (i + 1 == buckets) {
-            ++pass->own.gradients;
-            pass->own.compute_time += pass->reached;
-            pass->computing.reset();
-        }
+        end_bucket(*pass, i);
         pass->complete[i].fire();
         co_await pass->all.simulation().sleep(Duration::zero());  // what it wakes asks first
     }
 }
 
-Backward::Backward(SharedState& shared, WorkerState& own, Vector x)
-    : shared_(&shared),
-      buckets_(&shared.job.timing.buckets),
-      charged_(shared.job.charged ? shared.job.charged : x.layout()),
-      pass_(std::make_shared<Pass>(shared, own, std::move(x), nullptr, nullptr, nullptr)),
-      running_(shared.simulation().start(shared.simulation().running_process(), run(pass_))) {}
+Task<> Backward::run_micro_batches(std::shared_ptr<Pass> pass) {
+    const std::size_t n = pass->buckets();
+    const std::size_t last = pass->micro_batches() - 1;
+    std::size_t j = 0;
+    for (std::size_t m = 0; m <= last; ++m) {
+        for (std::size_t b = n; b-- > 0; ++j) {
+            co_await wait_for(*pass, pass->reach(j));
+            co_await occupy(*pass, pass->go_to(pass->forward_ends[m * n + b]), {});
+        }
+        if (m == 0) {
+            pass->x = *pass->read_later;
+            pass->submit_arithmetic();
+        }
+        for (std::size_t i = 0; i < n; ++i, ++j) {
+            co_await wait_for(*pass, pass->reach(j));
+            const std::optional<std::size_t> reported = m == last ? std::optional(i) : std::nullopt;
+            co_await occupy(*pass, pass->go_to(pass->backward_ends[m * n + i]), reported);
+            if (m == last) end_bucket(*pass, i);
+            pass->complete[m * n + i].fire();
+            co_await pass->all.simulation().sleep(Duration::zero());  // what it wakes asks first
+        }
+    }
+}
 
-Backward::Backward(SharedState& shared, WorkerState& own, const Vector& x, Arrived arrived,
-                   Arrived needed)
+Backward::Backward(SharedState& shared, std::shared_ptr<Pass> pass, Task<> running)
     : shared_(&shared),
       buckets_(&shared.job.timing.buckets),
-      charged_(shared.job.charged ? shared.job.charged : x.layout()),
-      pass_(std::make_shared<Pass>(shared, own, Vector(x.layout()), &x, std::move(arrived),
-                                   std::move(needed))),
-      running_(shared.simulation().start(shared.simulation().running_process(), run(pass_))) {}
+      charged_(shared.job.charged ? shared.job.charged : pass->x.layout()),
+      pass_(std::move(pass)),
+      running_(
+          shared.simulation().start(shared.simulation().running_process(), std::move(running))) {}
+
+Backward Backward::of_model(SharedState& shared, WorkerState& own, Vector x) {
+    const auto pass = std::make_shared<Pass>(shared, own, std::move(x));
+    return {shared, pass, run(pass)};
+}
+
+Backward Backward::into_forward(SharedState& shared, WorkerState& own, const Vector& x,
+                                Arrived arrived) {
+    const auto pass =
+        std::make_shared<Pass>(shared, own, Vector(x.layout()), &x, std::move(arrived));
+    return {shared, pass, run(pass)};
+}
+
+Backward Backward::by_micro_batch(SharedState& shared, WorkerState& own, const Vector& x,
+                                  Reach reach) {
+    const auto pass =
+        std::make_shared<Pass>(shared, own, Vector(x.layout()), &x, nullptr, std::move(reach));
+    return {shared, pass, run_micro_batches(pass)};
+}
 
 std::int64_t Backward::offset(std::size_t i) const {
     return same_share(pass_->whole.entries(), charged_->offset((*buckets_)[i].first), *charged_);
@@ -186,14 +234,23 @@ Bytes Backward::weight(std::size_t i) const {
     return shared_->job.wire.weigh(entries_of((*buckets_)[i], *charged_));
 }
 
+std::size_t Backward::micro_batches() const {
+    return pass_->micro_batches();
+}
+
 Signal::Happened Backward::completed(std::size_t i) const {
+    return completed(micro_batches() - 1, i);
+}
+
+Signal::Happened Backward::completed(std::size_t m, std::size_t i) const {
     PACELINE_CHECK(i < buckets(), "a bucket has a number below buckets()");
-    return pass_->complete[i].happened(
+    PACELINE_CHECK(m < micro_batches(), "a gradient has a number below those of a step");
+    return pass_->complete[m * buckets() + i].happened(
         {"backward to complete bucket", static_cast<std::int64_t>(i)});
 }
 
 const Vector& Backward::gradient() const {
-    PACELINE_CHECK(pass_->complete.front().fired(),
+    PACELINE_CHECK(pass_->complete[pass_->complete.size() - buckets()].fired(),
                    "a gradient is asked for after its first bucket");
     return pass_->whole;
 }

@@ -21,8 +21,14 @@
 // as it stands at e_0. If a step adds up several gradients, only its first forward pass waits, and
 // the others count as part of the first segment of the last backward pass.
 //
-// Where parameters are gathered unit by unit (dense/zero.hpp), the backward pass of a bucket waits, too, for
-// `needed(bucket)`; then t_i is the end of its segment, which begins when that has returned.
+// Micro-batches. Where parameters are gathered unit by unit (dense/zero.hpp), every pass of every
+// gradient of a step waits for each bucket, and each backward pass completes it. With B buckets,
+// computations are numbered j = 2Bm, ..., 2Bm + 2B - 1 for gradient m = 0, 1, ...: its forward passes
+// of buckets B-1, ..., 0, then its backward passes of 0, ..., B-1.
+//
+//   s_j = max(e_(j-1), a_j),   e_j = s_j + c_j
+//
+// with a_j when `reach(j)` has returned, and c_j as above for each gradient.
 //
 // Source of into forward: Peng et al., "ByteScheduler", SOSP 2019.
 // Limits: layers of a bucket wait for the whole bucket; forward and backward of a bucket's layers
@@ -51,17 +57,23 @@ class Backward {
   public:
     /// Waits until a bucket of the model has arrived.
     using Arrived = std::function<Task<>(std::size_t bucket)>;
+    /// Waits until computation j may begin.
+    using Reach = std::function<Task<>(std::size_t j)>;
 
     /// Begins the computation of the worker's next gradient, at x as passed (Worker::backward).
-    Backward(SharedState& shared, WorkerState& own, Vector x);
+    static Backward of_model(SharedState& shared, WorkerState& own, Vector x);
     /// The same, but the forward pass of each bucket's layers begins when `arrived(bucket)` has
-    /// returned (Worker::forward_and_backward). Requires that x outlives this object, or the
-    /// forward pass.
-    /// With `needed`, the backward pass of each bucket's layers waits likewise.
-    Backward(SharedState& shared, WorkerState& own, const Vector& x, Arrived arrived,
-             Arrived needed = nullptr);
+    /// returned (Worker::forward_and_backward). Requires that x outlives the forward pass.
+    static Backward into_forward(SharedState& shared, WorkerState& own, const Vector& x,
+                                 Arrived arrived);
+    /// Computes micro-batch by micro-batch; computation j begins when `reach(j)` has returned
+    /// (Worker::micro_batches). Requires that x outlives the first forward pass.
+    static Backward by_micro_batch(SharedState& shared, WorkerState& own, const Vector& x,
+                                   Reach reach);
 
     [[nodiscard]] std::size_t buckets() const { return buckets_->size(); }
+    /// Returns of how many gradients the buckets become complete, one after the other.
+    [[nodiscard]] std::size_t micro_batches() const;
     /// Returns where bucket i begins in the whole gradient.
     [[nodiscard]] std::int64_t offset(std::size_t i) const;
     /// Returns the layout of bucket i as a vector of its own. If messages weigh as another layout
@@ -74,14 +86,20 @@ class Backward {
     /// co_await backward.completed(i) waits until bucket i is complete. The last bucket ends the
     /// step: await it before the next gradient.
     [[nodiscard]] Signal::Happened completed(std::size_t i) const;
+    /// The same of bucket i of gradient m, of a computation by micro-batches.
+    [[nodiscard]] Signal::Happened completed(std::size_t m, std::size_t i) const;
     /// Returns the whole gradient. Requires that the first bucket is complete.
     [[nodiscard]] const Vector& gradient() const;
 
   private:
     struct Pass;
 
+    Backward(SharedState& shared, std::shared_ptr<Pass> pass, Task<> running);
+
     static Task<> run(std::shared_ptr<Pass> pass);
+    static Task<> run_micro_batches(std::shared_ptr<Pass> pass);
     static Task<> go_forward(Pass& pass);
+    static void end_bucket(Pass& pass, std::size_t i);
     static Task<> wait_for(Pass& pass, Task<> arrival);
     static Task<> occupy(Pass& pass, Duration time, std::optional<std::size_t> bucket);
 

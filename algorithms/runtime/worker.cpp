@@ -166,13 +166,16 @@ Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
 }
 
 Backward Worker::backward(Vector x) {
-    return {shared_, own_, std::move(x)};
+    return Backward::of_model(shared_, own_, std::move(x));
 }
 
 Backward Worker::forward_and_backward(const Vector& x,
-                                      std::function<Task<>(std::size_t bucket)> arrived,
-                                      std::function<Task<>(std::size_t bucket)> needed) {
-    return {shared_, own_, x, std::move(arrived), std::move(needed)};
+                                      std::function<Task<>(std::size_t bucket)> arrived) {
+    return Backward::into_forward(shared_, own_, x, std::move(arrived));
+}
+
+Backward Worker::micro_batches(const Vector& x, std::function<Task<>(std::size_t j)> reach) {
+    return Backward::by_micro_batch(shared_, own_, x, std::move(reach));
 }
 
 const StepTiming& Worker::timing() const {

@@ -130,10 +130,12 @@ class Worker {
     /// The same, but the layers of each bucket wait in the forward pass until `arrived(bucket)` has
     /// returned. The gradient is that at x as it is when the forward pass is over. Requires that x
     /// outlives the forward pass.
-    /// With `needed`, they wait likewise in the backward pass.
-    [[nodiscard]] Backward forward_and_backward(
-        const Vector& x, std::function<Task<>(std::size_t bucket)> arrived,
-        std::function<Task<>(std::size_t bucket)> needed = nullptr);
+    [[nodiscard]] Backward forward_and_backward(const Vector& x,
+                                                std::function<Task<>(std::size_t bucket)> arrived);
+    /// The same, but both passes of every gradient of the step wait for each bucket: computation j of
+    /// backward.hpp begins when `reach(j)` has returned.
+    [[nodiscard]] Backward micro_batches(const Vector& x,
+                                         std::function<Task<>(std::size_t j)> reach);
     /// Returns how long a gradient takes, and when its buckets are complete.
     [[nodiscard]] const StepTiming& timing() const;
     /// Takes the time of the optimizer's work at the end of a step.

@@ -53,13 +53,22 @@ std::vector<Duration> ends_of_forward_form(const StepTiming& timing) {
     return ends;
 }
 
+// Returns the timing of one of the gradients that a step adds up.
+StepTiming timing_of_one(StepTiming timing) {
+    const Duration one = timing.step / timing.gradients;
+    for (Bucket& bucket : timing.buckets) bucket.ready -= timing.step - one;
+    timing.step = one;
+    timing.gradients = 1;
+    return timing;
+}
+
 std::optional<std::vector<UnitTimes>> units_of(const ZeroOptions& options,
                                                const StepModelInput& in) {
-    if (in.timing.gradients != 1) return std::nullopt;
-    const std::vector<Duration> ends = ends_of_forward_form(in.timing);
+    const StepTiming timing = timing_of_one(in.timing);
+    const std::vector<Duration> ends = ends_of_forward_form(timing);
     std::vector<UnitTimes> units;
     Duration before = ends.front();  // the end of the backward pass of the unit before
-    for (const Bucket& bucket : in.timing.buckets) {
+    for (const Bucket& bucket : timing.buckets) {
         const auto times = messages_of(options, in.wire.weigh(entries_of(bucket, *in.layout)), in);
         if (!times) return std::nullopt;
         const std::size_t unit = units.size();
@@ -71,31 +80,41 @@ std::optional<std::vector<UnitTimes>> units_of(const ZeroOptions& options,
     return units;
 }
 
-Duration gathered_step(const std::vector<UnitTimes>& units, std::size_t prefetch) {
+Duration gathered_step(const std::vector<UnitTimes>& units, std::size_t prefetch,
+                       std::size_t gradients, std::size_t reduced_from) {
     const std::size_t n = units.size();
-    std::vector<Duration> ends(2 * n);
+    std::vector<Duration> ends(2 * n * gradients);
     Duration stream{};
-    std::size_t reduced = 0;
+    std::size_t reduced = reduced_from * n;  // counted from the first gradient on
+    const auto computation = [n](std::size_t reduce) {
+        return reduce / n * 2 * n + n + reduce % n;
+    };
     const auto reduce = [&] {
-        stream = sum(std::max(stream, ends[n + reduced]), units[reduced].reduce);
+        stream = sum(std::max(stream, ends[computation(reduced)]), units[reduced % n].reduce);
         ++reduced;
     };
-    for (std::size_t j = 0; j < 2 * n; ++j) {
-        while (n + reduced + 1 + prefetch <= j) reduce();
-        const UnitTimes& unit = units[j < n ? n - 1 - j : j - n];
+    for (std::size_t j = 0; j < ends.size(); ++j) {
+        while (reduced < n * gradients && computation(reduced) + 1 + prefetch <= j) reduce();
+        const std::size_t pass = j % (2 * n);
+        const UnitTimes& unit = units[pass < n ? n - 1 - pass : pass - n];
         if (j > prefetch) stream = std::max(stream, ends[j - prefetch - 1]);
         stream = sum(stream, unit.gather);
         const Duration before = j == 0 ? Duration{} : ends[j - 1];
-        ends[j] = sum(std::max(stream, before), j < n ? unit.forward : unit.backward);
+        ends[j] = sum(std::max(stream, before), pass < n ? unit.forward : unit.backward);
     }
-    while (reduced < n) reduce();
+    while (reduced < n * gradients) reduce();
     return stream;
 }
 
-Duration reduced_step(const std::vector<UnitTimes>& units, const StepTiming& timing) {
+Duration reduced_step(const std::vector<UnitTimes>& units, const StepTiming& timing, int first) {
+    const Duration one = timing.step / timing.gradients;
     Duration stream{};
-    for (std::size_t u = 0; u < units.size(); ++u)
-        stream = sum(std::max(stream, timing.buckets[u].ready), units[u].reduce);
+    for (int m = first; m < timing.gradients; ++m)
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            const Duration ready =
+                timing.buckets[u].ready - multiple(timing.gradients - 1 - m, one);
+            stream = sum(std::max(stream, ready), units[u].reduce);
+        }
     return stream;
 }
 
@@ -105,9 +124,14 @@ std::optional<Duration> zero_step_time(const ZeroOptions& options, const StepMod
     const auto units = units_of(options, in);
     if (!units) return std::nullopt;
     const Duration update = in.update / shards_of(options, in.workers);
+    const int gradients = in.timing.gradients;
+    const int reduced_from = gradients - reduces_of(options, gradients);
     if (options.stage == 3)
-        return sum(gathered_step(*units, static_cast<std::size_t>(options.prefetch)), update);
-    Duration step = sum(reduced_step(*units, in.timing), update);
+        return sum(gathered_step(*units, static_cast<std::size_t>(options.prefetch),
+                                 static_cast<std::size_t>(gradients),
+                                 static_cast<std::size_t>(reduced_from)),
+                   update);
+    Duration step = sum(reduced_step(*units, in.timing, reduced_from), update);
     for (const UnitTimes& unit : *units) step = sum(step, unit.gather);
     return step;
 }
@@ -118,8 +142,10 @@ std::int64_t zero_messages(const ZeroOptions& options, const StepModelInput& in)
     const std::int64_t ring = n / shards * shards * (shards - 1);
     const std::int64_t machines = n / shards;
     const std::int64_t copies = options.machine == 0 ? 0 : shards * 2 * machines * (machines - 1);
-    const std::int64_t gathers = options.stage == 3 ? 2 : 1;
-    return static_cast<std::int64_t>(in.timing.buckets.size()) * ((gathers + 1) * ring + copies);
+    const std::int64_t gathers = options.stage == 3 ? 2 * in.timing.gradients : 1;
+    const std::int64_t reduces = reduces_of(options, in.timing.gradients);
+    return static_cast<std::int64_t>(in.timing.buckets.size()) *
+           (gathers * ring + reduces * (ring + copies));
 }
 
 }  // namespace paceline

@@ -75,6 +75,14 @@ std::vector<Case> of_zero() {
         Json sharded = algorithm;
         sharded["stage"] = stage;
         all.push_back({"stage " + std::to_string(stage), sharded, {}, &adam});
+        for (const char* reduce : {"each", "last"}) {
+            sharded["reduce"] = reduce;
+            all.push_back(
+                {"stage " + std::to_string(stage) + ", three micro-batches, reduce " + reduce,
+                 sharded,
+                 {.accumulation = 3},
+                 &adam});
+        }
     }
     return all;
 }

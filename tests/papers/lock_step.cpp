@@ -61,7 +61,7 @@ Failures failures_of(const Setting& s) {
 
 Job make_job(const AlgorithmChoice& choice, const Setting& s) {
     Job job{Vector(layout(), s.start())};
-    job.timing = make_step_timing(one_step, *job.start.layout());
+    job.timing = accumulated(make_step_timing(one_step, *job.start.layout()), s.accumulation);
     job.workers = s.nodes;
     if (choice.serve) job.servers = choice.server_nodes;
     job.takes_step = [steps = s.steps](std::int64_t k) { return k < steps; };

@@ -46,6 +46,7 @@ struct Setting {
     bool nesterov = false;
     double clip = 0;
     double constant_gamma = 0;  // 0: the schedule below
+    int accumulation = 1;       // micro-batches by the clock; g_i^b is their mean
     std::vector<Outage> outages{};
     bool returns_with_a_peers_model = false;  // otherwise with its own
     std::vector<double> pace{};               // empty: 1 ms everywhere

@@ -90,11 +90,19 @@ int as_shards(const Place& place, const AlgorithmInput& in) {
     return in.devices_per_node;
 }
 
+ZeroReduce as_reduce(const Place& place) {
+    constexpr auto when = std::to_array<Spelling<ZeroReduce>>(
+        {{"each", ZeroReduce::each}, {"last", ZeroReduce::last}});
+    return as_choice(place, "the micro-batches that reduce gradients", when);
+}
+
 AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
     ZeroOptions options;
     options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("stage"))
         options.stage = static_cast<int>(as_integer(*p, 1, 3));
+    options.reduce = usual_reduce(options.stage);
+    if (const auto p = read.optional("reduce")) options.reduce = as_reduce(*p);
     if (const auto p = read.optional("shards")) options.machine = as_shards(*p, in);
     if (const auto p = read.optional("prefetch")) {
         options.prefetch = static_cast<int>(as_integer(*p, 0, 1000));
@@ -122,7 +130,8 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
         std::int64_t largest = 0;
         for (const Bucket& bucket : at.timing.buckets)
             largest = std::max(largest, entries_of(bucket, *at.layout));
-        return zero_memory(options, at.layout->entries(), largest, at.wire, at.workers);
+        return zero_memory(options, at.layout->entries(), largest, at.wire, at.workers,
+                           at.timing.gradients);
     };
     choice.run = [options](Worker& worker) { return zero(worker, options); };
     return choice;

@@ -83,6 +83,57 @@ TEST_CASE("zero: a worker sends (n-1)/n of 2, 2 and 3 times the parameters") {
         }
 }
 
+// Parameters are gathered for both passes of every micro-batch; gradients are reduced in each of them or in the last.
+TEST_CASE(
+    "zero: with a micro-batches a worker sends (n-1)/n of r + 1 and r + 2a times the parameters") {
+    const LayoutPtr layout = make_layout({{"a", {40, 60}}, {"b", {1200}}, {"c", {120, 10}}});
+    constexpr int n = 4;
+    for (const int a : {1, 2, 5})
+        for (int stage = 1; stage <= 3; ++stage)
+            for (const ZeroReduce reduce : {ZeroReduce::each, ZeroReduce::last}) {
+                CAPTURE(a);
+                CAPTURE(stage);
+                Job job = tensor_by_tensor(timing_job(layout, 2));
+                job.timing = accumulated(job.timing, a);
+                ZeroRun run(n, job, {.stage = stage, .reduce = reduce});
+
+                const int reduces = reduce == ZeroReduce::each ? a : 1;
+                const int gathers = stage == 3 ? 2 * a : 1;
+                const std::int64_t bytes = 4 * layout->entries();
+                for (int node = 0; node < n; ++node)
+                    CHECK(run.sent(node).count == 2 * (gathers + reduces) * bytes / n * (n - 1));
+            }
+}
+
+TEST_CASE("zero: micro-batches change no value") {
+    const DenseAdamOptions adam{.exchange = dense_exchange(AllReduce::ring)};
+    Job job = tensor_by_tensor(training_job(small_layout(), 7));
+    job.timing = accumulated(job.timing, 3);
+    TrainingRun dense(4, link, job);
+    dense.spawn_all([=](Worker& self) { return dense_adam(self, adam); });
+    dense.simulation.run();
+    const Eigen::VectorXd expected = dense.cluster.worker(0).replicated_model().values();
+    for (const int stage : {1, 2, 3})
+        for (const ZeroReduce reduce : {ZeroReduce::each, ZeroReduce::last}) {
+            CAPTURE(stage);
+            ZeroRun run(4, job, {.stage = stage, .rule = adam.rule, .reduce = reduce});
+
+            REQUIRE(run.processes.finished());
+            CHECK(run.cluster.worker(0).replicated_model().values() == expected);
+        }
+}
+
+TEST_CASE("zero: a run that is dropped between micro-batches leaves nothing behind") {
+    const LayoutPtr layout = make_layout({{"a", {40, 60}}, {"b", {1200}}});
+    for (const auto end : {1ms, 2ms, 3ms, 7ms}) {
+        Job job = tensor_by_tensor(timing_job(layout, 5));
+        job.timing = accumulated(job.timing, 3);
+        TrainingRun run(4, link, job);
+        run.spawn_all([](Worker& self) { return zero(self, {}); });
+        run.simulation.run(Time{end});
+    }
+}
+
 TEST_CASE("zero, property: shards on one machine of all workers are shards on all workers") {
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
@@ -116,8 +167,14 @@ TEST_CASE("zero: memory is that of the paper's formulas") {
     CHECK(bytes(1) == 4 * n + 12 * n / 64);
     CHECK(bytes(2) == 2 * n + 14 * n / 64);
     CHECK(bytes(3) == 16 * n / 64);
+    // Units as a whole: parameters of the one that is computed and of two ahead, and a gradient.
     CHECK(zero_memory({.stage = 3, .prefetch = 2}, n, 1000, fp16, 64).count ==
-          16 * n / 64 + 3 * 2 * 1000);
+          16 * n / 64 + (3 + 1) * 2 * 1000);
+    CHECK(zero_memory({.stage = 2}, n, 1000, fp16, 64).count == 2 * n + 14 * n / 64 + 2 * 1000);
+    // Gradients that are reduced in the last of four micro-batches are whole until then.
+    const ZeroOptions last{.stage = 3, .reduce = ZeroReduce::last};
+    CHECK(zero_memory(last, n, 1000, fp16, 64, 4).count == 16 * n / 64 + 2 * 2 * 1000 + 2 * n);
+    CHECK(zero_memory(last, n, 1000, fp16, 64, 1).count == 16 * n / 64 + 3 * 2 * 1000);
     CHECK(zero_memory({.stage = 3, .machine = 8}, n, 0, fp32, 64).count == 16 * n / 8);
 }
 

@@ -55,6 +55,35 @@ TEST_CASE("zero forms: stage 3 takes its messages if computing is short") {
     CHECK(*zero_step_time({.prefetch = 1}, in) == 6 * 105us + 10us);
 }
 
+// Short gathers hide behind all passes but the first one. The last reduce of the first of two micro-batches begins with the
+// second one, at 1005 us. The second gather of that stands behind it on the stream, and ends at 1215 us; it is wanted when
+// the first forward pass of 150 us has ended, 60 us earlier.
+TEST_CASE("zero forms: a further micro-batch adds its computing, if messages are short") {
+    StepModelInput in = two_units(900us);
+    in.timing = accumulated(in.timing, 2);
+
+    CHECK(*zero_step_time({.reduce = ZeroReduce::last}, in) == 105us + 1800us + 105us + 10us);
+    CHECK(*zero_step_time({.reduce = ZeroReduce::each}, in) ==
+          105us + 1800us + 60us + 105us + 10us);
+    for (const ZeroReduce reduce : {ZeroReduce::each, ZeroReduce::last})
+        CHECK(*zero_step_time({.stage = 2, .reduce = reduce}, in) ==
+              1800us + 105us + 10us + 2 * 105us);
+    CHECK(zero_messages({.reduce = ZeroReduce::each}, in) == 2 * (4 + 2) * 12);
+    CHECK(zero_messages({.reduce = ZeroReduce::last}, in) == 2 * (4 + 1) * 12);
+    CHECK(zero_messages({.stage = 2, .reduce = ZeroReduce::each}, in) == 2 * (1 + 2) * 12);
+}
+
+// Four gathers and two or one reduces of each unit, 105 us each, and all that counts is the stream.
+TEST_CASE("zero forms: with short computing, micro-batches take their messages") {
+    StepModelInput in = two_units(90us);
+    in.timing = accumulated(in.timing, 2);
+
+    CHECK(*zero_step_time({.prefetch = 1, .reduce = ZeroReduce::each}, in) ==
+          2 * (4 + 2) * 105us + 10us);
+    CHECK(*zero_step_time({.prefetch = 1, .reduce = ZeroReduce::last}, in) ==
+          2 * (4 + 1) * 105us + 10us);
+}
+
 struct ZeroSteps : TrainingRun {
     ZeroSteps(int nodes, Job job, const ZeroOptions& options)
         : TrainingRun(nodes, link, std::move(job)) {
@@ -78,10 +107,13 @@ TEST_CASE("zero forms, property: the simulation takes their time, whatever the u
             macs.push_back(upto(1000));
         }
         const LayoutPtr layout = make_layout(tensors);
-        const ZeroOptions options{.stage = upto(3), .prefetch = upto(4) - 1};
+        const ZeroOptions options{.stage = upto(3),
+                                  .prefetch = upto(4) - 1,
+                                  .reduce = upto(2) == 1 ? ZeroReduce::each : ZeroReduce::last};
         StepModelInput in =
             on_star(n, idle_star(link), std::chrono::microseconds(upto(3000)), layout);
-        in.timing = make_step_timing(in.timing.step, *layout, macs, 2000 * upto(4));
+        in.timing =
+            accumulated(make_step_timing(in.timing.step, *layout, macs, 2000 * upto(4)), upto(5));
         in.update = std::chrono::microseconds(upto(100));
         Job job = timing_job(layout, 1);
         job.timing = in.timing;
