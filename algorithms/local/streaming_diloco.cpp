@@ -56,6 +56,7 @@ void outer_step_of(const DilocoOptions& options, const Piece& place, const Vecto
 }  // namespace
 
 std::optional<FragmentTurn> turn_after(const StreamingDilocoOptions& options, std::int64_t k) {
+    if (options.due == FragmentDue::taken_in) k += options.delay;
     const std::int64_t period = options.diloco.period;
     const std::int64_t parts = options.fragments;
     const std::int64_t behind = k % period + 1;  // steps of the block behind us, 1 ... H

@@ -5,6 +5,8 @@
 //
 //   (t - floor(H (p+1) / P)) mod H = 0                       so every H steps, spread over them
 //
+// or, where that is when it is taken in (`due` = taken_in), (t + tau - floor(H (p+1) / P)) mod H = 0.
+//
 //   after step t         D     <-  (1/n) sum over j of (y_p - x_p,j)    begins; x_p,j as it is then
 //   after step t + tau   u_p   <-  mu u_p + D                           once D has arrived
 //                        y_p   <-  y_p - eta (D + mu u_p)
@@ -30,8 +32,9 @@
 //
 // Source: Douillard et al., "Streaming DiLoCo with overlapping communication", 2025 (arXiv 2501.18512), whose text was not
 // available. The order of fragments, the offsets and outer gradients that start from the outer model are those of
-// released code of another group (pytorch/torchft, torchft/local_sgd.py, an early version, which asserts tau < H / P; a
-// later one mixes by alpha as here, but sends tau steps earlier). H 100 and fragments of 3 layers are those of the
+// released code of another group (meta-pytorch/torchft, torchft/local_sgd.py): with `due` = taken_in, the models are those
+// of its regression fixtures (commit 7eb7087, test_fixtures/*diloco*.json) after every step. With `due` = sent, the
+// default, each exchange is tau steps later. H 100 and fragments of 3 layers are those of the
 // paper's table 4, read in a copy; the values tau 1 and alpha 0.5 are from memory, unverified. The paper's fragments are whole layers, in sequence or strided; here they
 // are runs of tensors in sequence. Its 4-bit numbers are a matter of the codec.
 #pragma once
@@ -48,12 +51,16 @@ namespace paceline {
 
 class Worker;
 
+/// What happens to fragment p after floor(H (p+1) / P) steps of a block.
+enum class FragmentDue : std::uint8_t { sent, taken_in };
+
 struct StreamingDilocoOptions {
     DilocoOptions diloco{.period =
                              100};  // H, eta, mu, the inner rule and the exchange of a fragment
     std::int64_t fragments = 4;     // P, 1 <= P <= H
     std::int64_t delay = 1;         // tau
     double alpha = 0.5;             // in [0, 1]
+    FragmentDue due = FragmentDue::sent;
 };
 
 /// An exchange of a fragment, by the order in which they begin.
@@ -62,7 +69,7 @@ struct FragmentTurn {
     std::int64_t number;  // 0, 1, ... over all fragments
 };
 
-/// Returns the fragment that is due after step k = 0, 1, ..., if there is one.
+/// Returns the fragment that is sent after step k = 0, 1, ..., if there is one.
 std::optional<FragmentTurn> turn_after(const StreamingDilocoOptions& options, std::int64_t k);
 
 Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options);

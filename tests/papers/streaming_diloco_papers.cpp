@@ -121,7 +121,7 @@ constexpr auto papers = std::to_array<Paper>({
      "AdamW inside; fragments of whole tensors in sequence, one under way at a time; y once for "
      "all nodes",
      "the paper's text was not available; offsets and alpha are of two versions of torchft; no "
-     "4-bit numbers",
+     "exchange in few bits, which codecs have references for",
      &cases},
 });
 
