@@ -25,8 +25,8 @@
 // Source: Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar, McMahan, "Adaptive Federated Optimization", ICLR 2021
 // (arXiv 2003.00295), Algorithm 2; only its abstract and introduction were available. The rules are those of Flower
 // (adap/flower, src/py/flwr/server/strategy: fedadam.py @18638bc, fedyogi.py @05c252a, fedadagrad.py @187f825,
-// fedavgm.py @05c252a), which cites the paper; so are beta1 0.9 (0 for Adagrad), beta2 0.99, eta 0.1 and tau 1e-3 (of
-// fedyogi.py, and the authors' advice). v = tau^2 at first: from memory, unverified; Flower begins with 0. The authors'
+// fedavgm.py @05c252a), which cites the paper; so are the defaults (usual_fedopt), but for FedAvgM's beta1, which is 0 there:
+// that is FedAvg. v = tau^2 at first: from memory, unverified; Flower begins with 0. The authors'
 // own runs (google-research/federated, optimization/README.md @1af5ff1 and docs/hyperparameters.md @0f29cad) take
 // optimizers of Keras: Adam with bias correction, v = 0 at first, beta2 0.999; and momentum 0.9 for FedAvgM. Weights by
 // samples as in Flower; the paper's algorithm has a plain mean (from memory, unverified).
@@ -50,8 +50,20 @@ struct FedoptOptions {
     double server_learning_rate = 0.1;  // eta
     double beta1 = 0.9;                 // in [0, 1)
     double beta2 = 0.99;                // in [0, 1), of adam and yogi
-    double tau = 1e-3;                  // of all rules but momentum
+    double tau = 1e-9;                  // of all rules but momentum
 };
+
+/// Returns the defaults of each rule.
+[[nodiscard]] constexpr FedoptOptions usual_fedopt(ServerRule rule) {
+    FedoptOptions options{.rule = rule};
+    if (rule == ServerRule::yogi) {
+        options.server_learning_rate = 0.01;
+        options.tau = 1e-3;
+    }
+    if (rule == ServerRule::adagrad) options.beta1 = 0;
+    if (rule == ServerRule::momentum) options.server_learning_rate = 1;
+    return options;
+}
 
 /// Updates m, v and x, given D (`change`).
 void fedopt_step(const FedoptOptions& options, const Vector& change, Vector& m, Vector& v,

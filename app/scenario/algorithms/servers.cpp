@@ -180,12 +180,11 @@ constexpr auto server_rules =
                                          {"momentum", ServerRule::momentum}});
 
 FedoptOptions read_server_rule(const ObjectReader& read) {
-    FedoptOptions options;
+    ServerRule rule{};
     if (const auto p = read.optional("rule"))
-        options.rule = as_choice(*p, "a rule of the server", server_rules);
+        rule = as_choice(*p, "a rule of the server", server_rules);
+    FedoptOptions options = usual_fedopt(rule);
     const bool plain = options.rule == ServerRule::momentum;
-    if (plain) options.server_learning_rate = 1;
-    if (options.rule == ServerRule::adagrad) options.beta1 = 0;
     if (const auto p = read.optional("server_learning_rate"))
         options.server_learning_rate = as_number_above(*p, 0, 1e9);
     if (const auto p = read.optional("beta1")) options.beta1 = as_share(*p);

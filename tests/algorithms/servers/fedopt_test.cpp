@@ -158,5 +158,21 @@ TEST_CASE("FedOpt, property: a run can be dropped or destroyed at any time") {
     });
 }
 
+// fedadam.py @18638bc, fedyogi.py @05c252a and fedadagrad.py @187f825 of adap/flower.
+TEST_CASE("fedopt: the defaults of each rule are those of Flower") {
+    const FedoptOptions adam = usual_fedopt(ServerRule::adam);
+    CHECK(adam.server_learning_rate == 0.1);
+    CHECK(adam.beta1 == 0.9);
+    CHECK(adam.beta2 == 0.99);
+    CHECK(adam.tau == 1e-9);
+    const FedoptOptions yogi = usual_fedopt(ServerRule::yogi);
+    CHECK(yogi.server_learning_rate == 0.01);
+    CHECK(yogi.tau == 1e-3);
+    const FedoptOptions adagrad = usual_fedopt(ServerRule::adagrad);
+    CHECK(adagrad.beta1 == 0);
+    CHECK(adagrad.tau == 1e-9);
+    CHECK(usual_fedopt(ServerRule::momentum).server_learning_rate == 1);
+}
+
 }  // namespace
 }  // namespace paceline::fedopt_test
