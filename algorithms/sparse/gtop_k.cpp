@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/compression/sparse.hpp"
+#include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/compression/top_k.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -22,7 +22,7 @@ void keep_largest_of(Vector& v, std::int64_t k, TopKScratch& scratch) {
 }  // namespace
 
 Bytes gtop_k_bytes(const GtopKOptions& options, std::int64_t entries) {
-    return kept_entries(entries, options.density) * gtop_k_entry;
+    return sparsified_entries(entries, options.density) * gtop_k_entry;
 }
 
 Vector global_top_k(const Round<Vector>& round, std::int64_t k) {
@@ -43,7 +43,7 @@ Task<> gtop_k(Worker& self, GtopKOptions options) {
     Vector& m = self.replicated("momentum");
     Vector residual = Vector::zero_like(x);
     TopKScratch scratch;
-    const std::int64_t k = x.has_values() ? kept_entries(x.entries(), options.density) : 0;
+    const std::int64_t k = x.has_values() ? sparsified_entries(x.entries(), options.density) : 0;
     const std::int64_t charged = self.charged_layout()->entries();
     const Bytes size = gtop_k_bytes(options, charged);
     const Duration selecting = selection_time(options.selection, charged, options.density);

@@ -1,7 +1,7 @@
 // gTop-k S-SGD: workers exchange their k largest entries along a tree that keeps the k largest of every sum.
 //
 //   r_i  <-  r_i + g_i                                  residual of worker i
-//   s_i  <-  the k largest entries of r_i, of the whole gradient; k = ceil(rho N)
+//   s_i  <-  the k largest entries of r_i, of the whole gradient; k = floor(rho N), 1 at least
 //   G    <-  s_0 (+) s_1 (+) ... (+) s_(n-1)  along a binomial tree:  a (+) b = the k largest entries of a + b
 //   r_i  <-  0 where s_i was sent and G is not 0        the rest of s_i waits
 //   m    <-  beta m + G / n + lambda x,  x <- x - gamma m             (optimizers/momentum.hpp)
@@ -21,7 +21,7 @@
 // top-k with error feedback.
 //
 // Source: Shi et al., "A Distributed Synchronous SGD Algorithm with Global Top-k Sparsification", ICDCS 2019, and its
-// released code (HKBU-HPML/gtopkssgd, allreducer.py), which takes powers of two alone and merges tensors into buckets.
+// released code (hclhkbu/gtopkssgd @0edc19b: allreducer.py, and compression.py for k), which takes powers of two alone and merges tensors into buckets.
 #pragma once
 
 #include <cstdint>
