@@ -6,6 +6,7 @@
 
 #include "algorithms/runtime/merged_timing.hpp"
 #include "analysis/forms/exchange_forms.hpp"
+#include "analysis/forms/memory_forms.hpp"
 #include "analysis/forms/step_models.hpp"
 
 namespace paceline {
@@ -206,8 +207,11 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
 }
 
 std::optional<Bytes> device_memory(const Scenario& scenario) {
-    if (!scenario.algorithm.memory) return std::nullopt;
-    return scenario.algorithm.memory(model_input(scenario, {}));  // it does not depend on the wires
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    if (algorithm.memory)
+        return algorithm.memory(model_input(scenario, {}));  // it does not depend on the wires
+    if (!algorithm.kept) return std::nullopt;
+    return device_bytes(*algorithm.kept, scenario.workload.layout->entries(), algorithm.wire);
 }
 
 double messages_of_dearest_step(const Scenario& scenario) {

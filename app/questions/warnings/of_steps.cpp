@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -97,6 +98,29 @@ std::string one_by_one(const Scenario& scenario) {
         "its {} tensors are exchanged one by one, {:.3g} s a step by the closed form; as one, with "
         "\"fused\": true, {:.3g} s, {:.2g} times less",
         tensors, to_seconds(gain->one_by_one), to_seconds(gain->as_one), times);
+}
+
+namespace {
+
+bool has_codec(const AlgorithmChoice& algorithm) {
+    if (algorithm.encodes || !algorithm.exchange) return algorithm.encodes;
+    const auto* compressor = std::get_if<Compressor>(&algorithm.exchange->codec.coder);
+    return compressor == nullptr || !compressor->lossless;
+}
+
+}  // namespace
+
+std::string more_than_dense(const Scenario& scenario) {
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    if (!has_codec(algorithm) || algorithm.mixing.make) return "";
+    const std::int64_t k = begin_of_last_stage(scenario);
+    const auto ratio = compression_ratio(scenario, k, k + period_at(algorithm, k));
+    if (!ratio || *ratio >= 1) return "";
+    const double dense = static_cast<double>(fp32.weigh(scenario.workload.layout->entries()).count);
+    return fmt::format(
+        "what it sends of a gradient weighs {:.3g} MB, {:.2g} times as much as the gradient itself "
+        "({:.3g} MB); a lower rank or density, or no codec, sends less",
+        dense / *ratio * 1e-6, 1 / *ratio, dense * 1e-6);
 }
 
 }  // namespace paceline

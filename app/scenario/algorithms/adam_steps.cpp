@@ -29,6 +29,8 @@ AlgorithmChoice read_outer_steps(const ObjectReader& read, const AlgorithmInput&
     if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);
     AlgorithmChoice choice;
     read_blocks(read, in, choice, options);
+    choice.kept = vectors_of_adam + 2 +  // the outer model and its momentum
+                  kept_by_codec(options.exchange.codec, in.workers);
     return choice;
 }
 
@@ -59,6 +61,10 @@ void read_turns(const ObjectReader& read, StreamingDilocoOptions& options) {
                             turn, turn - 1));
     }
     if (const auto p = read.optional("alpha")) options.alpha = as_number_up_to(*p, 1);
+    constexpr auto due = std::to_array<Spelling<FragmentDue>>(
+        {{"sent", FragmentDue::sent}, {"taken-in", FragmentDue::taken_in}});
+    if (const auto p = read.optional("due"))
+        options.due = as_choice(*p, "what happens to a fragment that is due", due);
 }
 
 }  // namespace
@@ -94,6 +100,7 @@ AlgorithmChoice read_local_adam(const ObjectReader& read, const AlgorithmInput& 
     AlgorithmChoice choice;
     read_blocks(read, in, choice, options);
     cost_blocks(choice, in, options.exchange, options.period, averaged_vectors(options));
+    choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return local_adam(worker, options); };
     return choice;
 }
@@ -131,6 +138,7 @@ AlgorithmChoice read_sparta(const ObjectReader& read, const AlgorithmInput& in) 
         return exchange_messages(options.exchange, selected_of(in, options.share));
     };
     choice.least_density = options.share;
+    choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return sparta(worker, options); };
     return choice;
 }

@@ -15,7 +15,6 @@
 #include "algorithms/adaptive/one_bit_lamb.hpp"
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 #include "algorithms/adaptive/zero_one_adam.hpp"
-#include "algorithms/dense/zero.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "analysis/forms/adaptive_step_models.hpp"
 #include "analysis/forms/exchange_forms.hpp"
@@ -96,9 +95,7 @@ AlgorithmChoice read_adam(const ObjectReader& read, const AlgorithmInput& in) {
     options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("bias_correction")) options.rule.bias_correction = as_bool(*p);
     choice.run = [options](Worker& worker) { return dense_adam(worker, options); };
-    choice.memory = [](const StepModelInput& at) {
-        return zero_memory({.stage = 1}, at.layout->entries(), 0, at.wire, 1);
-    };
+    choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
     return choice;
 }
 
@@ -109,6 +106,7 @@ AlgorithmChoice read_lamb(const ObjectReader& read, const AlgorithmInput& in) {
     if (const auto p = read.optional("bias_correction"))
         options.rule.adam.bias_correction = as_bool(*p);
     read_trust(read, options.rule);
+    choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return dense_lamb(worker, options); };
     return choice;
 }
@@ -128,6 +126,7 @@ AlgorithmChoice read_one_bit_adam(const ObjectReader& read, const AlgorithmInput
     options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
     if (read.has("transport"))  // its plan is that of uncompressed steps
         options.warm_up.transport.all_reduce = options.exchange.transport.all_reduce;
+    choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return one_bit_adam(worker, options); };
     cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
     return choice;
@@ -159,6 +158,8 @@ AlgorithmChoice read_one_bit_lamb(const ObjectReader& read, const AlgorithmInput
     options.exchange = read_exchange(read, in, one_bit_exchange(/*fused=*/true, coding), choice);
     if (read.has("transport"))  // its plan is that of uncompressed steps
         options.warm_up.transport.all_reduce = options.exchange.transport.all_reduce;
+    choice.kept = vectors_of_adam + 1 +  // the fresh variance
+                  kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return one_bit_lamb(worker, options); };
     cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
     return choice;

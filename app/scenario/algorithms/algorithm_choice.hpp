@@ -90,7 +90,11 @@ struct AlgorithmChoice : AlgorithmTraits {
     /// Returns the closed form of step k if it exchanged all tensors as one; empty if it does, or if
     /// there is no such option.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k)> fused_step{};
-    /// Returns the bytes of parameters, gradient and optimizer on a device; empty: not known.
+    /// Vectors in fp32 that optimizer and codec keep on a device (analysis/forms/memory_forms.hpp);
+    /// empty: not known.
+    std::optional<double> kept{};
+    /// Returns the bytes of parameters, gradient and optimizer on a device, if they are not those that
+    /// follow from `kept`.
     std::function<Bytes(const StepModelInput&)> memory{};
     /// The least share of its entries that a sparse method sends; 1: not sparse.
     double least_density = 1;
@@ -98,6 +102,8 @@ struct AlgorithmChoice : AlgorithmTraits {
     /// and messages on their way. `read_algorithm` sets that of its family if the reader does not.
     std::optional<double> vectors{};
     double computing = 1;  // share of the workers that compute in a step
+    bool encodes = false;  // workers send a code of their own, which is meant to weigh less than a
+                           // dense gradient; codecs of `exchange` tell by themselves
 };
 
 }  // namespace paceline

@@ -6,6 +6,7 @@
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/optimizers/adam.hpp"
 #include "algorithms/optimizers/momentum.hpp"
+#include "analysis/forms/memory_forms.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 
 namespace paceline {
@@ -15,6 +16,12 @@ inline constexpr std::int64_t most_steps_of_an_option = std::int64_t{1} << 40;
 
 /// Share of a vector that a worker holds where the model and the gradients' mean exist once.
 inline constexpr double vectors_of_replicas = 0.2;
+
+/// Vectors that optimizers keep on a device (analysis/forms/memory_forms.hpp).
+inline constexpr double vectors_of_adam = 2;
+[[nodiscard]] inline double kept_by_momentum(const AlgorithmInput& in) {
+    return in.optimizer.momentum > 0 ? 1 : 0;
+}
 
 /// Traits of algorithms that take the step of momentum SGD on a model that all workers share.
 inline constexpr AlgorithmTraits momentum_sgd_on_replicas{

@@ -102,6 +102,7 @@ AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
         read_exchange(read, in, low_rank_exchange(rank, plan, read_coding(read)), choice),
         rule_of(in.optimizer)};
     cost_by_exchange(choice, in, options.exchange);
+    choice.kept = kept_by_momentum(in) + 1;  // the error
     choice.run = [options](Worker& worker) { return power_sgd(worker, options); };
     return choice;
 }
@@ -136,6 +137,7 @@ AlgorithmChoice read_demo(const ObjectReader& read, const AlgorithmInput& in) {
         return sum(*time, coding_time(coding, demo_passes_behind, at.layout->entries()));
     };
     choice.exchange.reset();
+    choice.encodes = true;
     choice.run = [options](Worker& worker) { return demo(worker, options); };
     return choice;
 }
@@ -176,6 +178,7 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
     choice.contribution = [options](const Layout& layout, std::int64_t k, double) {
         return k == 0 ? Bytes{} : message_bytes(options.compressor, layout);
     };
+    choice.encodes = true;
     choice.stage = [](std::int64_t k, double) { return k == 0 ? 0.0 : 1.0; };
     choice.model_step = [options, w](const StepModelInput& in, std::int64_t k, double) {
         return choco_sgd_step_time(options, *w, k, in);

@@ -45,6 +45,7 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
     read_blocks(read, in, choice, options);
     options.rule = rule_of(in.optimizer);
     cost_blocks(choice, in, options.exchange, options.period);
+    choice.kept = kept_by_momentum(in) + kept_by_codec(options.exchange.codec, in.workers);
     return choice;
 }
 
@@ -52,6 +53,7 @@ AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Opt
 template <class Options>
 AlgorithmChoice overlapping(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
     AlgorithmChoice choice = blocking(read, in, options);
+    choice.kept.reset();  // anchors and averages on their way differ from method to method
     const ExchangeOptions exchange = options.exchange;
     const std::int64_t period = options.period;
     choice.model_step = [exchange, period](const StepModelInput& in, std::int64_t k, double) {
@@ -105,6 +107,7 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
     if (const auto p = read.optional("form"))
         options.form = as_choice(*p, "a form of block momentum", block_forms);
     AlgorithmChoice choice = blocking(read, in, options);
+    *choice.kept += 2;  // the model of the last block and the block momentum
     choice.run = [options](Worker& worker) { return bmuf(worker, options); };
     return choice;
 }
@@ -115,6 +118,7 @@ AlgorithmChoice read_easgd(const ObjectReader& read, const AlgorithmInput& in) {
     if (const auto p = read.optional("alpha"))
         options.alpha = as_number_up_to(*p, 1.0 / in.workers);
     AlgorithmChoice choice = blocking(read, in, options);
+    *choice.kept += 1;  // the center
     choice.run = [options](Worker& worker) { return easgd(worker, options); };
     return choice;
 }
@@ -239,6 +243,10 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     options.base.all_reduce = options.exchange.transport.all_reduce;
     choice.run = [options](Worker& worker) { return slowmo(worker, options); };
     choice.is_replicated = options.base.base == Base::all_reduce;
+    const double codec = kept_by_codec(options.exchange.codec, in.workers);
+    constexpr double outer = 2;  // the anchor and the slow momentum
+    if (options.base.base == Base::local) choice.kept = kept_by_momentum(in) + outer + codec;
+    if (options.base.base == Base::local_adam) choice.kept = vectors_of_adam + outer + codec;
     cost_slowmo(choice, options, in.workers);
     return choice;
 }

@@ -64,6 +64,7 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
     options.exchange = carried.exchange;
     options.all_reduce = carried.all_reduce;
     choice.exchange.reset();
+    choice.kept = kept_by_momentum(in) + 1;  // the residual
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
     choice.contribution = [options, wire = choice.wire](const Layout& layout, std::int64_t k,
                                                         double) {
@@ -78,6 +79,7 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
         return gradient_dropping_step_time(options, k, in);
     };
     choice.least_density = options.density;
+    choice.encodes = true;
     choice.messages = [options](const StepModelInput& in, std::int64_t k) {
         if (k < options.dense_steps)
             return all_reduce_messages(options.all_reduce, in.workers,
@@ -95,6 +97,7 @@ AlgorithmChoice read_gtop_k(const ObjectReader& read, const AlgorithmInput& in) 
     read_selection(read, options.selection);
     options.rule = rule_of(in.optimizer);
     AlgorithmChoice choice;
+    choice.kept = kept_by_momentum(in) + 1;  // the residual
     choice.run = [options](Worker& worker) { return gtop_k(worker, options); };
     choice.contribution = [options](const Layout& layout, std::int64_t, double) {
         return gtop_k_bytes(options, layout.entries());
@@ -115,6 +118,7 @@ AlgorithmChoice read_gtop_k(const ObjectReader& read, const AlgorithmInput& in) 
                                    gtop_k_bytes(options, in.layout->entries()));
     };
     choice.least_density = options.density;
+    choice.encodes = true;
     return choice;
 }
 
@@ -161,10 +165,11 @@ std::int64_t dgc_messages(const ExchangeOptions& exchange, const StepModelInput&
 
 }  // namespace
 
-AlgorithmChoice sparse_sgd(AlgorithmChoice choice, const AlgorithmInput& /*in*/,
+AlgorithmChoice sparse_sgd(AlgorithmChoice choice, const AlgorithmInput& in,
                            const ExchangeOptions& exchange) {
     const auto options = std::get<DgcOptions>(exchange.codec.coder);
     const DgcAlgorithmOptions all{exchange};
+    choice.kept = kept_by_codec(exchange.codec, in.workers);
     choice.needs_epochs = !options.warm_up.densities.empty() && options.warm_up.steps_each == 0;
     choice.run = [all](Worker& worker) { return dgc(worker, all); };
     choice.contribution = [options](const Layout& layout, std::int64_t k, double epoch) {
@@ -174,6 +179,7 @@ AlgorithmChoice sparse_sgd(AlgorithmChoice choice, const AlgorithmInput& /*in*/,
         return static_cast<double>(stage_at(options, k, epoch));
     };
     choice.least_density = std::ranges::min(densities_of(options));
+    choice.encodes = true;
     choice.model_step = [exchange, options](const StepModelInput& in, std::int64_t k,
                                             double epoch) {
         const double density = density_at(options, k, epoch);
