@@ -54,7 +54,7 @@ struct FedoptOptions {
 };
 
 /// Returns the defaults of each rule.
-[[nodiscard]] constexpr FedoptOptions usual_fedopt(ServerRule rule) {
+[[nodiscard]] inline FedoptOptions usual_fedopt(ServerRule rule) {
     FedoptOptions options{.rule = rule};
     if (rule == ServerRule::yogi) {
         options.server_learning_rate = 0.01;
