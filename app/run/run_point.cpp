@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -369,6 +370,25 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
                         scenario.algorithm.run(cluster.worker(rank)));
 }
 
+struct HowItEnded {
+    bool finished;
+    bool nodes_fail;
+};
+
+// Returns what the rates of a run are about: its whole periods, its whole steps, or all of it. Nothing if
+// no step was whole.
+std::optional<Tally> rated_part(const Scenario& scenario, HowItEnded run, const StepMarks& marks,
+                                const std::function<Tally()>& all) {
+    const bool whole = run.nodes_fail || (run.finished && ends_with_a_period(scenario) &&
+                                          !scenario.algorithm.ends_in_flight);
+    std::optional<Tally> rated;
+    if (!whole || scenario.skip > 0) rated = marks.at_periods();
+    if (rated || scenario.skip > 0) return rated;
+    if (!run.finished && !run.nodes_fail) return marks.at_steps();
+    if (run.finished || marks.any_step()) return all();
+    return std::nullopt;
+}
+
 }  // namespace
 
 Fabric fabric_of(const Scenario& scenario) {
@@ -422,16 +442,9 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     if (worker_processes) worker_processes->count_absences();
     if (observer != nullptr) notify(observer->ends, cluster);
     const bool finished = worker_processes ? worker_processes->finished() : processes.finished();
-    const bool whole = worker_processes || (finished && ends_with_a_period(scenario) &&
-                                            !scenario.algorithm.ends_in_flight);
-    std::optional<Tally> rated;
-    if (!whole || scenario.skip > 0) rated = marks.at_periods();
-    if (!rated && scenario.skip == 0) {
-        if (!finished && !worker_processes)
-            rated = marks.at_steps();
-        else if (finished || marks.any_step())
-            rated = tally_of_run(simulation, network, cluster);
-    }
+    const std::optional<Tally> rated =
+        rated_part(scenario, {finished, worker_processes.has_value()}, marks,
+                   [&] { return tally_of_run(simulation, network, cluster); });
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario), rated);
     metrics.other_jobs = others.measured();
