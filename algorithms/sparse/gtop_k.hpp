@@ -21,7 +21,8 @@
 // top-k with error feedback.
 //
 // Source: Shi et al., "A Distributed Synchronous SGD Algorithm with Global Top-k Sparsification", ICDCS 2019, and its
-// released code (hclhkbu/gtopkssgd @0edc19b: allreducer.py, and compression.py for k), which takes powers of two alone and merges tensors into buckets.
+// released code (hclhkbu/gtopkssgd @0edc19b: allreducer.py, and compression.py for k), which takes
+// powers of two alone and merges tensors into buckets.
 #pragma once
 
 #include <cstdint>

@@ -131,6 +131,7 @@ TEST_CASE("zero: a run that is dropped between micro-batches leaves nothing behi
         TrainingRun run(4, link, job);
         run.spawn_all([](Worker& self) { return zero(self, {}); });
         run.simulation.run(Time{end});
+        CHECK_FALSE(run.processes.finished());
     }
 }
 
