@@ -46,9 +46,12 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
           "selection_step", "gather", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange", "transport_choice", "schedule_choice", "machines", "inside", "leave_out",
+          "swarm-exchange", "transport_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight",
           "library_choice", "edges"}
+
+# Values of keys that the program knows only to give a reason why it refuses them. Tables leave such keys out.
+REFUSED = {"own_messages", "own_codec"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
@@ -256,9 +259,16 @@ def sentence(text):
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def conditions(definition):
-    """Describes what the schema requires of keys in combination."""
+def is_refused(node):
+    return node.get("$ref", "").rsplit("/", 1)[-1] in REFUSED
+
+
+def conditions(schema, definition):
+    """Describes which keys are refused, and what the schema requires of keys in combination."""
     lines = []
+    for key, node in definition["properties"].items():
+        if is_refused(node):
+            lines.append(f"`{key}` is {schema.resolved(node)['description']}.")
     for word, choice in (("exactly one of", "oneOf"), ("at least one of", "anyOf")):
         groups = [part["required"] for part in definition.get(choice, []) if set(part) == {"required"}]
         if groups:
@@ -276,7 +286,7 @@ def conditions(definition):
 def table(schema, name, definition, anchors, leave_out=()):
     rows = []
     for key, node in definition["properties"].items():
-        if key in leave_out:
+        if key in leave_out or is_refused(node):
             continue
         required = key in definition.get("required", [])
         if key == "kind":
@@ -323,7 +333,7 @@ def kind_entry(schema, family, name, anchors, pages):
         lines += [said + more, ""]
     keys = table(schema, name, definition, anchors, ("kind", "label", "optimizer") if family == "algorithm" else ("kind",))
     lines += keys if keys else ["No other keys.", ""]
-    return lines + [line for text in conditions(definition) for line in (text, "")]
+    return lines + [line for text in conditions(schema, definition) for line in (text, "")]
 
 
 def entry(schema, name, paths, anchors, pages):
@@ -347,7 +357,7 @@ def entry(schema, name, paths, anchors, pages):
             lines += kind_entry(schema, name, kind, anchors, pages)
     elif "properties" in definition:
         lines += table(schema, name, definition, anchors)
-        lines += [line for text in conditions(definition) for line in (text, "")]
+        lines += [line for text in conditions(schema, definition) for line in (text, "")]
     else:
         lines += ["Values: " + type_text(schema, definition, anchors) + ".", ""]
     return lines
