@@ -136,14 +136,15 @@ check-profiles: ## check that the profiles match tools/make_profiles.py
 	@echo "check-profiles: makes the profiles again and compares"
 	@python3 tools/make_profiles.py --check
 
-check-reference: deps ## check docs/reference.md, the tables of algorithms, and all links in the docs
-	@echo "check-reference: makes docs/reference.md and the tables of algorithms again, and follows the links of every page"
+check-reference: deps ## check docs/reference.md, the tables of algorithms and of keys, and all links in the docs
+	@echo "check-reference: makes docs/reference.md and the tables of algorithms again, compares tables of keys with the schema, and follows the links of every page"
 	@$(call build,release,paceline)
 	@tools/make_algorithm_tables.py build/release/paceline --check
 	@tools/make_combinations.py build/release/paceline --check
 	@$(call build,release,paceline_papers)
 	@tools/make_papers_table.py build/release/tests/papers/paceline_papers --check
 	@python3 tools/make_reference.py --check
+	@python3 tools/check_keys.py
 	@python3 tools/check_links.py --self-test
 	@python3 tools/check_links.py
 
