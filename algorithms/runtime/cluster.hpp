@@ -88,7 +88,9 @@ class Cluster {
     /// Records that a worker is back. It takes part from the next step on, reported by `on_join`.
     void mark_returned(int rank);
     /// Sets the function that is called when a worker that was away joins.
-    void on_join(std::function<void(int rank)> function) { state_.on_join = std::move(function); }
+    void on_join(std::function<void(int rank, int first)> function) {
+        state_.on_join = std::move(function);
+    }
     /// Restores the last checkpoint. Requires that all workers' processes have been destroyed.
     void roll_back();
     [[nodiscard]] const Checkpoint& checkpoint() const { return state_.checkpoint; }

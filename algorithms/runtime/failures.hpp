@@ -16,9 +16,12 @@
 //
 // A node that returns takes part from the next step that nobody has begun:
 //
-//   own         with the model that it had when it left
-//   peer        with a copy of the next living node's model, which first crosses the network
-//   checkpoint  with the model of the last checkpoint, which takes `read`
+//   own           with the model that it had when it left
+//   peer          with a copy of the next living node's model, which first crosses the network
+//   joined_peer   with the model, at the beginning of that step, of the first node to begin it, which the
+//                 returning node fetches before it takes the step; the others wait for it as soon as they
+//                 exchange (the healing of meta-pytorch/torchft, whose quorum is of exchanges)
+//   checkpoint    with the model of the last checkpoint, which takes `read`
 //
 // Replicated state (equal on all workers, stored once) is up to date however a node returns. A copy
 // of a peer's own model is that of the instant when its last byte arrives. If this is within a step,
@@ -43,7 +46,7 @@ struct Absence {
 using NextAbsence = std::function<std::optional<Absence>(int node, Time since)>;
 
 enum class OnDeath : std::uint8_t { go_on, stall, restart };
-enum class ReturnFrom : std::uint8_t { own, peer, checkpoint };
+enum class ReturnFrom : std::uint8_t { own, peer, joined_peer, checkpoint };
 
 /// All workers write a checkpoint at the beginning of the first step that begins at least `every`
 /// after the last checkpoint was begun. The step waits for it.

@@ -64,11 +64,13 @@ void admit_ready_workers(SharedState& all, std::int64_t k, const WorkerState& li
     for (const int rank : all.membership->nodes_in(Membership::State::ready)) {
         WorkerState& back = all.worker(rank);
         if (&back != &like) back.rounds = like.rounds;
+        if (&back != &like && all.job.failures->return_from == ReturnFrom::joined_peer)
+            back.model = like.model;
         back.step = k - 1;
         back.first_step = k;
         all.membership->join(rank, back.next_round(*all.everybody));
         expect_at_barrier(all);
-        all.on_join(rank);
+        all.on_join(rank, like.rank);
     }
 }
 

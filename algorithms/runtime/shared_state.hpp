@@ -148,8 +148,9 @@ struct SharedState {
     Barrier barrier;                           // for all workers and servers
     unsigned barriers_before_restart = 0;      // how often it had opened at the last restart
     std::unique_ptr<Membership> membership{};  // null unless workers go on without absent ones
-    std::function<void(int rank)> on_join{};   // called when a worker that was away joins
-    Checkpoint checkpoint{};                   // the last one that all have written
+    /// Called when a worker that was away joins, at a step that the worker `first` has begun.
+    std::function<void(int rank, int first)> on_join{};
+    Checkpoint checkpoint{};  // the last one that all have written
     std::optional<CheckpointUnderWay> writing{};
     Time checkpoint_begun{};
 

@@ -1,6 +1,7 @@
 #include "algorithms/runtime/worker_processes.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,7 +32,10 @@ WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerPr
       failures_(*cluster.failures()),
       program_(std::move(program)) {
     nodes_.resize(static_cast<std::size_t>(cluster.workers()));
-    cluster_.on_join([this](int rank) { spawn(rank); });
+    cluster_.on_join([this](int rank, int first) {
+        const bool fetches = failures_.return_from == ReturnFrom::joined_peer && rank != first;
+        spawn(rank, fetches ? std::optional(first) : std::nullopt);
+    });
     if (Membership* membership = cluster_.membership())
         membership->on_stall = [this] { update_what_keeps_the_run_alive(); };
 }
@@ -134,13 +138,31 @@ void WorkerProcesses::end_process(Node& node) {
     notify(cluster_.observer().dies, network_.in_network(static_cast<int>(&node - nodes_.data())));
 }
 
-void WorkerProcesses::spawn(int rank) {
+void WorkerProcesses::spawn(int rank, std::optional<int> fetches_from) {
     Node& node = nodes_[static_cast<std::size_t>(rank)];
     count_absence(rank);
     node.stage = Stage::working;
     node.process = std::make_unique<Processes>(simulation());
     node.process->spawn(fmt::format("{} {}", program_.name, rank),
-                        program_.run(cluster_.worker(rank)));
+                        fetches_from ? run_with_a_fetched_model(rank, *fetches_from)
+                                     : program_.run(cluster_.worker(rank)));
+}
+
+// The worker has the model of `from` already; this is the time that it takes to arrive.
+Task<> WorkerProcesses::run_with_a_fetched_model(int rank, int from) {
+    const Time begin = simulation().now();
+    if (!co_await fetch_model(rank, from)) co_await copy_from_a_peer(rank);
+    notify(cluster_.observer().waited, network_.in_network(rank), WaitFor::own_return, begin,
+           simulation().now());
+    co_await program_.run(cluster_.worker(rank));
+}
+
+// Returns false if the node that sends its model dies before the last byte has arrived.
+Task<bool> WorkerProcesses::fetch_model(int rank, int from) {
+    const auto first =
+        co_await first_of(copy_model(network_, from, rank, cluster_.weight_of_a_model()),
+                          wait_for(cluster_.membership()->death(from), {"the death of a node"}));
+    co_return first.index() == 0;
 }
 
 void WorkerProcesses::spawn_servers() {
@@ -215,16 +237,15 @@ Task<> WorkerProcesses::recover(int rank) {
 }
 
 // Copies the model of the next node that is present. If that node dies during the copy, takes
-// another. Copies nothing if no node is present.
+// another. Copies nothing if no other node is present.
 Task<> WorkerProcesses::copy_from_a_peer(int rank) {
     Membership& membership = *cluster_.membership();
-    while (membership.number_present() > 0) {
+    const auto is_peer = [&](int other) { return other != rank && membership.present(other); };
+    const auto others = std::views::iota(0, cluster_.workers());
+    while (std::ranges::any_of(others, is_peer)) {
         int peer = (rank + 1) % cluster_.workers();
-        while (!membership.present(peer)) peer = (peer + 1) % cluster_.workers();
-        const auto first =
-            co_await first_of(copy_model(network_, peer, rank, cluster_.weight_of_a_model()),
-                              wait_for(membership.death(peer), {"the death of a node"}));
-        if (first.index() == 1) continue;
+        while (!is_peer(peer)) peer = (peer + 1) % cluster_.workers();
+        if (!co_await fetch_model(rank, peer)) continue;
         cluster_.worker(rank).model() = cluster_.worker(peer).model();
         co_return;
     }

@@ -89,7 +89,9 @@ class WorkerProcesses {
     [[nodiscard]] bool returns_are_awaited() const;
     void update_what_keeps_the_run_alive();
     void call_spare_nodes();
-    void spawn(int rank);
+    void spawn(int rank, std::optional<int> fetches_from = {});
+    Task<> run_with_a_fetched_model(int rank, int from);
+    Task<bool> fetch_model(int rank, int from);
     void spawn_servers();
     void plan_next_absence(int rank);
     void die(std::uint32_t rank);

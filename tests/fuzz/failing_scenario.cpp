@@ -258,7 +258,7 @@ void FailingScenario::choose_reaction(Json& failures) {
                                       {"write", dice_.chance(0.3) ? "0s" : some_steps(0.1, 2)},
                                       {"read", dice_.chance(0.3) ? "0s" : some_steps(0.1, 2)}};
     if (failures["on_death"] == "restart" || dice_.chance(0.2)) return;
-    Names ways{"peer"};
+    Names ways{"peer", "joined-peer"};
     if (then_ != WhenNodesDie::reruns_replicas) ways.emplace_back("own");
     if (then_ != WhenNodesDie::reruns_replicas && failures.contains("checkpoint"))
         ways.emplace_back("checkpoint");

@@ -42,7 +42,8 @@ TEST_CASE("failing scenarios: the schema calls each of them valid") {
 TEST_CASE("failing scenarios: a thousand have every algorithm and every reaction to a death") {
     std::set<std::string> missing;
     for (const AlgorithmEntry& entry : algorithm_table()) missing.emplace(entry.name);
-    for (const char* value : {"go-on", "stall", "restart", "own", "peer", "checkpoint"})
+    for (const char* value :
+         {"go-on", "stall", "restart", "own", "peer", "joined-peer", "checkpoint"})
         missing.emplace(value);
     for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         const Json scenario = failing_scenario(seed);

@@ -27,8 +27,11 @@ constexpr auto trace_key_table = std::to_array<std::string_view>({"file", "perio
 constexpr auto checkpoint_key_table = std::to_array<std::string_view>({"every", "write", "read"});
 constexpr auto on_death_table = std::to_array<Spelling<OnDeath>>(
     {{"go-on", OnDeath::go_on}, {"stall", OnDeath::stall}, {"restart", OnDeath::restart}});
-constexpr auto return_table = std::to_array<Spelling<ReturnFrom>>(
-    {{"own", ReturnFrom::own}, {"peer", ReturnFrom::peer}, {"checkpoint", ReturnFrom::checkpoint}});
+constexpr auto return_table =
+    std::to_array<Spelling<ReturnFrom>>({{"own", ReturnFrom::own},
+                                         {"peer", ReturnFrom::peer},
+                                         {"joined-peer", ReturnFrom::joined_peer},
+                                         {"checkpoint", ReturnFrom::checkpoint}});
 
 constexpr Duration usual_detection = std::chrono::seconds(10);
 constexpr double most_failure_seconds = 9e6;  // 104 days, within the clock's range
@@ -196,7 +199,8 @@ void check_failures(const Place& place, const FailureChoice& failures,
         then == WhenNodesDie::reruns_replicas || then == WhenNodesDie::reruns_models;
     if (failures.on_death == OnDeath::stall && !has_rounds)
         place.refuse("nobody stalls in this algorithm; set \"on_death\" to \"go-on\"");
-    const bool from_elsewhere = failures.return_from && *failures.return_from != ReturnFrom::peer;
+    const ReturnFrom from = failures.return_from.value_or(ReturnFrom::peer);
+    const bool from_elsewhere = from == ReturnFrom::own || from == ReturnFrom::checkpoint;
     if (then == WhenNodesDie::reruns_replicas && from_elsewhere)
         place.refuse(
             "a node of this algorithm has the model that all have; set \"return_from\" to "

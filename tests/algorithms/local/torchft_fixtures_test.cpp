@@ -199,37 +199,67 @@ TEST_CASE(
         }
 }
 
-// test_diloco_mocked_failure_recovery_0: replica 1 fails after two steps; replica 0 goes on as if nothing had happened. There,
-// replica 1 is healed at the exchange after step 9, for which replica 0 waits. Here, a node takes a peer's model when it
-// returns and joins at the next step, so that what follows its return differs.
-TEST_CASE(
-    "torchft: a replica whose peer has failed takes the steps of the fixture until it returns") {
+// test_diloco_mocked_failure_recovery_0: replica 1 fails after two steps and is healed at the exchange after step 9, for
+// which replica 0 waits; from then on both are alike. A replica is listed from the step on in which it has a process.
+struct Recovery {
+    std::int64_t steps;
+    std::array<double, 2> model;
+};
+
+const std::vector<Recovery>& healed_history() {
+    static const std::vector<Recovery> all{{10, {-37, -31}}, {11, {-39, -33}}, {12, {-41, -47}},
+                                           {13, {-43, -49}}, {14, {-45, -51}}, {15, {-59, -53}},
+                                           {16, {-61, -55}}, {17, {-63, -57}}, {18, {-65, -71}},
+                                           {19, {-67, -73}}, {20, {-69, -75}}, {21, {-83, -77}}};
+    return all;
+}
+
+// Both models after `steps`, where replica 1 is away from the middle of step 2 (from 0) to that of step 9.
+Eigen::MatrixXd models_with_a_failure(std::int64_t steps, ReturnFrom return_from) {
     const StreamingDilocoOptions options = options_of(0, 0);
+    Job job = job_of_fixture(steps);
+    job.workers = 2;
+    job.failures = Failures{.next_absence = [](int node, Time since) -> std::optional<Absence> {
+                                const Absence away{Time{2500us}, Time{8500us}};
+                                if (node != 1 || since >= away.returns) return std::nullopt;
+                                return away;
+                            },
+                            .return_from = return_from,
+                            .detection = 1us};
+    Simulation simulation;
+    Network network(simulation, make_star(2, local_link, local_link));
+    Cluster cluster(network, std::move(job));
+    WorkerProcesses processes(network, cluster,
+                              {[=](Worker& self) { return streaming_diloco(self, options); }});
+    processes.begin();
+    simulation.run();
+    Eigen::MatrixXd models(2, 2);
+    for (int replica = 0; replica < 2; ++replica)
+        models.col(replica) = cluster.worker(replica).current_model().values();
+    return models;
+}
+
+TEST_CASE("torchft: a replica whose peer has failed goes on as if nothing had happened") {
     const History& history = fixtures().front().history;  // that of replica 0 in this fixture, too
     for (std::int64_t steps = 1; steps <= 9; ++steps) {
         CAPTURE(steps);
-        Job job = job_of_fixture(steps);
-        job.workers = 2;
-        job.failures = Failures{.next_absence = [](int node, Time since) -> std::optional<Absence> {
-                                    const Absence away{Time{2500us}, Time{8500us}};
-                                    if (node != 1 || since >= away.returns) return std::nullopt;
-                                    return away;
-                                },
-                                .return_from = ReturnFrom::peer,
-                                .detection = 1us};
-        Simulation simulation;
-        Network network(simulation, make_star(2, local_link, local_link));
-        Cluster cluster(network, std::move(job));
-        WorkerProcesses processes(network, cluster,
-                                  {[=](Worker& self) { return streaming_diloco(self, options); }});
-        processes.begin();
-        simulation.run();
-
-        CHECK(cluster.worker(1).gradients_computed() == std::min<std::int64_t>(steps, 2));
-        const Eigen::VectorXd model = cluster.worker(0).current_model().values();
+        const Eigen::MatrixXd models = models_with_a_failure(steps, ReturnFrom::joined_peer);
         const auto& expected = history[static_cast<std::size_t>(steps)];
-        CHECK(model(0) == doctest::Approx(expected[0]).epsilon(1e-9));
-        CHECK(model(1) == doctest::Approx(expected[1]).epsilon(1e-9));
+        CHECK(models(0, 0) == doctest::Approx(expected[0]).epsilon(1e-9));
+        CHECK(models(1, 0) == doctest::Approx(expected[1]).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("torchft: a replica that is healed as it joins has the models of the fixture") {
+    for (const Recovery& expected : healed_history()) {
+        CAPTURE(expected.steps);
+        const Eigen::MatrixXd models =
+            models_with_a_failure(expected.steps, ReturnFrom::joined_peer);
+        for (Eigen::Index replica = 0; replica < 2; ++replica)
+            for (Eigen::Index fragment = 0; fragment < 2; ++fragment)
+                CHECK(models(fragment, replica) ==
+                      doctest::Approx(expected.model[static_cast<std::size_t>(fragment)])
+                          .epsilon(1e-9));
     }
 }
 
