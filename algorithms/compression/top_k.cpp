@@ -103,11 +103,11 @@ double guess(std::span<const double> v, std::int64_t k, TopKScratch& scratch) {
 
 }  // namespace
 
-SamplingPlan sampling_plan(std::int64_t entries, double density) {
+SamplingPlan sampling_plan(std::int64_t entries, double density, double share) {
     const auto n = static_cast<double>(entries);
     const auto least = static_cast<std::int64_t>(std::ceil(2 / density));
     if (entries <= least) return {1, entries};
-    const std::int64_t wanted = std::max(static_cast<std::int64_t>(std::ceil(n * 0.01)), least);
+    const std::int64_t wanted = std::max(static_cast<std::int64_t>(std::ceil(n * share)), least);
     std::int64_t stride =
         static_cast<std::int64_t>(std::ceil(n / static_cast<double>(wanted) / 32)) * 32 + 1;
     while (entries / stride < wanted) stride -= 8;
@@ -165,7 +165,7 @@ bool finish_exact(std::span<const double> v, std::int64_t k, TopKScratch& scratc
 }
 
 bool select_sampled(std::span<const double> v, double density, RandomStream& random,
-                    TopKScratch& scratch) {
+                    TopKScratch& scratch, double share) {
     scratch.count = 0;
     if (!all_finite(v)) return false;
     if (v.empty()) return true;
@@ -173,7 +173,7 @@ bool select_sampled(std::span<const double> v, double density, RandomStream& ran
     const std::int64_t k = kept_entries(n, density);
     if (density >= 1) return select_exact(v, k, scratch);
     const auto wanted = static_cast<std::size_t>(k);
-    const SamplingPlan plan = sampling_plan(n, density);
+    const SamplingPlan plan = sampling_plan(n, density, share);
     boost::random::uniform_int_distribution<std::int64_t> any_start(0, plan.stride - 1);
     const std::int64_t start = plan.stride > 1 ? any_start(random) : 0;
     const std::int64_t sampled = (n - start + plan.stride - 1) / plan.stride;

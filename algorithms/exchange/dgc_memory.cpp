@@ -35,7 +35,7 @@ bool accumulate_and_select(const DgcOptions& options, double density, double gue
     constexpr std::size_t part = 1024;
     if (options.selection.method == Selection::sampled) {
         accumulate(options, g, u, v);
-        return select_sampled(v, density, memory.random, memory.scratch);
+        return select_sampled(v, density, memory.random, memory.scratch, options.selection.share);
     }
     begin_exact(memory.scratch);
     for (std::size_t first = 0; first < v.size(); first += part) {

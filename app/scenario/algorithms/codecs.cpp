@@ -238,6 +238,11 @@ void check_left_out(const Place& algorithm, const Layout& layout, const Layout* 
 DgcOptions read_dgc_options(const ObjectReader& read, const Optimizer& optimizer) {
     DgcOptions options;
     read_sparse_messages(read, options.density, options.law, options.format, options.selection);
+    if (const auto p = read.optional("selection_share")) {
+        if (options.selection.method != Selection::sampled)
+            p->refuse("goes with \"selection\": \"sampled\"");
+        options.selection.share = as_number_above(*p, 0, 1);
+    }
     if (const auto p = read.optional("uncompressed"))
         options.uncompressed = as_choice(*p, "a way for uncompressed tensors", uncompresseds);
     if (const auto p = read.optional("warm_up")) options.warm_up = read_warm_up(*p);

@@ -91,12 +91,25 @@ void read_schedule(const Place& place, ExchangeOptions& options, AlgorithmChoice
 
 // A word of version 1, and the one that stands for it in version 2.
 constexpr auto said_by = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"all_reduce", "transport"}, {"exchange", "transport"},   {"bucket", "schedule"},
-    {"compressor", "codec"},     {"error_feedback", "codec"}, {"coding_step", "codec"},
-    {"rank", "codec"},           {"fused", "codec"},          {"density", "codec"},
-    {"density_law", "codec"},    {"encoding", "codec"},       {"selection", "codec"},
-    {"selection_step", "codec"}, {"uncompressed", "codec"},   {"warm_up", "codec"},
-    {"decay", "codec"},          {"accumulation", "codec"},   {"momentum_correction", "codec"},
+    {"all_reduce", "transport"},
+    {"exchange", "transport"},
+    {"bucket", "schedule"},
+    {"compressor", "codec"},
+    {"error_feedback", "codec"},
+    {"coding_step", "codec"},
+    {"rank", "codec"},
+    {"fused", "codec"},
+    {"density", "codec"},
+    {"density_law", "codec"},
+    {"encoding", "codec"},
+    {"selection", "codec"},
+    {"selection_step", "codec"},
+    {"selection_share", "codec"},
+    {"uncompressed", "codec"},
+    {"warm_up", "codec"},
+    {"decay", "codec"},
+    {"accumulation", "codec"},
+    {"momentum_correction", "codec"},
     {"masking", "codec"},
 });
 
@@ -140,6 +153,7 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
             "DGC clips by the norm of the whole gradient, which its pieces do not know: write "
             "\"whole\", or leave out the optimizer's \"clip\"");
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
+    choice.could_have_leaders = could_have_leaders(features);
     choice.exchange = options;
     need_of_transport(choice, options.transport);
     return options;
@@ -163,6 +177,7 @@ ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const Algorithm
                                   .with(features_of(pieces));
     if (codec || transport || schedule) check_exchange(read.place(), features);
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
+    choice.could_have_leaders = could_have_leaders(features);
     choice.exchange = options;
     return options;
 }

@@ -77,7 +77,7 @@ Keys coding_time_keys() {
 
 MeasuredCoding read_measured_coding(const Place& place, std::string_view codec,
                                     const Json& object) {
-    for (const char* key : {"coding_step", "selection", "selection_step"})
+    for (const char* key : {"coding_step", "selection", "selection_step", "selection_share"})
         if (object.contains(key))
             place.refuse(fmt::format("replaces the estimate by \"{}\"; give one of them", key));
     if (place.json->is_string()) return times_on(place, codec);

@@ -127,8 +127,8 @@ void translate_own_step(Translation& at, Feature algorithm) {
         case Feature::dgc_step:
             at.codec = {{"kind", "dgc"}};
             at.move_into_codec({"density", "density_law", "encoding", "selection", "selection_step",
-                                "uncompressed", "warm_up", "decay", "accumulation",
-                                "momentum_correction", "masking"});
+                                "selection_share", "uncompressed", "warm_up", "decay",
+                                "accumulation", "momentum_correction", "masking"});
             at.transport = sparse_transport(at);
             return;
         case Feature::dropping_step:
@@ -182,10 +182,26 @@ void translate(Translation& at) {
 }
 
 // Keys that the new words replace, where a kind of algorithm has them.
-constexpr auto replaced_words = std::to_array<std::string_view>(
-    {"all_reduce", "exchange", "bucket", "compressor", "error_feedback", "coding_step", "rank",
-     "fused", "density", "density_law", "encoding", "selection", "selection_step", "uncompressed",
-     "warm_up", "decay", "accumulation", "momentum_correction", "masking"});
+constexpr auto replaced_words = std::to_array<std::string_view>({"all_reduce",
+                                                                 "exchange",
+                                                                 "bucket",
+                                                                 "compressor",
+                                                                 "error_feedback",
+                                                                 "coding_step",
+                                                                 "rank",
+                                                                 "fused",
+                                                                 "density",
+                                                                 "density_law",
+                                                                 "encoding",
+                                                                 "selection",
+                                                                 "selection_step",
+                                                                 "selection_share",
+                                                                 "uncompressed",
+                                                                 "warm_up",
+                                                                 "decay",
+                                                                 "accumulation",
+                                                                 "momentum_correction",
+                                                                 "masking"});
 
 Json in_new_words(const Json& algorithm) {
     Translation at{algorithm, {}, {}, {}};

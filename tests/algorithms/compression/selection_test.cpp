@@ -45,6 +45,18 @@ TEST_CASE("selection: a sampled one sorts a hundredth, then 1.3 times what is ke
     CHECK(to_seconds(time) == Approx(sorting(10'000, p102) + sorting(1300, p102)).epsilon(1e-6));
 }
 
+TEST_CASE("selection: the share of a sample is a choice") {
+    for (const double share : {0.001, 0.005, 0.01, 0.1, 1.0}) {
+        CAPTURE(share);
+        const Duration time =
+            selection_time({.method = Selection::sampled, .per_comparison = p102, .share = share},
+                           10'000'000, 0.001);
+
+        CHECK(to_seconds(time) ==
+              Approx(sorting(share * 1e7, p102) + sorting(13'000, p102)).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("selection: a sample has 2/density entries at least") {
     const Duration time = selection_time({Selection::sampled, v100}, 100'000, 0.001);
 

@@ -138,6 +138,10 @@ TEST_CASE("top-k: tensors are sampled as by the released code") {
     // 2/density = 2000 of 30,000 are wanted: the stride falls from 33 to 9.
     CHECK(plan(30'000, 0.001) == std::vector<std::int64_t>{9, 3333});
     CHECK(plan(2000, 0.001) == std::vector<std::int64_t>{1, 2000});
+    // A sample of 0.1 % of 10,000,000: 10,000 are wanted, every 1025th is too seldom.
+    const SamplingPlan few = sampling_plan(10'000'000, 0.001, 0.001);
+    CHECK(std::vector<std::int64_t>{few.stride, few.samples} ==
+          std::vector<std::int64_t>{993, 10'070});
     CHECK(plan(12, 0.25) == std::vector<std::int64_t>{1, 12});
 }
 
