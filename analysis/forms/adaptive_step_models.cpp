@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "analysis/forms/compressed_step_models.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "sim/engine/check.hpp"
@@ -29,24 +30,27 @@ Known after_gradient(const StepModelInput& in, Known exchange) {
     return sum(sum(in.timing.step, in.update), *exchange);
 }
 
-Duration buffer_time(const OneBitBuffer& buffer, int n, const CodingCost& coding,
-                     const IdleStar& star) {
+Known buffer_time(const OneBitBuffer& buffer, int n, const CodingCost& coding,
+                  const IdleNetwork& network) {
     const Bytes signs{buffer.padded / n / 8};
-    const Duration each_way =
-        sum(all_to_all_time(n, signs, star), ring_all_gather_time(n, signs, star));
-    const Duration scales = multiple(2, ring_all_gather_time(n, Bytes{4}, star));
-    return sum(sum(each_way, scales), coding_time(coding, 1, one_bit_passes(buffer, n)));
+    const Known there = all_to_all_time(n, signs, network);
+    const Known back = all_gather_time(AllGather::ring, n, signs, network);
+    const Known scales = all_gather_time(AllGather::ring, n, Bytes{4}, network);
+    if (!there || !back || !scales) return std::nullopt;
+    return sum(sum(sum(*there, *back), multiple(2, *scales)),
+               coding_time(coding, 1, one_bit_passes(buffer, n)));
 }
 
 }  // namespace
 
 std::optional<Duration> one_bit_all_reduce_time(const OneBitBuffers& cut, const CodingCost& coding,
                                                 const IdleNetwork& network) {
-    const std::optional<IdleStar> star = one_star(cut.workers, network);
-    if (!star) return std::nullopt;
     Duration time{};
-    for (const OneBitBuffer& buffer : cut.buffers)
-        time = sum(time, buffer_time(buffer, cut.workers, coding, *star));
+    for (const OneBitBuffer& buffer : cut.buffers) {
+        const Known one = buffer_time(buffer, cut.workers, coding, network);
+        if (!one) return std::nullopt;
+        time = sum(time, *one);
+    }
     return time;
 }
 

@@ -267,22 +267,21 @@ std::optional<PieceForm> low_rank_form(const Flat& f, const LowRankCodec& codec)
 }
 
 std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
-    const auto star = lone_star(f.n, f.network);
-    if (!star) return std::nullopt;
     const OneBitBuffers cut = form_of_buffers(codec, f.layout, f.n);
     PieceForm form{{on_device(coding_time(f.coding(), f.passes, cut.layout->entries()))}, {}, {}};
     for (const OneBitBuffer& buffer : cut.buffers) {
         const std::int64_t chunk = buffer.padded / f.n;
-        const Duration scales = ring_all_gather_time(f.n, Bytes{4}, *star);
-        const Duration there = all_to_all_time(f.n, Bytes{chunk / 8}, *star);
-        const Duration back = ring_all_gather_time(f.n, Bytes{chunk / 8}, *star);
+        const auto there = all_to_all_time(f.n, Bytes{chunk / 8}, f.network);
+        const auto scales = all_gather_time(AllGather::ring, f.n, Bytes{4}, f.network);
+        const auto back = all_gather_time(AllGather::ring, f.n, Bytes{chunk / 8}, f.network);
+        if (!there || !scales || !back) return std::nullopt;
         const auto pass = [&](std::int64_t entries) {
             return on_device(coding_time(f.coding(), 1, entries));
         };
         form.travel.insert(form.travel.end(), {pass(2 * buffer.padded),
-                                               {false, sum(there, scales)},
+                                               {false, sum(*there, *scales)},
                                                pass(buffer.padded + 2 * chunk),
-                                               {false, sum(back, scales)},
+                                               {false, sum(*back, *scales)},
                                                pass(buffer.padded)});
     }
     const Bytes left_out = form_of_left_out(f.layout);

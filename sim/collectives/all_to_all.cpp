@@ -4,6 +4,7 @@
 
 #include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/schedule.hpp"
+#include "sim/collectives/staging.hpp"
 
 namespace paceline {
 
@@ -12,6 +13,7 @@ Task<> all_to_all(Rank self, Bytes block) {
     return all_to_all(std::move(self), equal);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as in the other collectives
 Task<> all_to_all(Rank self, const BlockWeight& block) {
     const int n = self.size();
     const auto who = [n](int place, int round) -> RoundOfMember {
@@ -20,7 +22,12 @@ Task<> all_to_all(Rank self, const BlockWeight& block) {
     const auto sent = [n, block](int place, int round) {
         return block(wrapped(place + round + 1, n));
     };
-    return in_rounds(std::move(self), {n, n - 1, Partners::everybody, who, sent, {}});
+    Task<> messages = in_rounds(self, {n, n - 1, Partners::everybody, who, sent, {}});
+    if (!self.staging()) return messages;
+    Bytes all;
+    for (int place = 0; place < n; ++place) all += block(place);
+    const Bytes received = n * block(self.place());
+    return staged(self, all, [received] { return received; }, std::move(messages));
 }
 
 }  // namespace paceline

@@ -87,13 +87,13 @@ void check_staging(const Place& algorithm, const Library& library, const Algorit
             "it is modeled for all-reduce and all-gather, and this algorithm has other messages");
     const ExchangeOptions& exchange = *choice.exchange;
     const Carrier carrier = exchange.transport.carrier;
-    if (carrier != Carrier::all_reduce && carrier != Carrier::all_gather)
+    const bool is_one_bit = std::holds_alternative<OneBitCodec>(exchange.codec.coder);
+    if (carrier != Carrier::all_reduce && carrier != Carrier::all_gather && !is_one_bit)
         refuse(
-            "it is modeled for the transports \"all-reduce\" and \"all-gather\"; take one of them");
+            "it is modeled for the transports \"all-reduce\" and \"all-gather\", and for the codec "
+            "\"one-bit\"; take one of them");
     if (exchange.transport.machines != ByMachine::flat)
         refuse("it is modeled for flat transports; write \"machines\": \"flat\"");
-    if (std::holds_alternative<OneBitCodec>(exchange.codec.coder))
-        refuse("it is not modeled for the codec \"one-bit\", whose buffers go by all-to-all");
 }
 
 }  // namespace paceline
