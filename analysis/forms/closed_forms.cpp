@@ -235,13 +235,25 @@ Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const I
     return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));
 }
 
+Duration sparse_doubling_over_machines_time(int machines, int devices,
+                                            const std::function<Bytes(int)>& weight,
+                                            const IdleStar& bus, const IdleStar& network,
+                                            int sharing) {
+    Duration total{};
+    for (int merged = 1; merged < machines * devices; merged *= 2) {
+        const Bytes size = weight(merged);
+        const Duration drain = std::max(network.together(sharing, size), size / bus.bandwidth);
+        total =
+            sum(total, merged < devices ? message_time(size, bus) : sum(network.latency, drain));
+    }
+    return started(machines * devices, network, total);
+}
+
 Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
                                                const IdleStar& bus, const IdleStar& network,
                                                int sharing) {
-    const Duration drain = std::max(network.together(sharing, size), size / bus.bandwidth);
-    return started(machines * devices, network,
-                   sum(multiple(folded_group(devices).doublings, message_time(size, bus)),
-                       multiple(folded_group(machines).doublings, sum(network.latency, drain))));
+    return sparse_doubling_over_machines_time(
+        machines, devices, [size](int) { return size; }, bus, network, sharing);
 }
 
 Duration ring_all_gather_over_machines_time(int n, Bytes block, const IdleStar& bus,

@@ -132,8 +132,16 @@ Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, con
 /// of steps. A step between machines also passes lanes of the bus. Requires more than one machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
-/// Recursive doubling in the same setting, p and g powers of two: log2 g steps inside, then log2 p in which
-/// h of g workers share a card:  log2(g) (l + t'(S)) + log2(p) (L + max(t(h S), t'(S))).
+/// Recursive doubling in the same setting, p and g powers of two, where a union of c contributions weighs
+/// W(c): log2 g steps inside, then log2 p in which h of g workers share a card:
+///   sum over c = 1, 2, 4 .. below g of (l + t'(W(c)))
+///   + sum over c = g, 2 g, 4 g .. below n of (L + max(t(h W(c)), t'(W(c)))).
+Duration sparse_doubling_over_machines_time(int machines, int devices,
+                                            const std::function<Bytes(int)>& weight,
+                                            const IdleStar& bus, const IdleStar& network,
+                                            int sharing);
+
+/// The same where every union weighs S:  log2(g) (l + t'(S)) + log2(p) (L + max(t(h S), t'(S))).
 Duration recursive_doubling_over_machines_time(int machines, int devices, Bytes size,
                                                const IdleStar& bus, const IdleStar& network,
                                                int sharing);

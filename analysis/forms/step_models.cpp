@@ -1,6 +1,7 @@
 #include "analysis/forms/step_models.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "algorithms/collective/collective.hpp"
@@ -70,15 +71,22 @@ Known collective_time(const CollectiveOptions& options, int n, Bytes size, const
 }
 
 // Returns the time of W(1), W(2), ... by recursive doubling; each is worked out once.
-Duration sparse_doubling_time(const DgcOptions& options, double density, const Layout& layout,
-                              int n, const IdleStar& star) {
+Known sparse_doubling_time(const DgcOptions& options, double density, const Layout& layout, int n,
+                           const IdleNetwork& network) {
     std::map<int, Bytes> unions;
     const auto weight = [&](int c) {
         const auto found = unions.find(c);
         if (found != unions.end()) return found->second;
         return unions.emplace(c, form_of_union(options, layout, density, c)).first->second;
     };
-    return sparse_all_reduce_time(n, weight, star);
+    if (const std::optional<IdleStar> star = as_one_star(n, network))
+        return sparse_all_reduce_time(n, weight, *star);
+    const int devices = network.devices;
+    if (!std::has_single_bit(static_cast<unsigned>(n)) ||
+        !std::has_single_bit(static_cast<unsigned>(devices)))
+        return std::nullopt;
+    return sparse_doubling_over_machines_time(n / devices, devices, weight, *network.bus,
+                                              network.star, network.sharing());
 }
 
 Known sparse_exchange_time(const DgcOptions& options, double density, const Layout& layout, int n,
@@ -86,10 +94,10 @@ Known sparse_exchange_time(const DgcOptions& options, double density, const Layo
     const std::optional<IdleStar> star = as_one_star(n, network);
     const Bytes one = form_of_union(options, layout, density, 1);
     Known time;
-    if (!star && options.exchange != SparseExchange::all_gather_ring) return std::nullopt;
+    if (!star && options.exchange == SparseExchange::all_gather_bruck) return std::nullopt;
     switch (options.exchange) {
         case SparseExchange::recursive_doubling:
-            time = sparse_doubling_time(options, density, layout, n, *star);
+            time = sparse_doubling_time(options, density, layout, n, network);
             break;
         case SparseExchange::all_gather_ring:
             time = star ? ring_all_gather_time(n, one, *star)
@@ -112,6 +120,12 @@ Duration staging_time(int n, Bytes in, Bytes out, const IdleNetwork& network) {
     if (!network.staging || n == 1) return {};
     const std::int64_t together = std::min(n, network.devices);
     return sum((together * in) / *network.staging, (together * out) / *network.staging);
+}
+
+std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network) {
+    const std::optional<IdleStar> star = as_one_star(n, network);
+    if (!star) return std::nullopt;
+    return sum(staging_time(n, n * block, n * block, network), all_to_all_time(n, block, *star));
 }
 
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,

@@ -66,13 +66,18 @@ std::int64_t begin_of_last_stage(const Scenario& scenario);
 /// Returns whether step k belongs to the last stage.
 bool is_in_last_stage(const Scenario& scenario, std::int64_t k);
 
-/// Closed forms of an exchanging step of the last stage: with tensors one by one, and all as one.
-struct FusedGain {
-    Duration one_by_one;
-    Duration as_one;
+/// Closed forms of an exchanging step of the last stage: as it is, and as another option would have it.
+struct Gain {
+    Duration as_it_is;
+    Duration otherwise;
 };
-/// Returns both; empty unless the algorithm exchanges tensors one by one and has a closed form.
-std::optional<FusedGain> gain_of_fusing(const Scenario& scenario);
+/// Returns what it gains to exchange all tensors as one; empty unless the algorithm exchanges them one by
+/// one and has a closed form.
+std::optional<Gain> gain_of_fusing(const Scenario& scenario);
+
+/// Returns what it gains to exchange by machine, by leaders; empty unless the exchange is flat, spans
+/// machines of several devices, could go by machine, and has closed forms both ways.
+std::optional<Gain> gain_of_leaders(const Scenario& scenario);
 
 /// Returns the bytes of dense fp32 gradients over what a worker contributes, before aggregation, in
 /// the steps from `first` to `last`, exclusively; empty if that is nothing.

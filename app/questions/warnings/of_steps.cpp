@@ -29,6 +29,10 @@ std::string steps_end(std::int64_t steps) {
     return steps == 1 ? "its one step ends" : fmt::format("its {} steps end", steps);
 }
 
+double times_less(const Gain& gain) {
+    return to_seconds(gain.as_it_is) / to_seconds(gain.otherwise);
+}
+
 std::int64_t period_at(const AlgorithmChoice& algorithm, std::int64_t k) {
     return algorithm.period_at ? algorithm.period_at(k) : algorithm.period;
 }
@@ -87,17 +91,30 @@ std::string one_by_one(const Scenario& scenario) {
     if (!scenario.algorithm.fused_step || scenario.cluster.workers == 1) return "";
     const std::size_t tensors = scenario.workload.layout->tensors().size();
     if (tensors < 2) return "";
-    const std::optional<FusedGain> gain = gain_of_fusing(scenario);
+    const std::optional<Gain> gain = gain_of_fusing(scenario);
     if (!gain)
         return fmt::format(
             "its {} tensors are exchanged one by one; \"fused\": true exchanges them as one",
             tensors);
-    const double times = to_seconds(gain->one_by_one) / to_seconds(gain->as_one);
+    const double times = times_less(*gain);
     if (times < noteworthy) return "";
     return fmt::format(
         "its {} tensors are exchanged one by one, {:.3g} s a step by the closed form; as one, with "
         "\"fused\": true, {:.3g} s, {:.2g} times less",
-        tensors, to_seconds(gain->one_by_one), to_seconds(gain->as_one), times);
+        tensors, to_seconds(gain->as_it_is), to_seconds(gain->otherwise), times);
+}
+
+std::string flat_over_machines(const Scenario& scenario) {
+    constexpr double noteworthy = 1.5;
+    const std::optional<Gain> gain = gain_of_leaders(scenario);
+    if (!gain) return "";
+    const double times = times_less(*gain);
+    if (times < noteworthy) return "";
+    return fmt::format(
+        "its exchange is flat over machines of {} devices, {:.3g} s a step by the closed form; by "
+        "machine, with \"machines\": \"leaders\" in its transport, {:.3g} s, {:.2g} times less",
+        scenario.cluster.devices_per_node, to_seconds(gain->as_it_is), to_seconds(gain->otherwise),
+        times);
 }
 
 namespace {

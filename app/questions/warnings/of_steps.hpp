@@ -21,6 +21,9 @@ std::string unfinished_warm_up(const Scenario& scenario);
 /// The algorithm exchanges many tensors one by one, at a cost.
 std::string one_by_one(const Scenario& scenario);
 
+/// The exchange is flat over machines of several devices, at a cost.
+std::string flat_over_machines(const Scenario& scenario);
+
 /// What the codec sends of a gradient weighs more than the gradient in fp32.
 std::string more_than_dense(const Scenario& scenario);
 

@@ -63,14 +63,15 @@ struct AlgorithmChoice : AlgorithmTraits {
     bool merges_pieces = false;                 // buckets are merged by MG-WFBP's rule
     std::optional<ExchangeOptions> exchange{};  // of methods that choose codec, transport, schedule
     std::string_view why_survivors_cannot_go_on{};  // with that exchange; empty: they can
-    MixingChoice mixing;                            // set by decentralized algorithms
-    int server_nodes = 0;                           // nodes it needs besides the workers'
-    int sends_at_once = 0;         // messages that a worker sends at once, beyond one
-    bool is_replicated = false;    // its options make the model equal on all workers
-    bool meets_everybody = false;  // over time, every worker sends to every other worker
-    bool averages_all = false;     // besides its mixing, it averages all workers now and then
-    bool needs_epochs = false;     // its options are stated in epochs
-    bool ends_in_flight = false;   // a run ends with messages on their way, whose time no step has
+    bool could_have_leaders = false;  // that exchange is flat, and could go by machine
+    MixingChoice mixing;              // set by decentralized algorithms
+    int server_nodes = 0;             // nodes it needs besides the workers'
+    int sends_at_once = 0;            // messages that a worker sends at once, beyond one
+    bool is_replicated = false;       // its options make the model equal on all workers
+    bool meets_everybody = false;     // over time, every worker sends to every other worker
+    bool averages_all = false;        // besides its mixing, it averages all workers now and then
+    bool needs_epochs = false;        // its options are stated in epochs
+    bool ends_in_flight = false;  // a run ends with messages on their way, whose time no step has
     /// Returns the bytes that one worker contributes to step k, before aggregation; where steps of a
     /// stage differ, their mean over a period.
     std::function<Bytes(const Layout&, std::int64_t k, double epoch)> contribution;

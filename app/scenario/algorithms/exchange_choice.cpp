@@ -370,6 +370,12 @@ void check_exchange(const Place& algorithm, Features features) {
                              said(first, algorithm), conflict->reason));
 }
 
+bool could_have_leaders(Features features) {
+    const Features flat(Feature::flat);
+    return features.meets(flat) &&
+           !conflict_among(features.without(flat).with(Features(Feature::leaders)));
+}
+
 std::string_view why_survivors_cannot_go_on(Features features) {
     const auto conflict = conflict_among(features.with(Features(Feature::survivors_go_on)));
     return conflict ? conflict->reason : std::string_view();

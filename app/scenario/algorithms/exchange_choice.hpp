@@ -54,6 +54,9 @@ Features features_of(const ScheduleChoice& schedule);
 /// keys "codec", "transport" and "schedule", or some of them.
 void check_exchange(const Place& algorithm, Features features);
 
+/// Returns whether an exchange with these features is flat and could go by machine, by leaders.
+bool could_have_leaders(Features features);
+
 /// Returns why the survivors of a failure cannot go on with such an exchange; empty if they can.
 std::string_view why_survivors_cannot_go_on(Features features);
 

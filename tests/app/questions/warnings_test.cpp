@@ -74,6 +74,12 @@ std::vector<Case> cases() {
          timing,
          {R"(algorithm={"kind": "one-bit-adam", "freeze_step": 1})"},
          "tensors are exchanged one by one"},
+        {"flat-over-machines",
+         timing,
+         {R"(cluster={"devices": 16, "devices_per_node": 4, "bus": {"kind": "switched", "link": {"preset": "pcie-3.0-x16"}}, "fabric": {"kind": "star", "link": {"preset": "1GbE-ideal"}}})",
+          R"(workload={"profile": "resnet-50", "gradient_time": "100ms"})",
+          R"(algorithm={"kind": "dgc", "density": 0.01})"},
+         "dgc: its exchange is flat over machines of 4 devices"},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "power-sgd", "rank": 1000})"},
@@ -220,6 +226,56 @@ TEST_CASE("warnings: the times of tensors one by one and as one are those of the
                               std::regex("by one, ([0-9.]+) s a step .* true, ([0-9.]+) s")));
     CHECK(std::stod(found[1]) == doctest::Approx(step_s("false")).epsilon(5e-3));
     CHECK(std::stod(found[2]) == doctest::Approx(step_s("true")).epsilon(5e-3));
+}
+
+// The oracle is the simulation, flat and by machine.
+TEST_CASE(
+    "warnings, property: the times of a flat exchange and of one by machine are those of runs") {
+    int told = 0;
+    for (const int devices : {2, 4, 8})
+        for (const int machines : {2, 4, 16})
+            for (const char* law : {"worst-case", "independent"}) {
+                const std::string cluster = fmt::format(
+                    R"(cluster={{"devices": {}, "devices_per_node": {},
+                        "bus": {{"kind": "switched", "link": {{"bandwidth": "12GBps", "latency": "3us"}}}},
+                        "fabric": {{"kind": "star", "link": {{"bandwidth": "2Gbps", "latency": "20us"}}}}}})",
+                    machines * devices, devices);
+                const std::string net =
+                    R"(workload={"profile": "resnet-50", "gradient_time": "100ms"})";
+                const auto dgc = [&](const char* by) {
+                    return fmt::format(
+                        R"(algorithm={{"kind": "dgc", "density": 0.003, "density_law": "{}",
+                            "uncompressed": "gathered",
+                            "transport": {{"kind": "sparse-all-reduce", "machines": "{}"}}}})",
+                        law, by);
+                };
+                CAPTURE(cluster);
+                CAPTURE(law);
+                const auto step_s = [&](const char* by) {
+                    const TemporaryFolder folder;
+                    const Study study = read_study(folder.write("a.json", std::string(timing)),
+                                                   {cluster, net, dgc(by), "stop.iterations=2"});
+                    const Metrics m = run_point(study.points.front().scenario, nullptr);
+                    CHECK(m.step_time_s.value() ==
+                          doctest::Approx(m.model_step_time_s.value()).epsilon(1e-8));
+                    return m.step_time_s.value();
+                };
+                const double flat = step_s("flat");
+                const double leaders = step_s("leaders");
+
+                const std::vector<std::string> lines = warned(timing, {cluster, net, dgc("flat")});
+
+                CHECK(lines.size() == (flat >= 1.5 * leaders ? 1 : 0));
+                CHECK(warned(timing, {cluster, net, dgc("leaders")}).empty());
+                if (lines.empty()) continue;
+                ++told;
+                std::smatch found;
+                REQUIRE(std::regex_search(
+                    lines[0], found, std::regex("([0-9.]+) s a step .* transport, ([0-9.]+) s")));
+                CHECK(std::stod(found[1]) == doctest::Approx(flat).epsilon(5e-3));
+                CHECK(std::stod(found[2]) == doctest::Approx(leaders).epsilon(5e-3));
+            }
+    CHECK(told > 5);
 }
 
 TEST_CASE("warnings: docs/warnings.md has a section for each kind, and for no other") {
