@@ -20,7 +20,7 @@ draw() { # draw SCENARIO KIND NAME [OPTIONS...]: docs/figures/NAME.svg
 draw dgc-speedup speedup dgc-speedup
 draw first-training convergence first-training
 draw bandwidth-what-if bandwidth bandwidth-what-if
-draw bandwidth-what-if heatmap bandwidth-what-if-ratio --ratio DGC "dense, overlapped"
+draw bandwidth-what-if heatmap bandwidth-what-if-ratio --ratio "DGC, by machine" "dense, overlapped"
 draw language-models convergence language-models --where cluster.fabric.link.bandwidth=10Gbps --value train_loss
 draw language-models convergence language-models-iterations --where cluster.fabric.link.bandwidth=1Gbps --value train_loss --x iteration
 draw diloco bandwidth diloco --value efficiency

@@ -21,6 +21,10 @@ const std::string dgc =
     R"({"kind": "dgc", "density": 0.001, "exchange": "all-gather-ring", "selection": "sampled",
         "selection_step": "500ps"})";
 
+const std::string by_machine =
+    R"({"kind": "dgc", "density": 0.001, "selection": "sampled", "selection_step": "500ps",
+        "transport": {"kind": "sparse-all-reduce", "machines": "leaders"}})";
+
 Scenario at(const std::string& algorithm, int nodes, double gbps) {
     const Study study =
         read_study(file, {"algorithm=" + algorithm, fmt::format("cluster.nodes={}", nodes),
@@ -36,45 +40,52 @@ double simulated(const std::string& algorithm, int nodes, double gbps) {
     return run_point(at(algorithm, nodes, gbps), nullptr).step_time_s.value();
 }
 
-/// Returns the bandwidth at which the closed forms of `dense` and DGC are equal; dense is slower
-/// below.
-double crossover(const std::string& dense, int nodes) {
+/// Returns the bandwidth at which the closed forms of `dense` and a way of DGC are equal; dense is
+/// slower below.
+double crossover(const std::string& dense, const std::string& sparse, int nodes) {
     double slow = 0.1;
     double fast = 100;
-    REQUIRE(predicted(dense, nodes, slow) > predicted(dgc, nodes, slow));
-    REQUIRE(predicted(dense, nodes, fast) < predicted(dgc, nodes, fast));
+    REQUIRE(predicted(dense, nodes, slow) > predicted(sparse, nodes, slow));
+    REQUIRE(predicted(dense, nodes, fast) < predicted(sparse, nodes, fast));
     while (fast / slow > 1.0001) {
         const double middle = (slow + fast) / 2;
-        (predicted(dense, nodes, middle) > predicted(dgc, nodes, middle) ? slow : fast) = middle;
+        (predicted(dense, nodes, middle) > predicted(sparse, nodes, middle) ? slow : fast) = middle;
     }
     return fast;
 }
 
 struct Named {
     std::string dense;
+    std::string sparse;
     int nodes;
     double gbps;  // from docs/what-if.md
 };
 
 TEST_CASE("bandwidth what-if: dense passes DGC at the bandwidths that the docs name") {
-    for (const auto& [dense, nodes, gbps] :
-         {Named{overlapped, 16, 53.0}, Named{overlapped, 64, 35.6},
-          Named{hierarchical, 256, 6.99}}) {
+    for (const auto& [dense, sparse, nodes, gbps] :
+         {Named{overlapped, dgc, 16, 53.0}, Named{overlapped, dgc, 64, 35.6},
+          Named{hierarchical, dgc, 256, 6.99}, Named{overlapped, by_machine, 4, 16.7},
+          Named{overlapped, by_machine, 16, 19.2}, Named{overlapped, by_machine, 64, 33.2},
+          Named{hierarchical, by_machine, 256, 88.0}}) {
+        CAPTURE(sparse);
         CAPTURE(nodes);
-        CHECK(crossover(dense, nodes) == doctest::Approx(gbps).epsilon(0.01));
+        CHECK(crossover(dense, sparse, nodes) == doctest::Approx(gbps).epsilon(0.01));
     }
 }
 
 TEST_CASE("bandwidth what-if: the simulation changes sides where the closed forms do") {
-    const double gbps = crossover(overlapped, 16);
+    for (const std::string& sparse : {dgc, by_machine}) {
+        CAPTURE(sparse);
+        const double gbps = crossover(overlapped, sparse, 16);
 
-    CHECK(simulated(overlapped, 16, 0.98 * gbps) > simulated(dgc, 16, 0.98 * gbps));
-    CHECK(simulated(overlapped, 16, 1.02 * gbps) < simulated(dgc, 16, 1.02 * gbps));
+        CHECK(simulated(overlapped, 16, 0.98 * gbps) > simulated(sparse, 16, 0.98 * gbps));
+        CHECK(simulated(overlapped, 16, 1.02 * gbps) < simulated(sparse, 16, 1.02 * gbps));
+    }
 }
 
 TEST_CASE("bandwidth what-if: simulated steps are those of the closed forms within 1e-5") {
     const std::string flat = R"({"kind": "dense"})";
-    for (const std::string& algorithm : {flat, overlapped, hierarchical, dgc})
+    for (const std::string& algorithm : {flat, overlapped, hierarchical, dgc, by_machine})
         for (const int nodes : {4, 16})
             for (const double gbps : {0.1, 1.0, 10.0, 25.0, 100.0}) {
                 CAPTURE(algorithm);
