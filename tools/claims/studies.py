@@ -46,9 +46,10 @@ def number(row, column):
 class Study:
     """The rows of a study. `spread` takes what the rows of all seeds have in common."""
 
-    def __init__(self, rows, tuning=()):
+    def __init__(self, rows, run_on_tuning_seeds):
         self.rows = rows
-        self.tuning = tuning
+        self.tuning = None  # rows on the tuning seeds, once they are needed
+        self.run_on_tuning_seeds = run_on_tuning_seeds
         self.edges = []  # of choices of a rate, so far
         self.chosen = {}  # (rate, grid) by what was tuned
 
@@ -79,6 +80,11 @@ class Study:
 
     def tuned(self, column, by, best=max, **at):
         """The spread of `column` at the rate that is best on the tuning seeds by the mean of `by`."""
+        if self.tuning is None:
+            self.tuning = self.run_on_tuning_seeds()
+            overlap = {int(row["seed"]) for row in self.rows} & set(TUNING_SEEDS)
+            if overlap:
+                sys.exit(f"claims: seeds on which rates are chosen are shown, too: {sorted(overlap)}")
         worst = -math.inf if best is max else math.inf
         place = tuple(sorted(at.items()))
         trials = self.matching(self.tuning, at)
@@ -115,15 +121,10 @@ class Studies:
 
     def get(self, name):
         if name not in self.done:
-            rows = self.run(name, name.removeprefix("claims/"))
-            tuning = ()
-            if RATE in scenario(name).get("sweep", {}):
-                seeds = f"sweep.seed={json.dumps(TUNING_SEEDS)}"
-                tuning = self.run(name, name.removeprefix("claims/") + "-rates", "--set", seeds)
-                overlap = {int(row["seed"]) for row in rows} & set(TUNING_SEEDS)
-                if overlap:
-                    sys.exit(f"claims: {name} shows seeds on which its rates are chosen: {sorted(overlap)}")
-            self.done[name] = Study(rows, tuning)
+            folder = name.removeprefix("claims/")
+            seeds = f"sweep.seed={json.dumps(TUNING_SEEDS)}"
+            self.done[name] = Study(self.run(name, folder),
+                                    lambda: self.run(name, folder + "-rates", "--set", seeds))
         return self.done[name]
 
     def run(self, name, folder, *options):
