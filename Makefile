@@ -19,8 +19,8 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
-.PHONY: help explorer test-explorer demo test python fuzz bench validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+.PHONY: help explorer test-explorer demo test python fuzz bench claims validation comparison figures fingerprints reference deps format check \
+        check-aarch64 check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-claims check-docs check-install check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -80,6 +80,11 @@ validation: deps ## compare predictions with published measurements; writes docs
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline
 
+claims: deps ## run the studies behind docs/claims.md and write its tables (hours); CLAIM="A9 B10" runs some and prints them
+	@echo "claims: runs the studies of the papers' claims"
+	@$(call build,release,paceline)
+	@tools/claims.py build/release/paceline $(CLAIM)
+
 comparison: deps ## run every algorithm on one task; writes docs/comparison.md
 	@echo "comparison: runs scenarios/all-algorithms.json and writes docs/comparison.md"
 	@$(call build,release,paceline)
@@ -112,7 +117,7 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: python check-format check-layers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
+check: python check-format check-layers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-claims check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
 
 check-fresh: ## check that make demo and make test work on a bare Debian 12 (needs root; RELEASE=trixie has Debian 13; not in check)
 	@tools/deps.sh --fresh
@@ -175,6 +180,11 @@ check-validation: deps ## check docs/validation.md against the studies
 	@echo "check-validation: runs scenarios/validation and compares"
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline --check
+
+check-claims: deps ## check docs/claims.md: whole rows where a study takes seconds, the fixed cells of all others
+	@echo "check-claims: runs the quick studies of docs/claims.md and compares"
+	@$(call build,release,paceline)
+	@tools/claims.py build/release/paceline --check
 
 check-fingerprints: deps ## check that all scenarios give the checked-in hashes, in every variant
 	@echo "check-fingerprints: runs tests/fingerprints and scenarios, long ones shortened, and compares hashes"

@@ -22,6 +22,13 @@ constexpr double seconds_per_ring = 1.5e-6;
 // links with all others.
 constexpr double seconds_per_server = 4e-9;
 
+// What a message that is an event, or a worker's step, costs more when it finds nothing in the cache: the
+// workers take turns, and what they keep no longer fits. Measured with rings, tori and one-peer graphs of
+// 256 to 65,536 nodes and trees and halving-doubling among 16,384.
+constexpr double seconds_per_cold_event = 6e-6;
+constexpr double bytes_per_worker = 13e3;
+constexpr double bytes_of_cache = 8e6;
+
 // What a worker's step costs beside messages, arithmetic and evaluations; measured with small nets.
 constexpr double seconds_per_step = 0.3e-6;
 constexpr double seconds_per_trained_step = 4e-6;
@@ -65,12 +72,19 @@ bool passes_around_rings(const Scenario& scenario) {
     return !in_pairs && messages_of_dearest_step(scenario) >= workers * (workers - 1);
 }
 
+// Returns the share of what the workers keep that is not in the cache.
+double cold_share(double workers) {
+    return std::max(0.0, 1 - bytes_of_cache / (workers * bytes_per_worker));
+}
+
 double seconds_of_messages(const Scenario& scenario, double messages) {
     if (!wires_let_run_ahead(scenario.cluster) || !has_collectives(scenario.algorithm)) {
         const auto& exchange = scenario.algorithm.exchange;
         const bool by_servers = exchange && exchange->transport.carrier == Carrier::servers;
-        const double servers = by_servers ? exchange->transport.servers : 0;
-        return messages * (seconds_per_message + servers * seconds_per_server);
+        const double more = by_servers
+                                ? exchange->transport.servers * seconds_per_server
+                                : cold_share(scenario.cluster.workers) * seconds_per_cold_event;
+        return messages * (seconds_per_message + more);
     }
     if (!passes_around_rings(scenario)) return messages * seconds_per_message_in_rounds;
     const double rounds = 2.0 * std::max(scenario.cluster.workers - 1, 1);  // of an all-reduce
@@ -138,7 +152,8 @@ std::optional<double> expected_seconds(const Scenario& scenario) {
     const std::optional<double> steps = most_expected_steps(scenario);
     if (!steps || (!messages && !scenario.training)) return std::nullopt;
     const double workers = scenario.cluster.workers;
-    const double step_s = scenario.training ? seconds_per_trained_step : seconds_per_step;
+    const double step_s = (scenario.training ? seconds_per_trained_step : seconds_per_step) +
+                          cold_share(workers) * seconds_per_cold_event;
     return seconds_per_run + workers * (seconds_per_worker + *steps * step_s) +
            seconds_of_messages(scenario, messages.value_or(0)) + training_seconds(scenario, *steps);
 }

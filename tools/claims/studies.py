@@ -122,7 +122,7 @@ class Studies:
     def get(self, name):
         if name not in self.done:
             folder = name.removeprefix("claims/")
-            seeds = f"sweep.seed={json.dumps(TUNING_SEEDS)}"
+            seeds = f"seed={json.dumps(TUNING_SEEDS)}"
             self.done[name] = Study(self.run(name, folder),
                                     lambda: self.run(name, folder + "-rates", "--set", seeds))
         return self.done[name]

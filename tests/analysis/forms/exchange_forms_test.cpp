@@ -201,8 +201,7 @@ std::optional<Duration> form_of(const Case& at) {
 // Where several workers of a machine share its card, and no form is known.
 bool is_unknown(int g, const Codec& codec, const TransportPlan& plan) {
     if (g == 1 || plan.machines != ByMachine::flat) return false;
-    return plan.carrier == Carrier::two_phase || plan.carrier == Carrier::sparse_all_reduce ||
-           std::holds_alternative<OneBitCodec>(codec.coder);
+    return plan.carrier == Carrier::two_phase || std::holds_alternative<OneBitCodec>(codec.coder);
 }
 
 // Forms over machines of several workers are upper bounds where chunks differ by a byte.
