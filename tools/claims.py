@@ -25,7 +25,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from claims import decentralized, dgc, page, related  # noqa: E402
+from claims import decentralized, dgc, figures, page, related  # noqa: E402
 from claims.studies import Studies  # noqa: E402
 
 PAPERS = [dgc.PAPER, decentralized.PAPER, related.PAPER]
@@ -55,6 +55,7 @@ def main():
             sys.exit("claims: docs/claims.md is not what the studies give; run `make claims`\n" + "\n".join(wrong))
         return
     page.write(PAPERS, studies)
+    figures.draw(studies)
 
 
 if __name__ == "__main__":

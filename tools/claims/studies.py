@@ -62,9 +62,9 @@ class Study:
         found = self.matching(self.rows, at)
         if not found:
             sys.exit(f"claims: no row of the results has {at}")
-        if len({row["seed"] for row in found}) < len(found):
+        if len({row.get("seed") for row in found}) < len(found):
             sys.exit(f"claims: the rows with {at} differ in more than their seeds")
-        values = [number(row, column) for row in sorted(found, key=lambda row: int(row["seed"]))]
+        values = [number(row, column) for row in sorted(found, key=lambda row: int(row.get("seed", 0)))]
         return Spread([missing if value is None else value for value in values])
 
     def value(self, column, **at):
