@@ -54,7 +54,7 @@ def warn(text):
 
 def read_layers(options):
     """Returns (layers, update_ns, batch, what was measured, length of the step by the host's clock)."""
-    kind, content, place = load.load(options.trace)
+    kind, content, place = load.load(options.trace, warn)
     reader = Reader(options.trace)
     if kind == "pytorch":
         whole = pytorch.read_step(reader, content, place, options, warn)

@@ -1,6 +1,7 @@
 """The parts of tools/import_trace.py: readers of two kinds of traces, and what both have in common.
 
-    load.py      bytes to JSON; which kind of trace it is
+    text.py      bytes to text to JSON; what PyTorch writes that is no JSON
+    load.py      which kind of trace it is, and other kinds that are taken for one
     fault.py     the one clear error, and values that are checked as they are read
     pytorch.py   Chrome JSON of torch.profiler: spans nested by time, kernels to the operators that launched them
     chakra.py    MLCommons Chakra: nodes nested by their control dependencies

@@ -1,68 +1,27 @@
-"""Bytes to JSON, and which kind of trace it is."""
+"""Which kind of trace a file is. What is another kind of JSON is named, with what converts it.
 
-import gzip
-import json
-import zlib
+Files that are often taken for a trace:
 
-from .fault import Fault
+    execution trace of PyTorch  ExecutionTraceObserver, {"schema": "1.1.1-chakra.0.0.4", "nodes": [...]}: nodes with
+                                "attrs", or with "fw_parent" and "rf_id" before, and without times
+                                (torch/csrc/profiler/standalone/execution_trace_observer.cpp)
+    linked trace                chakra_trace_link joins one with a trace of torch.profiler: the same nodes, with
+                                "exclusive_dur" (mlcommons/chakra, src/trace_link)
+    feeder's JSON               {"workload_graph": [{"Id", "Name", "NodeType", ...}]} for ASTRA-sim
+                                (mlcommons/chakra, src/feeder/JSONNode.cpp)
+"""
 
-MOST_BYTES = 2 << 30
-DECODER = json.JSONDecoder()
+from .fault import Fault, shown
+from .text import EXPECTED, documents_of, read_text
 
-EXPECTED = ("a Chrome trace of torch.profiler has \"traceEvents\" (prof.export_chrome_trace), a Chakra trace nodes with "
-            "\"id\", \"name\" and \"type\"")
-
-
-def read_text(file):
-    """Returns the text of a plain or gzipped file."""
-    try:
-        with open(file, "rb") as source:
-            content = source.read(MOST_BYTES + 1)
-        if content[:2] == b"\x1f\x8b":
-            with gzip.open(file, "rb") as source:
-                content = source.read(MOST_BYTES + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise Fault(f"{file}: is no whole gzip file ({error}); copy it again, or unpack it") from None
-    except OSError as error:
-        raise Fault(f"{file}: cannot be read: {error.strerror or error}") from None
-    if len(content) > MOST_BYTES:
-        raise Fault(f"{file}: is larger than {MOST_BYTES >> 30} GiB; record one step (schedule=... active=1)")
-    start = content.lstrip()[:1]
-    if not start:
-        raise Fault(f"{file}: is empty; {EXPECTED}")
-    if start not in (b"{", b"["):
-        raise Fault(f"{file}: byte 0: is no JSON; if it is a Chakra trace in protobuf (.et), convert it: chakra_jsonizer "
-                    f"--input_filename {file} --output_filename {file}.json")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Fault(f"{file}: byte {error.start}: is no UTF-8; {EXPECTED}") from None
+TO_JSON = "chakra_jsonizer --input_filename net.et --output_filename net.json"
 
 
-def documents_of(text, file):
-    """Returns the JSON values of a text, which stand one after the other (chakra_jsonizer writes one for each node)."""
-    documents, at = [], 0
-    while True:
-        while at < len(text) and text[at] in " \t\r\n,":
-            at += 1
-        if at == len(text):
-            return documents
-        try:
-            document, at = DECODER.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            raise Fault(f"{file}: line {error.lineno}, column {error.colno}: is no JSON: {error.msg}; if the file is cut "
-                        "off, record it again") from None
-        except RecursionError:
-            raise Fault(f"{file}: is nested too deep; {EXPECTED}") from None
-        except ValueError as error:  # a number of thousands of digits
-            raise Fault(f"{file}: a number is too long: {str(error)[:80]}; times are microseconds") from None
-        documents.append(document)
-
-
-def load(file):
+def load(file, warn):
     """Returns ("pytorch", events) or ("chakra", nodes) with the place of the list in the file."""
-    documents = documents_of(read_text(file), file)
+    documents = documents_of(read_text(file, warn), file, warn)
     first = documents[0]
+    refuse_other_kinds(first, file)
     if len(documents) > 1:
         return "chakra", documents[1:] if is_metadata(first) else documents, ""
     if isinstance(first, dict) and "traceEvents" in first:
@@ -71,7 +30,37 @@ def load(file):
         return "chakra", first["nodes"], "nodes"
     if isinstance(first, list) and first and isinstance(first[0], dict):
         return ("pytorch" if any(isinstance(e, dict) and "ph" in e for e in first) else "chakra"), first, ""
-    raise Fault(f"{file}: holds no trace; {EXPECTED}")
+    raise Fault(f"{file}: holds no trace, but {content_of(first)}; {EXPECTED}")
+
+
+def content_of(document):
+    """Returns in words what a JSON value holds."""
+    if isinstance(document, dict):
+        keys = ", ".join(shown(key) for key in list(document)[:6])
+        return f"an object with {keys}" if keys else "an empty object"
+    if isinstance(document, list):
+        return f"a list of {len(document)}, the first of which is {shown(document[0])}" if document else "an empty list"
+    return shown(document)
+
+
+def refuse_other_kinds(document, file):
+    if not isinstance(document, dict):
+        return
+    if "workload_graph" in document and "nodes" not in document:
+        raise Fault(f"{file}: is the JSON of Chakra's feeder (\"workload_graph\"), whose nodes tell no layers; import "
+                    f"the Chakra trace that it was made of: {TO_JSON}")
+    nodes = document.get("nodes")
+    nodes = [node for node in nodes[:1000] if isinstance(node, dict)] if isinstance(nodes, list) else []
+    if not any("attrs" in node or {"fw_parent", "rf_id"} <= set(node) for node in nodes):
+        return
+    schema = f"schema {shown(document['schema'])}" if "schema" in document else "without a schema"
+    if any("exclusive_dur" in node or "inclusive_dur" in node for node in nodes):
+        raise Fault(f"{file}: is what chakra_trace_link writes ({schema}); convert it: chakra_converter PyTorch "
+                    f"--input {file} --output net.et, then {TO_JSON}")
+    raise Fault(f"{file}: is an execution trace of PyTorch (ExecutionTraceObserver, {schema}), whose nodes have no "
+                "times; import what torch.profiler exported beside it (prof.export_chrome_trace), or join both: "
+                f"chakra_trace_link --chakra-host-trace {file} --chakra-device-trace EXPORTED.json --output-file "
+                f"linked.json, then chakra_converter PyTorch --input linked.json --output net.et, then {TO_JSON}")
 
 
 def is_metadata(document):
