@@ -61,7 +61,7 @@ def read_layers(options):
     else:
         nodes = chakra.read_nodes(reader, content, place)
         if chakra.is_named(nodes):
-            return chakra.named_layers(reader, nodes, options.batch, warn), 0, options.batch, "a Chakra trace", None
+            return chakra.named_layers(reader, nodes, options.batch, warn), None, options.batch, "a Chakra trace", None
         whole = chakra.read_step(reader, nodes, warn)
     return (*step.cut(whole, options, reader, warn), whole.source, whole.wall_ns)
 
@@ -71,10 +71,12 @@ def say_what_is_missing(layers, update_ns, wall_ns):
     if update_ns:
         print(f"update_time of a scenario: {profile.time_text(update_ns)} (Optimizer.step and zero_grad)", flush=True)
     else:
-        warn("no Optimizer.step in the trace; a scenario's update_time is 0 unless it states one")
-    if wall_ns and abs(wall_ns - total - update_ns) * 20 > wall_ns:
+        lack = "no Optimizer.step in the trace" if update_ns is None else "nothing in Optimizer.step takes time"
+        warn(f"{lack}; a scenario's update_time is 0 unless it states one")
+    measured_ns = total + (update_ns or 0)
+    if wall_ns and abs(wall_ns - measured_ns) * 20 > wall_ns:
         warn(f"the step took {profile.time_text(wall_ns)} by the host's clock, and its layers and update "
-             f"{profile.time_text(total + update_ns)}: the rest is time in which the device waited or Python ran. A "
+             f"{profile.time_text(measured_ns)}: the rest is time in which the device waited or Python ran. A "
              "scenario's step_time scales the layers")
 
 

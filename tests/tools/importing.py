@@ -1,6 +1,7 @@
 """Runs tools/import_trace.py in this process, makes traces for its tests, and has what all of its tests do."""
 
 import contextlib
+import gzip
 import io
 import json
 import re
@@ -92,6 +93,21 @@ def two_linears(thread=1):
         event("user_annotation", "Optimizer.step#SGD.step", 140, 20),
         operator("aten::add_", 141, 7),
     ]
+
+
+def with_kernels(events, launch="cuda_runtime", kernel="kernel", **more):
+    """Adds kernels of 100, 200, 400, 300 and 50 us: of the two layers forward, of both backward, of the update."""
+    made = list(events)
+    for number, (start, length) in enumerate([(12, 100), (22, 200), (52, 400), (101, 300), (142, 50)], 1):
+        made += [event(launch, "cudaLaunchKernel", start, 1, correlation=number, **more),
+                 event(kernel, "gemm", 1000 + 500 * number, length, 7, correlation=number, device=0, **more)]
+    return made
+
+
+def shipped_events(name):
+    """Returns the events of a shipped trace of PyTorch."""
+    content = (TRACES / name).read_bytes()
+    return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)["traceEvents"]
 
 
 def write(folder, content, name="trace.json"):

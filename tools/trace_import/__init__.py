@@ -3,7 +3,8 @@
     text.py      bytes to text to JSON; what PyTorch writes that is no JSON
     load.py      which kind of trace it is, and other kinds that are taken for one
     fault.py     the one clear error, and values that are checked as they are read
-    pytorch.py   Chrome JSON of torch.profiler: spans nested by time, kernels to the operators that launched them
+    pytorch.py   Chrome JSON of torch.profiler: which step; spans nested by time
+    device.py    kernels and launches of such a trace: whose they are, and which are missing
     chakra.py    MLCommons Chakra: nodes nested by their control dependencies
     step.py      a step of either kind, cut into forward, backward and update, and into layers
     shapes.py    which tensors of an operator are parameters, and its multiply-accumulates

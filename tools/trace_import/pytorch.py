@@ -2,30 +2,31 @@
 
 Events of phase "X" count. Their categories are, in new and in old spelling:
 
-    cpu_op, Operator                   operators, of forward and of backward
-    user_annotation                    ProfilerStep#n, record_function, Optimizer.step#SGD.step
-    python_function                    with_modules or with_stack: "nn.Module: Linear_0"
-    cuda_runtime, cuda_driver, Runtime a launch; its "correlation" is that of its kernel
-    kernel, gpu_memcpy, gpu_memset     what a device does
+    cpu_op, Operator                    operators, of forward and of backward
+    user_annotation                     ProfilerStep#n, record_function, Optimizer.step#SGD.step
+    python_function                     with_modules or with_stack: "nn.Module: Linear_0"
+    cuda_runtime, ..._driver, Runtime   a launch; its "correlation" is that of its kernel
+    kernel, gpu_memcpy, gpu_memset      what a device does (device.py)
 
-A launch lies in the operator that launches. A kernel without a correlation has the operator's "External id". If the trace
-has kernels whose launches lie in the step, their times are the operators' times; otherwise these are the operators' own,
-on the CPU.
+PyTorch 1.8 has no user_annotation: ProfilerStep#n and ranges are Operators, as kineto's tb_plugin reads them
+(torch_tb_profiler/profiler/trace.py), and nodes of the graph stand without what evaluates them.
+
+A launch lies in the operator that launches. If the trace has kernels whose launches lie in the step, their times are the
+operators' times; otherwise these are the operators' own, on the CPU.
 """
 
 import re
 import statistics
+from bisect import bisect_left
 from collections import Counter
 
-from .fault import printable, shown
-from .step import EVALUATE, Span, Step
+from .device import KERNELS, NO_KERNELS, Device, is_launch
+from .fault import Fault, printable, shown
+from .step import EVALUATE, NODE_OF_GRAPH, Span, Step, plain_name
 
 KINDS = {"cpu_op": "operator", "operator": "operator", "user_annotation": "range", "python_function": "module"}
-LAUNCHES = {"cuda_runtime", "cuda_driver", "runtime"}
-DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
 MARK = re.compile(r"ProfilerStep\s*#\s*([0-9]{1,15})$")
-NODE_OF_GRAPH = re.compile(r"^torch::autograd::AccumulateGrad$|Backward[0-9]*$")
-EXCHANGE = re.compile(r"nccl|rccl|gloo|c10d", re.IGNORECASE)
+RANGE = re.compile(r"ProfilerStep\s*#|Optimizer\.|enumerate\(DataLoader\)")
 
 
 class Event:
@@ -34,42 +35,69 @@ class Event:
     def __init__(self, reader, event, place):
         self.place = place
         self.category = printable(event["cat"]).lower() if isinstance(event.get("cat"), str) else ""
-        self.name = reader.text(event, "name", place)
+        self.name = plain_name(reader.text(event, "name", place))
         self.start = reader.microseconds(event, "ts", place)
         self.ns = reader.nanoseconds(event, "dur", place)
         self.end = self.start + self.ns / 1000
         self.thread = f"{shown(event.get('pid'))}/{shown(event.get('tid'))}"
         self.args = reader.object(event.get("args", {}), f"{place}.args")
+        if self.category == "operator" and is_old_range(self):
+            self.category = "user_annotation"
+
+
+def is_old_range(event):
+    """Returns whether an event of PyTorch 1.8 is a range: operators have a namespace, nodes a number or their ending."""
+    return bool(RANGE.match(event.name)) or ("::" not in event.name and "Sequence number" not in event.args
+                                             and not NODE_OF_GRAPH.search(event.name))
+
+
+def kind_of(category):
+    """Returns "span" of what nests, "launch", "device", "other" of what nobody knows, None of what does not count."""
+    category = category.lower() if isinstance(category, str) else ""
+    if category in KINDS:
+        return "span"
+    if is_launch(category):
+        return "launch"
+    return "device" if category in KERNELS else None if category in NO_KERNELS else "other"
 
 
 def read_events(reader, events, place):
-    """Returns the events that matter, by kind: what nests, launches, and what a device does."""
-    kept = {"span": [], "launch": [], "device": []}
-    wanted = {**dict.fromkeys(KINDS, "span"), **dict.fromkeys(LAUNCHES, "launch"), **dict.fromkeys(DEVICE, "device")}
+    """Returns the events that matter, by kind, and how many each category has."""
+    kept, categories = {"span": [], "launch": [], "device": [], "other": []}, Counter()
     for i, event in enumerate(reader.list(events, place or "the trace")):
         here = f"{place}[{i}]"
         reader.object(event, here)
-        category = event.get("cat")
-        kind = wanted.get(category.lower()) if isinstance(category, str) else None
-        if event.get("ph") != "X" or kind is None:
+        if event.get("ph") != "X":
             continue
-        if category.lower() == "python_function" and not is_module(event.get("name")):
+        category, kind = event.get("cat"), kind_of(event.get("cat"))
+        categories[printable(category) if isinstance(category, str) else "none"] += 1
+        if kind is None or (category == "python_function" and not is_module(event.get("name"))):
             continue
-        kept[kind].append(Event(reader, event, here))
-    return kept
+        try:
+            kept[kind].append(Event(reader, event, here))
+        except Fault:
+            if kind != "other":  # what nobody knows may have any form
+                raise
+    return kept, categories
 
 
 def is_module(name):
     return not isinstance(name, str) or name.startswith("nn.Module: ")
 
 
-def choose_step(reader, spans, asked, warn):
-    """Returns the event ProfilerStep#n: the one asked for, the only one, or the one of median length."""
+def steps_of(spans):
+    """Returns the events ProfilerStep#n by their number."""
     steps = {}
     for event in spans:
         number = MARK.match(event.name) if event.category == "user_annotation" else None
         if number:
             steps.setdefault(int(number[1]), event)
+    return steps
+
+
+def choose_step(reader, spans, asked, warn):
+    """Returns the event ProfilerStep#n: the one asked for, the only whole one, or the whole one of median length."""
+    steps = steps_of(spans)
     if asked is not None:
         if asked not in steps:
             known = ", ".join(str(n) for n in sorted(steps)[:20]) or "none"
@@ -78,12 +106,31 @@ def choose_step(reader, spans, asked, warn):
     if not steps:
         warn("no ProfilerStep#n marks a step; all of the trace is taken as one (call prof.step() after each step)")
         return None
-    if len(steps) > 1:
-        middle = statistics.median_low(event.ns for event in steps.values())
-        chosen = next(n for n in sorted(steps) if steps[n].ns == middle)
-        warn(f"of {len(steps)} steps, ProfilerStep#{chosen} is taken, which has the median length; --step states another")
-        return steps[chosen]
-    return next(iter(steps.values()))
+    whole = whole_steps(steps, spans, warn)
+    middle = statistics.median_low(whole[n].ns for n in whole)
+    chosen = next(n for n in sorted(whole) if whole[n].ns == middle)
+    if len(whole) > 1:
+        warn(f"of {len(whole)} steps, ProfilerStep#{chosen} is taken, which has the median length; --step states another")
+    return whole[chosen]
+
+
+def whole_steps(steps, spans, warn):
+    """Returns the steps that have operators of backward, else those with operators, else all; says which are left out."""
+    operators = [event for event in spans if KINDS.get(event.category) == "operator"]
+    backward = [event for event in operators if event.name.startswith(EVALUATE) or NODE_OF_GRAPH.search(event.name)]
+    for events, lack in ((backward, "operator of backward"), (operators, "operator")):
+        begins = sorted(event.start for event in events)
+        whole = {n: step for n, step in steps.items() if begins_within(begins, step)}
+        if whole:
+            for n in sorted(set(steps) - set(whole)):
+                warn(f"ProfilerStep#{n} ({steps[n].place}) has no {lack} and is passed over; --step {n} takes it")
+            return whole
+    return steps
+
+
+def begins_within(begins, step):
+    i = bisect_left(begins, step.start)
+    return i < len(begins) and begins[i] < step.end
 
 
 def nested(reader, events):
@@ -142,73 +189,33 @@ def add_own_cpu_times(spans):
         span.own_ns = max(span.own_ns, 0)
 
 
-def correlation(event):
-    number = event.args.get("correlation")
-    return number if isinstance(number, (int, str)) and not isinstance(number, bool) else None
-
-
-def add_kernel_times(reader, spans, kernels, warn):
-    """Adds each kernel to the launch with its correlation; one without a correlation to the operator with its external id."""
-    launches = {correlation(event): span for event, span in spans
-                if event.category in LAUNCHES and correlation(event) is not None}
-    operators = {event.args.get("External id"): span for event, span in spans
-                 if event.category not in LAUNCHES and isinstance(event.args.get("External id"), (int, str))}
-    counted, exchanged_ns = [], 0
-    for kernel in kernels:
-        external = kernel.args.get("External id")
-        if correlation(kernel) is not None:
-            owner = launches.get(correlation(kernel))
-        else:
-            owner = operators.get(external) if isinstance(external, (int, str)) else None
-        if owner is None:
-            continue
-        if EXCHANGE.search(kernel.name):
-            exchanged_ns += kernel.ns
-            continue
-        owner.own_ns += kernel.ns
-        counted.append(kernel)
-    if exchanged_ns:
-        warn(f"{exchanged_ns / 1e6:.6g} ms of kernels that exchange data (NCCL) are left out; paceline simulates the exchange")
-    devices = sorted({shown(kernel.args.get("device")) for kernel in counted if "device" in kernel.args})
-    if len(devices) > 1:
-        reader.refuse("", f"has kernels of devices {', '.join(devices[:8])}; a profile is of one: record one process with "
-                          "one device")
-    warn_of_overlap(counted, warn)
-    return bool(counted)
-
-
-def warn_of_overlap(kernels, warn):
-    covered, end = 0, None
-    for kernel in sorted(kernels, key=lambda k: k.start):
-        covered += max(0, kernel.end - (kernel.start if end is None else max(end, kernel.start)))
-        end = kernel.end if end is None else max(end, kernel.end)
-    total = sum(kernel.ns for kernel in kernels) / 1000
-    if total > 1.02 * covered:
-        warn(f"kernels overlap: their times add up to {total / 1000:.6g} ms, and the device was busy for "
-             f"{covered / 1000:.6g} ms; give the scenario a step_time, which scales all times")
-
-
 def thread_of_forward(mark, spans):
     if mark is not None:
         return mark.thread
-    count = Counter(span.thread for _, span in spans if span.sequence is not None and not span.name.startswith(EVALUATE))
+    count = Counter(span.thread for _, span in spans if span.sequence is not None
+                    and not span.name.startswith(EVALUATE) and not NODE_OF_GRAPH.search(span.name))
     return count.most_common(1)[0][0] if count else spans[0][1].thread
 
 
+def operators_within(reader, spans, mark, categories):
+    """Refuses a step without operators, and says what the file has."""
+    if any(KINDS.get(event.category) == "operator" for event in spans):
+        return
+    has = ", ".join(f"{number} of \"{category}\"" for category, number in categories.most_common(6)) or "no event of phase X"
+    reader.refuse(mark.place if mark else "", f"no operator (cat \"cpu_op\") begins in {mark.name if mark else 'the trace'}; "
+                                              f"the file has {has}. Record with ProfilerActivity.CPU, and call prof.step() "
+                                              "after the optimizer")
+
+
 def read_step(reader, events, place, options, warn):
-    kept = read_events(reader, events, place)
+    kept, categories = read_events(reader, events, place)
     mark = choose_step(reader, kept["span"], options.step, warn)
-    inside = [event for event in kept["span"] + (kept["launch"] if kept["device"] else [])
-              if mark is None or (mark.start <= event.start < mark.end)]
-    if not any(KINDS.get(event.category) == "operator" for event in inside):
-        reader.refuse(mark.place if mark else "", "no operator (cat \"cpu_op\") begins in the step; record with "
-                                                  "ProfilerActivity.CPU, and call prof.step() after the optimizer")
+    inside = [event for event in kept["span"] + kept["launch"] if mark is None or (mark.start <= event.start < mark.end)]
+    operators_within(reader, inside, mark, categories)
     spans = nested(reader, inside)
-    on_device = add_kernel_times(reader, spans, kept["device"], warn) if kept["device"] else False
+    on_device = Device(reader, kept, mark, warn).add_times(spans)
     if not on_device:
-        if kept["device"]:
-            warn("no kernel belongs to a launch in the step; the operators' times on the CPU are taken")
-        spans = [(event, span) for event, span in spans if event.category not in LAUNCHES]
+        spans = nested(reader, [event for event in inside if not is_launch(event.category)])
         add_own_cpu_times(spans)
     source = f"{'kernels' if on_device else 'operators on the CPU'} of {mark.name if mark else 'the whole trace'}"
     return Step([span for _, span in spans], thread_of_forward(mark, spans), source, mark.ns if mark else None)

@@ -5,7 +5,7 @@ its kernels if the trace has a device's, else its own part of the operator's tim
 times, so nothing is counted twice:
 
     update     what lies within a span named Optimizer.*
-    backward   what lies within a span named autograd::engine::evaluate_function: *
+    backward   what lies within a span named autograd::engine::evaluate_function: *, or within a node of the graph
     forward    the rest on the thread of the step
 
 Layers are runs of forward operators of the same module, of the same range or, without both, single operators. An
@@ -15,10 +15,13 @@ as well, so the last of them is the one. What accumulates a gradient has no numb
 made the gradient, and belongs to its layer.
 """
 
+import re
+
 from .shapes import UNSURE, batch, multiplies, multiply_accumulates, parameters
 
 EVALUATE = "autograd::engine::evaluate_function: "
 ACCUMULATE = "torch::autograd::AccumulateGrad"
+NODE_OF_GRAPH = re.compile(r"^torch::autograd::AccumulateGrad$|Backward[0-9]*$")
 FORWARD, BACKWARD, UPDATE, LOADING = "forward", "backward", "update", "loading"
 
 
@@ -31,6 +34,11 @@ class Span:
     def __init__(self, place, name, kind, thread, start):
         self.place, self.name, self.kind, self.thread, self.start = place, name, kind, thread, start
         self.own_ns, self.sequence, self.dims, self.parent = 0, None, None, None
+
+
+def plain_name(name):
+    """Returns a name without the "struct" that Windows adds to those of nodes (torch/test/profiler/test_profiler.py)."""
+    return name.replace("struct torch::autograd::", "torch::autograd::")
 
 
 class Layer:
@@ -64,8 +72,12 @@ def mark(spans):
             span.role = UPDATE
         elif span.role == FORWARD and span.name.startswith("enumerate(DataLoader)"):
             span.role = LOADING
-        elif span.role == FORWARD and span.name.startswith(EVALUATE):
+        elif span.role == FORWARD and (span.name.startswith(EVALUATE) or is_node(span)):
             span.role, span.root = BACKWARD, span
+
+
+def is_node(span):
+    return span.kind == "operator" and NODE_OF_GRAPH.search(span.name) and not span.name.startswith(EVALUATE)
 
 
 def is_layer_range(span):
@@ -122,7 +134,7 @@ def add_backward(step, layers, of_sequence, warn):
             current = layer or current
         if span.name == ACCUMULATE:
             current.accumulated.append(first_tensor(span))
-        if span.root and span.parent is span.root and first_tensor(span) and span.root.sequence is not None:
+        if span.root and span.root in (span, span.parent) and first_tensor(span) and span.root.sequence is not None:
             passed_in.setdefault(span.root.sequence, first_tensor(span))
         current.backward_ns += span.own_ns
         all_ns += span.own_ns
@@ -211,6 +223,26 @@ def settle_other_threads(step, warn):
         warn(f"{strangers_ns / 1e6:.6g} ms of operators on threads that take no part in backward are left out")
 
 
+def settle_between_bare_nodes(step):
+    """Gives what runs between two nodes of the graph to the one before, where no evaluate_function holds both.
+
+    Forward begins again with an operator whose node is evaluated later.
+    """
+    bare = [span for span in step.spans if span.role == BACKWARD and span.root is span and is_node(span)]
+    evaluated = {span.sequence: span.start for span in bare if span.sequence is not None}
+    last, between, bare = {}, {}, set(bare)
+    for span in step.spans:
+        if span in bare:
+            for one in between.get(span.thread, []):
+                one.role, one.root = BACKWARD, last[span.thread]
+            last[span.thread], between[span.thread] = span, []
+        elif span.role == FORWARD and span.thread in last:
+            if span.sequence in evaluated and evaluated[span.sequence] > span.start:
+                del last[span.thread], between[span.thread]
+            else:
+                between[span.thread].append(span)
+
+
 def warn_of_unsure(layers, forward, warn):
     if any(layer.accumulated for layer in layers):
         return
@@ -231,8 +263,9 @@ def forward_of(step, reader):
 
 
 def cut(step, options, reader, warn):
-    """Returns (layers, update_ns, batch)."""
+    """Returns (layers, update_ns, batch). `update_ns` is None if the step has no Optimizer.step."""
     mark(step.spans)
+    settle_between_bare_nodes(step)
     settle_other_threads(step, warn)
     forward = forward_of(step, reader)
     layers, of_span = layers_of_forward(forward, way_to_cut(forward, options.layers, reader))
@@ -246,4 +279,5 @@ def cut(step, options, reader, warn):
     loading_ns = sum(span.own_ns for span in step.spans if span.role == LOADING)
     if loading_ns:
         warn(f"{loading_ns / 1e6:.6g} ms of loading data are left out")
-    return layers, sum(span.own_ns for span in step.spans if span.role == UPDATE), samples
+    updates = [span.own_ns for span in step.spans if span.role == UPDATE]
+    return layers, sum(updates) if updates else None, samples
