@@ -18,7 +18,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from trace_import import chakra, load, profile, pytorch, step  # noqa: E402
+from trace_import import chakra, load, profile, pytorch  # noqa: E402
+from trace_import.cut import cut  # noqa: E402
 from trace_import.fault import MOST_BATCH, MOST_ENTRIES, Fault, Reader, printable  # noqa: E402
 
 
@@ -45,6 +46,8 @@ def read_arguments(arguments):
     parser.add_argument("--batch", type=whole_number(1, MOST_BATCH), help="samples of the step")
     parser.add_argument("--parameters", type=whole_number(1, MOST_ENTRIES),
                         help="of the net, where no shapes are recorded; dealt to the layers by backward time")
+    parser.add_argument("--frozen", action="store_true",
+                        help="parameters without a gradient are frozen; else few gradients are a fault of the trace")
     return parser.parse_args(arguments)
 
 
@@ -63,7 +66,7 @@ def read_layers(options):
         if chakra.is_named(nodes):
             return chakra.named_layers(reader, nodes, options.batch, warn), None, options.batch, "a Chakra trace", None
         whole = chakra.read_step(reader, nodes, warn)
-    return (*step.cut(whole, options, reader, warn), whole.source, whole.wall_ns)
+    return (*cut(whole, options, reader, warn), whole.source, whole.wall_ns)
 
 
 def say_what_is_missing(layers, update_ns, wall_ns):

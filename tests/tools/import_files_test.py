@@ -48,7 +48,7 @@ class OfEncodings(OfFiles):
 
 
 class OfWhatPyTorchWrites(OfFiles):
-    # What stands in a name or in a value as PyTorch writes it, and what a warning says about it. Sources are in text.py.
+    # What stands in a name or a value as PyTorch writes it, and what a warning says about it. text.py has sources.
     BAD_NAMES = [(b"C:\\work\\net.py(12): forward", "names with backslashes"),
                  (b"torch\\cuda\\__init__.py", "names with backslashes"),
                  (b"C:\\users\\net.py", "names with backslashes"),
@@ -111,7 +111,8 @@ class OfOtherFiles(OfFiles):
     def test_what_is_no_json_is_shown(self):
         for content, right in [(b"PK\x03\x04zip", "a zip archive; unpack it"),
                                (b"\x28\xb5\x2f\xfd\x00", "by zstd; unpack it"),
-                               (b"<!DOCTYPE html>", "download the file itself"), (b"SQLite format 3\0", "Nsight Systems"),
+                               (b"<!DOCTYPE html>", "download the file itself"),
+                               (b"SQLite format 3\0", "Nsight Systems"),
                                (b"\x1b\x0a\x051.0.2" + bytes(20), "chakra_jsonizer --input_filename"),
                                (b"ts,dur\n", "but b'ts,dur"),
                                (b'{"a": x}', 'column 7: is no JSON: Expecting value; the file has "x}"')]:

@@ -131,7 +131,7 @@ class OfPyTorch(Test):
     def test_a_gradient_without_entries_is_none(self):
         events = two_linears()
         events[9]["args"]["Input Dims"] = [[0]]
-        self.assertIn("no accumulated gradient has a shape", self.imported(events).errors)
+        self.assertIn("1 of 4 accumulated gradients have no shape", self.imported(events).errors)
 
     def test_a_node_that_seems_to_begin_when_its_evaluation_ends_belongs_to_it(self):
         events = two_linears()

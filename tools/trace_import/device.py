@@ -1,10 +1,10 @@
 """What a device did, and for which operator: kernels of a trace of torch.profiler.
 
-A kernel belongs to the launch with its correlation, a launch to the operator it lies in. If the trace has no launch with
-a kernel's correlation, the kernel belongs to the operator with its "External id". Categories of a maker that is not known
-here (Kineto's ActivityType.h lists those of CUDA, ROCm, XPU and MTIA, and a backend may add its own) are kernels if a
-launch has their correlation, or an operator their External id and they lie on a row without operators; else they are
-named, since their times are missing.
+A kernel belongs to the launch with its correlation, a launch to the operator it lies in. If the trace has no launch
+with a kernel's correlation, the kernel belongs to the operator with its "External id". Categories of a maker that is
+not known here (Kineto's ActivityType.h lists those of CUDA, ROCm, XPU and MTIA, and a backend may add its own) are
+kernels if a launch has their correlation, or an operator their External id and they lie on a row without operators;
+else they are named, since their times are missing.
 """
 
 import re
@@ -15,8 +15,8 @@ LAUNCHES = {"runtime"}  # and whatever ends with these
 LAUNCH_ENDINGS = ("_runtime", "_driver")
 KERNELS = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", "mtia_ccp_events"}
 # What shows a device's or the host's time a second time, and waits (libkineto/include/ActivityType.h).
-NO_KERNELS = {"gpu_user_annotation", "cuda_sync", "cuda_event", "cuda_profiler_range", "overhead", "external_correlation",
-              "cpu_instant_event", "mtia_insight", "mtia_counters", "trace", "python", "memory", "ac2g", "fwdbwd"}
+NO_KERNELS = {"gpu_user_annotation", "cuda_sync", "cuda_event", "cuda_profiler_range", "overhead", "trace", "python",
+              "external_correlation", "cpu_instant_event", "mtia_insight", "mtia_counters", "memory", "ac2g", "fwdbwd"}
 LAUNCHING = re.compile(r"launch(?!hostfunc)", re.IGNORECASE)  # of kernels: other calls may well have none
 EXCHANGE = re.compile(r"nccl|rccl|gloo|c10d", re.IGNORECASE)
 
@@ -61,8 +61,8 @@ class Device:
                 self.unknown.append(event)
         self.kernels += taken
         if taken:
-            self.warn(f"{told(taken)} have the correlation of a launch, or the External id of an operator: they are taken "
-                      "as kernels, though their category is not known")
+            self.warn(f"{told(taken)} have the correlation of a launch, or the External id of an operator: they are "
+                      "taken as kernels, though their category is not known")
 
     def add_times(self, spans):
         """Adds each kernel to what caused it. Returns whether the step has kernels."""
@@ -95,30 +95,32 @@ class Device:
         by_id = {external_id(kernel) for kernel in self.kernels if correlation(kernel) is None} - {None}
         launching = [event for event in launches if LAUNCHING.search(event.name) and
                      (correlation(event) is not None or not self.kernels)]
-        lost = [event for event in launching if correlation(event) not in of_kernels and external_id(event) not in by_id]
+        lost = [event for event in launching
+                if correlation(event) not in of_kernels and external_id(event) not in by_id]
         if len(lost) * 2 > len(launching):
             self.reader.refuse(lost[0].place, f"{len(lost)} of {len(launching)} launches in the step, such as this "
-                                              f"{lost[0].name}, have no kernel (of {len(self.kernels)} in the file), so the "
-                                              "device's times are missing; record with ProfilerActivity.CUDA, or that of "
-                                              "your device, beside ProfilerActivity.CPU")
+                                              f"{lost[0].name}, have no kernel (of {len(self.kernels)} in the file), "
+                                              "so the device's times are missing; record with ProfilerActivity.CUDA, "
+                                              "or that of your device, beside ProfilerActivity.CPU")
         if lost:
-            self.warn(f"{len(lost)} of {len(launching)} launches in the step have no kernel, the first is {lost[0].name} "
-                      f"({lost[0].place}): the times of their kernels are missing")
+            self.warn(f"{len(lost)} of {len(launching)} launches in the step have no kernel, the first is "
+                      f"{lost[0].name} ({lost[0].place}): the times of their kernels are missing")
 
     def say_what_is_left_out(self, counted, exchanged, orphans):
         if exchanged:
-            self.warn(f"{sum(kernel.ns for kernel in exchanged) / 1e6:.6g} ms of kernels that exchange data (NCCL) are left "
-                      "out; paceline simulates the exchange")
+            self.warn(f"{sum(kernel.ns for kernel in exchanged) / 1e6:.6g} ms of kernels that exchange data (NCCL) are "
+                      "left out; paceline simulates the exchange")
         orphans = [kernel for kernel in orphans if self.is_in_step(kernel)]
         if orphans:
             self.warn(f"{told(orphans)} belong to no launch and no operator of the file; their times are left out")
         unknown = [event for event in self.unknown if self.is_in_step(event)]
         if unknown:
-            self.warn(f"{told(unknown)} lie apart from all operators, and no launch has their correlation. If a device did "
-                      f"them, its times are missing: those of {'kernels' if counted else 'operators on the CPU'} are taken")
+            self.warn(f"{told(unknown)} lie apart from all operators, and no launch has their correlation. If a device "
+                      f"did them, its times are missing: those of {'kernels' if counted else 'operators on the CPU'} "
+                      "are taken")
         if self.kernels and not counted:
-            self.warn(f"none of {told(self.kernels)} belongs to a launch or an operator in the step; the operators' times on "
-                      "the CPU are taken")
+            self.warn(f"none of {told(self.kernels)} belongs to a launch or an operator in the step; the operators' "
+                      "times on the CPU are taken")
 
     def is_in_step(self, event):
         return self.mark is None or self.mark.start <= event.start < self.mark.end
@@ -126,8 +128,8 @@ class Device:
     def refuse_two_devices(self, counted):
         devices = sorted({shown(kernel.args.get("device")) for kernel in counted if "device" in kernel.args})
         if len(devices) > 1:
-            self.reader.refuse("", f"has kernels of devices {', '.join(devices[:8])}; a profile is of one: record one process "
-                                   "with one device")
+            self.reader.refuse("", f"has kernels of devices {', '.join(devices[:8])}; a profile is of one: record one "
+                                   "process with one device")
 
 
 def told(events):

@@ -11,8 +11,8 @@ Events of phase "X" count. Their categories are, in new and in old spelling:
 PyTorch 1.8 has no user_annotation: ProfilerStep#n and ranges are Operators, as kineto's tb_plugin reads them
 (torch_tb_profiler/profiler/trace.py), and nodes of the graph stand without what evaluates them.
 
-A launch lies in the operator that launches. If the trace has kernels whose launches lie in the step, their times are the
-operators' times; otherwise these are the operators' own, on the CPU.
+A launch lies in the operator that launches. If the trace has kernels whose launches lie in the step, their times are
+the operators' times; otherwise these are the operators' own, on the CPU.
 """
 
 import re
@@ -46,7 +46,7 @@ class Event:
 
 
 def is_old_range(event):
-    """Returns whether an event of PyTorch 1.8 is a range: operators have a namespace, nodes a number or their ending."""
+    """Returns whether an event of PyTorch 1.8 is a range: operators have a namespace, nodes a number or an ending."""
     return bool(RANGE.match(event.name)) or ("::" not in event.name and "Sequence number" not in event.args
                                              and not NODE_OF_GRAPH.search(event.name))
 
@@ -110,12 +110,13 @@ def choose_step(reader, spans, asked, warn):
     middle = statistics.median_low(whole[n].ns for n in whole)
     chosen = next(n for n in sorted(whole) if whole[n].ns == middle)
     if len(whole) > 1:
-        warn(f"of {len(whole)} steps, ProfilerStep#{chosen} is taken, which has the median length; --step states another")
+        warn(f"of {len(whole)} steps, ProfilerStep#{chosen} is taken, which has the median length; --step states "
+             "another")
     return whole[chosen]
 
 
 def whole_steps(steps, spans, warn):
-    """Returns the steps that have operators of backward, else those with operators, else all; says which are left out."""
+    """Returns the steps that have operators of backward, else those with operators, else all; names the others."""
     operators = [event for event in spans if KINDS.get(event.category) == "operator"]
     backward = [event for event in operators if event.name.startswith(EVALUATE) or NODE_OF_GRAPH.search(event.name)]
     for events, lack in ((backward, "operator of backward"), (operators, "operator")):
@@ -201,16 +202,18 @@ def operators_within(reader, spans, mark, categories):
     """Refuses a step without operators, and says what the file has."""
     if any(KINDS.get(event.category) == "operator" for event in spans):
         return
-    has = ", ".join(f"{number} of \"{category}\"" for category, number in categories.most_common(6)) or "no event of phase X"
-    reader.refuse(mark.place if mark else "", f"no operator (cat \"cpu_op\") begins in {mark.name if mark else 'the trace'}; "
-                                              f"the file has {has}. Record with ProfilerActivity.CPU, and call prof.step() "
-                                              "after the optimizer")
+    has = ", ".join(f"{number} of \"{category}\"" for category, number in categories.most_common(6))
+    has = has or "no event of phase X"
+    where = mark.name if mark else "the trace"
+    reader.refuse(mark.place if mark else "", f"no operator (cat \"cpu_op\") begins in {where}; the file has {has}. "
+                                              "Record with ProfilerActivity.CPU, and call prof.step() after the optimizer")
 
 
 def read_step(reader, events, place, options, warn):
     kept, categories = read_events(reader, events, place)
     mark = choose_step(reader, kept["span"], options.step, warn)
-    inside = [event for event in kept["span"] + kept["launch"] if mark is None or (mark.start <= event.start < mark.end)]
+    inside = [event for event in kept["span"] + kept["launch"]
+              if mark is None or mark.start <= event.start < mark.end]
     operators_within(reader, inside, mark, categories)
     spans = nested(reader, inside)
     on_device = Device(reader, kept, mark, warn).add_times(spans)

@@ -17,7 +17,7 @@ made the gradient, and belongs to its layer.
 
 import re
 
-from .shapes import UNSURE, batch, multiplies, multiply_accumulates, parameters
+from .shapes import PARAMETERS, UNSURE, batch, multiplies, multiply_accumulates, parameters
 
 EVALUATE = "autograd::engine::evaluate_function: "
 ACCUMULATE = "torch::autograd::AccumulateGrad"
@@ -37,7 +37,7 @@ class Span:
 
 
 def plain_name(name):
-    """Returns a name without the "struct" that Windows adds to those of nodes (torch/test/profiler/test_profiler.py)."""
+    """Returns a name without the "struct" that Windows adds to nodes (pytorch, test/profiler/test_profiler.py)."""
     return name.replace("struct torch::autograd::", "torch::autograd::")
 
 
@@ -48,6 +48,14 @@ class Layer:
         self.accumulated = []  # shapes of gradients that were accumulated, in backward order; None: not recorded
         self.products = []  # (span, ...) whose multiply-accumulates count
         self.tensors, self.macs = [], 0
+        self.has_backward = False  # whether a node of backward belongs to it
+
+    def add(self, other):
+        """Adds the times of the same layer in another pass."""
+        self.forward_ns += other.forward_ns
+        self.backward_ns += other.backward_ns
+        self.products += other.products
+        self.has_backward = self.has_backward or other.has_backward
 
 
 class Step:
@@ -84,7 +92,7 @@ def is_layer_range(span):
     return span.kind == "range" and not span.name.startswith(("ProfilerStep", "Optimizer.", "enumerate(DataLoader)"))
 
 
-def way_to_cut(forward, asked, reader):
+def way_to_cut(forward, asked, reader, warn):
     """Returns what a layer is: "modules", "ranges" or "operators"."""
     if asked == "modules" and not any(span.module for span in forward):
         reader.refuse("", "has no nn.Module; record with_stack=True and with_modules=True, or cut it by --layers operators")
@@ -92,10 +100,28 @@ def way_to_cut(forward, asked, reader):
         reader.refuse("", "has no range around an operator; record with record_function, or cut it by --layers operators")
     if asked != "automatic":
         return asked
-    if any(span.module for span in forward):
-        return "modules"
+    modules = {span.module for span in forward if span.module}
     ranges = {span.range for span in forward if span.range and span.sequence is not None}
-    return "ranges" if len(ranges) > 1 else "operators"
+    for way, groups in (("modules", len(modules)), ("ranges", len(ranges) - 1)):
+        large = largest_group(forward, way) if groups > 0 else None
+        if large:
+            warn(f"{large.name} ({large.place}) holds more than half of forward, and several operators with "
+                 f"parameters: {way} are not taken as layers, since nothing would overlap; --layers {way} takes them")
+        elif groups > 0:
+            return way
+    return "operators"
+
+
+def largest_group(forward, way):
+    """Returns what holds more than half of forward and several operators with parameters; None if nothing does."""
+    times, operators = {}, {}
+    for span in forward:
+        group = group_of(span, way)
+        times[group] = times.get(group, 0) + span.own_ns
+        if span.name in PARAMETERS:
+            operators.setdefault(group, set()).add(span.outermost)
+    largest = max(times, key=times.get)
+    return largest if times[largest] * 2 > sum(times.values()) and len(operators.get(largest, ())) > 1 else None
 
 
 def group_of(span, way):
@@ -121,7 +147,7 @@ def layers_of_forward(forward, way):
     return layers, of_span
 
 
-def add_backward(step, layers, of_sequence, warn):
+def add_backward(step, layers, of_sequence, reader, warn):
     """Adds the times of backward to the layers. Returns the shapes that backward passes in, by sequence number."""
     current, roots, passed_in = layers[-1], {}, {}
     unknown_ns = all_ns = 0
@@ -132,6 +158,8 @@ def add_backward(step, layers, of_sequence, warn):
             layer = of_sequence.get(span.root.sequence)
             roots[span.root] = layer is None and ACCUMULATE not in span.root.name
             current = layer or current
+            if layer:
+                layer.has_backward = True
         if span.name == ACCUMULATE:
             current.accumulated.append(first_tensor(span))
         if span.root and span.root in (span, span.parent) and first_tensor(span) and span.root.sequence is not None:
@@ -139,6 +167,11 @@ def add_backward(step, layers, of_sequence, warn):
         current.backward_ns += span.own_ns
         all_ns += span.own_ns
         unknown_ns += span.own_ns if span.root is None or roots[span.root] else 0
+    if unknown_ns * 2 > all_ns:
+        reader.refuse("", f"{percent(unknown_ns, all_ns)} of backward has no sequence number of a forward operator, so "
+                          f"nobody knows which layers it is of: forward has {len(of_sequence)} numbers, and "
+                          f"{sum(root.sequence in of_sequence for root in roots)} of {len(roots)} nodes of backward "
+                          "have one of them. Record forward and backward of the same step")
     if unknown_ns * 100 > all_ns:
         warn(f"{percent(unknown_ns, all_ns)} of backward has no sequence number of a forward operator; it counts for the "
              "layer that backward was in before")
@@ -169,8 +202,10 @@ def read_parameters(layers, recorded, warn):
     for layer in layers:
         layer.tensors = unique(layer.expected)
     if recorded:
-        warn("no accumulated gradient has a shape; parameters are the weights and biases of linear, convolutional, embedding "
-             "and normalization operators. Others are missing, tied ones count twice, and frozen ones count as well")
+        lack = sum(shape is None for layer in layers for shape in layer.accumulated)
+        some = f"{lack} of {gradients} accumulated gradients have no" if lack < gradients else None
+        warn(f"{some or 'no accumulated gradient has a'} shape; parameters are the weights and biases of linear, "
+             "convolutional, embedding and normalization operators. Others are missing, tied ones count twice, and frozen ones count as well")
 
 
 def named(shapes, expected):
@@ -191,17 +226,18 @@ def unique(tensors):
     return tensors
 
 
-def find_batch(forward, asked, warn):
+def find_batch(passes, asked, warn):
     if asked:
         return asked
-    for span in forward:
-        found = batch(span.name, span.dims)
-        if found:
-            warn(f"the batch is taken to be {found}, the first extent of the input of {span.name} ({span.place}); --batch "
-                 "states another")
-            return found
-    warn("the trace does not tell the batch; state it by --batch, else any batch of a scenario is accepted")
-    return None
+    first = [next((span for span in forward if batch(span.name, span.dims)), None) for forward in passes]
+    if None in first:
+        warn("the trace does not tell the batch; state it by --batch, else any batch of a scenario is accepted")
+        return None
+    samples = sum(batch(span.name, span.dims) for span in first)
+    where = f"the first extent of the input of {first[0].name} ({first[0].place})"
+    where = where if len(passes) == 1 else f"the sum over {len(passes)} micro-batches of {where}"
+    warn(f"the batch is taken to be {samples}, {where}; --batch states another")
+    return samples
 
 
 def count_products(layers, passed_in, samples):
@@ -251,33 +287,19 @@ def warn_of_unsure(layers, forward, warn):
         warn(f"which inputs of {', '.join(unsure)} are parameters cannot be told; they are left out")
 
 
+def operators_of(step):
+    """Returns in words which operators a step has."""
+    names = list(dict.fromkeys(span.name for span in step.spans if span.kind == "operator"))
+    return f"{len(names)} kinds of operators, such as {', '.join(names[:4])}" if names else "no operators"
+
+
 def forward_of(step, reader):
     """Returns the operators of the forward pass; refuses a step without one or without backward."""
     forward = [span for span in step.spans if span.role == FORWARD and span.kind == "operator"]
     if not forward:
-        reader.refuse("", "no operator of a forward pass in the step; record it with ProfilerActivity.CPU")
+        reader.refuse("", f"no operator of a forward pass in the step, which has {operators_of(step)}; record it with "
+                          "ProfilerActivity.CPU")
     if not any(span.role == BACKWARD for span in step.spans):
-        reader.refuse("", "no operator of backward (autograd::engine::evaluate_function) in the step; record a step that "
-                          "calls loss.backward()")
+        reader.refuse("", "no operator of backward (autograd::engine::evaluate_function, or ...Backward0) in the step, "
+                          f"which has {operators_of(step)}; record a step that calls loss.backward()")
     return forward
-
-
-def cut(step, options, reader, warn):
-    """Returns (layers, update_ns, batch). `update_ns` is None if the step has no Optimizer.step."""
-    mark(step.spans)
-    settle_between_bare_nodes(step)
-    settle_other_threads(step, warn)
-    forward = forward_of(step, reader)
-    layers, of_span = layers_of_forward(forward, way_to_cut(forward, options.layers, reader))
-    of_sequence = {span.sequence: of_span[span] for span in forward if span.sequence is not None}
-    passed_in = add_backward(step, layers, of_sequence, warn)
-    recorded = any(span.dims is not None for span in step.spans)
-    samples = find_batch(forward, options.batch, warn) if recorded or options.batch else None
-    read_parameters(layers, recorded, warn)
-    warn_of_unsure(layers, forward, warn)
-    count_products(layers, passed_in, samples)
-    loading_ns = sum(span.own_ns for span in step.spans if span.role == LOADING)
-    if loading_ns:
-        warn(f"{loading_ns / 1e6:.6g} ms of loading data are left out")
-    updates = [span.own_ns for span in step.spans if span.role == UPDATE]
-    return layers, sum(updates) if updates else None, samples

@@ -58,8 +58,8 @@ def decode(content, file, warn):
         text = content.decode(encoding, errors="replace")
         if text.lstrip()[:1] in ("{", "["):
             places = text.count("\ufffd")
-            warn(f"byte {error.start} is no {encoding.upper()}, as {places} places of the file; each is read as one unknown "
-                 "character of a name")
+            warn(f"byte {error.start} is no {encoding.upper()}, as {places} places of the file; each is read as one "
+                 "unknown character of a name")
         return text
 
 
