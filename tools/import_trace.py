@@ -63,6 +63,7 @@ def read_layers(options):
         whole = pytorch.read_step(reader, content, place, options, warn)
     else:
         nodes = chakra.read_nodes(reader, content, place)
+        chakra.warn_of_lost_nodes(nodes, warn)
         if chakra.is_named(nodes):
             return chakra.named_layers(reader, nodes, options.batch, warn), None, options.batch, "a Chakra trace", None
         whole = chakra.read_step(reader, nodes, warn)
@@ -70,7 +71,10 @@ def read_layers(options):
 
 
 def say_what_is_missing(layers, update_ns, wall_ns):
-    total = sum(layer.forward_ns + layer.backward_ns for layer in layers)
+    spent = {"forward": sum(layer.forward_ns for layer in layers), "backward": sum(layer.backward_ns for layer in layers)}
+    total = sum(spent.values())
+    for name in (name for name, spent_ns in spent.items() if not spent_ns):
+        warn(f"nothing of {name} takes time, and the rest does: its times are missing in the trace")
     if update_ns:
         print(f"update_time of a scenario: {profile.time_text(update_ns)} (Optimizer.step and zero_grad)", flush=True)
     else:

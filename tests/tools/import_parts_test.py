@@ -168,6 +168,21 @@ class OfBackward(Test):
         self.assertIn("forward has 5 numbers, and 0 of", message)
         self.assertIn("Record forward and backward of the same step", message)
 
+    def test_operators_without_a_node_in_backward_are_named(self):
+        made = self.imported([e for e in two_linears() if "TBackward0" not in e["name"]])
+        self.assertIn("% of forward, such as aten::linear (traceEvents[1]), has no node in backward", made.errors)
+        self.assertNotIn("has no node in backward", self.imported(two_linears()).errors)
+
+    def test_nodes_that_nothing_evaluates_are_named_where_others_are_evaluated(self):
+        made = self.imported([e for e in two_linears() if e["name"] != EVALUATE + "torch::autograd::AccumulateGrad"])
+        self.assertIn("4 of 8 nodes of backward, such as torch::autograd::AccumulateGrad (traceEvents[8])", made.errors)
+        self.assertIn("lie in no autograd::engine::evaluate_function, as the others do", made.errors)
+
+    def test_a_pass_without_times_is_named(self):
+        for name, is_of in (("forward", lambda e: e["ts"] < 50), ("backward", lambda e: 50 <= e["ts"] < 140)):
+            events = [{**e, "dur": 0} if e["cat"] == "cpu_op" and is_of(e) else e for e in two_linears()]
+            self.assertIn(f"nothing of {name} takes time, and the rest does", self.imported(events).errors)
+
     def test_gradients_of_which_some_have_no_shape_are_counted(self):
         events = two_linears()
         del events[9]["args"]["Input Dims"]

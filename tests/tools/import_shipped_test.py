@@ -64,6 +64,24 @@ class OfChakra(Test):
         self.assertEqual(twice.layers, once)
         self.assertIn("the trace has 2 passes; the first is taken", twice.errors)
 
+    def test_parts_that_other_layers_have_are_missed(self):
+        lines = (TRACES / "data-parallel.chakra.json").read_text().splitlines(True)
+        self.assertNotIn("missing", Imported(TRACES / "data-parallel.chakra.json", self.folder).errors)
+        for part, said in [("COMP_NODE_conv2_FWD", "such as conv2, have no node COMP_NODE_conv2_FWD"),
+                           ("COMP_NODE_fc_BWD_IG", "such as fc, have no node COMP_NODE_fc_BWD_IG"),
+                           ("COMP_NODE_conv1_BWD_WG", "such as conv1, have no node COMP_NODE_conv1_BWD_WG"),
+                           ("COMM_COLL_NODE_conv2", "such as conv2, have a weight gradient that no COMM_COLL_NODE")]:
+            with self.subTest(part):
+                text = "".join(line for line in lines if f'"{part}' not in line)
+                self.assertNotEqual(text, "".join(lines))
+                self.assertIn(said, Imported(write(self.folder, text), self.folder).errors)
+
+    def test_nodes_that_others_depend_on_are_missed(self):
+        lines = (TRACES / "data-parallel.chakra.json").read_text().splitlines(True)
+        text = "".join(line for line in lines if "_conv" not in line)
+        made = Imported(write(self.folder, text), self.folder)
+        self.assertRegex(made.errors, "nodes that others depend on are missing, such as [0-9]+, which COMP_NODE_fc_")
+
     def test_ranges_are_nodes_of_the_scope_of_users(self):
         def node(number, name, parent, time, sequence=-1, scope=0):
             return {"id": number, "name": name, "type": "COMP_NODE", "ctrl_deps": [parent], "duration_micros": time,

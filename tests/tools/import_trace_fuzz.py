@@ -2,8 +2,9 @@
 
     tests/tools/import_trace_fuzz.py PACELINE [--count N] [--seed-from S]
 
-Each changed trace is refused in one line that names the file, or gives a profile that `paceline check` accepts. The same
-seed gives the same trace, which a failure leaves in a folder that it names.
+Each changed trace is refused in one line that names the file, or gives a profile that `paceline check` accepts. A trace
+of which a part is missing is refused, or gives the same profile, or a warning that the whole trace does not give: no
+part is passed over in silence. The same seed gives the same trace, which a failure leaves in a folder that it names.
 """
 
 import argparse
@@ -12,13 +13,14 @@ import gzip
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 import traceback
 from pathlib import Path
 
-from importing import TRACES, Imported, two_linears
+from importing import TRACES, Imported, two_linears, with_kernels
 
 VALUES = [None, True, -1, 0, 1, 7, 1e300, -1e-9, 2**63, 2**70, 1e17, "", "x", "-5", "12", "\ud800", "\u0000\n", [], {}, [[]],
           [[0]], [[-1]], [[2**40, 2**40]], [[3, "a"]], [[[2, 3], [4]]], {"a": 1}, "ProfilerStep#3", "Optimizer.step#x", "aten::lstm",
@@ -32,7 +34,8 @@ def sources():
     for file in sorted(TRACES.glob("*.json*")):
         content = file.read_bytes()
         texts.append((gzip.decompress(content) if file.suffix == ".gz" else content).decode())
-    return texts + [json.dumps({"traceEvents": two_linears()})] * 3
+    small = [two_linears()] * 3 + [two_linears(thread=9), with_kernels(two_linears())]
+    return texts + [json.dumps({"traceEvents": events}) for events in small]
 
 
 def documents(text):
@@ -79,6 +82,61 @@ def change_structure(text, dice):
     return changed.encode()
 
 
+def list_of_parts(whole):
+    """Returns the list of events or nodes of a trace."""
+    first = whole[0]
+    return first.get("traceEvents", first.get("nodes")) if len(whole) == 1 else whole
+
+
+def begin_of(e):
+    return float(e.get("ts", e.get("startTimeMicros", 0)))
+
+
+def is_mark(e):
+    return e.get("name", "").startswith("ProfilerStep")
+
+
+def without_one_of(one, value):
+    """Returns what keeps the events that differ from one in a value."""
+    return lambda e: value(e) != value(one)
+
+
+def keeper(one, dice):
+    """Returns which events stay: all but those of a category or of names, some, or what is before or after one."""
+    word = dice.choice(re.findall(r"[A-Za-z_]{4,}", one.get("name", "")) or ["none"])
+    share = dice.random()
+    return dice.choice([without_one_of(one, lambda e: e.get("cat", e.get("type"))),
+                        without_one_of(one, lambda e: e.get("name")),
+                        lambda e: word not in e.get("name", ""),
+                        lambda e: dice.random() < share or is_mark(e),
+                        lambda e: begin_of(e) < begin_of(one) or is_mark(e),
+                        lambda e: begin_of(e) >= begin_of(one) or is_mark(e)])
+
+
+def remove_value(parts, one, dice):
+    """Removes a key, an argument or an attribute of every event."""
+    inner = dice.choice([lambda e: e, lambda e: e.get("args", e.get("inputs", {}))])
+    key = dice.choice(list(inner(one)) or ["none"])
+    attribute = dice.choice([a["name"] for a in one.get("attr", [])] or ["none"])
+    for e in parts:
+        if "attr" in e and inner(e) is e:
+            e["attr"] = [a for a in e["attr"] if a["name"] != attribute]
+        else:
+            inner(e).pop(key, None)
+
+
+def remove_part(text, dice):
+    """Removes all of a kind: events, or something that each of them has."""
+    whole = documents(text)
+    parts = list_of_parts(whole)
+    one = dice.choice(parts)
+    if dice.random() < 0.3:
+        remove_value(parts, one, dice)
+    else:
+        parts[:] = filter(keeper(one, dice), parts)
+    return "\n".join(json.dumps(part) for part in whole).encode()
+
+
 def change_bytes(text, dice):
     content = bytearray(text.encode())
     kind = dice.random()
@@ -96,6 +154,8 @@ def change_bytes(text, dice):
 def changed_trace(seed, texts):
     dice = random.Random(seed)
     text = dice.choice(texts)
+    if dice.random() < 0.4:
+        return remove_part(text, dice), dice.choice([[], [], ["--layers", "operators"]]), text
     content = change_structure(text, dice) if dice.random() < 0.7 else change_bytes(text, dice)
     if dice.random() < 0.1:
         content = gzip.compress(content, mtime=0)
@@ -103,7 +163,41 @@ def changed_trace(seed, texts):
             content = content[:dice.randrange(1, len(content))]
     options = dice.choice([[], [], [], ["--layers", "operators"], ["--layers", "ranges"], ["--parameters", "1000"],
                            ["--batch", "3"]])
-    return content, options
+    return content, options, None
+
+
+def warnings_of(made):
+    """Returns what the importer warned of, without the numbers and names of this trace."""
+    return {re.sub(r"[0-9][0-9.]*|\(.*?\)", "", line)[:60] for line in made.errors.splitlines()}
+
+
+def differs(made, whole):
+    """Returns whether a profile has other parameters or passes, or no update. An optimizer may have any operators.
+
+    In a Chakra trace of operators nothing but an operator itself shows its time, so the times of those may differ.
+    """
+    def shapes(one):
+        return sorted(shape for *_, tensors in one.layers.values() for shape in tensors.values())
+
+    def passes(one):
+        return [sum(layer[i] for layer in one.layers.values()) for i in (0, 1)]
+
+    if shapes(made) != shapes(whole) or (made.update_ns == 0) != (whole.update_ns == 0):
+        return True
+    if "of a Chakra trace" in whole.profile["source"]:
+        return False
+    return any(abs(a - b) * 20 > whole.total_ns for a, b in zip(passes(made), passes(whole)))
+
+
+def silence_of(made, text, options):
+    """Returns what is passed over in silence in a trace that lacks a part of `text`; None if nothing is."""
+    with tempfile.TemporaryDirectory() as apart:
+        file = Path(apart, "trace.json")
+        file.write_text(text)
+        whole = Imported(file, apart, *options)
+        if not differs(made, whole) or warnings_of(made) - warnings_of(whole):
+            return None
+        return f"a part is missing, and nothing says so: {made.layers} for {whole.layers}, {made.errors}"
 
 
 def fault_of(made, file, paceline):
@@ -120,14 +214,15 @@ def fault_of(made, file, paceline):
 
 
 def judge(seed, texts, folder, paceline):
-    content, options = changed_trace(seed, texts)
+    content, options, whole = changed_trace(seed, texts)
     file = Path(folder, "trace.json")
     file.write_bytes(content)
     try:
         made = Imported(file, folder, *options)
     except Exception:  # noqa: BLE001, whatever it is, it is a fault of the importer
         return False, traceback.format_exc()
-    return made.code == 0, fault_of(made, file, paceline)
+    fault = fault_of(made, file, paceline)
+    return made.code == 0, fault or (silence_of(made, whole, options) if whole and made.code == 0 else None)
 
 
 def main(arguments):

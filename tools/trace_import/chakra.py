@@ -101,6 +101,17 @@ def read_nodes(reader, nodes, place):
     return read
 
 
+def warn_of_lost_nodes(nodes, warn):
+    """Names nodes that others depend on and the file does not have."""
+    known = {node.id for node in nodes}
+    without = [(node, one) for node in nodes for one in node.parents + node.data_deps
+               if one not in known and one != 0]  # 0 stands for none in traces of PyTorch
+    if without:
+        node, one = without[0]
+        warn(f"{len({one for _, one in without})} nodes that others depend on are missing, such as {one}, which {node.name} "
+             f"({node.place}) names: their times are missing, too")
+
+
 def is_named(nodes):
     return any(NAMED.match(node.name) for node in nodes)
 
@@ -210,10 +221,25 @@ def named_layers(reader, nodes, batch, warn):
         reader.refuse("", "has no node of backward, such as COMP_NODE_conv1_BWD_WG; convert a trace of training")
     last.backward_ns += pending_ns
     add_exchanged_tensors(reader, nodes, by_id, layers)
+    warn_of_lost_parts(seen, layers, warn)
     if batch is None:
         warn("the trace does not tell the batch; state it by --batch, else any batch of a scenario is accepted")
     warn("parameters are what is all-reduced after a weight gradient, 4 bytes each, as one tensor of a layer")
     return list(layers.values())
+
+
+def warn_of_lost_parts(seen, layers, warn):
+    """Names layers without a part that others have: the first of forward alone needs no gradient of its input."""
+    first = next(iter(layers))
+    for part in ("FWD", "BWD_WG", "BWD_IG"):
+        lost = [name for name in layers if f"COMP_NODE_{name}_{part}" not in seen and (part, name) != ("BWD_IG", first)]
+        if lost and (part != "BWD_IG" or len(lost) < len(layers) - 1):
+            warn(f"{len(lost)} of {len(layers)} layers, such as {lost[0]}, have no node COMP_NODE_{lost[0]}_{part}: what it "
+                 "takes is missing")
+    still = [name for name, layer in layers.items() if f"COMP_NODE_{name}_BWD_WG" in seen and not layer.tensors]
+    if still:
+        warn(f"{len(still)} of {len(layers)} layers, such as {still[0]}, have a weight gradient that no COMM_COLL_NODE with a "
+             "comm_size exchanges: their parameters are missing")
 
 
 def add_exchanged_tensors(reader, nodes, by_id, layers):

@@ -3,7 +3,8 @@
 from . import step as parts
 from .passes import fold, passes_of
 from .step import LOADING, UPDATE
-from .whole import refuse_lost_parameters, warn_of_forward_after_update, warn_of_one_large_layer
+from .whole import (refuse_lost_parameters, warn_of_forward_after_update, warn_of_lost_nodes,
+                    warn_of_one_large_layer)
 
 
 def cut(step, options, reader, warn):
@@ -21,6 +22,7 @@ def cut(step, options, reader, warn):
     parts.read_parameters(layers, recorded, warn)
     parts.warn_of_unsure(layers, forward, warn)
     parts.count_products(layers, passed_in, samples)
+    warn_of_lost_nodes(step, forward, warn)
     warn_of_forward_after_update(step, warn)
     warn_of_one_large_layer(layers, warn)
     loading_ns = sum(span.own_ns for span in step.spans if span.role == LOADING)

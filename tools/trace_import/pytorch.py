@@ -153,7 +153,7 @@ def nested(reader, events):
             evaluating[event.thread] = (event.end, span)
         elif NODE_OF_GRAPH.search(event.name) and not lies_in_backward(span.parent):
             end, evaluated = evaluating.get(event.thread, (None, None))
-            if evaluated is not None and event.start <= end + 1:
+            if evaluated is not None and event.start <= end + 1 and evaluated.name == EVALUATE + event.name:
                 span.parent = evaluated
         above.append((event.end, span))
         spans.append((event, span))

@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 
-from .step import FORWARD, UPDATE
+from .shapes import multiplies
+from .step import BACKWARD, EVALUATE, FORWARD, UPDATE, is_node
 
 
 def lost_parameters(layers):
@@ -44,6 +45,26 @@ def refuse_lost_parameters(layers, frozen, reader):
     reader.refuse("", f"forward has {all_entries} parameters, and backward gradients of fewer than half: "
                       f"{lost_entries} have none, such as the {name} {list(shape)} of {layer}. If the trace ends "
                       "before backward does, record a whole step; if these parameters are frozen, say so by --frozen")
+
+
+def warn_of_lost_nodes(step, forward, warn):
+    """Names operators of forward whose node is not in backward, and nodes that nothing evaluates where others have it.
+
+    What follows the last node of forward carries the next number, which nobody need evaluate.
+    """
+    roots = [span for span in step.spans if span.role == BACKWARD and span.root is span]
+    evaluated = {span.sequence for span in roots} - {None}
+    following = max(evaluated, default=0) + 1
+    lost = [span for span in forward if span.sequence is not None and span.sequence not in evaluated
+            and (span.sequence != following or multiplies(span.name))]
+    lost_ns, forward_ns = (sum(span.own_ns for span in spans) for spans in (lost, forward))
+    if lost_ns * 100 > forward_ns:
+        warn(f"{100 * lost_ns / forward_ns:.3g} % of forward, such as {lost[0].name} ({lost[0].place}), has no node in "
+             "backward: nothing is trained there, or a part of backward is missing")
+    bare = [span for span in roots if is_node(span)]
+    if bare and any(span.name.startswith(EVALUATE) for span in roots):
+        warn(f"{len(bare)} of {len(roots)} nodes of backward, such as {bare[0].name} ({bare[0].place}), lie in no "
+             "autograd::engine::evaluate_function, as the others do: what it takes around them is missing")
 
 
 def warn_of_forward_after_update(step, warn):
