@@ -218,7 +218,8 @@ def read_step(reader, events, place, options, warn):
     spans = nested(reader, inside)
     on_device = Device(reader, kept, mark, warn).add_times(spans)
     if not on_device:
-        spans = nested(reader, [event for event in inside if not is_launch(event.category)])
+        if any(is_launch(event.category) for event in inside):
+            spans = nested(reader, [event for event in inside if not is_launch(event.category)])
         add_own_cpu_times(spans)
     source = f"{'kernels' if on_device else 'operators on the CPU'} of {mark.name if mark else 'the whole trace'}"
     return Step([span for _, span in spans], thread_of_forward(mark, spans), source, mark.ns if mark else None)
