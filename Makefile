@@ -230,10 +230,10 @@ check-aarch64: deps ## check that paceline compiles for aarch64 and gives the sa
 	@python3 tools/fingerprints.py build/aarch64/paceline --set coverage --time-limit 1800 \
 		--under "qemu-aarch64 -L build/aarch64-sysroot" --keep build/fingerprints/aarch64 --jobs $(jobs)
 
-check-lint-core: deps # runs the checks of .ci/lint-checks over what the last 40 commits changed in the product, and a fourth of the rest
-	@echo "check-lint-core: runs the checks of .ci/lint-checks over changed .cpp files, but for the tests, and over a fourth of the rest"
+check-lint-core: deps # runs the checks of .ci/lint-checks over what the last 40 commits changed in the product, and a sixteenth of the rest
+	@echo "check-lint-core: runs the checks of .ci/lint-checks over changed .cpp files, but for the tests, and over a sixteenth of the rest"
 	@$(lint_database)
-	@python3 tools/lint_batches.py build/lint --jobs $(jobs) --changed-in 40 --share 4
+	@python3 tools/lint_batches.py build/lint --jobs $(jobs) --changed-in 40 --share 16
 
 check-lint: deps ## check the product with clang-tidy
 	@echo "check-lint: runs clang-tidy over every .cpp file but the tests"
