@@ -37,7 +37,7 @@ def main():
     parser.add_argument("ids", nargs="*", metavar="ID")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--jobs", type=int)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     claims = [claim for paper in PAPERS for claim in paper.claims]
     unknown = set(options.ids) - {claim.id for claim in claims}
     if unknown:

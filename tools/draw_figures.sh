@@ -6,7 +6,7 @@ set -euo pipefail
 paceline=${1:?usage: tools/draw_figures.sh PACELINE}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p docs/figures
+mkdir -p docs/figures "$work/claims"
 
 draw() { # draw SCENARIO KIND NAME [OPTIONS...]: docs/figures/NAME.svg
     local scenario=$1 kind=$2 name=$3
@@ -19,6 +19,7 @@ draw() { # draw SCENARIO KIND NAME [OPTIONS...]: docs/figures/NAME.svg
 
 draw dgc-speedup speedup dgc-speedup
 draw first-training convergence first-training
+draw claims/dgc-curves convergence dgc-curves --value test_accuracy
 draw bandwidth-what-if bandwidth bandwidth-what-if
 draw bandwidth-what-if heatmap bandwidth-what-if-ratio --ratio "DGC, by machine" "dense, overlapped"
 draw language-models convergence language-models --where cluster.fabric.link.bandwidth=10Gbps --value train_loss

@@ -34,8 +34,11 @@ void PointKeys::add_files(const Json& json, std::map<std::string, std::string>& 
         const auto& text = json.get_ref<const std::string&>();
         if (const std::string& hash = hash_of(text); !hash.empty()) found[text] = hash;
     }
-    if (json.is_structured())
+    if (json.is_array())
         for (const Json& inner : json) add_files(inner, found);
+    if (json.is_object())
+        for (const auto& [key, inner] : json.items())
+            if (key != "$schema") add_files(inner, found);  // which editors read
 }
 
 std::string PointKeys::key(const std::string& resolved, std::string_view kind) {

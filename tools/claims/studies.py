@@ -23,6 +23,8 @@ class Spread:
 
     def text(self, form="{:.2f}", scale=1):
         reached = sum(math.isfinite(value) for value in self.values)
+        if reached == 0:
+            return "never"
         if reached < len(self.values):
             return f"in {reached} of {len(self.values)} seeds"
         mean = form.format(self.mean * scale)
@@ -50,6 +52,7 @@ class Study:
         self.rows = rows
         self.tuning = None  # rows on the tuning seeds, once they are needed
         self.run_on_tuning_seeds = run_on_tuning_seeds
+        self.folder = ""  # with its tables
         self.edges = []  # of choices of a rate, so far
         self.chosen = {}  # (rate, grid) by what was tuned
 
@@ -73,6 +76,15 @@ class Study:
         if len(set(values)) != 1:
             sys.exit(f"claims: {column} at {at} depends on the seed; ask for its spread")
         return values[0]
+
+    def curves(self, column, **at):
+        """For each seed, a column of timeline.csv from the start of the run to its end."""
+        found = {}
+        for row in self.matching(table(self.folder, "timeline.csv"), at):
+            found.setdefault((int(row["seed"]), row["point"]), []).append(float(row[column]))
+        if not found or len({seed for seed, _ in found}) < len(found):
+            sys.exit(f"claims: the curves at {at} differ in more than their seeds, or there is none")
+        return [values for _, values in sorted(found.items())]
 
     def names(self, axis):
         column = COLUMN_OF_AXIS.get(axis, axis)
@@ -125,6 +137,7 @@ class Studies:
             seeds = f"seed={json.dumps(TUNING_SEEDS)}"
             self.done[name] = Study(self.run(name, folder),
                                     lambda: self.run(name, folder + "-rates", "--set", seeds))
+            self.done[name].folder = os.path.join(ROOT, "results", folder)
         return self.done[name]
 
     def run(self, name, folder, *options):
@@ -135,8 +148,13 @@ class Studies:
         done = subprocess.run(command, cwd=ROOT, check=False)
         if done.returncode not in (0, 1):  # 1: a point did not finish, which its outcome says
             sys.exit(f"claims: {' '.join(command)} ended with {done.returncode}")
-        with open(os.path.join(out, "results.csv"), newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        return table(out, "results.csv")
+
+
+def table(folder, name):
+    """The rows of a table. A label such as "+ masking" has a quote before it there, against spreadsheets."""
+    with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
+        return [{key: value.removeprefix("'") for key, value in row.items()} for row in csv.DictReader(file)]
 
 
 def path(name):

@@ -55,5 +55,16 @@ TEST_CASE("point key: which file has a content matters, and nothing else of the 
     CHECK(PointKeys(scenario).key(resolved) != first);
 }
 
+TEST_CASE("point key: the schema that a scenario names for editors does not matter") {
+    const TemporaryFolder folder;
+    const std::string scenario = folder.write("study.json", "{}");
+    const std::string resolved = R"({"$schema": "scenario.schema.json", "seed": 1})";
+    const std::string first = PointKeys(scenario).key(resolved);
+
+    (void)folder.write("scenario.schema.json", "{}");
+
+    CHECK(PointKeys(scenario).key(resolved) == first);
+}
+
 }  // namespace
 }  // namespace paceline::point_key_test
