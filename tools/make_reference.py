@@ -45,7 +45,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
-          "selection_step", "gather", "count", "width", "data-seed", "target-loss",
+          "selection_step", "selection_share", "gather", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "transport_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight",
           "library_choice", "edges"}

@@ -36,6 +36,9 @@ class Spread:
     def __sub__(self, other):
         return Spread([a - b for a, b in zip(self.values, other.values)])
 
+    def __neg__(self):
+        return Spread([-value for value in self.values])
+
     def __truediv__(self, other):
         return Spread([a / b for a, b in zip(self.values, other.values)])
 
