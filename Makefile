@@ -82,6 +82,7 @@ validation: deps ## compare predictions with published measurements; writes docs
 
 claims: deps ## run the studies behind docs/claims.md and write its tables (hours); CLAIM="A9 B10" runs some and prints them
 	@echo "claims: runs the studies of the papers' claims"
+	@tools/deps.sh --demo
 	@$(call build,release,paceline)
 	@tools/claims.py build/release/paceline $(CLAIM)
 

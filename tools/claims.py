@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs the studies behind docs/claims.md and writes its tables: what the papers claim, and what is simulated here.
 
     tools/claims.py PACELINE                  run every study (hours; finished points are kept), write docs/claims.md
