@@ -41,6 +41,9 @@ constexpr double training_flops = 6e10;
 // optimizers, averages and copies take. Measured for a method of each family.
 constexpr double seconds_per_number = 1.2e-9;
 
+// Time to draw a sample of a gradient, beside copying its inputs.
+constexpr double seconds_per_sample = 10e-9;
+
 // Time to read a point, and to build the machine of a worker and to tear it down.
 constexpr double seconds_per_run = 0.4e-3;
 constexpr double seconds_per_worker = 20e-6;
@@ -110,8 +113,10 @@ double training_seconds(const Scenario& scenario, double steps) {
     const auto scored = [&](std::int64_t samples) {
         return static_cast<double>(std::min(samples, training.measurement.samples));
     };
+    const double inputs = static_cast<double>(training.data.set->train.inputs.rows());
     const double gradient_s =
-        3 * flops * static_cast<double>(*scenario.workload.step_batch()) / training_flops;
+        static_cast<double>(*scenario.workload.step_batch()) *
+        (3 * flops / training_flops + inputs * seconds_per_number + seconds_per_sample);
     const double step_s =
         gradient_s + scenario.algorithm.vectors.value_or(0) * entries * seconds_per_number;
     const double evaluation_s =

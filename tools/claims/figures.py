@@ -10,6 +10,7 @@ def draw(studies):
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "paceline"
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import StrMethodFormatter
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), sharex=True)
     study = studies.get("claims/decentralized-scalability")
     for panel, bandwidth in zip(panels, ("10Gbps", "1Gbps")):
@@ -19,6 +20,8 @@ def draw(studies):
                            marker="o", markersize=4, capsize=3, label=algorithm)
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
+        for axis_formatter in (panel.yaxis.set_major_formatter, panel.yaxis.set_minor_formatter):
+            axis_formatter(StrMethodFormatter("{x:g}"))
         panel.set_xticks(SIZES, [str(n) for n in SIZES])
         panel.set_title(bandwidth.replace("G", " G"))
         panel.set_xlabel("nodes")
