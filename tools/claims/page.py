@@ -72,7 +72,7 @@ def write(papers, studies):
 
 
 def quick(claim):
-    """Whether its studies take seconds: no rates are swept, and the scenario lies beside those of the other claims."""
+    """Whether its studies take seconds: nothing trains."""
     return claim.show is not None and all(
         RATE not in scenario(name).get("sweep", {}) and "profile" in scenario(name)["workload"]
         for name in claim.studies)
