@@ -17,6 +17,8 @@ namespace {
 constexpr double seconds_per_message = 0.2e-6;
 constexpr double seconds_per_ring_message = 0.6e-9;
 constexpr double seconds_per_message_in_rounds = 0.055e-6;
+constexpr double seconds_per_message_in_rounds_over_a_bus =
+    0.14e-6;  // scenarios/per-tensor-on-machines.json
 constexpr double seconds_per_ring = 1.5e-6;
 // What a message to or from one of several servers costs more for each server, since all of them share
 // links with all others.
@@ -89,7 +91,10 @@ double seconds_of_messages(const Scenario& scenario, double messages) {
                                 : cold_share(scenario.cluster.workers) * seconds_per_cold_event;
         return messages * (seconds_per_message + more);
     }
-    if (!passes_around_rings(scenario)) return messages * seconds_per_message_in_rounds;
+    if (!passes_around_rings(scenario))
+        return messages * (scenario.cluster.devices_per_node > 1
+                               ? seconds_per_message_in_rounds_over_a_bus
+                               : seconds_per_message_in_rounds);
     const double rounds = 2.0 * std::max(scenario.cluster.workers - 1, 1);  // of an all-reduce
     return messages * (seconds_per_ring_message + seconds_per_ring / rounds);
 }
