@@ -109,7 +109,7 @@ equivalents_in() {
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     {
-        echo "tools/deps.sh: this system has no apt, so nothing was installed. paceline is tested on Debian 12 and built on Debian 13;"
+        echo "tools/deps.sh: this system has no apt, so nothing was installed. paceline is tested on Debian 12 and 13;"
         echo "on what follows nobody has tried it. It needs Clang 16 or later, and with another name than clang++-19:"
         echo "    cmake --preset release -D CMAKE_CXX_COMPILER=clang++ && cmake --build build/release"
         if command -v dnf >/dev/null || [[ -f /etc/fedora-release ]]; then
