@@ -205,10 +205,9 @@ check-fingerprints-shipped: deps
 check-instruction-sets: deps ## run the tests of nets and algorithms under every instruction set of this machine
 	@echo "check-instruction-sets: runs the tests in tests/models and tests/algorithms under each PACELINE_ISA"
 	@$(call build,release,all)
-	@for isa in $$(python3 tools/fingerprints.py build/release/paceline --instruction-sets); do \
-		echo "PACELINE_ISA=$$isa:"; \
-		PACELINE_ISA=$$isa build/release/tests/paceline_tests \
-			--source-file='*/tests/models/*,*/tests/algorithms/*' || exit 1; done
+	@python3 tools/fingerprints.py build/release/paceline --instruction-sets | \
+		xargs --max-procs=$(jobs) --replace={} bash -c 'export PACELINE_ISA={}; said=$$(build/release/tests/paceline_tests \
+			--source-file="*/tests/models/*,*/tests/algorithms/*" 2>&1); code=$$?; echo "PACELINE_ISA={}: $$said"; exit $$code'
 
 check-native: deps ## check that a build for this very CPU gives the same bytes
 	@echo "check-native: compiles paceline with -march=native into build/native, and compares hashes"
