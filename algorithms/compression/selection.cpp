@@ -22,8 +22,7 @@ Duration selection_time(const SelectionCost& cost, std::int64_t entries, double 
     double steps = comparisons(n);
     const double least = std::ceil(2 / density);
     if (cost.method == Selection::sampled && n > least) {
-        // 1 / share, which is whole for the usual shares, so that the quotient is not above a whole one
-        const double sample = std::max(std::ceil(n / (1 / cost.share)), least);
+        const double sample = std::max(std::ceil(n * cost.share), least);
         const double above = std::min(n, 1.3 * static_cast<double>(kept_entries(entries, density)));
         steps = comparisons(sample) + comparisons(above);
     }

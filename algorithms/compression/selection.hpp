@@ -9,13 +9,14 @@
 //             entries with the threshold is not charged: it is one read of the tensor.
 //
 // s is a property of the device: 219 ps on a P102-100, 500 ps on a V100 (constants in the released
-// code of HKBU-HPML/gtopkssgd). q, the share of the sample, is 0.001 to 0.01 in the paper (Lin et al.,
-// ICLR 2018, section 3). Sampling rule, with q = 0.01: released DGC code
+// code of HKBU-HPML/gtopkssgd). q, the share of the sample, is 0.001 to 0.01 in the paper (Lin et
+// al., ICLR 2018). Sampling rule, with q = 0.01: released DGC code
 // (synxlin/deep-gradient-compression).
 #pragma once
 
 #include <cstdint>
 
+#include "algorithms/compression/top_k.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 
@@ -25,8 +26,8 @@ enum class Selection : std::uint8_t { free, exact, sampled };
 
 struct SelectionCost {
     Selection method = Selection::sampled;
-    Duration per_comparison{219};  // s
-    double share = 0.01;           // q, in (0, 1]
+    Duration per_comparison{219};   // s
+    double share = released_share;  // q, in (0, 1]
 };
 
 /// Returns the time for one tensor of n entries of which ceil(density n) are kept.

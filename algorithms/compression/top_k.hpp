@@ -6,8 +6,8 @@
 //
 // Sampled, for n entries at density d, k = ceil(d n):
 //   1. sample every s-th |v| from a random start in [0, s), at least
-//      w = max(ceil(q n), ceil(2/d)) of them (q = 0.01 there): s begins at ceil(n/w/32) 32 + 1 and falls by 8
-//      until floor(n/s) >= w. If n <= ceil(2/d), or s reaches 1, all entries are the sample.
+//      w = max(ceil(q n), ceil(2/d)) of them (q = 0.01 there): s begins at ceil(n/w/32) 32 + 1 and
+//      falls by 8 until floor(n/s) >= w. If n <= ceil(2/d), or s reaches 1, all entries are the sample.
 //   2. threshold = the smallest of the top ceil(d floor(n/s)) of the sample; select |v| >= it.
 //   3. If more than 1.3 k are selected: keep the exact k largest among those and stop (hierarchical
 //      selection). If fewer than 0.8 k: multiply the threshold by 0.8 and select again. Otherwise
@@ -74,7 +74,7 @@ void look_at(std::span<const double> v, std::size_t first, std::size_t last, dou
              TopKScratch& scratch);
 [[nodiscard]] bool finish_exact(std::span<const double> v, std::int64_t k, TopKScratch& scratch);
 
-/// Selects about ceil(density v.size()) of the largest. Requires 0 < density <= 1 and 0 < share <= 1.
+/// Selects about ceil(density v.size()) of the largest. Requires 0 < density <= 1, 0 < share <= 1.
 [[nodiscard]] bool select_sampled(std::span<const double> v, double density, RandomStream& random,
                                   TopKScratch& scratch, double share = released_share);
 

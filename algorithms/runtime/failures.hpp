@@ -18,9 +18,9 @@
 //
 //   own           with the model that it had when it left
 //   peer          with a copy of the next living node's model, which first crosses the network
-//   joined_peer   with the model, at the beginning of that step, of the first node to begin it, which the
-//                 returning node fetches before it takes the step; the others wait for it as soon as they
-//                 exchange (the healing of meta-pytorch/torchft, whose quorum is of exchanges)
+//   joined_peer   with the model, at the beginning of that step, of the first node to begin it, which
+//                 the returning node fetches before it takes the step; the others wait for it as soon
+//                 as they exchange (the healing of meta-pytorch/torchft, whose quorum is of exchanges)
 //   checkpoint    with the model of the last checkpoint, which takes `read`
 //
 // Replicated state (equal on all workers, stored once) is up to date however a node returns. A copy

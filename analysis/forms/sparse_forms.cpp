@@ -32,7 +32,7 @@ Duration comparisons(const SelectionCost& cost, double count) {
 Duration form_of_tensor(const SelectionCost& cost, double n, double density) {
     const double few = std::ceil(2 / density);
     if (cost.method == Selection::exact || n <= few) return comparisons(cost, n_log_n(n));
-    const double m = std::max(std::ceil(n / (1 / cost.share)), few);
+    const double m = std::max(std::ceil(n * cost.share), few);
     const double a = std::min(n, 1.3 * form_of_kept(n, density));
     return comparisons(cost, n_log_n(m) + n_log_n(a));
 }

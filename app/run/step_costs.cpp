@@ -241,12 +241,21 @@ bool is_in_last_stage(const Scenario& scenario, std::int64_t k) {
     return stages.stage(k) == stages.stage(far_step);
 }
 
+namespace {
+
+// A step far in the last stage, which ends a period.
+std::int64_t exchanging_step(const Scenario& scenario) {
+    const std::int64_t period = Stages(scenario).period(far_step);
+    return far_step / period * period + period - 1;
+}
+
+}  // namespace
+
 std::optional<Gain> gain_of_fusing(const Scenario& scenario) {
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
     if (!scenario.algorithm.fused_step || !network) return std::nullopt;
     const StepModelInput in = model_input(scenario, *network);
-    const std::int64_t period = Stages(scenario).period(far_step);
-    const std::int64_t k = far_step / period * period + period - 1;  // its period ends
+    const std::int64_t k = exchanging_step(scenario);
     const auto one_by_one = scenario.algorithm.model_step(in, k, 0);
     const auto as_one = scenario.algorithm.fused_step(in, k);
     if (!one_by_one || !as_one) return std::nullopt;
@@ -257,24 +266,25 @@ std::optional<Gain> gain_of_leaders(const Scenario& scenario) {
     const AlgorithmChoice& algorithm = scenario.algorithm;
     const int devices = scenario.cluster.devices_per_node;
     const int workers = scenario.cluster.workers;
-    if (!algorithm.could_have_leaders || devices < 2 || workers == devices ||
-        workers % devices != 0)
-        return std::nullopt;
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
-    if (!network) return std::nullopt;
-    const StepModelInput in = model_input(scenario, *network);
+    if (!algorithm.could_have_leaders || !algorithm.model_step || !network || devices < 2 ||
+        workers == devices || workers % devices != 0)
+        return std::nullopt;
     ExchangeOptions by_machine = algorithm.exchange.value();
     if (by_machine.transport.all_reduce.method == AllReduce::hierarchical ||
         by_machine.transport.first_server_node || by_machine.transport.all_reduce.first_server_node)
         return std::nullopt;  // it goes by machine itself, or to nodes of other servers
     by_machine.transport.machines = ByMachine::leaders;
     by_machine.transport.devices = devices;
+    const StepModelInput in = model_input(scenario, *network);
     const auto step = [&](const ExchangeOptions& options) {
         return exchange_step_time(options, 0, in, algorithm.least_density);
     };
+    const std::int64_t k = exchanging_step(scenario);
     const auto flat = step(*algorithm.exchange);
     const auto with_leaders = step(by_machine);
-    if (!flat || !with_leaders) return std::nullopt;
+    const auto as_it_is = algorithm.model_step(in, k, Stages(scenario).epoch(k));
+    if (!flat || !with_leaders || as_it_is != flat) return std::nullopt;
     return Gain{*flat, *with_leaders};
 }
 

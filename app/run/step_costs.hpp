@@ -75,8 +75,8 @@ struct Gain {
 /// one and has a closed form.
 std::optional<Gain> gain_of_fusing(const Scenario& scenario);
 
-/// Returns what it gains to exchange by machine, by leaders; empty unless the exchange is flat, spans
-/// machines of several devices, could go by machine, and has closed forms both ways.
+/// Returns what it gains to exchange by machine, by leaders; empty unless a step is a gradient and a flat
+/// exchange, which spans machines of several devices, could go by machine, and has closed forms both ways.
 std::optional<Gain> gain_of_leaders(const Scenario& scenario);
 
 /// Returns the bytes of dense fp32 gradients over what a worker contributes, before aggregation, in

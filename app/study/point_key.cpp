@@ -38,7 +38,7 @@ void PointKeys::add_files(const Json& json, std::map<std::string, std::string>& 
         for (const Json& inner : json) add_files(inner, found);
     if (json.is_object())
         for (const auto& [key, inner] : json.items())
-            if (key != "$schema") add_files(inner, found);  // which editors read
+            if (key != "$schema") add_files(inner, found);
 }
 
 std::string PointKeys::key(const std::string& resolved, std::string_view kind) {

@@ -1,8 +1,8 @@
 // A key that identifies everything that determines the result of a run: its resolved scenario, the
 // content of every file that it reads, and the program.
 //
-// Files: every string in the scenario that names a regular file relative to it, but for "$schema". If a string names a
-// file only by chance, the one effect is that the key changes with that file. The program: the
+// Files: every string in the scenario that names a regular file relative to it, but for "$schema",
+// which editors read. If a string names a file only by chance, the one effect is that the key changes with that file. The program: the
 // bytes of its executable (or of the shared library that this code is in, such as the Python
 // module), so that each build has its own keys. Other shared libraries are not included.
 //

@@ -2,7 +2,7 @@
 import math
 import statistics
 
-from .claim import Paper, shown_if
+from .claim import SHOWN, Paper, shown_if
 from .studies import RATE, Spread, scenario
 
 PAPER = Paper("Deep Gradient Compression")
@@ -17,13 +17,7 @@ def link(bandwidth):
 
 
 def beyond_noise(difference):
-    """Whether all seeds agree on the sign of a difference, and its mean exceeds two standard errors."""
-    agree = all(d > 0 for d in difference.values) or all(d < 0 for d in difference.values)
-    return agree and abs(difference.mean) > 2 * difference.sd / math.sqrt(len(difference.values))
-
-
-def helps(difference):
-    return difference.mean > 0 and beyond_noise(difference)
+    return difference.above_zero() or (-difference).above_zero()
 
 
 def effect(difference, form="{:+.2f} ± {:.2f} points", scale=100):
@@ -149,7 +143,7 @@ def language_model(study):
                     f"{effect(worse, '{:+.2f} ± {:.2f} %')}; gradient dropping "
                     f"{effect(change(dropping), '{:+.2f} ± {:.2f} %')}",
                     "DGC is worse by more than the tolerance of 1 %",
-                    ("DGC's small loss is beyond the noise; " if helps(worse) else "")
+                    ("DGC's small loss is beyond the noise; " if worse.above_zero() else "")
                     + "tolerance: 1 %, by choice. With the Treebank's file: `scenarios/claims/dgc-ptb.json`")
 
 
@@ -167,7 +161,7 @@ def against_dropping(study, sizes):
     times = ratio(sizes, "AlexNet") / ratio(sizes, "AlexNet", "gradient dropping, 1 %, 6 bytes")
     published = ratio(sizes, "AlexNet") / ratio(sizes, "AlexNet", "gradient dropping, 1 %")
     ahead = full - thousandth
-    as_good, better = (full - hundredth).mean >= -TOLERANCE, helps(ahead)
+    as_good, better = (full - hundredth).mean >= -TOLERANCE, ahead.above_zero()
     return shown_if(as_good and better and times > 8.5,
                     f"AlexNet's messages: {times:.1f} times smaller in one encoding, {published:.1f} times against 8 "
                     f"bytes an entry; MLP, DGC at 0.1 % against dropping at 1 %: {effect(full - hundredth)}, "
@@ -179,8 +173,8 @@ def against_dropping(study, sizes):
 def ablation(study, with_it, without, limit=""):
     """Whether a technique helps beyond the noise, tuned apart or at dense SGD's rate, and does no harm at the other."""
     (tuned,), (same,), rate = gains(study, "test_accuracy", [(with_it, without)])
-    harmless = not any(beyond_noise(difference) and difference.mean < 0 for difference in (tuned, same))
-    return shown_if(harmless and (helps(tuned) or helps(same)),
+    harmless = not any((-difference).above_zero() for difference in (tuned, same))
+    return shown_if(harmless and (tuned.above_zero() or same.above_zero()),
                     f"MLP, 32 nodes: each at its best rate {effect(tuned)}, at dense SGD's rate ({rate}) "
                     f"{effect(same)}",
                     "no gain beyond the noise", limit)
@@ -198,7 +192,7 @@ def momentum_correction(study):
 def clipping(study):
     (tuned, dense), (same, _), rate = gains(study, "test_loss", [("DGC, no clipping", "DGC"),
                                                                  ("dense, no clipping", "dense")])
-    return shown_if(helps(same),
+    return shown_if(same.above_zero(),
                     f"LSTM, loss without clipping minus loss with it, at clipped dense SGD's rate ({rate}): "
                     f"{effect(same, '{:+.3f} ± {:.3f}', 1)}; each at its best rate: DGC "
                     f"{effect(tuned, '{:+.4f} ± {:.4f}', 1)}, dense {effect(dense, '{:+.4f} ± {:.4f}', 1)}",
@@ -209,8 +203,10 @@ def clipping(study):
              "-", "claims/dgc-accuracy", "claims/dgc-lstm")
 def masking(images, language):
     less = loss(language, "DGC, no masking") - loss(language, "DGC")
-    return ablation(images, "+ masking", "+ momentum correction",
-                    "" if helps(less) else f"not on the LSTM: loss without it {effect(less, '{:+.4f} ± {:.4f}', 1)}")
+    on_images = ablation(images, "+ masking", "+ momentum correction")
+    return shown_if(on_images.status == SHOWN and not (-less).above_zero(),
+                    f"{on_images.here}; LSTM: loss without it {effect(less, '{:+.4f} ± {:.4f}', 1)}",
+                    on_images.why or "it helps the MLP and costs the LSTM loss")
 
 
 @PAPER.claim("A12", "Warm-up of the sparsity helps the first epochs and so the accuracy", "section 3.3",
@@ -219,11 +215,11 @@ def masking(images, language):
 def warm_up(language, images):
     less = loss(language, "DGC, no warm-up") - loss(language, "DGC")
     (tuned,), (same,), rate = gains(images, "test_accuracy", [("full DGC", "+ masking")])
-    return shown_if(helps(less) and not helps(-tuned),
+    return shown_if(less.above_zero() and not (-tuned).above_zero(),
                     f"LSTM, each at its best rate: loss without it {effect(less, '{:+.4f} ± {:.4f}', 1)}; MLP, "
                     f"accuracy: {effect(tuned)}, at dense SGD's rate ({rate}) {effect(same)}",
-                    "it helps the LSTM and costs the MLP accuracy" if helps(less) else "no gain on the LSTM",
-                    "" if helps(tuned) else "on the MLP it adds nothing beyond the noise")
+                    "it helps the LSTM and costs the MLP accuracy" if less.above_zero() else "no gain on the LSTM",
+                    "" if tuned.above_zero() else "on the MLP it adds nothing beyond the noise")
 
 
 @PAPER.claim("A13", "Gradient dropping is sparsification alone; DGC adds four techniques", "table 1", "-",
@@ -244,7 +240,7 @@ def table_2(four, many):
     full, dropping = ([accuracy(study, method) - accuracy(study, "dense") for study in (four, many)]
                       for method in ("full DGC", "gradient dropping"))
     return shown_if(min(difference.mean for difference in full) >= -TOLERANCE
-                    and dropping[1].mean < 0 and beyond_noise(dropping[1]),
+                    and (-dropping[1]).above_zero(),
                     f"MLP, against dense, 4 nodes: DGC {effect(full[0])}, dropping {effect(dropping[0])}; 32 nodes: "
                     f"DGC {effect(full[1])}, dropping {effect(dropping[1])}",
                     "DGC loses more than 0.5 points, or dropping does not fall behind on 32 nodes",
@@ -262,7 +258,7 @@ def learning_curves(study, rates):
         return shown_if(False, "-", "the rates of scenarios/claims/dgc-curves.json are not those that A4 chooses")
     dense, dropping, sparse = (halves(study, method) for method in ("dense", "gradient dropping", "full DGC"))
     (early, late), behind = [sparse[i] - dense[i] for i in (0, 1)], dropping[1] - dense[1]
-    return shown_if(abs(late.mean) <= TOLERANCE and beyond_noise(behind - late) and behind.mean < late.mean,
+    return shown_if(abs(late.mean) <= TOLERANCE and (late - behind).above_zero(),
                     f"test accuracy against dense, mean of the second half of the curve: DGC {effect(late)}, dropping "
                     f"{effect(behind)}. Draw it: `paceline plot results/dgc-curves convergence`",
                     "DGC's curve is more than 0.5 points from dense SGD's, or dropping is not below DGC",
@@ -442,7 +438,7 @@ def mobile(study):
         return [study.tuned(column, "time_to_target_s", best=min, algorithm=m) for m in ("DGC", "all-reduce SGD")]
     time, money, step = both("time_to_target_s"), both("cost"), both("step_time_s")
     slower, cheaper = time[0] - time[1], money[1] / money[0]
-    return shown_if(min(cheaper.values) > 1 and not (slower.mean > 0 and beyond_noise(slower)),
+    return shown_if(min(cheaper.values) > 1 and not slower.above_zero(),
                     f"20 phones to 85 %: DGC {money[0].text()} USD, {time[0].text('{:.0f}', 1 / 60)} min, all-reduce "
                     f"SGD {money[1].text()} USD, {time[1].text('{:.0f}', 1 / 60)} min; a step "
                     f"{step[0].text('{:.1f}')} s against {step[1].text('{:.0f}')} s",

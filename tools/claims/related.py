@@ -8,9 +8,7 @@ PAPER = Paper("SlowMo, momentum consensus, SwarmSGD, 1-bit LAMB, Overlap-Local-S
 
 
 def above(more, less):
-    """Whether a quantity is larger in every seed, and in the mean by more than two standard errors."""
-    gain = more - less
-    return min(gain.values) > 0 and gain.mean > 2 * gain.sd / math.sqrt(len(gain.values))
+    return (more - less).above_zero()
 
 
 def accuracy(study, column="test_accuracy", **at):

@@ -33,6 +33,10 @@ class Spread:
     def percent(self):
         return self.text("{:.2f}", 100)
 
+    def above_zero(self):
+        """Whether it is so in every seed, and in the mean by more than two standard errors."""
+        return min(self.values) > 0 and self.mean > 2 * self.sd / math.sqrt(len(self.values))
+
     def __sub__(self, other):
         return Spread([a - b for a, b in zip(self.values, other.values)])
 
@@ -51,11 +55,11 @@ def number(row, column):
 class Study:
     """The rows of a study. `spread` takes what the rows of all seeds have in common."""
 
-    def __init__(self, rows, run_on_tuning_seeds):
+    def __init__(self, rows, run_on_tuning_seeds, folder=""):
         self.rows = rows
         self.tuning = None  # rows on the tuning seeds, once they are needed
         self.run_on_tuning_seeds = run_on_tuning_seeds
-        self.folder = ""  # with its tables
+        self.folder = folder  # with its tables
         self.edges = []  # of choices of a rate, so far
         self.chosen = {}  # (rate, grid) by what was tuned
 
@@ -138,9 +142,8 @@ class Studies:
         if name not in self.done:
             folder = name.removeprefix("claims/")
             seeds = f"seed={json.dumps(TUNING_SEEDS)}"
-            self.done[name] = Study(self.run(name, folder),
-                                    lambda: self.run(name, folder + "-rates", "--set", seeds))
-            self.done[name].folder = os.path.join(ROOT, "results", folder)
+            self.done[name] = Study(self.run(name, folder), lambda: self.run(name, folder + "-rates", "--set", seeds),
+                                    os.path.join(ROOT, "results", folder))
         return self.done[name]
 
     def run(self, name, folder, *options):

@@ -14,6 +14,7 @@
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange_choice.hpp"
+#include "app/scenario/algorithms/new_form.hpp"
 
 namespace paceline {
 
@@ -89,34 +90,10 @@ void read_schedule(const Place& place, ExchangeOptions& options, AlgorithmChoice
         choice.bucket = schedule.bucket;
 }
 
-// A word of version 1, and the one that stands for it in version 2.
-constexpr auto said_by = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"all_reduce", "transport"},
-    {"exchange", "transport"},
-    {"bucket", "schedule"},
-    {"compressor", "codec"},
-    {"error_feedback", "codec"},
-    {"coding_step", "codec"},
-    {"rank", "codec"},
-    {"fused", "codec"},
-    {"density", "codec"},
-    {"density_law", "codec"},
-    {"encoding", "codec"},
-    {"selection", "codec"},
-    {"selection_step", "codec"},
-    {"selection_share", "codec"},
-    {"uncompressed", "codec"},
-    {"warm_up", "codec"},
-    {"decay", "codec"},
-    {"accumulation", "codec"},
-    {"momentum_correction", "codec"},
-    {"masking", "codec"},
-});
-
 void refuse_twice_said(const ObjectReader& read) {
     const Json& json = *read.place().json;
     if (encodes_by_itself(feature_of_algorithm(kind_of_algorithm(read)))) return;
-    for (const auto& [old_word, word] : said_by)
+    for (const auto& [old_word, word] : replaced_words())
         if (json.contains(std::string(old_word)) && json.contains(std::string(word)))
             read.not_both(old_word, word);
 }
@@ -177,7 +154,6 @@ ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const Algorithm
                                   .with(features_of(pieces));
     if (codec || transport || schedule) check_exchange(read.place(), features);
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
-    choice.could_have_leaders = could_have_leaders(features);
     choice.exchange = options;
     return options;
 }

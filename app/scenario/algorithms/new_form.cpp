@@ -181,27 +181,28 @@ void translate(Translation& at) {
     }
 }
 
-// Keys that the new words replace, where a kind of algorithm has them.
-constexpr auto replaced_words = std::to_array<std::string_view>({"all_reduce",
-                                                                 "exchange",
-                                                                 "bucket",
-                                                                 "compressor",
-                                                                 "error_feedback",
-                                                                 "coding_step",
-                                                                 "rank",
-                                                                 "fused",
-                                                                 "density",
-                                                                 "density_law",
-                                                                 "encoding",
-                                                                 "selection",
-                                                                 "selection_step",
-                                                                 "selection_share",
-                                                                 "uncompressed",
-                                                                 "warm_up",
-                                                                 "decay",
-                                                                 "accumulation",
-                                                                 "momentum_correction",
-                                                                 "masking"});
+constexpr auto all_replaced_words = std::to_array<ReplacedWord>({
+    {"all_reduce", "transport"},
+    {"exchange", "transport"},
+    {"bucket", "schedule"},
+    {"compressor", "codec"},
+    {"error_feedback", "codec"},
+    {"coding_step", "codec"},
+    {"rank", "codec"},
+    {"fused", "codec"},
+    {"density", "codec"},
+    {"density_law", "codec"},
+    {"encoding", "codec"},
+    {"selection", "codec"},
+    {"selection_step", "codec"},
+    {"selection_share", "codec"},
+    {"uncompressed", "codec"},
+    {"warm_up", "codec"},
+    {"decay", "codec"},
+    {"accumulation", "codec"},
+    {"momentum_correction", "codec"},
+    {"masking", "codec"},
+});
 
 Json in_new_words(const Json& algorithm) {
     Translation at{algorithm, {}, {}, {}};
@@ -227,7 +228,7 @@ Json new_form(const Json& algorithm) {
 void refuse_old_words(const Place& algorithm) {
     const Json& from = *algorithm.json;
     const Json to = in_new_words(from);
-    for (const std::string_view word : replaced_words) {
+    for (const auto& [word, by] : all_replaced_words) {
         const auto found = from.find(std::string(word));
         if (found == from.end() || to.contains(std::string(word))) continue;
         Json shown = Json::object();
@@ -241,8 +242,14 @@ void refuse_old_words(const Place& algorithm) {
     }
 }
 
+std::span<const ReplacedWord> replaced_words() {
+    return all_replaced_words;
+}
+
 std::vector<std::string> old_words() {
-    return {replaced_words.begin(), replaced_words.end()};
+    std::vector<std::string> words;
+    for (const ReplacedWord& replaced : all_replaced_words) words.emplace_back(replaced.word);
+    return words;
 }
 
 }  // namespace paceline

@@ -8,7 +8,9 @@
 // too: it is the width of numbers that no codec encodes.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/json/json_file.hpp"
@@ -23,6 +25,13 @@ Json new_form(const Json& algorithm);
 /// Refuses a word that version 2 has another one for, and says which. Requires an algorithm that is
 /// well-formed.
 void refuse_old_words(const Place& algorithm);
+
+/// A word of version 1, and the one that stands for it in version 2, where a kind has them.
+struct ReplacedWord {
+    std::string_view word;
+    std::string_view by;
+};
+std::span<const ReplacedWord> replaced_words();
 
 /// Returns the keys that version 2 replaces, of all kinds.
 std::vector<std::string> old_words();

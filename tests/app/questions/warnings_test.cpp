@@ -271,11 +271,42 @@ TEST_CASE(
                 ++told;
                 std::smatch found;
                 REQUIRE(std::regex_search(
-                    lines[0], found, std::regex("([0-9.]+) s a step .* transport, ([0-9.]+) s")));
+                    lines[0], found,
+                    std::regex("([0-9.]+) s for a step .* transport, ([0-9.]+) s")));
                 CHECK(std::stod(found[1]) == doctest::Approx(flat).epsilon(5e-3));
                 CHECK(std::stod(found[2]) == doctest::Approx(leaders).epsilon(5e-3));
             }
     CHECK(told > 5);
+}
+
+// With a long latency, a flat ring of all devices would be several times slower than one of machines.
+TEST_CASE("warnings: only methods whose step is that exchange are told that it is flat") {
+    const std::string cluster =
+        R"(cluster={"devices": 64, "devices_per_node": 8,
+            "bus": {"kind": "switched", "link": {"bandwidth": "12GBps", "latency": "3us"}},
+            "fabric": {"kind": "star", "link": {"bandwidth": "100Gbps", "latency": "1ms"}}})";
+    const std::string net = R"(workload={"profile": "resnet-50", "gradient_time": "10ms"})";
+    const auto is_told = [&](const std::string& algorithm) {
+        const std::vector<std::string> lines =
+            warned(timing, {cluster, net, "algorithm=" + algorithm, "stop.iterations=16"});
+        return std::ranges::any_of(lines, [](const std::string& line) {
+            return line.find("[flat-over-machines]") != std::string::npos;
+        });
+    };
+    for (const char* told :
+         {R"({"kind": "dense"})", R"({"kind": "adam"})", R"({"kind": "local-sgd", "period": 8})",
+          R"({"kind": "sgd", "codec": "qsgd", "transport": "all-gather"})"}) {
+        CAPTURE(told);
+        CHECK(is_told(told));
+    }
+    for (const char* other :
+         {R"({"kind": "dsgd", "mixing": {"kind": "ring"}})",
+          R"({"kind": "sgp", "mixing": {"kind": "one-peer-exponential"}})", R"({"kind": "sparta"})",
+          R"({"kind": "ad-psgd"})", R"({"kind": "streaming-diloco", "period": 8, "fragments": 2})",
+          R"({"kind": "dense", "all_reduce": "hierarchical"})"}) {
+        CAPTURE(other);
+        CHECK_FALSE(is_told(other));
+    }
 }
 
 TEST_CASE("warnings: docs/warnings.md has a section for each kind, and for no other") {
