@@ -169,7 +169,7 @@ def select(rows, choice):
 
 def read_csv(path):
     try:
-        with open(path, newline="", encoding="utf-8") as stream:
+        with open(path, newline="", encoding="utf-8-sig") as stream:  # as spreadsheets save it
             reader = csv.DictReader(stream, strict=True)
             rows = list(reader)
     except FileNotFoundError:

@@ -42,7 +42,7 @@ def read_links(study):
     wanted = {row["point"] for row in study.rows}
     found = {}
     try:
-        with open(path, newline="", encoding="utf-8") as stream:
+        with open(path, newline="", encoding="utf-8-sig") as stream:
             rows = csv.reader(stream)
             header = next(rows, [])
             if not set(FIELDS) <= set(header):

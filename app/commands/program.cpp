@@ -1,5 +1,7 @@
 #include "app/commands/program.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <sstream>
 #include <string>
@@ -26,6 +28,23 @@ std::string version_text() {
                        available);
 }
 
+CLI::Validator finite() {
+    return {[](const std::string& text) {
+                double number = 0;
+                const bool is_finite =
+                    CLI::detail::lexical_cast(text, number) && std::isfinite(number);
+                return is_finite ? std::string() : fmt::format("{} is no finite number", text);
+            },
+            "", "finite"};
+}
+
+// Numbers of options are finite, whatever the option; a range alone would let NaN pass.
+void refuse_what_is_not_finite(const Command& command) {
+    for (CLI::Option* option : command.parser->get_options())
+        if (option->get_type_name().starts_with(CLI::detail::type_name<double>()))
+            option->check(finite());
+}
+
 int dispatch(int argc, const char* const* argv) {
     CLI::App program{"paceline: how fast would this training algorithm train on that network?",
                      "paceline"};
@@ -36,6 +55,7 @@ int dispatch(int argc, const char* const* argv) {
         explain_command(program), plot_command(program),  solve_command(program),
         explore_command(program),
     };
+    std::ranges::for_each(commands, &refuse_what_is_not_finite);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

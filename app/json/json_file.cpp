@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
+#include "models/data/file_content.hpp"
 
 namespace paceline {
 
@@ -87,6 +88,7 @@ void check_file_size(std::size_t size, const std::string& file) {
 Json parse_json(std::string_view text, const std::string& file) {
     check_file_size(text.size(), file);
     Guard guard(file);
+    if (has_mark_of_utf16(text)) throw ConfigError(file, "", not_utf8);
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
         throw ConfigError(
             file, "", fmt::format("is not JSON at {}: a NUL byte", line_and_column(text, nul + 1)));

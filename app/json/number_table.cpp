@@ -15,9 +15,11 @@ namespace paceline {
 
 namespace {
 
-std::vector<unsigned char> bytes_of(const Place& place, const std::string& file) {
+FileContent content_of(const Place& place, const std::string& file) {
     try {
-        return inflated({file, place.outside().data(file)}).bytes;
+        FileContent content = inflated({file, place.outside().data(file)});
+        static_cast<void>(text_of(content));  // refuses UTF-16
+        return content;
     } catch (const DataError& error) {
         throw ConfigError(error.file(), "", error.problem());
     }
@@ -32,9 +34,7 @@ std::string_view stripped(std::string_view text) {
 // Iterates over the nonempty lines of a text, with their numbers.
 class Lines {
   public:
-    Lines(std::string file, std::string_view text) : file_(std::move(file)), text_(text) {
-        if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
-    }
+    Lines(std::string file, std::string_view text) : file_(std::move(file)), text_(text) {}
 
     /// Moves on to the next line. Returns false at the end.
     bool next(std::string_view& line) {
@@ -93,9 +93,9 @@ void NumberTable::refuse(const Row& row, std::string_view problem) const {
 
 NumberTable read_number_table(const Place& place, std::span<const NumberColumn> columns) {
     const std::string file = as_file(place);
-    const std::vector<unsigned char> bytes = bytes_of(place, file);
+    const FileContent content = content_of(place, file);
     const std::string header = header_of(columns);
-    Lines lines(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    Lines lines(file, text_of(content));
     std::string_view line;
     if (!lines.next(line) || line != header)
         lines.refuse(fmt::format("the first line is the header: {}", header));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -103,18 +104,27 @@ bool as_bool(const Place& place) {
     return place.json->get<bool>();
 }
 
+std::optional<std::int64_t> whole_number(const Json& json) {
+    constexpr auto beyond = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+    if (json.is_number_unsigned()) {
+        const auto number = json.get<std::uint64_t>();
+        if (std::in_range<std::int64_t>(number)) return static_cast<std::int64_t>(number);
+    } else if (json.is_number_integer()) {
+        return json.get<std::int64_t>();
+    } else if (json.is_number_float()) {
+        const auto number = json.get<double>();
+        if (number == std::floor(number) && number >= -beyond && number < beyond)
+            return static_cast<std::int64_t>(number);
+    }
+    return std::nullopt;
+}
+
 std::int64_t as_integer(const Place& place, std::int64_t least, std::int64_t most) {
-    const Json& json = *place.json;
-    const auto refuse = [&] {
+    const std::optional<std::int64_t> value = whole_number(*place.json);
+    if (!value || *value < least || *value > most)
         place.refuse(
-            fmt::format("{} is not a whole number from {} to {}", shown(json), least, most));
-    };
-    if (!json.is_number_integer()) refuse();
-    if (json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
-        refuse();
-    const auto value = json.get<std::int64_t>();
-    if (value < least || value > most) refuse();
-    return value;
+            fmt::format("{} is not a whole number from {} to {}", shown(*place.json), least, most));
+    return *value;
 }
 
 double as_number_above(const Place& place, double above, double most) {

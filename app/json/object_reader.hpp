@@ -72,6 +72,8 @@ std::string as_string(const Place& place);
 /// Returns the name of a file, which is given relative to the folder of the file it stands in.
 std::string as_file(const Place& place);
 bool as_bool(const Place& place);
+/// Returns the whole number that a JSON value is, however it is written: 32, 32.0, 3.2e1.
+std::optional<std::int64_t> whole_number(const Json& json);
 /// Returns a whole number in [least, most].
 std::int64_t as_integer(const Place& place, std::int64_t least, std::int64_t most);
 /// Returns a finite number in (above, most].

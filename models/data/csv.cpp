@@ -1,10 +1,10 @@
 #include "models/data/csv.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/data/classes.hpp"
 #include "models/data/data_error.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/read_decimal.hpp"
@@ -24,6 +25,7 @@ namespace {
 struct Field {
     std::string_view text;
     std::size_t offset = 0;
+    std::size_t line = 0;
 };
 
 /// The lines of a table, with their positions for error messages.
@@ -31,15 +33,15 @@ class Table {
   public:
     explicit Table(FileContent content) : content_(std::move(content)) {
         text_ = {reinterpret_cast<const char*>(content_.bytes.data()), content_.bytes.size()};
-        if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+        at_ = text_.size() - text_of(content_).size();
+        skip_empty_lines();
     }
     Table(const Table&) = delete;
     Table& operator=(const Table&) = delete;
 
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
-    [[nodiscard]] std::size_t size() const { return text_.size(); }
 
-    /// Returns the fields of the next line, stripped.
+    /// Returns the fields of the next line that is not empty, stripped. Requires not at_end().
     const std::vector<Field>& next() {
         ++line_;
         fields_.clear();
@@ -49,21 +51,41 @@ class Table {
             const std::size_t first = std::min(text_.find_first_not_of(" \t", begin), end);
             const bool quoted = first < end && text_[first] == '"';
             const std::size_t closed = quoted ? text_.find('"', first + 1) : first;
-            if (closed > end) fail(first, "", "a quote without its other end");
+            const Field at_quote{text_.substr(first, 1), first, line_};
+            if (closed > end) fail(at_quote, "", "a quote without its other end");
             at_ = std::min(text_.find(',', closed), end);
-            fields_.push_back(strip({text_.substr(begin, at_ - begin), begin}));
+            fields_.push_back(strip({text_.substr(begin, at_ - begin), begin, line_}));
             ++at_;
         }
+        skip_empty_lines();
         return fields_;
     }
 
-    [[noreturn]] void fail(std::size_t offset, std::string_view column,
+    [[noreturn]] void fail(const Field& at, std::string_view column,
                            std::string_view problem) const {
         const std::string where = column.empty() ? "" : fmt::format(", column \"{}\"", column);
-        throw DataError(content_.name, offset, fmt::format("line {}{}: {}", line_, where, problem));
+        throw DataError(content_.name, at.offset,
+                        fmt::format("line {}{}: {}", at.line, where, problem));
+    }
+    /// Fails behind the last line.
+    [[noreturn]] void fail_at_end(std::string_view problem) const {
+        fail({{}, text_.size(), line_}, "", problem);
     }
 
   private:
+    void skip_empty_lines() {
+        for (;;) {
+            const std::size_t end = text_.find_first_not_of(" \t\r", at_);
+            if (end == std::string_view::npos) {
+                at_ = text_.size();
+                return;
+            }
+            if (text_[end] != '\n') return;
+            at_ = end + 1;
+            ++line_;
+        }
+    }
+
     static Field strip(Field field) {
         constexpr std::string_view blanks = " \t\r";
         const std::size_t first = std::min(field.text.find_first_not_of(blanks), field.text.size());
@@ -71,7 +93,7 @@ class Table {
         field.offset += first;
         field.text = field.text.substr(0, field.text.find_last_not_of(blanks) + 1);
         if (field.text.size() >= 2 && field.text.front() == '"' && field.text.back() == '"')
-            field = {field.text.substr(1, field.text.size() - 2), field.offset + 1};
+            field = {field.text.substr(1, field.text.size() - 2), field.offset + 1, field.line};
         return field;
     }
 
@@ -89,21 +111,66 @@ float read_number(const Table& table, const Field& field, std::string_view colum
     constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
     if (error != std::errc{} || stop != end || !(std::abs(number) <= most))
         table.fail(
-            field.offset, column,
+            field, column,
             fmt::format("\"{}\" is no number within +-{:.3g}", field.text.substr(0, 40), most));
     return static_cast<float>(number);
 }
 
-int read_label(const Table& table, const Field& field, std::string_view column) {
-    int label = 0;
-    const char* const begin = field.text.data();
-    const char* const end = begin + field.text.size();
-    const auto [stop, error] = std::from_chars(begin, end, label);
-    if (error != std::errc{} || stop != end || label < 0 || label >= most_csv_classes)
-        table.fail(field.offset, column,
-                   fmt::format("\"{}\" is no label; labels are integers from 0 to {}",
-                               field.text.substr(0, 40), most_csv_classes - 1));
-    return label;
+// Returns the number that a label is; nothing if it is a name.
+std::optional<double> number_in(const Field& label) {
+    double number = 0;
+    const auto [stop, error] = read_decimal(label.text, number);
+    if (error != std::errc{} || stop != label.text.data() + label.text.size() ||
+        !std::isfinite(number))
+        return std::nullopt;
+    return number;
+}
+
+// Throws unless the labels are all whole numbers, or all names.
+void check_labels(const Table& table, const std::vector<Field>& labels, std::string_view column) {
+    const bool numbers = number_in(labels.front()).has_value();
+    for (const Field& label : labels) {
+        const auto refuse = [&](std::string_view problem) {
+            table.fail(label, column, fmt::format("\"{}\" {}", label.text.substr(0, 40), problem));
+        };
+        const std::optional<double> number = number_in(label);
+        if (label.text.empty()) refuse("is no label; every row has one");
+        if (number && *number != std::floor(*number))
+            refuse(
+                "is no label; labels are whole numbers or names, and a number to predict is a "
+                "\"target\"");
+        if (number.has_value() != numbers)
+            refuse(numbers ? "is no whole number, as the labels above it are; labels are all whole "
+                             "numbers or all names"
+                           : "is a number, and the labels above it are names; labels are all whole "
+                             "numbers or all names");
+    }
+}
+
+template <class Label>
+int number_classes(const Table& table, const std::vector<Field>& fields, std::string_view column,
+                   const std::vector<Label>& labels, std::vector<int>& numbered) {
+    const Classes<Label> classes(labels);
+    if (classes.count() > most_csv_classes)
+        table.fail(fields.front(), column,
+                   fmt::format("a column of {} labels; there are at most {} classes",
+                               classes.count(), most_csv_classes));
+    for (const Label& label : labels) numbered.push_back(*classes.of(label));
+    return classes.count();
+}
+
+// Returns the number of classes, and the class of each label.
+int read_labels(const Table& table, const std::vector<Field>& labels, std::string_view column,
+                std::vector<int>& numbered) {
+    check_labels(table, labels, column);
+    if (!number_in(labels.front())) {
+        std::vector<std::string_view> names;
+        for (const Field& label : labels) names.push_back(label.text);
+        return number_classes(table, labels, column, names, numbered);
+    }
+    std::vector<double> numbers;
+    for (const Field& label : labels) numbers.push_back(*number_in(label));
+    return number_classes(table, labels, column, numbers, numbered);
 }
 
 struct Columns {
@@ -113,21 +180,21 @@ struct Columns {
 
 Columns read_header(Table& table, const std::string& predicted) {
     Columns columns;
-    if (table.at_end()) table.fail(0, "", "the file is empty; its first line names the columns");
+    if (table.at_end()) table.fail_at_end("the file is empty; its first line names the columns");
     const std::vector<Field>& fields = table.next();
     for (const Field& field : fields) {
-        if (field.text.empty()) table.fail(field.offset, "", "a column without a name");
+        if (field.text.empty()) table.fail(field, "", "a column without a name");
         if (std::ranges::find(columns.names, field.text) != columns.names.end())
-            table.fail(field.offset, field.text, "a second column of this name");
+            table.fail(field, field.text, "a second column of this name");
         columns.names.emplace_back(field.text);
     }
     const auto found = std::ranges::find(columns.names, predicted);
     if (found == columns.names.end())
-        table.fail(fields.front().offset, "",
+        table.fail(fields.front(), "",
                    fmt::format("no column \"{}\"; there are: {}", predicted,
                                fmt::join(columns.names, ", ")));
     if (columns.names.size() < 2)
-        table.fail(fields.front().offset, "", "one column only; features are others");
+        table.fail(fields.front(), "", "one column only; features are others");
     columns.predicted = static_cast<std::size_t>(found - columns.names.begin());
     return columns;
 }
@@ -135,7 +202,7 @@ Columns read_header(Table& table, const std::string& predicted) {
 struct Rows {
     std::vector<float> features;  // row by row
     std::vector<float> targets;
-    std::vector<int> labels;
+    std::vector<Field> labels;
     int count = 0;
 };
 
@@ -143,26 +210,26 @@ void read_row(Table& table, const Columns& columns, Prediction predicts, Rows& r
     const std::vector<Field>& fields = table.next();
     if (fields.size() != columns.names.size())
         table.fail(
-            fields.front().offset, "",
+            fields.front(), "",
             fmt::format("{} fields; the header names {}", fields.size(), columns.names.size()));
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::string& name = columns.names[i];
         if (i != columns.predicted)
             rows.features.push_back(read_number(table, fields[i], name));
         else if (predicts == Prediction::label)
-            rows.labels.push_back(read_label(table, fields[i], name));
+            rows.labels.push_back(fields[i]);
         else
             rows.targets.push_back(read_number(table, fields[i], name));
     }
     ++rows.count;
 }
 
-Samples all_samples(const Rows& rows, std::size_t features) {
+Samples all_samples(const Rows& rows, const std::vector<int>& labels, std::size_t features) {
     Samples samples;
     samples.inputs = Eigen::Map<const Eigen::MatrixXf>(
         rows.features.data(), static_cast<Eigen::Index>(features), rows.count);
-    samples.labels = Eigen::Map<const Eigen::VectorXi>(
-        rows.labels.data(), static_cast<Eigen::Index>(rows.labels.size()));
+    samples.labels =
+        Eigen::Map<const Eigen::VectorXi>(labels.data(), static_cast<Eigen::Index>(labels.size()));
     samples.targets = Eigen::Map<const Eigen::VectorXf>(
         rows.targets.data(), static_cast<Eigen::Index>(rows.targets.size()));
     return samples;
@@ -191,17 +258,19 @@ Dataset read_csv(FileContent content, const CsvOptions& options, RandomStream& s
     const Columns columns = read_header(table, options.column);
     Rows rows;
     while (!table.at_end()) read_row(table, columns, options.predicts, rows);
-    if (rows.count == 0) table.fail(table.size(), "", "no line of numbers follows the header");
+    if (rows.count == 0) table.fail_at_end("no line of numbers follows the header");
 
-    const Samples all = all_samples(rows, columns.names.size() - 1);
+    Dataset data;
+    data.predicts = options.predicts;
+    std::vector<int> labels;
+    if (options.predicts == Prediction::label)
+        data.classes = read_labels(table, rows.labels, options.column, labels);
+    const Samples all = all_samples(rows, labels, columns.names.size() - 1);
     const auto share = static_cast<int>(std::lround(options.test_share * rows.count));
     const int test = std::min(share, rows.count - 1);
     const std::vector<int> order = order_with_test_last(rows.count, test, stream);
-    Dataset data;
     gather(all, std::span(order).first(static_cast<std::size_t>(rows.count - test)), data.train);
     gather(all, std::span(order).last(static_cast<std::size_t>(test)), data.test);
-    data.predicts = options.predicts;
-    if (options.predicts == Prediction::label) data.classes = all.labels.maxCoeff() + 1;
     return data;
 }
 

@@ -24,4 +24,18 @@ FileContent inflated(FileContent content, std::uint64_t limit) {
     return content;
 }
 
+bool has_mark_of_utf16(std::string_view text) {
+    return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") ||
+           text.starts_with(std::string_view("\0\0\xFE\xFF", 4));
+}
+
+std::string_view text_of(const FileContent& content) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    std::string_view text(reinterpret_cast<const char*>(content.bytes.data()),
+                          content.bytes.size());
+    if (has_mark_of_utf16(text)) throw DataError(content.name, 0, std::string(not_utf8));
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+    return text;
+}
+
 }  // namespace paceline

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paceline {
@@ -28,5 +29,14 @@ void check_length(const std::string& name, std::uint64_t length,
 /// DataError if a length exceeds the limit, or if a gzip file is damaged, truncated or followed by
 /// other data.
 FileContent inflated(FileContent content, std::uint64_t limit = most_content);
+
+constexpr std::string_view not_utf8 = "the file is UTF-16 or UTF-32; save it as UTF-8";
+
+/// Returns whether a text begins with a byte-order mark of UTF-16 or UTF-32.
+[[nodiscard]] bool has_mark_of_utf16(std::string_view text);
+
+/// Returns a content that is text, as a view of its bytes behind a byte-order mark. Throws DataError
+/// if it is not UTF-8 by its mark.
+std::string_view text_of(const FileContent& content);
 
 }  // namespace paceline

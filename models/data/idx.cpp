@@ -1,13 +1,16 @@
 #include "models/data/idx.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "models/data/classes.hpp"
 #include "models/data/data_error.hpp"
 
 namespace paceline {
@@ -16,6 +19,7 @@ namespace {
 
 constexpr std::uint32_t images_magic = 0x0803;  // bytes, three dimensions
 constexpr std::uint32_t labels_magic = 0x0801;
+constexpr std::size_t labels_begin = 8;
 
 std::uint32_t read_number(const FileContent& content, std::size_t at) {
     std::uint32_t number = 0;
@@ -76,23 +80,29 @@ Images read_images(FileContent content) {
             .shape = {.channels = 1, .height = height, .width = width}};
 }
 
-/// Requires as many labels as images, and labels below `classes`, unless `classes` is 0.
-Eigen::VectorXi read_labels(const FileContent& content, Eigen::Index images, int classes) {
+/// Requires as many labels as images.
+std::vector<unsigned char> read_labels(const FileContent& content, Eigen::Index images) {
     const auto dimensions = read_header(content, labels_magic, "labels");
     if (dimensions[0] != images)
         throw DataError(
             content.name, 4,
             fmt::format("the file says {} labels; its images are {}", dimensions[0], images));
-    Eigen::VectorXi labels(images);
-    for (Eigen::Index j = 0; j < images; ++j) {
-        const auto at = 8 + static_cast<std::size_t>(j);
-        labels[j] = content.bytes[at];
-        if (classes > 0 && labels[j] >= classes)
-            throw DataError(
-                content.name, at,
-                fmt::format("label {}; those of training are 0 to {}", labels[j], classes - 1));
+    return {content.bytes.begin() + labels_begin, content.bytes.end()};
+}
+
+/// Requires labels of the classes.
+Eigen::VectorXi numbered(const std::string& file, const std::vector<unsigned char>& labels,
+                         const Classes<unsigned char>& classes) {
+    Eigen::VectorXi numbers(static_cast<Eigen::Index>(labels.size()));
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        const std::optional<int> number = classes.of(labels[j]);
+        if (!number)
+            throw DataError(file, labels_begin + j,
+                            fmt::format("label {}; training has none, but {}", labels[j],
+                                        fmt::join(classes.labels(), ", ")));
+        numbers[static_cast<Eigen::Index>(j)] = *number;
     }
-    return labels;
+    return numbers;
 }
 
 }  // namespace
@@ -109,9 +119,12 @@ Dataset read_idx(IdxFiles files) {
                         test.shape.width, data.image.height, data.image.width));
     data.train.inputs = std::move(train.inputs);
     data.test.inputs = std::move(test.inputs);
-    data.train.labels = read_labels(files.train_labels, data.train.count(), 0);
-    data.classes = data.train.labels.maxCoeff() + 1;
-    data.test.labels = read_labels(files.test_labels, data.test.count(), data.classes);
+    const auto train_labels = read_labels(files.train_labels, data.train.count());
+    const auto test_labels = read_labels(files.test_labels, data.test.count());
+    const Classes<unsigned char> classes(train_labels);
+    data.classes = classes.count();
+    data.train.labels = numbered(files.train_labels.name, train_labels, classes);
+    data.test.labels = numbered(files.test_labels.name, test_labels, classes);
     return data;
 }
 

@@ -21,7 +21,8 @@ struct IdxFiles {
     FileContent test_labels;
 };
 
-/// Classes are 0 .. the largest training label. Throws DataError.
+/// Classes are the labels that occur in training (classes.hpp); tests have no others. Throws
+/// DataError.
 Dataset read_idx(IdxFiles files);
 
 }  // namespace paceline

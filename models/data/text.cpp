@@ -79,10 +79,10 @@ Text read_text(const FileContent& file, const TextOptions& options) {
     PACELINE_CHECK(options.steps >= 1 && options.steps < std::numeric_limits<int>::max(),
                    "a sample predicts a token or more");
     PACELINE_CHECK(options.test_share >= 0 && options.test_share < 1, "a share is in [0, 1)");
-    const std::string_view content(reinterpret_cast<const char*>(file.bytes.data()),
-                                   file.bytes.size());
+    const std::string_view content = text_of(file);
     if (const std::size_t nul = content.find('\0'); nul != std::string_view::npos)
-        throw DataError(file.name, nul, "a NUL byte; a text has none");
+        throw DataError(file.name, file.bytes.size() - content.size() + nul,
+                        "a NUL byte; a text has none");
 
     Words words = split(content, options.unit);
     const double share = std::round(options.test_share * static_cast<double>(words.text.size()));

@@ -3,6 +3,8 @@
 //   words        what is between blanks, unchanged; the end of a line is the word "<eos>"
 //   characters   the file's bytes
 //
+// A byte-order mark is skipped.
+//
 // Token 0 is "<unk>", which stands for every word outside the vocabulary and for the word "<unk>"
 // itself. The others are the most frequent words of the training part, in decreasing order; ties
 // are in order of appearance. The last part of the text is the test set, which does not affect the

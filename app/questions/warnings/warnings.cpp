@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/questions/warnings/of_data.hpp"
 #include "app/questions/warnings/of_ends.hpp"
 #include "app/questions/warnings/of_networks.hpp"
 #include "app/questions/warnings/of_steps.hpp"
@@ -30,6 +31,8 @@ constexpr auto kinds = std::to_array<WarningKind>({
     {"time-stands-still", &time_stands_still},
     {"default-evaluations", &default_evaluations},
     {"late-evaluations", &late_evaluations},
+    {"batch-beyond-shard", &batch_beyond_shard, false, true},
+    {"one-class", &one_class, false},
     {"equal-steps", &equal_steps},
     {drawn_routes, &depends_on_drawn_routes, false},
     {"mixing-in-parts", &mixing_in_parts, true, true},

@@ -2,9 +2,9 @@
 // right and yet not what the user thinks, and runs that would end otherwise than they were meant to.
 //
 // Each kind of warning has a name, which stands behind its line and in docs/warnings.md. A kind is
-// a function of one scenario (of_steps.hpp, of_ends.hpp, of_networks.hpp); the kind of mixings
+// a function of one scenario (of_steps.hpp, of_ends.hpp, of_data.hpp, of_networks.hpp); the kind of mixings
 // compares points (mixing_report.hpp). A warning is told once for each label of an algorithm (once
-// for all, if it is of the network), with the words of the first point that it is about and the
+// for all, if it is of the network or the data), with the words of the first point that it is about and the
 // number of all of them.
 #pragma once
 
@@ -24,8 +24,8 @@ namespace paceline {
 struct WarningKind {
     std::string_view name;
     std::string (*text)(const Scenario& scenario);  // empty: there is nothing to warn of
-    bool of_algorithm = true;                       // else of the network, whatever runs on it
-    bool is_dear = false;                           // takes a while, so its points are not counted
+    bool of_algorithm = true;  // else of the network or data, whatever runs on it
+    bool is_dear = false;      // takes a while, so its points are not counted
 };
 
 /// Returns all kinds, in the order in which they are told; the one of mixings has no text.

@@ -97,7 +97,7 @@ constexpr std::int64_t most_tensors = 1'000'000;
 
 TensorChoice read_choice(const Place& place) {
     if (place.json->is_string()) return as_string(place);
-    if (!place.json->is_number_integer())
+    if (!whole_number(*place.json))
         place.refuse("is no tensor; write its name, or its place: 0 is the first, -1 the last");
     return as_integer(place, -most_tensors, most_tensors);
 }

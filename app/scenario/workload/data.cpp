@@ -142,6 +142,7 @@ DataChoice read_data(const Place& place, int workers, std::uint64_t seed) {
     if (entry.by_worker) deal.kind = PartitionKind::contiguous;
     if (const auto p = ObjectReader(place, entry.keys).optional("partition"))
         deal = read_partition(*p, choice.set->predicts);
+    choice.shards_are_even = deal.kind != PartitionKind::dirichlet;
     choice.deal = [data = choice.set, deal](int n, const RandomStreams& streams) {
         return dealt(*data, deal, n, streams);
     };

@@ -20,6 +20,7 @@ namespace paceline {
 struct DataChoice {
     std::shared_ptr<const Dataset> set;
     std::string name;
+    bool shards_are_even = true;  // their sizes differ by at most one sample
     /// Returns the shards of this many workers.
     std::function<Shards(int workers, const RandomStreams&)> deal;
 };

@@ -106,7 +106,7 @@ Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams&
     options.column =
         as_string(read.has("target") ? *read.optional("target")
                                      : read.required("label",
-                                                     "the column of classes 0, 1, ...; or "
+                                                     "the column of classes; or "
                                                      "\"target\", a column of numbers"));
     options.test_share = read_test_share(read, options.test_share);
     const std::string file = required_file(read, "file");

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -177,6 +179,59 @@ TEST_CASE("command line: a wrong command line is reported on standard error and 
         CHECK(!outcome.err.empty());
         CHECK(names_in(shell.folder.path()) == std::vector<std::string>{"small.json"});
     }
+}
+
+// Returns the options of a command that take a number, as its --help tells them.
+std::vector<std::string> options_of_numbers(const std::string& help) {
+    std::vector<std::string> names;
+    const std::regex line(R"(\n  (?:-\w,)?(--[\w-]+) (?:INT|UINT|FLOAT)\b)");
+    for (auto at = std::sregex_iterator(help.begin(), help.end(), line);
+         at != std::sregex_iterator(); ++at)
+        names.push_back((*at)[1]);
+    return names;
+}
+
+TEST_CASE("command line: every option of a number refuses what is none, by its name") {
+    const Shell shell;
+    const std::map<std::string, std::string> needed{
+        {"solve", "small.json --vary cluster.nodes=2..4 --find step_time_s --pick cluster.nodes=2"},
+        {"plot", "."},
+        {"explore", "--no-browser"},
+        {"run", "small.json --trace"},
+        {"explain", "small.json"},
+        {"check", "small.json"},
+        {"list", ""}};
+    std::size_t options = 0;
+    for (const auto& [command, rest] : needed) {
+        for (const std::string& option : options_of_numbers(shell.run(command + " --help").out)) {
+            ++options;
+            for (const char* value :
+                 {"nan", "-nan", "inf", "-inf", "Infinity", "1e999", "", "1x"}) {
+                CAPTURE(command);
+                CAPTURE(option);
+                CAPTURE(value);
+                const Outcome outcome = shell.run(
+                    fmt::format("{} {} '{}={}'", command, rest, option, value), "timeout 20");
+
+                CHECK(outcome.code == 2);
+                CHECK(outcome.out.empty());
+                CHECK(outcome.err.find(option) != std::string::npos);
+            }
+        }
+    }
+    CHECK(options >= 8);
+}
+
+TEST_CASE("command line: whole numbers of a scenario may have a point or an exponent") {
+    const Shell shell;
+    const Outcome plain = shell.run("check small.json --set stop.iterations=30");
+    CHECK(plain.code == 0);
+    for (const char* number : {"30.0", "3e1", "300e-1"})
+        CHECK(shell.run(fmt::format("check small.json --set stop.iterations={}", number)).out ==
+              plain.out);
+    for (const char* number : {"30.5", "nan", "inf", "1e999"})
+        CHECK(shell.run(fmt::format("check small.json --set stop.iterations={}", number)).code ==
+              2);
 }
 
 TEST_CASE("command line: check says what would run and writes nothing") {

@@ -79,6 +79,14 @@ TEST_CASE("json file: a UTF-8 byte order mark is skipped, as editors write it") 
     CHECK(parse_json("\xEF\xBB\xBF{\"a\": 1}", "file.json").dump() == R"({"a":1})");
 }
 
+TEST_CASE("json file: another encoding is named") {
+    using namespace std::string_literals;
+    for (const std::string& text : {"\xFF\xFE{\0}\0"s, "\xFE\xFF\0{\0}"s, "\0\0\xFE\xFF\0\0\0{"s})
+        CHECK_THROWS_WITH_AS(parse_json(text, "file.json"),
+                             "file.json: the file is UTF-16 or UTF-32; save it as UTF-8",
+                             ConfigError);
+}
+
 TEST_CASE("json file: nothing may stand behind the value, not even behind a NUL byte") {
     using namespace std::string_view_literals;
 

@@ -59,6 +59,23 @@ TEST_CASE("object reader: a value that is large is no part of a fault") {
     CHECK(fault_of([&] { (void)as_bool(place_of(large)); }).value.empty());
 }
 
+TEST_CASE("object reader: a number without a fraction is whole, however it is written") {
+    for (const char* text : {"32", "32.0", "3.2e1", "320e-1", "3200.00e-2"}) {
+        const Json json = Json::parse(text);
+        CHECK(as_integer(place_of(json), 0, 32) == 32);
+    }
+    const Json zero = Json::parse("-0.0");
+    CHECK(as_integer(place_of(zero), 0, 1) == 0);
+    const Json large = Json::parse("9007199254740993");  // beyond what a double can hold
+    CHECK(as_integer(place_of(large), 0, std::numeric_limits<std::int64_t>::max()) ==
+          9007199254740993);
+    for (const char* text : {"32.5", "31.999999999999996", "1e-300", "1e30", "-1e30", "9.3e18",
+                             "18446744073709551615", "33.0", "-1.0", "true", "null", "\"32\""}) {
+        const Json json = Json::parse(text);
+        CHECK_THROWS_AS(static_cast<void>(as_integer(place_of(json), 0, 32)), ConfigError);
+    }
+}
+
 TEST_CASE("object reader: known keys are read, with their place") {
     const Json json{{"nodes", 8}};
     const ObjectReader read(place_of(json, "cluster"), keys);

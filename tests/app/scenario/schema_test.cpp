@@ -13,6 +13,7 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include "app/host/files.hpp"
 #include "app/json/names.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
@@ -175,6 +176,25 @@ TEST_CASE("schema: every point of every shipped scenario is read") {
             small_data(Json::parse(content(file)).at("workload"));
 
         CHECK(!read_study(file.string(), settings).points.empty());
+    }
+}
+
+// Returns the value with every whole number written with a fraction of 0.
+Json with_points(Json json) {
+    if (json.is_number_integer()) return json.get<double>();
+    if (json.is_structured())
+        for (auto& [key, value] : json.items()) value = with_points(value);
+    return json;
+}
+
+TEST_CASE("schema: every whole number of every shipped scenario may be written with a point") {
+    for (const fs::path& file : shipped_scenarios()) {
+        CAPTURE(file.string());
+        const Json plain = Json::parse(content(file));
+        const ScenarioText changed{file.string(), with_points(plain).dump(),
+                                   files_of_this_machine()};
+
+        CHECK(!read_study(changed, small_data(plain.at("workload"))).points.empty());
     }
 }
 

@@ -1,10 +1,13 @@
 #include "models/data/csv.hpp"
 
 #include <cmath>
+#include <compare>
+#include <random>
 #include <set>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tests/models/data/data_files.hpp"
 
@@ -38,6 +41,68 @@ TEST_CASE("csv: every column but the label's is a feature, in order") {
     CHECK(data.test.count() == 0);
     const Dataset packed = read(gzip(content), {.column = "kind", .test_share = 0});
     CHECK(packed.train.inputs == data.train.inputs);
+}
+
+// Returns the classes of these labels, all of them training samples.
+Dataset labelled(const std::vector<std::string>& labels) {
+    std::string content = "x,y\n";
+    for (const std::string& label : labels) content += fmt::format("1,{}\n", label);
+    return read(content, {.column = "y", .test_share = 0});
+}
+
+TEST_CASE("csv: classes are the labels that occur, numbers by value and names by their letters") {
+    struct Case {
+        std::vector<std::string> labels;
+        std::vector<int> classes;
+    };
+    const std::vector<Case> cases{
+        {{"0", "255", "0"}, {0, 1, 0}},
+        {{"-1", "1", "1"}, {0, 1, 1}},
+        {{"10", "9", "100"}, {1, 0, 2}},
+        {{"1.0", "1e1", "1", "\"10\""}, {0, 1, 0, 1}},
+        {{"99999999999", "65536"}, {1, 0}},
+        {{"red", "blue", "red"}, {1, 0, 1}},
+        {{"\"not, red\"", "blue", " blue "}, {1, 0, 0}},
+        {{"7"}, {0}},
+    };
+    for (const Case& one : cases) {
+        CAPTURE(fmt::format("{}", fmt::join(one.labels, " ")));
+        const Dataset data = labelled(one.labels);
+
+        CHECK(std::vector<int>(data.train.labels.begin(), data.train.labels.end()) == one.classes);
+        CHECK(data.classes == std::set<int>(one.classes.begin(), one.classes.end()).size());
+    }
+}
+
+TEST_CASE("csv, property: classes number the labels without gaps and in order") {
+    std::mt19937_64 random(5);
+    for (int repetition = 0; repetition < 200; ++repetition) {
+        std::vector<int> numbers(1 + random() % 30);
+        for (int& number : numbers) number = static_cast<int>(random() % 40) - 20;
+        std::vector<std::string> texts;
+        for (const int number : numbers) texts.push_back(std::to_string(number));
+        const Dataset data = labelled(texts);
+
+        const Eigen::VectorXi& classes = data.train.labels;
+        CHECK(data.classes == std::set<int>(numbers.begin(), numbers.end()).size());
+        CHECK(classes.minCoeff() == 0);
+        CHECK(classes.maxCoeff() == data.classes - 1);
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                CHECK((numbers[i] <=> numbers[j]) == (classes[static_cast<Eigen::Index>(i)] <=>
+                                                      classes[static_cast<Eigen::Index>(j)]));
+    }
+}
+
+TEST_CASE("csv: empty lines are ignored wherever they are") {
+    const Dataset plain = read("x,y\n1,0\n2,1\n", {.column = "y", .test_share = 0});
+    for (const char* content : {"x,y\n1,0\n2,1\n\n", "x,y\r\n1,0\r\n2,1\r\n\r\n \t\r\n",
+                                "\n\nx,y\n\n1,0\n  \n2,1", "\xEF\xBB\xBF\nx,y\n1,0\n2,1\n\n\n\n"}) {
+        CAPTURE(content);
+        const Dataset data = read(content, {.column = "y", .test_share = 0});
+        CHECK(data.train.inputs == plain.train.inputs);
+        CHECK(data.train.labels == plain.train.labels);
+    }
 }
 
 TEST_CASE("csv: a target is a number") {
@@ -87,18 +152,35 @@ TEST_CASE("csv: what is wrong with a file is said: line, column and byte") {
     CHECK(refused("x,y\n") == "byte 4: line 1: no line of numbers follows the header");
     CHECK(refused("x,y\n1,2\n3\n") == "byte 8: line 3: 1 fields; the header names 2");
     CHECK(refused("x,y\n1,2,3\n") == "byte 4: line 2: 3 fields; the header names 2");
-    CHECK(refused("x,y\n\n1,2\n") == "byte 4: line 2: 1 fields; the header names 2");
+    CHECK(refused("x,y\n\n1,2\n\n 3\n") == "byte 11: line 5: 1 fields; the header names 2");
+    CHECK(refused("\n \n") ==
+          "byte 3: line 2: the file is empty; its first line names the columns");
+    CHECK(refused("\xFF\xFEx") == "byte 0: the file is UTF-16 or UTF-32; save it as UTF-8");
     CHECK(refused("x,y\n1,2\n q1,0\n") ==
           "byte 9: line 3, column \"x\": \"q1\" is no number within +-3.4e+38");
     for (const char* number : {"", "nan", "inf", "1e39", "-1e400", "1 2", "0x10", "1;2"})
         CHECK(refused(fmt::format("x,y\n{},0\n", number)) ==
               fmt::format("byte 4: line 2, column \"x\": \"{}\" is no number within +-3.4e+38",
                           number));
-    for (const char* label : {"1.5", "-1", "65536", "99999999999", "cat"})
-        CHECK(refused(fmt::format("x,y\n1,{}\n", label)) ==
-              fmt::format("byte 6: line 2, column \"y\": \"{}\" is no label; labels are integers "
-                          "from 0 to 65535",
+    CHECK(refused("x,y\n1,\n") ==
+          "byte 6: line 2, column \"y\": \"\" is no label; every row has one");
+    CHECK(
+        refused("x,y\n1,1.5\n") ==
+        "byte 6: line 2, column \"y\": \"1.5\" is no label; labels are whole numbers or names, and "
+        "a number to predict is a \"target\"");
+    for (const char* label : {"cat", "nan", "1e999", "0x1"})
+        CHECK(refused(fmt::format("x,y\n1,1\n\n1,{}\n", label)) ==
+              fmt::format("byte 11: line 4, column \"y\": \"{}\" is no whole number, as the labels "
+                          "above it are; labels are all whole numbers or all names",
                           label));
+    CHECK(refused("x,y\n1,cat\n1,2\n") ==
+          "byte 12: line 3, column \"y\": \"2\" is a number, and the labels above it are names; "
+          "labels are all whole numbers or all names");
+    std::string many = "x,y\n";
+    for (int row = 0; row <= most_csv_classes; ++row) many += fmt::format("1,{}\n", row);
+    CHECK(refused(many) ==
+          "byte 6: line 2, column \"y\": a column of 65537 labels; there are at "
+          "most 65536 classes");
     CHECK(refused("x,y\n1,1.5\n", Prediction::number) == "nothing");
 }
 

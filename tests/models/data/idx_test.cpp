@@ -55,6 +55,18 @@ TEST_CASE("idx: pixels are bytes over 255, row by row, labels as they are") {
     CHECK(data.test.labels == Eigen::Vector2i(2, 0));
 }
 
+TEST_CASE("idx: classes are the labels that occur in training, by value") {
+    Files files;
+    files.train_labels = labels({"\xff\3\x7f\3", 4});
+    files.test_labels = labels({"\3\xff", 2});
+
+    const Dataset data = files.read();
+
+    CHECK(data.classes == 3);
+    CHECK(data.train.labels == Eigen::Vector4i(2, 0, 1, 0));
+    CHECK(data.test.labels == Eigen::Vector2i(0, 2));
+}
+
 TEST_CASE("idx: gzip files give what plain ones give") {
     const Files plain;
     Files packed;
@@ -99,7 +111,8 @@ TEST_CASE("idx: what is wrong with a file is said, and at which byte") {
          "byte 8: images of 2 by 3; those of training are 3 by 2"},
         {&Files::test_images, images(2, 3, 1, 1),
          "byte 12: images of 3 by 1; those of training are 3 by 2"},
-        {&Files::test_labels, labels({"\0\3", 2}), "byte 9: label 3; those of training are 0 to 2"},
+        {&Files::test_labels, labels({"\0\3", 2}),
+         "byte 9: label 3; training has none, but 0, 1, 2"},
     };
     for (const Case& wrong : cases) {
         CAPTURE(wrong.refusal);
