@@ -53,6 +53,9 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"{len(study.points)} of {study.size} points are done")
         self.study = study
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.study,)
+
 
 class Stopped(Exception):
     """A job ended because it was asked to. It never leaves the package."""

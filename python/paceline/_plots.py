@@ -11,9 +11,10 @@ import importlib
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import _arguments as arguments
 from . import _engine
 from ._errors import ScenarioError
 
@@ -49,36 +50,40 @@ def _scripts_imported() -> Iterator[Any]:
         sys.modules.update(hidden)
 
 
-def _texts(value: Any) -> list[str]:
+def _several(value: Any) -> list[Any]:
+    """Returns the elements of a list or an array, or the value alone."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _texts(value: Any, name: str) -> list[str]:
     """Returns the texts of an option that may be given several times."""
     if isinstance(value, Mapping):
-        return [f"{name}={one}" for name, several in value.items()
-                for one in (several if isinstance(several, (list, tuple)) else [several])]
-    if isinstance(value, (list, tuple)):
-        return [str(one) for one in value]
-    return [str(value)]
+        return [f"{arguments.text(key, name)}={arguments.text_or_number(one, name)}" for key, several in value.items()
+                for one in _several(several)]
+    return [arguments.text_or_number(one, name) for one in _several(value)]
 
 
-def _arguments(kind: str | None, options: Mapping[str, Any]) -> list[str]:
-    arguments = []
+def _words(kind: str | None, options: Mapping[str, Any]) -> list[str]:
+    words = []
     for name, value in options.items():
         if name not in OPTIONS:
             raise ScenarioError(f"plot: no option \"{name}\"; known: {', '.join(OPTIONS)}", "plot", name)
         if value is None:
             continue
         if name in ("where", "target"):
-            arguments += [f"--{name}={text}" for text in _texts(value)]
+            words += [f"--{name}={text}" for text in _texts(value, name)]
         elif name == "panels":
-            arguments += [f"--panels={text}" for text in ([value] if isinstance(value, str) else value)]
+            words += [f"--panels={text}" for text in arguments.texts(value, name)]
         elif name == "ratio":
-            if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-                raise ScenarioError("plot: ratio is two algorithms", "plot", "ratio")
-            arguments += ["--ratio", *map(str, value)]
-        elif name in CHOICES and value not in CHOICES[name]:
-            raise ScenarioError(f"plot: {name} {value!r} is none of {', '.join(CHOICES[name])}", "plot", name)
+            two = arguments.texts(value, name)
+            if len(two) != 2:
+                raise arguments.refuse(name, value, "not two algorithms")
+            words += ["--ratio", *two]
         else:
-            arguments.append(f"--{name}={value}")
-    return [*arguments, "--", "folder", *([] if kind is None else [kind])]
+            words.append(f"--{name}={arguments.choice(value, name, CHOICES[name]) if name in CHOICES else arguments.text(value, name)}")
+    return [*words, "--", "folder", *([] if kind is None else [kind])]
 
 
 CHOICES = {"band": ("sd", "ci", "minmax", "none"), "scale": ("linear", "log"), "width": ("single", "double")}
@@ -92,9 +97,8 @@ def draw(study: Study, kind: str | None, save: str | None, options: Mapping[str,
         raise ModuleNotFoundError("figures need matplotlib: apt-get install python3-matplotlib") from None
     if kind is not None and kind not in KINDS:
         raise ScenarioError(f"plot: no kind of figure \"{kind}\"; known: {', '.join(KINDS)}", "plot", "kind")
-    arguments = _arguments(kind, options)
-    ending = "" if save is None else save.rpartition(".")[2]
-    if save is not None and ending not in FORMATS:
+    words = _words(kind, options)
+    if save is not None and save.rpartition(".")[2] not in FORMATS:
         raise ScenarioError(f"plot: {save}: its name ends in none of .{', .'.join(FORMATS)}", "plot", "save")
     with _lock, contextlib.ExitStack() as stack:
         folder = study.folder
@@ -103,17 +107,16 @@ def draw(study: Study, kind: str | None, save: str | None, options: Mapping[str,
             study.save(folder)
         stack.enter_context(matplotlib.rc_context())
         script = stack.enter_context(_scripts_imported())
-        parsed = script.parse(arguments)
+        parsed = script.parse(words)
         parsed.folder = folder
-        figure = _figure(script, parsed, study)
-        if save is not None:
-            script.style.save(figure, save, ending)
-        return figure
+        return _figure(script, parsed, study, save)
 
 
-def _figure(script: Any, options: Any, study: Study) -> matplotlib.figure.Figure:
+def _figure(script: Any, options: Any, study: Study, save: str | None) -> matplotlib.figure.Figure:
     try:
         _, figure = script.figure_of(options)
+        if save is not None:
+            script.style.save(figure, save, save.rpartition(".")[2])
     except script.WrongInput as error:
         raise ScenarioError(f"{study.title or study.file}: {str(error).removeprefix(f'{options.folder}: ')}",
                             "plot") from None

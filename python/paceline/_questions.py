@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _engine
+from . import _arguments as arguments
 from ._errors import ScenarioError
 from ._progress import answer
 from ._run import positive, read, warn
@@ -134,10 +135,9 @@ def explain(scenario: Scenario, point: int | None = None, overrides: Overrides |
     Raises ScenarioError.
     """
     runs = min(4, positive(None, "threads")) if threads is None else positive(threads, "threads")
-    if point is not None and (isinstance(point, bool) or not isinstance(point, int) or point < 0):
-        raise ScenarioError(f"point: {point!r} is no number of a point; they count from 0", "point")
     study = read(read_input(scenario, overrides, pick), 1)
-    text, data, warnings = answer(_engine.explain(study, point, runs))
+    number_of_point = None if point is None else arguments.whole(point, "point", 0, study.points - 1)
+    text, data, warnings = answer(_engine.explain(study, number_of_point, runs))
     return Explanation(text, json.loads(data), tuple(warnings))
 
 
@@ -163,29 +163,39 @@ def solve(scenario: Scenario, vary: str | Mapping[str, Sequence[Any]], find: str
 
     Raises ScenarioError.
     """
-    if isinstance(vary, Mapping):
-        if len(vary) != 1 or not all(isinstance(ends, (tuple, list)) and len(ends) == 2 for ends in vary.values()):
-            raise ScenarioError("vary: is one path with its range, such as {\"cluster.nodes\": (2, 64)}", "vary")
-        path, (low, high) = next(iter(vary.items()))
-        vary = f"{path}={low}..{high}"
-    if scale not in (None, "log", "linear"):
-        raise ScenarioError(f"scale: {scale!r} is neither \"log\" nor \"linear\"", "scale")
-    if not 1e-12 <= tolerance <= 0.1:
-        raise ScenarioError(f"tolerance: {tolerance!r} is not a number from 1e-12 to 0.1", "tolerance")
-    if grid is not None and not 2 <= grid <= 100000:
-        raise ScenarioError(f"grid: {grid!r} is not a whole number from 2 to 100000", "grid")
-    made = read_input(scenario, overrides, pick)
-    question = {"file": made.file, "settings": made.settings, "picks": made.picks, "vary": vary, "find": find,
-                "equals": equals, "against": settings_of(against, made), "times": times, "grid": grid, "scale": scale,
-                "tolerance": tolerance}
+    asked: dict[str, Any] = {
+        "vary": _range_of(vary), "find": arguments.text(find, "find"),
+        "equals": None if equals is None else arguments.number(equals, "equals"),
+        "times": arguments.number(times, "times"),
+        "grid": None if grid is None else arguments.whole(grid, "grid", 2, 100000),
+        "scale": None if scale is None else arguments.choice(scale, "scale", ("log", "linear")),
+        "tolerance": arguments.number(tolerance, "tolerance", 1e-12, 0.1)}
     pool = positive(jobs, "jobs"), positive(threads, "threads")
+    kept_in = "" if cache is None else arguments.path(cache, "cache")
+    made = read_input(scenario, overrides, pick)
+    question = {**asked, "file": made.file, "settings": made.settings, "picks": made.picks,
+                "against": settings_of(against, "against", made)}
     try:
-        text, data, warnings = answer(_engine.solve(question, made.text, made.objects, *pool,
-                                                    "" if cache is None else os.fspath(cache)))
+        text, data, warnings = answer(_engine.solve(question, made.text, made.objects, *pool, kept_in))
     except ScenarioError as error:
         raise made.at_its_place(error) from None
     warn(warnings)
     return Solution(text, json.loads(data), tuple(warnings))
+
+
+def _range_of(vary: Any) -> str:
+    """Returns "path=from..to"."""
+    if not isinstance(vary, Mapping):
+        return arguments.text(vary, "vary")
+    if len(vary) != 1:
+        raise arguments.refuse("vary", vary, "not one path with its range, such as {\"cluster.nodes\": (2, 64)}")
+    where, ends = next(iter(vary.items()))
+    if hasattr(ends, "tolist"):
+        ends = ends.tolist()
+    if not isinstance(ends, (tuple, list)) or len(ends) != 2:
+        raise arguments.refuse("vary", ends, "not the two ends of a range, such as (2, 64)")
+    low, high = (arguments.text_or_number(one, "vary") for one in ends)
+    return f"{arguments.text(where, 'vary')}={low}..{high}"
 
 
 def lists() -> dict[str, list[dict[str, Any]]]:
@@ -196,10 +206,7 @@ def lists() -> dict[str, list[dict[str, Any]]]:
 
 def list_text(name: str = "") -> str:
     """Returns a list as `paceline list` prints it, or all of them."""
-    known = _engine.list_names()
-    if name and name not in known:
-        raise ScenarioError(f"\"{name}\" is not a list; known: {', '.join(known)}", "list")
-    return _engine.list_text(name)
+    return _engine.list_text(arguments.choice(name, "name", ("", *_engine.list_names())))
 
 
 def schema() -> dict[str, Any]:

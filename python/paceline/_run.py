@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings as python_warnings
 
+from . import _arguments as arguments
 from . import _engine
 from ._errors import Interrupted, ScenarioError, ScenarioWarning, Stopped
 from ._progress import Bar, answer, wait
@@ -17,11 +18,7 @@ def cores() -> int:
 
 
 def positive(number: int | None, name: str) -> int:
-    if number is None:
-        return cores()
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1024:
-        raise ScenarioError(f"{name}: {number!r} is not a whole number from 1 to 1024", name, "", "", None)
-    return number
+    return cores() if number is None else arguments.whole(number, name, 1, 1024)
 
 
 def read(made: Input, jobs: int) -> _engine.Study:
@@ -70,14 +67,14 @@ def run(scenario: Scenario, overrides: Overrides | None = None, jobs: int | None
         Interrupted: the user pressed Ctrl-C.
     """
     pool = positive(jobs, "jobs"), positive(threads, "threads")
-    if resume and out is None:
+    folder = None if out is None else arguments.path(out, "out")
+    bar_wanted = arguments.flag(progress, "progress")
+    wishes = arguments.flag(resume, "resume"), arguments.flag(force, "force"), arguments.flag(models, "models")
+    if wishes[0] and folder is None:
         raise ScenarioError("resume: needs out, the folder with the finished points", "resume")
     study = read(read_input(scenario, overrides, pick), pool[0])
-    folder = None if out is None else os.fspath(out)
-    if folder == "":
-        raise ScenarioError("out: is empty; name a folder, or leave it out", "out")
-    job = _engine.run(study, *pool, folder or "", resume, force, models)
-    bar = Bar(study.title) if progress else None
+    job = _engine.run(study, *pool, folder or "", *wishes)
+    bar = Bar(study.title) if bar_wanted else None
     interrupted = False
     try:
         wait(job, bar.show if bar else None)

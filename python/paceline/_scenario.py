@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from . import _arguments as arguments
 from . import _engine
 from ._errors import ScenarioError, scenario_error
 
@@ -34,6 +36,7 @@ Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Overrides = Mapping[str, Any]
 Picks = Union[Mapping[str, Any], Iterable[str]]
 
+BLANKS = " \t\r\n\ufeff"  # before JSON; the last is a byte-order mark
 MOST_LEVELS = 32  # of nesting, as in app/json/json_file.hpp
 ACCESS_COLUMNS = ("time_s", "up_mbps", "down_mbps")
 ABSENCE_COLUMNS = ("node", "leaves_s", "returns_s")
@@ -68,24 +71,29 @@ def read_input(scenario: Scenario, overrides: Overrides | None = None, pick: Pic
     if isinstance(scenario, Mapping):
         made = Input("scenario", "")
         made.text = json.dumps(_plain(scenario, "", made))
-    elif isinstance(scenario, str) and scenario.lstrip()[:1] == "{":
-        made = Input("scenario", scenario)
+    elif isinstance(scenario, str) and scenario.lstrip(BLANKS)[:1] == "{":
+        made = Input("scenario", arguments.text(scenario, "scenario"))
     elif isinstance(scenario, (str, os.PathLike)):
-        file = os.fspath(scenario)
+        file = arguments.path(scenario, "scenario")
         made = Input(file, _engine.text_of_file(file))
     else:
         raise TypeError(f"a scenario is a path, a dict or JSON text, not {type(scenario).__name__}")
-    for path, value in (overrides or {}).items():
-        if not isinstance(path, str):
-            raise TypeError(f"the key of an override is a path, such as \"cluster.nodes\", not {path!r}")
-        made.settings.append(f"{path}={json.dumps(_plain(value, path, made))}")
-    made.picks = [f"{axis}={label}" for axis, label in pick.items()] if isinstance(pick, Mapping) else list(pick)
+    made.settings = settings_of(overrides, "overrides", made)
+    made.picks = _picks(pick)
     return made
 
 
-def settings_of(overrides: Overrides | None, made: Input) -> list[str]:
-    """Returns more settings of the same scenario, such as those of another that it is compared with."""
-    return [f"{path}={json.dumps(_plain(value, path, made))}" for path, value in (overrides or {}).items()]
+def settings_of(overrides: Overrides | None, name: str, made: Input) -> list[str]:
+    """Returns the settings of overrides, which are the argument of this name."""
+    given = arguments.mapping({} if overrides is None else overrides, name, '{"cluster.nodes": 8}')
+    return [f"{path}={json.dumps(_plain(value, path, made))}" for path, value in given.items()]
+
+
+def _picks(pick: Picks) -> list[str]:
+    if not isinstance(pick, Mapping):
+        return arguments.texts(pick, "pick")
+    given = arguments.mapping(pick, "pick", '{"algorithm": "DGC"}')
+    return [arguments.text(f"{axis}={arguments.plain(label)}", "pick") for axis, label in given.items()]
 
 
 def _refuse(made: Input, path: str, problem: str, value: Any = None) -> ScenarioError:
@@ -101,12 +109,13 @@ def _plain(value: Any, path: str, made: Input, level: int = 0) -> Any:
     """Returns a value as JSON has it."""
     if value is None or isinstance(value, (bool, str)):
         return str(value) if isinstance(value, str) else value
-    if isinstance(value, int):
+    if isinstance(value, numbers.Integral):
         return int(value)
-    if isinstance(value, float):
+    if isinstance(value, numbers.Real):
         if not math.isfinite(value):
             raise _refuse(made, path, f"{value} is no number of JSON; give a finite one")
         return float(value)
+    _refuse_masked(value, path, made)
     if level > MOST_LEVELS:
         raise _refuse(made, path[:80], f"nested deeper than {MOST_LEVELS} levels")
     key = _key_of(path)
@@ -122,6 +131,11 @@ def _plain(value: Any, path: str, made: Input, level: int = 0) -> Any:
     if isinstance(value, (Sequence, range)):
         return [_plain(one, f"{path}[{i}]", made, level + 1) for i, one in enumerate(value)]
     raise _refuse(made, path, f"a {type(value).__name__} is nothing that JSON has; give a dict, a list, a text or a number")
+
+
+def _refuse_masked(value: Any, path: str, made: Input) -> None:
+    if arguments.is_masked(value):
+        raise _refuse(made, path, "has masked elements, which are no numbers; fill them, or leave them out")
 
 
 def _plain_mapping(value: Mapping[Any, Any], path: str, made: Input, level: int) -> dict[str, Any]:
@@ -174,6 +188,7 @@ def _is_table(value: Any) -> bool:
 
 def _rows(value: Any, columns: Sequence[str] | None, path: str, made: Input) -> list[list[float]]:
     """Returns the rows of a table as numbers, the named columns of a DataFrame in their order."""
+    _refuse_masked(value, path, made)
     if hasattr(value, "columns") and hasattr(value, "to_dict"):
         if columns is not None:
             missing = [name for name in columns if name not in value.columns]
@@ -187,10 +202,11 @@ def _rows(value: Any, columns: Sequence[str] | None, path: str, made: Input) -> 
         if len(row) != width:
             raise _refuse(made, f"{path}[{i}]", f"has {len(row)} numbers; a row has {width}")
         for j, number in enumerate(row):
-            if hasattr(number, "item"):
-                row[j] = number = number.item()
-            if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
-                raise _refuse(made, f"{path}[{i}]", f"{number!r:.40} is no finite number")
+            try:
+                arguments.number(number, f"{path}[{i}]")
+                row[j] = arguments.plain(number)
+            except ScenarioError:
+                raise _refuse(made, f"{path}[{i}]", f"{arguments.shown(number)} is no finite number") from None
     return rows
 
 
@@ -222,19 +238,39 @@ def _array(value: Any, what: str, path: str, made: Input) -> Any:
     """Returns a numpy array; numpy is there, because the user has one."""
     import numpy
 
+    _refuse_masked(value, path, made)
     try:
         array = numpy.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise _refuse(made, path, f"{what} is no array: {error}") from None
-    if array.dtype.kind not in "iufb":
-        raise _refuse(made, path, f"{what} holds {array.dtype}; give numbers")
+        if array.dtype.kind == "O":  # of lists, of pandas: what its elements are
+            array = _of_one_kind(array.ravel().tolist()).reshape(array.shape)
+    except Exception:  # noqa: BLE001 - what numpy, pandas or the user's class raises is not for users
+        raise _refuse(made, path, f"{what} is no array of numbers: {arguments.shown(value)}; give rows of equal length, all "
+                                  "of them numbers") from None
+    kinds = "iufbU" if what in ("y", "y_test") else "iufb"
+    if array.dtype.kind not in kinds:
+        raise _refuse(made, path, f"{what} holds {array.dtype}; give numbers{' or names' if 'U' in kinds else ''}")
+    if array.dtype.kind == "f" and not numpy.isfinite(array).all():
+        raise _refuse(made, path, f"{what} has a number that is not finite")
+    if array.dtype.kind in "fb":
+        return array.astype(float if array.dtype.kind == "f" else int)
     return array
+
+
+def _of_one_kind(values: list[Any]) -> Any:
+    """Returns an array of numbers or of texts. Raises ScenarioError for others."""
+    import numpy
+
+    plain = [arguments.plain(value) for value in values]
+    if not all(isinstance(value, str) for value in plain):
+        for value in plain:
+            arguments.number(value, "element")
+    return numpy.array(plain)
 
 
 def _data(value: Any, path: str, made: Input) -> dict[str, Any]:
     """Returns the data of a user: samples X, of shape (samples, ...), and y, of shape (samples,).
 
-    Whole numbers y are classes from 0; other numbers are targets. Beside "X" and "y", a dict takes the keys of CSV data:
+    Whole numbers and texts y are classes, those that occur; other numbers are targets. Beside "X" and "y", a dict takes the keys of CSV data:
     "partition", "test_share" (default 0.2), "standardize", "seed". Images, as uint8 of shape (samples, height, width),
     become IDX data, and need "X_test" and "y_test".
     """
@@ -246,7 +282,7 @@ def _data(value: Any, path: str, made: Input) -> dict[str, Any]:
     if "y" not in given:
         raise _refuse(made, path, "has \"X\" and no \"y\"")
     x, y = _array(given.pop("X"), "X", path, made), _array(given.pop("y"), "y", path, made)
-    if x.ndim < 2 or y.ndim != 1 or len(x) != len(y) or len(x) == 0:
+    if x.ndim < 2 or y.ndim != 1 or len(x) != len(y) or x.size == 0:
         raise _refuse(made, path, f"X has shape {x.shape} and y {y.shape}; they are (samples, features) and (samples,)")
     if x.ndim == 3 and x.dtype.name == "uint8":
         return _images(x, y, given, path, made)
@@ -256,16 +292,18 @@ def _data(value: Any, path: str, made: Input) -> dict[str, Any]:
     flat = x.reshape(len(x), -1)
     predicted = "target" if y.dtype.kind == "f" else "label"
     header = [f"x{i}" for i in range(flat.shape[1])] + ["y"]
-    for name, array in (("X", flat), ("y", y)):
-        if array.dtype.kind == "f" and not bool(abs(array).max() < math.inf):
-            raise _refuse(made, path, f"{name} has a number that is not finite")
-    rows = [[*row, target] for row, target in zip(_numbers(flat).tolist(), _numbers(y).tolist())]
+    if y.dtype.kind == "U":
+        y = _numbered(y)
+    rows = [[*row, target] for row, target in zip(flat.tolist(), y.tolist())]
     name = _named(_csv(header, rows), "data", ".csv", path, made)
     return {"kind": "csv", "file": name, predicted: "y", **given}
 
 
-def _numbers(array: Any) -> Any:
-    return array.astype(int) if array.dtype.kind == "b" else array
+def _numbered(names: Any) -> Any:
+    """Returns the number of each name among those that occur, in order."""
+    import numpy
+
+    return numpy.unique(names, return_inverse=True)[1]
 
 
 def _images(x: Any, y: Any, given: dict[str, Any], path: str, made: Input) -> dict[str, Any]:
@@ -274,11 +312,18 @@ def _images(x: Any, y: Any, given: dict[str, Any], path: str, made: Input) -> di
         raise _refuse(made, path, "images need \"X_test\" and \"y_test\", too")
     x_test = _array(given.pop("X_test"), "X_test", path, made)
     y_test = _array(given.pop("y_test"), "y_test", path, made)
+    if y.dtype.kind == "U" and y_test.dtype.kind == "U" and y_test.ndim == 1:
+        strange = sorted(set(y_test.tolist()) - set(y.tolist()))
+        if strange:
+            raise _refuse(made, path, f"y_test has {strange[0]!r:.40}, which y has not")
+        numbered = _numbered([*y.tolist(), *y_test.tolist()])
+        y, y_test = numbered[:len(y)], numbered[len(y):]
     for images, labels in ((x, y), (x_test, y_test)):
-        if images.shape[1:] != x.shape[1:] or images.dtype.name != "uint8" or labels.shape != (len(images),):
+        if images.shape[1:] != x.shape[1:] or images.dtype.name != "uint8" or labels.shape != (len(images),) \
+                or images.size == 0:
             raise _refuse(made, path, "training and test images are uint8 of one height and width, each with a label")
-        if labels.dtype.kind == "f" or labels.min() < 0 or labels.max() > 255:
-            raise _refuse(made, path, "labels of images are whole numbers from 0 to 255")
+        if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() > 255:
+            raise _refuse(made, path, "labels of images are whole numbers from 0 to 255, or at most 256 names")
 
     def content(array: Any) -> bytes:
         sizes = b"".join(int(size).to_bytes(4, "big") for size in array.shape)

@@ -9,9 +9,10 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from . import _arguments as arguments
 from . import _engine
 from ._frames import TIMELINE_COLUMNS, column_of, frame_of, numbers, unmarked
 
@@ -25,7 +26,7 @@ COLUMNS_SHOWN = ("step_time_s", "samples_per_s", "speedup", "efficiency", "train
                  "time_to_target_s")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Point:
     """One run of a study.
 
@@ -63,6 +64,7 @@ class Point:
         """
         if self.models is None:
             raise LookupError(f"point {self.number} has no models; run the study with models=True, and train in it")
+        worker = arguments.whole(worker, "worker", 0, len(self.models) - 1)
         made, begin = {}, 0
         for name, shape in self.tensors:
             size = 1
@@ -71,6 +73,12 @@ class Point:
             made[name] = self.models[worker, begin:begin + size].reshape(shape)
             begin += size
         return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Point) and _same(vars(self), vars(other))
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.outcome))
 
 
 class Points(Sequence[Point]):
@@ -100,6 +108,19 @@ class Points(Sequence[Point]):
     def __repr__(self) -> str:
         return f"<{len(self)} points>"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Points) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._rows, self._axes, self._details().__getitem__)
+
+    def _details(self) -> dict[int, dict[str, Any]]:
+        """Returns what there is to know of each point besides its row, read from the engine."""
+        return {number: self._more(number) for number in (int(row["point"]) for row in self._rows)}
+
     def _point(self, row: dict[str, str]) -> Point:
         number = int(row["point"])
         metrics = {name: float(text) for name, text in row.items() if name in numbers() and text}
@@ -110,6 +131,8 @@ class Points(Sequence[Point]):
 
 class Study:
     """What a study has given. `paceline.run` and `paceline.load` return it.
+
+    A study can be pickled and copied, with its models: what is read again is equal, and all that a study can do it can do.
 
     Attributes:
         title: of the scenario.
@@ -143,6 +166,21 @@ class Study:
     def table(self) -> str:
         return self._tables.get("table.txt", "")
 
+    def _state(self) -> dict[str, Any]:
+        """Returns all that the study is, as plain objects."""
+        return {"title": self.title, "file": self.file, "axes": self.axes, "size": self.size, "complete": self.complete,
+                "folder": self.folder, "warnings": self.warnings, "wall_clock_s": self.wall_clock_s, "tables": self._tables,
+                "manifest": self._manifest(), "details": self.points._details()}  # noqa: SLF001
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _study_from, (self._state(),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Study) and _same(self._state(), other._state())
+
+    def __hash__(self) -> int:
+        return hash(self._tables["results.csv"])
+
     @cached_property
     def points(self) -> Points:
         return Points(self._rows, self.axes, self._more)
@@ -175,11 +213,11 @@ class Study:
 
         Raises LookupError if this study has no such table.
         """
-        try:
-            return self._tables[f"{name}.csv"]
-        except KeyError:
+        table = f"{arguments.text(name, 'name')}.csv"
+        if table not in self._tables:
             there = ", ".join(file[:-4] for file in self._tables if file.endswith(".csv"))
-            raise LookupError(f"this study has no table \"{name}\"; it has: {there}") from None
+            raise LookupError(f"this study has no table \"{name}\"; it has: {there}")
+        return self._tables[table]
 
     def plot(self, kind: str | None = None, *, save: str | os.PathLike[str] | None = None,
              **options: Any) -> matplotlib.figure.Figure:
@@ -196,13 +234,15 @@ class Study:
         """
         from ._plots import draw
 
-        return draw(self, kind, None if save is None else os.fspath(save), options)
+        return draw(self, None if kind is None else arguments.text(kind, "kind"),
+                    None if save is None else arguments.path(save, "save"), options)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes the tables and the manifest into a folder, which `paceline plot` and `paceline.load` read.
 
         Replaces tables of these names. To keep finished points, too, name the folder in ``run(..., out=...)``.
         """
+        folder = arguments.path(folder, "folder")
         os.makedirs(folder, exist_ok=True)
         files = {**self._tables, "manifest.json": self._manifest()}
         for name, text in files.items():
@@ -257,7 +297,24 @@ def study_of(ran: _engine.Results, read: _engine.Study, folder: str | None) -> S
 
     return Study(title=read.title, file=read.file, axes=[path for path, _ in read.axes], size=read.points,
                  complete=ran.complete, folder=folder, warnings=[*read.warnings, *ran.warnings],
-                 wall_clock_s=ran.wall_clock_s, tables=tables, more=more, manifest=ran.manifest)
+                 wall_clock_s=ran.wall_clock_s, tables=tables, more=more, manifest=cache(ran.manifest))
+
+
+def _study_from(state: dict[str, Any]) -> Study:
+    """Returns the study that a state tells."""
+    manifest: str = state["manifest"]
+    details: dict[int, dict[str, Any]] = state["details"]
+    kept = {key: value for key, value in state.items() if key not in ("manifest", "details")}
+    return Study(more=details.__getitem__, manifest=lambda: manifest, **kept)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Returns whether two values are equal; arrays of numpy are if all their elements are the same bits."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if hasattr(one, "tobytes") and hasattr(other, "tobytes"):
+        return bool(one.shape == other.shape and one.tobytes() == other.tobytes())
+    return hasattr(one, "tobytes") == hasattr(other, "tobytes") and bool(one == other)
 
 
 def _shown(name: str, text: str) -> str:

@@ -176,11 +176,17 @@ def test_images_train_a_convolutional_net():
 
 @pytest.mark.parametrize(("data", "words"), [
     ((numpy.ones((3, 2)), numpy.ones(4)), "X has shape"),
-    ((numpy.ones((3, 2)), numpy.array(["a", "b", "c"])), "y holds <U1; give numbers"),
+    ((numpy.array([["a"]]), numpy.array([0])), "X holds <U1; give numbers"),
+    (([[1, 2], [3]], [0, 1]), r"X is no array of numbers: \[\[1, 2\], \[3\]\]; give rows of equal length"),
+    (([[1, None], [3, 4]], [0, 1]), "X is no array of numbers"),
+    ((numpy.ones((3, 2)), ["a", "b", None]), "y is no array of numbers"),
+    ((numpy.ones((3, 2)), numpy.array([1, 2, 3], "datetime64[s]")), "y holds datetime64"),
+    ((numpy.ones((3, 0)), numpy.zeros(3, int)), r"X has shape \(3, 0\)"),
+    ((numpy.ma.masked_less(numpy.arange(6.0).reshape(3, 2), 1), numpy.zeros(3, int)), "has masked elements"),
+    ((numpy.ones((3, 2)), numpy.ma.masked_equal([0, 1, 2], 2)), "has masked elements"),
     ((numpy.full((30, 2), numpy.nan), numpy.zeros(30, int)), "X has a number that is not finite"),
     ((1, 2, 3), r"data are \(X, y\)"),
     ({"X": numpy.ones((3, 2))}, "has \"X\" and no \"y\""),
-    ({"X": numpy.ones((30, 2)), "y": numpy.arange(30) - 1}, "is no label"),
     ({"X": numpy.ones((30, 2)), "y": numpy.zeros(30, int), "shuffle": True}, "\"shuffle\" is not a key here"),
 ])
 def test_wrong_data_are_refused(data, words):

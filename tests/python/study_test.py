@@ -1,5 +1,6 @@
 """What a study holds: frames, points, figures, models; and reading it from a folder."""
 
+import copy
 import json
 import math
 import pickle
@@ -183,3 +184,48 @@ def test_errors_can_be_pickled():
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.path, again.value, again.suggestion) == (
         str(caught.value), "cluster.nodse", 3, "nodes")
+
+
+def copies(study):
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        yield pickle.loads(pickle.dumps(study, protocol))
+    yield copy.copy(study)
+    yield copy.deepcopy(study)
+
+
+@pytest.mark.parametrize("kind", ["timing", "training", "loaded", "of a file"])
+def test_a_study_can_be_pickled_and_copied(kind, tmp_path):
+    swept = training(sweep={"cluster.nodes": [2, 4], "seed": [1, 2]})
+    study = {"timing": lambda: paceline.run(ring(sweep={"cluster.nodes": [2, 4]})),
+             "training": lambda: paceline.run(swept, models=True),
+             "loaded": lambda: paceline.load(paceline.run(swept, out=tmp_path / "out").folder),
+             "of a file": lambda: paceline.run(ROOT / "scenarios/ring-allreduce.json")}[kind]()
+    for again in copies(study):
+        assert again == study and hash(again) == hash(study)
+        assert again.points == study.points
+        assert repr(again) == repr(study) and again._repr_html_() == study._repr_html_()
+        assert again.table == study.table and again.frame.equals(study.frame)
+        assert again.timeline.equals(study.timeline) and again.summary.equals(study.summary)
+        for mine, its in zip(study.points, again.points):
+            assert (mine.scenario, mine.metrics, mine.values, mine.tensors) == (its.scenario, its.metrics, its.values, its.tensors)
+            assert (mine.models is None) == (its.models is None) == (kind != "training")
+        study.plot(save=tmp_path / "mine.svg")
+        again.plot(save=tmp_path / "its.svg")
+        assert (tmp_path / "mine.svg").read_bytes() == (tmp_path / "its.svg").read_bytes()
+        again.save(tmp_path / "saved")
+        study.save(tmp_path / "of-study")
+        for file in (tmp_path / "of-study").iterdir():
+            assert file.read_bytes() == (tmp_path / "saved" / file.name).read_bytes()
+    for points in copies(study.points):
+        assert points == study.points
+    with pytest.raises(paceline.Interrupted) as caught:
+        raise pickle.loads(pickle.dumps(paceline.Interrupted(study)))
+    assert caught.value.study == study
+
+
+def test_studies_that_differ_are_not_equal():
+    one = paceline.run(training(), models=True)
+    assert one != paceline.run(training(), {"seed": 2}, models=True)
+    assert one != paceline.run(training())  # without models
+    assert one.points[0] != paceline.run(training()).points[0]
+    assert one.points[0].models is not None and one != 3 and one.points != 3
