@@ -61,7 +61,7 @@ def whole(value: Any, name: str, least: int, most: int) -> int:
     given: Any = None if is_masked(value) else plain(value)
     is_number = isinstance(given, numbers.Real) and not isinstance(given, bool)
     if is_number and least <= given < math.inf:
-        made = math.floor(given)
+        made = int(math.floor(given))
         if made == given and made <= most:
             return made
     raise refuse(name, value, f"not a whole number from {least} to {most}")

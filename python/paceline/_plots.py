@@ -82,7 +82,8 @@ def _words(kind: str | None, options: Mapping[str, Any]) -> list[str]:
                 raise arguments.refuse(name, value, "not two algorithms")
             words += ["--ratio", *two]
         else:
-            words.append(f"--{name}={arguments.choice(value, name, CHOICES[name]) if name in CHOICES else arguments.text(value, name)}")
+            word = arguments.choice(value, name, CHOICES[name]) if name in CHOICES else arguments.text(value, name)
+            words.append(f"--{name}={word}")
     return [*words, "--", "folder", *([] if kind is None else [kind])]
 
 

@@ -270,8 +270,8 @@ def _of_one_kind(values: list[Any]) -> Any:
 def _data(value: Any, path: str, made: Input) -> dict[str, Any]:
     """Returns the data of a user: samples X, of shape (samples, ...), and y, of shape (samples,).
 
-    Whole numbers and texts y are classes, those that occur; other numbers are targets. Beside "X" and "y", a dict takes the keys of CSV data:
-    "partition", "test_share" (default 0.2), "standardize", "seed". Images, as uint8 of shape (samples, height, width),
+    Whole numbers and texts y are classes, those that occur; other numbers are targets. Beside "X" and "y", a dict takes the
+    keys of CSV data: "partition", "test_share" (default 0.2), "standardize", "seed". Images, as uint8 of shape (samples, height, width),
     become IDX data, and need "X_test" and "y_test".
     """
     if isinstance(value, tuple):
