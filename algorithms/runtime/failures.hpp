@@ -23,6 +23,10 @@
 //                 as they exchange (the healing of meta-pytorch/torchft, whose quorum is of exchanges)
 //   checkpoint    with the model of the last checkpoint, which takes `read`
 //
+// Where failures leave no time for a step, or for a checkpoint under `restart`, a run would never end.
+// It is ended after most_deaths_in_vain deaths, or without `restart` 100 of each node if that is more,
+// during which no new step was begun, or under `restart` no newer checkpoint was written.
+//
 // Replicated state (equal on all workers, stored once) is up to date however a node returns. A copy
 // of a peer's own model is that of the instant when its last byte arrives. If this is within a step,
 // the node joins in the next one with a model that is one step older than its peer's.
@@ -35,6 +39,8 @@
 #include "sim/engine/units.hpp"
 
 namespace paceline {
+
+constexpr std::int64_t most_deaths_in_vain = 10'000;
 
 struct Absence {
     Time leaves;

@@ -187,6 +187,25 @@ void WorkerProcesses::die(std::uint32_t rank) {
     if (has_finished(nodes_[rank])) return;
     ++deaths_;
     leave(static_cast<int>(rank));
+    end_if_in_vain();
+}
+
+void WorkerProcesses::end_if_in_vain() {
+    constexpr std::int64_t of_each_node = 100;
+    const std::int64_t reached =
+        restarts_all() ? cluster_.checkpoint().step : cluster_.steps_begun();
+    if (reached > furthest_) {
+        furthest_ = reached;
+        deaths_in_vain_ = 0;
+    }
+    const std::int64_t most =
+        restarts_all() ? most_deaths_in_vain
+                       : std::max(most_deaths_in_vain, of_each_node * std::ssize(nodes_));
+    if (++deaths_in_vain_ < most) return;
+    no_progress_ =
+        fmt::format("{}s died {} times {} step {}, and none came further", program_.name,
+                    deaths_in_vain_, restarts_all() ? "since the checkpoint of" : "in", furthest_);
+    simulation().stop();
 }
 
 void WorkerProcesses::leave(int rank) {

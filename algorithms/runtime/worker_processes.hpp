@@ -62,6 +62,9 @@ class WorkerProcesses {
     void count_absences();
     [[nodiscard]] std::int64_t deaths() const { return deaths_; }
     [[nodiscard]] std::int64_t restarts() const { return restarts_; }
+    /// Returns why the run was ended before its end: nodes died over and over and none came further
+    /// (see failures.hpp). Empty if it was not.
+    [[nodiscard]] const std::string& no_progress() const { return no_progress_; }
 
   private:
     /// Where a node is in its life. Its process runs only while it works.
@@ -95,6 +98,7 @@ class WorkerProcesses {
     void spawn_servers();
     void plan_next_absence(int rank);
     void die(std::uint32_t rank);
+    void end_if_in_vain();
     void leave(int rank);
     void end_process(Node& node);
     void count_absence(int rank);
@@ -111,6 +115,9 @@ class WorkerProcesses {
     std::vector<Node> nodes_;
     std::int64_t deaths_ = 0;
     std::int64_t restarts_ = 0;
+    std::int64_t furthest_ = 0;        // step that was reached for good
+    std::int64_t deaths_in_vain_ = 0;  // since then
+    std::string no_progress_;
     std::optional<Pending<>> restart_;
 };
 

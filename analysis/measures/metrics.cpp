@@ -172,6 +172,10 @@ void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesse
         metrics.away_share = away_s / nodes_s;
         metrics.checkpoint_share = writing_s / nodes_s;
     }
+    if (metrics.outcome == "stopped" && !processes.no_progress().empty()) {
+        metrics.outcome = "no-progress";
+        metrics.outcome_details = processes.no_progress();
+    }
     if (metrics.outcome != "deadlock") return;
     const std::string gone = processes.missing_nodes_text();
     if (gone.empty()) return;

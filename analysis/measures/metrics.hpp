@@ -52,7 +52,8 @@ struct Metrics {
     int nodes = 0;
     int devices = 0;
     std::string outcome;          // finished, target, time-limit, diverged, deadlock, out-of-range,
-                                  // spinning, stopped; of another job: finished, main-ended
+                                  // no-progress, spinning, stopped; of another job: finished,
+                                  // main-ended
     std::string outcome_details;  // who waits for what; not a column
     double iterations =
         0;  // gradients computed, mean over workers; a step cut short by a limit counts

@@ -6,7 +6,7 @@
 #include "app/commands/strict.hpp"
 #include "app/host/say.hpp"
 #include "app/questions/check_text.hpp"
-#include "app/study/memory_check.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 
@@ -22,7 +22,7 @@ int check_scenario(const ScenarioArguments& arguments) {
             memory.see(point);
             check.see(point);
         });
-    memory.check(study.file, study.axes);
+    memory.check(study.file, study.axes, study.sources.memory());
     const CheckReport report = check.report(study);
     say(stdout, report.text);
     refuse_if_strict(arguments, report.warnings);

@@ -16,7 +16,7 @@
 #include "app/commands/teller.hpp"
 #include "app/host/say.hpp"
 #include "app/questions/warnings/warnings.hpp"
-#include "app/study/memory_check.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/study/on_threads.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
@@ -36,7 +36,8 @@ int explain(const ExplainArguments& arguments) {
         read_study(arguments.scenario.file, arguments.scenario.settings, arguments.scenario.picks);
     const std::size_t number = point_to_explain(study, arguments.point);
     const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
-    const Study alone{study.file, study.title, study.axes, study.points.only({number})};
+    const Study alone{study.file, study.title, study.axes, study.points.only({number}),
+                      study.sources};
     check_memory(alone, 1);
     Point point = study.points[number];
     point.scenario = as_explained(std::move(point.scenario));

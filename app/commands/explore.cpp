@@ -2,12 +2,24 @@
 //
 // The page is a static folder (make explorer). It is served on 127.0.0.1 alone, so that nobody else
 // can reach it, until the command is interrupted. The page itself sends nothing to this server.
+//
+//   port      of this program alone; a second one is refused
+//   Host      127.0.0.1 or localhost, so that no other site's name leads here (DNS rebinding)
+//   files     of the folder; no names that begin with a dot, no links that lead out of it
+//   ranges    one at most
+//   clients   each has a thread, so that a slow one keeps nobody out
+#include <algorithm>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -53,6 +65,85 @@ void open_browser(const std::string& address) {
     static_cast<void>(std::system(command.c_str()));  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
 }
 
+// A thread for each connection, up to a number; those beyond it are closed.
+class ThreadForEach : public httplib::TaskQueue {
+  public:
+    void enqueue(std::function<void()> serve) override {
+        const std::unique_lock lock(mutex_);
+        if (serving_ >= most) return;  // the connection is closed with the task
+        ++serving_;
+        std::thread([this, serve = std::move(serve)] {
+            serve();
+            const std::unique_lock done(mutex_);
+            --serving_;
+            done_.notify_all();
+        }).detach();
+    }
+    void shutdown() override {
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [this] { return serving_ == 0; });
+    }
+
+  private:
+    static constexpr int most = 500;
+    std::mutex mutex_;
+    std::condition_variable done_;
+    int serving_ = 0;
+};
+
+// Returns whether this is a file of the folder, or would be if it were there.
+bool is_of(const fs::path& folder, const std::string& path) {
+    if (path.find('\0') != std::string::npos) return false;
+    const fs::path wanted = fs::path(path).relative_path();
+    for (const fs::path& part : wanted)
+        if (part.string().starts_with('.')) return false;
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(folder / wanted, error);
+    const auto [end, ignored] = std::ranges::mismatch(folder, real);
+    return !error && end == folder.end();
+}
+
+bool is_own_name(const std::string& host, int port) {
+    return host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
+}
+
+// Refuses requests by their headers and paths (see above).
+void guard(httplib::Server& server, const fs::path& folder, int port) {
+    server.set_default_headers(
+        {{"X-Content-Type-Options", "nosniff"},
+         {"X-Frame-Options", "DENY"},
+         {"Content-Security-Policy",
+          "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
+          "connect-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}});
+    server.set_pre_routing_handler(
+        [folder, port](const httplib::Request& request, httplib::Response& response) {
+            const bool is_here = is_own_name(request.get_header_value("Host"), port);
+            if (!is_here)
+                response.status = 403;
+            else if (request.method != "GET" && request.method != "HEAD")
+                response.status = 405;
+            else if (request.ranges.size() > 1)
+                response.status = 416;
+            else if (!is_of(folder, request.path))
+                response.status = 404;
+            else
+                return httplib::Server::HandlerResponse::Unhandled;
+            return httplib::Server::HandlerResponse::Handled;
+        });
+    constexpr std::size_t most_body = 4096;
+    server.set_payload_max_length(most_body);
+    server.new_task_queue = [] { return new ThreadForEach; };
+}
+
+// httplib's own options would let a second program share the port.
+void share_no_port(httplib::Server& server) {
+    server.set_socket_options([](socket_t socket) {
+        const int yes = 1;
+        ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    });
+}
+
 // Binds to a port, or to any free one if it is 0. Returns the port, or -1 if it is taken.
 int bound_port(httplib::Server& server, const char* host, int wanted) {
     if (wanted == 0) return server.bind_to_any_port(host);
@@ -60,8 +151,9 @@ int bound_port(httplib::Server& server, const char* host, int wanted) {
 }
 
 int serve(const ExploreArguments& arguments) {
-    const fs::path folder = folder_of_page(arguments);
+    const fs::path folder = fs::canonical(folder_of_page(arguments));
     httplib::Server server;
+    share_no_port(server);
     server.set_mount_point("/", folder.string(), {{"Cache-Control", "no-cache"}});
     server.set_file_extension_and_mimetype_mapping("wasm", "application/wasm");
     const char* const host = "127.0.0.1";
@@ -70,6 +162,7 @@ int serve(const ExploreArguments& arguments) {
         throw ConfigError(
             "command line", "--port",
             fmt::format("{} is taken; leave it out for any free one", arguments.port));
+    guard(server, folder, port);
     const std::string address = fmt::format("http://{}:{}/", host, port);
     say(stdout,
         fmt::format("the explorer is at {} (from {}); Ctrl-C ends it\n", address, folder.string()));

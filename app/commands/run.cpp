@@ -25,9 +25,9 @@
 #include "app/host/say.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/warnings/warnings.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/table.hpp"
 #include "app/study/link_records.hpp"
-#include "app/study/memory_check.hpp"
 #include "app/study/ranks/follower.hpp"
 #include "app/study/ranks/launch.hpp"
 #include "app/study/ranks/leader.hpp"
@@ -140,7 +140,7 @@ Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const 
                                  memory.see(point);
                                  warnings.see(point);
                              });
-    memory.check(study.file, study.axes);
+    memory.check(study.file, study.axes, study.sources.memory());
     return study;
 }
 

@@ -4,10 +4,27 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace paceline {
+
+/// Hashes a content piece by piece.
+class ContentHash {
+  public:
+    ContentHash();
+    void add(std::string_view piece);
+    /// Returns the hash of all pieces so far, as if they were one text.
+    [[nodiscard]] std::string text() const;
+
+  private:
+    struct State;
+    struct Free {
+        void operator()(State* state) const;
+    };
+    std::unique_ptr<State, Free> state_;
+};
 
 std::string content_hash(std::string_view content);
 

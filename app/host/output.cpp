@@ -129,6 +129,7 @@ void write_file_in_pieces(
     const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write) {
     TemporaryFile temporary(file);
     write([&temporary](std::string_view piece) { temporary.write(piece, Flush::no); });
+    temporary.write("", Flush::yes);
     temporary.take_its_place();
 }
 

@@ -29,8 +29,6 @@ class Shelf {
         return made;
     }
 
-    [[nodiscard]] bool has(const std::string& what) const { return things_.contains(what); }
-
   private:
     std::map<std::string, std::any, std::less<>> things_;
 };

@@ -6,7 +6,7 @@
 // hold in memory.
 //
 // What has been read stays on the shelf, which copies of a Sources share, so the points of a study
-// read a file once. Make new sources to see files that have changed.
+// read a file once; data sets stay while there is room (data_sets.hpp). Make new sources to see files that have changed.
 //
 // A file has a name: the name that the scenario gives it, relative to the folder of the scenario's
 // own name (see beside). Names are texts with "/" between folders; only the source knows whether
@@ -20,9 +20,21 @@
 #include <vector>
 
 #include "app/json/shelf.hpp"
+#include "models/data/data_sets.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
+
+/// Memory that may still be taken.
+struct AvailableMemory {
+    Bytes bytes{};        // 0: it is not known
+    std::string limit{};  // what allows no more, such as "ulimit -v"; empty: the machine
+
+    /// Returns how much of it data sets that no run uses may take.
+    [[nodiscard]] Bytes room_for_data() const;
+    /// Returns whether it is known and less.
+    [[nodiscard]] bool is_below(Bytes need) const { return bytes != Bytes{0} && bytes < need; }
+};
 
 struct Sources {
     /// Returns the content of a JSON file, such as a profile. Throws a ConfigError that names the
@@ -31,11 +43,20 @@ struct Sources {
     /// Returns the content of a table or a data set, as it is: gzip is inflated by the reader.
     /// Throws a DataError that names the file.
     std::function<std::vector<unsigned char>(const std::string& file)> data;
-    /// Returns the memory that data and a cluster may take; 0 if that is not known, and then
-    /// nothing is refused for its size.
-    std::function<Bytes()> available_memory;
+    /// Returns the memory that data and a cluster may take. Where that is not known, nothing is
+    /// refused for its size.
+    std::function<AvailableMemory()> available_memory;
     std::shared_ptr<Shelf> shelf = std::make_shared<Shelf>();
+
+    /// Returns the memory that there was when this was first asked.
+    [[nodiscard]] const AvailableMemory& memory() const;
+    /// Returns the data sets of the study, which take at most a quarter of the memory but for those
+    /// that runs hold.
+    [[nodiscard]] std::shared_ptr<DataSets> data_sets() const;
 };
+
+/// Returns "about 2.0 GB of memory, and 1.0 GB are free", for messages.
+std::string beside_free(Bytes need, const AvailableMemory& memory);
 
 /// Returns the name of a file that a document calls `name`, relative to the document's folder. A
 /// name that begins with "/" stays as it is.

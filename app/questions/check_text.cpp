@@ -51,12 +51,6 @@ std::string lines_of(const Scenario& scenario, std::size_t number) {
     return text;
 }
 
-Bytes memory_of(const Samples& samples) {
-    const Eigen::Index numbers = samples.inputs.size() + samples.tokens.size() +
-                                 samples.labels.size() + samples.targets.size();
-    return Bytes{4 * numbers};
-}
-
 }  // namespace
 
 void StudyCheck::see(const Point& point) {
@@ -70,10 +64,7 @@ void StudyCheck::see(const Point& point) {
     may_end_earlier_ = may_end_earlier_ || may_end_earlier(point.scenario);
     messages_ += expected_messages(point.scenario).value_or(0);
     seconds_ += of_point.value_or(0);
-    memory_ = std::max(memory_, estimated_memory(point.scenario));
-    if (!point.scenario.training) return;
-    const Dataset& data = *point.scenario.training->data.set;  // which the shelf keeps
-    if (data_sets_.insert(&data).second) data_ += memory_of(data.train) + memory_of(data.test);
+    memory_.see(point);
 }
 
 void StudyCheck::see_words(const Point& point) {
@@ -97,7 +88,7 @@ CheckReport StudyCheck::report(const Study& study) const {
     for (const std::string& warning : report.warnings)
         report.text += fmt::format("warning: {}\n", warning);
     constexpr double start_s = 0.02;  // of the program
-    const double gb = static_cast<double>((memory_ + data_).count) * 1e-9;
+    const double gb = static_cast<double>(memory_.need(study.sources.memory()).count) * 1e-9;
     if (cost_is_known_)
         report.text += fmt::format(
             "\nrunning it: {:.3g} messages, {} {:.2g} s on one core, {:.2g} GB of memory at a time "

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "app/questions/warnings/mixing_report.hpp"
 #include "app/questions/warnings/warnings.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/scenario/study.hpp"
 
 namespace paceline {
@@ -37,9 +37,7 @@ class StudyCheck {
     bool may_end_earlier_ = false;
     double messages_ = 0;
     double seconds_ = 0;
-    Bytes memory_{};                      // of the largest point
-    std::set<const Dataset*> data_sets_;  // that have been counted
-    Bytes data_;                          // of all points together
+    MemoryCheck memory_{1};
 };
 
 /// Returns the text of the report of a study that has been read.

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/questions/what_if.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/results.hpp"
-#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 
 namespace paceline {
@@ -75,7 +75,7 @@ std::vector<std::optional<double>> SolvePoints::column(const std::vector<Candida
         points.push_back(*candidate.point);
         points.back().number = points.size() - 1;
     }
-    run({scenario_.file, {}, {}, Points(std::move(points))});
+    run({scenario_.file, {}, {}, Points(std::move(points)), scenario_.sources});
     std::vector<std::optional<double>> values;
     for (const Candidate& candidate : candidates) {
         std::optional<double>& value = values.emplace_back();

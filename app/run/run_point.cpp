@@ -62,7 +62,7 @@ std::unique_ptr<Problem> make_problem(const Scenario& scenario) {
         scenario.algorithm.decays_by_itself ? 0 : training.optimizer.weight_decay;
     options.most_scored = training.measurement.samples;
     options.seed = scenario.seed;
-    return training.model.problem(training.data.set, std::move(options));
+    return training.model.problem(training.data.set(), std::move(options));
 }
 
 std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simulation,
@@ -76,7 +76,7 @@ std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simu
     options.steps = scenario.steps_of_each();
     options.nodes = scenario.cluster.nodes;
     if (training.model.minimum)
-        options.minimum = training.model.minimum(*training.data.set, shards_of(scenario),
+        options.minimum = training.model.minimum(*training.data.set(), shards_of(scenario),
                                                  training.optimizer.weight_decay);
     if (observer != nullptr) options.evaluated = observer->evaluated;
     return std::make_unique<TrainingLog>(simulation, network, problem, options);

@@ -118,15 +118,14 @@ double training_seconds(const Scenario& scenario, double steps) {
     const auto scored = [&](std::int64_t samples) {
         return static_cast<double>(std::min(samples, training.measurement.samples));
     };
-    const double inputs = static_cast<double>(training.data.set->train.inputs.rows());
+    const double inputs = static_cast<double>(training.data.shape.features);
     const double gradient_s =
         static_cast<double>(*scenario.workload.step_batch()) *
         (3 * flops / training_flops + inputs * seconds_per_number + seconds_per_sample);
     const double step_s =
         gradient_s + scenario.algorithm.vectors.value_or(0) * entries * seconds_per_number;
     const double evaluation_s =
-        flops *
-            (scored(training.data.set->train.count()) + scored(training.data.set->test.count())) /
+        flops * (scored(training.data.shape.train) + scored(training.data.shape.test)) /
             training_flops +
         workers * entries * seconds_per_number;
     return steps * workers * scenario.algorithm.computing * step_s +

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "app/scenario/cluster/cluster_memory.hpp"
+#include "app/scenario/pieces.hpp"
 
 namespace paceline {
 
@@ -13,8 +14,12 @@ namespace {
 Bytes memory_under_way(const Scenario& scenario) {
     constexpr Bytes per_message{1500};  // measured: a flow, two coroutines and their awaiters
     constexpr Bytes per_connection{64};
+    constexpr Bytes per_piece{
+        1100};  // measured: its coroutines, or twice that with a codec's memory
     const std::int64_t workers = scenario.cluster.workers;
-    Bytes memory = workers * (scenario.algorithm.sends_at_once * per_message);
+    const std::int64_t pieces = most_pieces(scenario.algorithm, *scenario.workload.layout);
+    Bytes memory =
+        workers * (scenario.algorithm.sends_at_once * per_message + (pieces - 1) * per_piece);
     if (scenario.cluster.tcp && scenario.algorithm.meets_everybody)
         memory += workers * (workers * per_connection);
     return memory;
@@ -32,7 +37,7 @@ Bytes memory_of_values(const Scenario& scenario) {
     const Training& training = *scenario.training;
     const double vectors =
         vectors_of_all + scenario.cluster.workers * scenario.algorithm.vectors.value_or(0);
-    const double inputs = static_cast<double>(training.data.set->train.inputs.rows());
+    const double inputs = static_cast<double>(training.data.shape.features);
     const double bytes = 8 * vectors * static_cast<double>(training.model.layout->entries()) +
                          4 * copies * samples_of_a_panel * training.model.activations +
                          4 * inputs * static_cast<double>(*scenario.workload.step_batch());

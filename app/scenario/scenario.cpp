@@ -15,6 +15,7 @@
 #include "app/scenario/algorithms/new_form.hpp"
 #include "app/scenario/cluster/cluster_memory.hpp"
 #include "app/scenario/cluster/libraries.hpp"
+#include "app/scenario/pieces.hpp"
 #include "sim/engine/split_mix64.hpp"
 
 namespace paceline {
@@ -70,7 +71,7 @@ Optimizer read_optimizer_of(const ObjectReader& read, const Place& algorithm) {
     return own ? read_optimizer(*own, std::move(optimizer)) : optimizer;
 }
 
-void check_accuracy_wanted(const ObjectReader& read, const Dataset& data) {
+void check_accuracy_wanted(const ObjectReader& read, const DataShape& data) {
     const auto p = read.optional("target_accuracy");
     if (p && data.predicts == Prediction::number)
         p->refuse("is for classes and text; a predicted number is neither right nor wrong");
@@ -126,10 +127,10 @@ void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario&
                 "such as \"dense\", \"dgc\" and \"local-sgd\"");
     if (const auto p = read.optional("measure")) {
         training.measurement = read_measurement(*p);
-        check_accuracy_wanted({*p, measurement_keys()}, *training.data.set);
+        check_accuracy_wanted({*p, measurement_keys()}, training.data.shape);
     }
     training.stop = read_target(stop);
-    check_accuracy_wanted(stop, *training.data.set);
+    check_accuracy_wanted(stop, training.data.shape);
     // A target that is judged at the end alone would neither stop a run nor have a time.
     const bool has_target = training.stop.given() || training.measurement.target.given();
     if (has_target && !training.measurement.every_is_given) training.measurement.every_epochs = 1;
@@ -196,6 +197,7 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     check_staging(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
+    check_pieces(job, algorithm);
     if (const auto p = read.optional("stop")) {
         const ObjectReader stop(*p, stop_key_table);
         job.stop = read_stop(stop, job.workload);
@@ -352,6 +354,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
                    scenario.training ? scenario.training->model.layout.get() : nullptr);
     check_density_of_stand_in(scenario, algorithm);
     check_servers(scenario, algorithm);
+    check_pieces(scenario, algorithm);
     const ObjectReader stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),
                             stop_key_table);
     scenario.stop = read_stop(stop, scenario.workload);

@@ -11,7 +11,6 @@
 #include "app/json/config_error.hpp"
 #include "app/json/schema.hpp"
 #include "app/scenario/sweep.hpp"
-#include "app/scenario/workload/data_ahead.hpp"
 
 namespace paceline {
 
@@ -214,29 +213,16 @@ Point make_point(const Plan& plan, std::size_t number) {
     return read_point(plan, resolve(plan, plan.sweep.choice(number)), number);
 }
 
-// Reads all points once, some at a time so that their data sets can be made in parallel.
-void read_all(const Plan& plan, const SeePoint& see) {
-    constexpr std::size_t at_a_time = 64;
-    for (std::size_t begin = 0; begin < plan.points; begin += at_a_time) {
-        const std::size_t end = std::min(begin + at_a_time, plan.points);
-        std::vector<Json> resolved;
-        for (std::size_t number = begin; number < end; ++number)
-            resolved.push_back(resolve(plan, plan.sweep.choice(number)));
-        make_data_ahead(resolved, plan.file, plan.sources);
-        for (std::size_t number = begin; number < end; ++number) {
-            const Point point = read_point(plan, resolved[number - begin], number);
-            if (see) see(point);
-        }
-    }
-}
-
 }  // namespace
 
 Study read_study(const ScenarioText& scenario, const Settings& settings, const Picks& picks,
                  const SeePoint& see) {
     const auto plan = std::make_shared<const Plan>(plan_of(scenario, settings, picks));
     Study study{scenario.file, plan->title, plan->sweep.shown_axes(), {}, scenario.sources};
-    read_all(*plan, see);
+    for (std::size_t number = 0; number < plan->points; ++number) {
+        const Point point = make_point(*plan, number);
+        if (see) see(point);
+    }
     study.points = {
         plan->points, [plan](std::size_t number) { return make_point(*plan, number); },
         [plan](std::size_t number) { return Position{number, plan->sweep.choice(number)}; }};

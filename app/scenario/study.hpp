@@ -33,8 +33,7 @@ struct ScenarioText {
 using SeePoint = std::function<void(const Point& point)>;
 
 /// Reads a scenario and every point of it. A setting that does not change an axis applies to every
-/// point, after the sweep. Data sets of several points are made in parallel. Throws
-/// ConfigError.
+/// point, after the sweep. Throws ConfigError.
 Study read_study(const ScenarioText& scenario, const Settings& settings, const Picks& picks = {},
                  const SeePoint& see = {});
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/measures/csv.hpp"
+#include "app/host/content_hash.hpp"
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
 #include "app/run/results.hpp"
@@ -19,6 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const std::string end_of_part = "end ";
 constexpr std::size_t piece = std::size_t{1} << 20U;  // bytes written at once
 
 Duration read_interval(const std::string& text) {
@@ -44,19 +46,6 @@ std::string exact_seconds(Time time) {
     text.erase(text.find_last_not_of('0') + 1);
     if (text.back() == '.') text.pop_back();
     return text;
-}
-
-// Reads the lines of a part, and returns whether it is whole. `visit` gets each row.
-bool read_part(const fs::path& file, const std::function<void(const std::string& row)>& visit) {
-    std::error_code ignored;
-    if (!fs::is_regular_file(fs::symlink_status(file, ignored))) return false;
-    std::ifstream in(file, std::ios::binary);
-    std::string line;
-    for (std::size_t rows = 0; std::getline(in, line); ++rows) {
-        if (line == fmt::format("end {}", rows)) return true;
-        visit(line);
-    }
-    return false;
 }
 
 // Collects text and passes it on in large pieces.
@@ -99,8 +88,27 @@ fs::path LinkRecords::part(const std::string& key) const {
                           : fmt::format("{}-{}ps.part", key, interval_.count()));
 }
 
+// Reads the lines of a part, and returns whether it is whole. `visit` gets each row.
+bool LinkRecords::read_part(const std::string& key,
+                            const std::function<void(const std::string& row)>& visit) const {
+    const fs::path file = part(key);
+    std::error_code ignored;
+    if (!fs::is_regular_file(fs::symlink_status(file, ignored))) return false;
+    std::ifstream in(file, std::ios::binary);
+    ContentHash hash;
+    hash.add(key);
+    std::string line;
+    while (std::getline(in, line)) {
+        if (line.starts_with(end_of_part)) return line == end_of_part + hash.text();
+        visit(line);
+        hash.add(line);
+        hash.add("\n");
+    }
+    return false;
+}
+
 bool LinkRecords::has(const std::string& key) const {
-    return read_part(part(key), [](const std::string&) {});
+    return read_part(key, [](const std::string&) {});
 }
 
 Metrics LinkRecords::run(const std::string& key, std::size_t point,
@@ -127,18 +135,20 @@ void LinkRecords::write_part(const std::string& key, const LinkIntervals& interv
     const std::scoped_lock lock(mutex_);
     write_file_in_pieces(part(key), [&](const std::function<void(std::string_view)>& sink) {
         Pieces pieces(sink);
-        std::size_t rows = 0;
+        ContentHash hash;
+        hash.add(key);
         std::optional<LinkId> link;
         std::string field;
         intervals.for_each([&](const LinkInterval& one) {
             if (link != one.link) field = csv_field(name(one.link));
             link = one.link;
-            pieces.add(fmt::format("{},{},{},{},{:.6g},{:.0f}\n", field, exact_seconds(one.from),
-                                   exact_seconds(one.to), one.bytes, one.utilization,
-                                   one.capacity_bps));
-            ++rows;
+            const std::string row =
+                fmt::format("{},{},{},{},{:.6g},{:.0f}\n", field, exact_seconds(one.from),
+                            exact_seconds(one.to), one.bytes, one.utilization, one.capacity_bps);
+            pieces.add(row);
+            hash.add(row);
         });
-        pieces.add(fmt::format("end {}\n", rows));
+        pieces.add(end_of_part + hash.text() + "\n");
         pieces.flush();
     });
 }
@@ -161,14 +171,20 @@ void LinkRecords::write_csv(const StudyRuns& runs, bool complete) const {
         pieces.add(joined(point_headers(study.axes)) +
                    "link,from_s,to_s,bytes,utilization,capacity_bps\n");
         for (std::size_t point = 0; point < runs.points(); ++point) {
-            const fs::path rows = part(runs.key(point));
+            const std::string key = runs.key(point);
+            std::error_code ignored;
+            if (!complete && !fs::exists(part(key), ignored)) continue;
             std::string prefix;
-            read_part(rows, [&](const std::string& row) {
+            const bool whole = read_part(key, [&](const std::string& row) {
                 if (prefix.empty()) prefix = joined(name_of(study, point));
                 pieces.add(prefix);
                 pieces.add(row);
                 pieces.add("\n");
             });
+            if (!whole)
+                throw OutputError(fmt::format(
+                    "{}: has changed since its point has run; run the study again with --resume",
+                    part(key).string()));
         }
         pieces.flush();
     });

@@ -9,8 +9,8 @@
 //   <folder>/links.csv                     joined from these, row by row
 //
 // A part is named after the key of its point (point_key.hpp), so --resume finds it; a point without
-// one is run again. A part ends with its number of rows, so one that a power cut has shortened is
-// not used. When all points are done, the parts are removed. Recording does not affect results.
+// one is run again. A part ends with the hash of its key and rows (app/host/content_hash.hpp), so one
+// that was cut or changed, or is another's, is not used. When all points are done, the parts are removed. Recording does not affect results.
 //
 // Memory: that of LinkIntervals for each point in progress. Files are written and joined in pieces.
 #pragma once
@@ -48,7 +48,7 @@ class LinkRecords {
                 const std::function<Metrics(const Observer& observer)>& run);
 
     /// Joins the parts of all points into links.csv, and removes them if the study is complete.
-    /// Throws OutputError.
+    /// Throws OutputError, also if a part has changed since its point has run.
     void write_csv(const StudyRuns& runs, bool complete) const;
 
     /// Returns the points whose runs were too long for the interval, one line each in order.
@@ -56,6 +56,8 @@ class LinkRecords {
 
   private:
     [[nodiscard]] std::filesystem::path part(const std::string& key) const;
+    bool read_part(const std::string& key,
+                   const std::function<void(const std::string& row)>& visit) const;
     void write_part(const std::string& key, const LinkIntervals& intervals,
                     const std::function<std::string(LinkId link)>& name);
     void note_width(std::size_t point, Duration width);

@@ -56,7 +56,9 @@ void StudyProgress::expects(const std::vector<std::size_t>& runs) {
     double sum = 0;
     std::size_t known = 0;
     for (const std::size_t run : runs) {
-        expected_s_[run] = expected_seconds(runs_.scenario(run)).value_or(0);
+        const Scenario& scenario = runs_.scenario(run);
+        expected_s_[run] = expected_seconds(scenario).value_or(0);
+        if (may_end_earlier(scenario)) may_end_earlier_.insert(run);
         sum += expected_s_[run];
         if (expected_s_[run] > 0) ++known;
     }
@@ -89,6 +91,7 @@ void StudyProgress::finished(std::size_t run, const PointResult& result) {
     const std::scoped_lock lock(mutex_);
     left_.finished(expected_s_[run], result.wall_clock_s);
     events_ += result.metrics.events;
+    knows_earlier_ends_ = knows_earlier_ends_ || may_end_earlier_.contains(run);
     if (run >= runs_.points()) return;
     ++done_;
     if (telling_ != Telling::json) return;
@@ -134,9 +137,10 @@ std::string StudyProgress::line() const {
         events += thread.progress.events;
         furthest_s = std::max(furthest_s, static_cast<double>(thread.progress.now_ps) * 1e-12);
     }
-    return fmt::format("{}/{} points  simulated {:.3f} s  {:.2f} M events/s  {} left", done_,
+    return fmt::format("{}/{} points  simulated {:.3f} s  {:.2f} M events/s  {}{} left", done_,
                        runs_.points(), furthest_s,
                        static_cast<double>(events) / std::max(seconds_since(begin_), 1e-3) * 1e-6,
+                       may_end_earlier_.empty() || knows_earlier_ends_ ? "" : "at most ",
                        duration_text(seconds_left()));
 }
 

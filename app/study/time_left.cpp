@@ -16,9 +16,10 @@ double TimeLeft::seconds(std::span<const UnderWay> under_way, std::size_t thread
         done += run.expected_s * run.share_done;
         if (run.share_done > 0) spent += run.spent_s;
     }
+    const double rest = std::max(0.0, expected_s_ - done);
+    if (rest == 0) return 0;  // all points may be kept from before
     const double prior = std::min(1.0, 0.01 * expected_s_);
     const double factor = (prior + spent) / (prior + done);
-    const double rest = std::max(0.0, expected_s_ - done);
     return factor * rest / static_cast<double>(std::max<std::size_t>(1, threads));
 }
 

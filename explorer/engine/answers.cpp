@@ -53,7 +53,7 @@ Sources sources_of(const Json& request) {
         const auto text = file_of(files, name).get<std::string>();
         return std::vector<unsigned char>(text.begin(), text.end());
     };
-    sources.available_memory = [] { return Bytes{most_memory}; };
+    sources.available_memory = [] { return AvailableMemory{Bytes{most_memory}}; };
     return sources;
 }
 

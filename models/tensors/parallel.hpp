@@ -8,11 +8,23 @@
 #include <cstddef>
 
 #if PACELINE_THREADS
+#include <mutex>
+
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #endif
 
 namespace paceline {
+
+#if PACELINE_THREADS
+using Mutex = std::mutex;
+using Lock = std::scoped_lock<Mutex>;
+#else
+struct Mutex {};
+struct [[maybe_unused]] Lock {
+    explicit Lock(Mutex& /*mutex*/) {}
+};
+#endif
 
 /// Calls `body` with 0, 1, ..., count - 1, and returns when all calls have returned. Rethrows what
 /// a call has thrown.

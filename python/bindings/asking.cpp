@@ -9,7 +9,7 @@
 #include "app/questions/explain.hpp"
 #include "app/questions/solve_text.hpp"
 #include "app/questions/warnings/warnings.hpp"
-#include "app/study/memory_check.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/study/on_threads.hpp"
 
 namespace paceline::python {
@@ -25,7 +25,7 @@ Answer checked(const ReadRequest& request, const std::stop_token& stop) {
             memory.see(point);
             check.see(point);
         });
-    memory.check(study.file, study.axes);
+    memory.check(study.file, study.axes, study.sources.memory());
     CheckReport report = check.report(study);
     return {std::move(report.text), {}, std::move(report.warnings)};
 }
@@ -33,7 +33,8 @@ Answer checked(const ReadRequest& request, const std::stop_token& stop) {
 Answer explained(const Study& study, std::optional<std::size_t> wanted, int threads,
                  const std::stop_token& stop) {
     const std::size_t number = point_to_explain(study, wanted);
-    check_memory({study.file, study.title, study.axes, study.points.only({number})}, 1);
+    check_memory({study.file, study.title, study.axes, study.points.only({number}), study.sources},
+                 1);
     Point point = study.points[number];
     point.scenario = as_explained(std::move(point.scenario));
     Warnings warnings;

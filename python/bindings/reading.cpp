@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/questions/warnings/warnings.hpp"
-#include "app/study/memory_check.hpp"
+#include "app/run/memory_check.hpp"
 
 namespace paceline::python {
 
@@ -18,7 +18,7 @@ ReadStudyPtr read_and_warn(const ReadRequest& request, const std::stop_token& st
             memory.see(point);
             warnings.see(point);
         });
-    memory.check(study.file, study.axes);
+    memory.check(study.file, study.axes, study.sources.memory());
     std::vector<std::string> lines = warnings.lines(study.axes);
     return std::make_shared<const ReadStudy>(ReadStudy{std::move(study), std::move(lines)});
 }

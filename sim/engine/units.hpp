@@ -35,6 +35,8 @@ using Time = SimClock::time_point;
 
 /// A time that is never reached: the end of the representable range.
 inline constexpr Time never = Time::max();
+/// The last time that may be reached.
+inline constexpr Time end_of_time = never - Duration{1};
 
 /// Returns at + wait, or `never` if that leaves the range. Requires wait >= 0.
 constexpr Time later(Time at, Duration wait) {

@@ -41,12 +41,15 @@ class Arena:
     def __enter__(self):
         self.path = Path(tempfile.mkdtemp(prefix="paceline-attack-"))
         self.mounted = []
+        self.groups = []  # control groups, removed at the end
         self.write("small.json", json.dumps(SMALL))
         return self
 
     def __exit__(self, *_):
         for place in self.mounted:
             subprocess.run(["umount", "--lazy", place], check=False)
+        for group in self.groups:
+            group.rmdir()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def write(self, name, content):

@@ -1,6 +1,8 @@
 """Small machines, strange environments."""
 
+import json
 import os
+import pathlib
 import resource
 
 from arena import RESULTS, Skipped
@@ -31,6 +33,74 @@ def little_memory(arena):
     for size in range(worked[0] - (10 << 10), worked[0], 64):
         for _ in range(2):
             _ends_well_within(arena, size)
+
+
+def _control_group(arena, bytes_of_memory):
+    """Makes a control group with this limit; returns the file that a process joins it by. Raises Skipped."""
+    name = f"paceline-attack-{os.getpid()}"
+    for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+        group = pathlib.Path(root, name)
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        arena.groups.append(group)
+        try:
+            (group / limit).write_text(str(bytes_of_memory))
+        except OSError:
+            continue
+        return group / "cgroup.procs"
+    raise Skipped("a control group with a limit of memory cannot be made here")
+
+
+NEEDS_HALF_A_GIGABYTE = {
+    "cluster": {"nodes": 16, "fabric": {"kind": "star", "link": {"bandwidth": "10Gbps"}}},
+    "workload": {"model": {"kind": "mlp", "hidden": [512, 512]}, "batch": 4, "step_time": "1ms",
+                 "data": {"kind": "digits", "train": 320, "test": 64}},
+    "optimizer": {"learning_rate": 0.1}, "algorithm": {"kind": "dsgd", "mixing": {"kind": "ring"}},
+    "stop": {"iterations": 2}}
+
+
+def control_groups(arena):
+    """what a control group has no memory for is refused before anything runs, and what fits runs"""
+    arena.write("large.json", json.dumps(NEEDS_HALF_A_GIGABYTE))
+    joins = _control_group(arena, 300_000_000)
+    for nodes, code in ((16, 2), (4, 0)):
+        ended = arena.shell(f'echo $BASHPID > {joins}; exec "$P" run large.json --quiet --jobs 1 --out o '
+                            f'--set cluster.nodes={nodes}')
+        assert ended.code == code, ended
+        assert code == 0 or b"free under the limit of its control group" in ended.err, ended
+    assert arena.names(".").count("o") == 1
+
+
+def data_sets_beyond_memory(arena):
+    """a study whose data sets together exceed the memory runs, and a data set that alone does is refused"""
+    study = {**NEEDS_HALF_A_GIGABYTE, "algorithm": {"kind": "dense"}, "sweep": {"seed": list(range(1, 13))}}
+    study["workload"] = {"model": {"kind": "softmax-regression"}, "batch": 4, "step_time": "1ms",
+                         "data": {"kind": "gaussian-mixture", "train": 100_000, "test": 100, "dimension": 100}}
+    study["cluster"] = {**study["cluster"], "nodes": 2}
+    study["stop"] = {"iterations": 1}
+    study["measure"] = {"samples": 100}
+    arena.write("seeds.json", json.dumps(study))
+    little = [(resource.RLIMIT_AS, 400 << 20)]
+    ended = arena.run("run", "seeds.json", "--quiet", "--jobs", "1", "--threads", "1", "--out", "o", limits=little)
+    assert ended.code == 0, ended
+    ended = arena.run("run", "seeds.json", "--set", "workload.data.train=10000000", "--out", "p", limits=little)
+    assert ended.code == 2 and b"need about 4.0 GB of memory" in ended.err and b"under ulimit -v" in ended.err, ended
+
+
+def small_partitions(arena):
+    """partitions that would take all memory are refused before anything runs"""
+    study = {**NEEDS_HALF_A_GIGABYTE, "version": 2, "workload": {"profile": "gpt2-xl", "step_time": "1s"},
+             "algorithm": {"kind": "sgd", "schedule": {"pieces": "25MiB", "partition": "1MB"}}, "stop": {"iterations": 1}}
+    del study["optimizer"]
+    arena.write("pieces.json", json.dumps(study))
+    little = [(resource.RLIMIT_AS, 150 << 20)]
+    ended = arena.run("run", "pieces.json", "--quiet", "--jobs", "1", "--threads", "1", "--out", "o", limits=little)
+    assert ended.code == 2 and b"under ulimit -v" in ended.err, ended
+    for partition in ("1B", "1kB"):
+        ended = arena.run("check", "pieces.json", "--set", f"algorithm.schedule.partition={partition}")
+        assert ended.code == 2 and b"schedule.partition: cuts a step into" in ended.err, ended
 
 
 def few_files_and_threads(arena):

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/questions/check_text.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
 #include "app/run/table.hpp"
@@ -21,7 +22,6 @@
 #include "app/scenario/study.hpp"
 #include "app/study/baseline.hpp"
 #include "app/study/manifest.hpp"
-#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/fuzz/deadline.hpp"
@@ -54,8 +54,8 @@ bool is_small(const Scenario& scenario) {
     const Training& training = *scenario.training;
     return training.model.layout->entries() <= most_entries &&
            *scenario.workload.step_batch() <= most_batch &&
-           training.data.set->train.count() <= 4 * most_batch &&
-           training.data.set->test.count() <= 4 * most_batch;
+           training.data.shape.train <= 4 * most_batch &&
+           training.data.shape.test <= 4 * most_batch;
 }
 
 std::string finite(std::string_view name, std::optional<double> number) {
@@ -222,9 +222,9 @@ std::string fault_of_refusal(const ConfigError& error, const std::filesystem::pa
 }
 
 std::string broken_law(const Scenario& scenario, std::string_view kind, const Metrics& metrics) {
-    constexpr std::array<std::string_view, 8> outcomes{"finished", "target",   "time-limit",
-                                                       "diverged", "deadlock", "out-of-range",
-                                                       "spinning", "stopped"};
+    constexpr std::array<std::string_view, 9> outcomes{"finished",    "target",   "time-limit",
+                                                       "diverged",    "deadlock", "out-of-range",
+                                                       "no-progress", "spinning", "stopped"};
     if (std::ranges::find(outcomes, metrics.outcome) == outcomes.end())
         return fmt::format("its outcome is \"{}\"", metrics.outcome);
     const bool may_be_stuck = scenario.cluster.failures || !scenario.cluster.access.empty();

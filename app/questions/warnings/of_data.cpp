@@ -12,7 +12,7 @@ namespace {
 std::int64_t smallest_shard(const Scenario& scenario) {
     const DataChoice& data = scenario.training->data;
     const int workers = scenario.cluster.workers;
-    if (data.shards_are_even) return data.set->train.count() / workers;
+    if (data.shards_are_even) return data.shape.train / workers;
     const Shards shards = data.deal(workers, RandomStreams(scenario.seed));
     const auto size = [](const std::vector<int>& shard) { return std::ssize(shard); };
     return size(std::ranges::min(shards, {}, size));
@@ -34,16 +34,11 @@ std::string batch_beyond_shard(const Scenario& scenario) {
 }
 
 std::string one_class(const Scenario& scenario) {
-    if (!scenario.training) return "";
-    const Dataset& data = *scenario.training->data.set;
-    if (data.predicts != Prediction::label) return "";
-    const Eigen::VectorXi& labels = data.train.labels;
-    if (labels.minCoeff() < labels.maxCoeff()) return "";
+    if (!scenario.training || !scenario.training->data.shape.one_class) return "";
     return fmt::format(
         "all {} training samples are of one class, so there is nothing to learn; look at the "
-        "column "
-        "or file of labels",
-        labels.size());
+        "column or file of labels",
+        scenario.training->data.shape.train);
 }
 
 }  // namespace paceline

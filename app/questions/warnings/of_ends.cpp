@@ -1,7 +1,10 @@
 #include "app/questions/warnings/of_ends.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -47,6 +50,67 @@ std::string no_whole_step(const Scenario& scenario) {
         "\"stop.time\", {}, is over before its first step, of about {:.3g} s; no rate would be "
         "that of a whole step",
         to_string(*scenario.stop.time), step_s);
+}
+
+namespace {
+
+// What the nodes need to come further: a time without a death, of so many nodes that may die, and
+// perhaps all of them present.
+struct Need {
+    double seconds = 0;
+    double nodes = 0;
+    bool all_present = false;
+    std::string_view of;
+};
+
+std::optional<Need> need_of(const Scenario& scenario, const FailureChoice& failures) {
+    const double step_s = least_step_s(scenario, 1);
+    const double failing = failures.nodes ? static_cast<double>(failures.nodes->size())
+                                          : static_cast<double>(scenario.cluster.workers);
+    const double detection_s = to_seconds(failures.detection);
+    if (failures.on_death == OnDeath::restart) {
+        double rest_s = std::numeric_limits<double>::infinity();
+        if (const auto steps = scenario.steps()) rest_s = static_cast<double>(*steps) * step_s;
+        double read_s = 0;
+        if (const auto& checkpoints = failures.checkpoints) {
+            const double begun_s = std::max(to_seconds(checkpoints->every), step_s);
+            rest_s = std::min(rest_s, begun_s + to_seconds(checkpoints->write));
+            read_s = to_seconds(checkpoints->read);
+        }
+        if (!std::isfinite(rest_s)) return std::nullopt;
+        return Need{detection_s + read_s + rest_s, failing, true,
+                    failures.checkpoints ? "a checkpoint" : "the run"};
+    }
+    if (failures.on_death == OnDeath::stall) return Need{step_s, failing, true, "a step"};
+    const WhenNodesDie then = scenario.algorithm.when_nodes_die;
+    if (then == WhenNodesDie::reruns_replicas || then == WhenNodesDie::reruns_models)
+        return Need{detection_s + step_s, failing, false, "a step"};
+    return Need{step_s, std::min(failing, 1.0), false, "a step"};
+}
+
+}  // namespace
+
+std::string vain_failures(const Scenario& scenario) {
+    const auto& failures = scenario.cluster.failures;
+    if (!failures || !failures->mean_between) return "";
+    const std::optional<Need> need = need_of(scenario, *failures);
+    if (!need || need->nodes == 0) return "";
+    const double present_s = to_seconds(*failures->mean_between);
+    const double away_s = to_seconds(failures->mean_repair);
+    const double share = present_s / (present_s + away_s);
+    // Where only those that are present matter, they are fewer.
+    const double nodes = need->all_present ? need->nodes : std::max(1.0, need->nodes * share);
+    const double between_s = present_s / nodes;
+    const double log_tries =
+        need->seconds / between_s - (need->all_present ? need->nodes * std::log(share) : 0);
+    constexpr double few = 4.6;  // a hundred tries
+    if (log_tries < few) return "";
+    return fmt::format(
+        "a node dies every {:.3g} s, and {} needs {:.3g} s without a death{}, which happens once "
+        "in "
+        "about {:.1g} tries; the run would end as \"no-progress\" after {} deaths in vain",
+        between_s, need->of, need->seconds, need->all_present ? ", all nodes present" : "",
+        std::exp(std::min(log_tries, 700.0)), most_deaths_in_vain);
 }
 
 std::string time_stands_still(const Scenario& scenario) {

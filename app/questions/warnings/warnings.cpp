@@ -28,6 +28,7 @@ constexpr auto kinds = std::to_array<WarningKind>({
     {"more-than-dense", &more_than_dense},
     {"beyond-the-clock", &beyond_the_clock},
     {"no-whole-step", &no_whole_step},
+    {"no-progress", &vain_failures},
     {"time-stands-still", &time_stands_still},
     {"default-evaluations", &default_evaluations},
     {"late-evaluations", &late_evaluations},

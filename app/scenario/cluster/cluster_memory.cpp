@@ -15,17 +15,12 @@ Bytes memory_of_cluster(const ClusterChoice& cluster) {
 
 void check_memory_of_cluster(const ClusterChoice& cluster, const Place& place) {
     const Bytes need = memory_of_cluster(cluster);
-    const Sources& outside = place.outside();
-    const Bytes free =
-        *outside.shelf->once<Bytes>("available memory", [&] { return outside.available_memory(); });
-    if (free == Bytes{0} || need <= free) return;
+    const AvailableMemory& memory = place.outside().memory();
+    if (!memory.is_below(need)) return;
     const ObjectReader read(place, cluster_keys());
     read.optional(read.has("nodes") ? "nodes" : "devices")
-        ->refuse(fmt::format(
-            "{} workers need about {:.1f} GB of memory and {:.1f} GB are free; use fewer "
-            "nodes or a smaller fabric",
-            cluster.workers, static_cast<double>(need.count) * 1e-9,
-            static_cast<double>(free.count) * 1e-9));
+        ->refuse(fmt::format("{} workers need {}; use fewer nodes or a smaller fabric",
+                             cluster.workers, beside_free(need, memory)));
 }
 
 }  // namespace paceline

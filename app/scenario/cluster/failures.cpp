@@ -58,7 +58,7 @@ AbsencesOfNodes read_schedule(const Place& place, int nodes) {
         if (const auto p = read.optional("for")) {
             const Duration length = as_duration(*p);
             if (length == Duration::zero()) p->refuse("is no time; leave it out for good");
-            absence.returns = later(absence.leaves, length);
+            absence.returns = std::min(later(absence.leaves, length), end_of_time);
         }
         schedule[static_cast<std::size_t>(node)].push_back(absence);
     }
@@ -222,7 +222,8 @@ struct Listed {
             multiple(static_cast<std::int64_t>(i / count), period.value_or(Duration::zero()));
         Absence absence = absences[node][i % count];
         absence.leaves = later(absence.leaves, passed);
-        if (absence.returns != never) absence.returns = later(absence.returns, passed);
+        if (absence.returns != never)
+            absence.returns = std::min(later(absence.returns, passed), end_of_time);
         return absence;
     }
 
@@ -250,7 +251,7 @@ struct Drawn {
             return from_seconds(draw_exponential(streams[node], 1 / mean));
         };
         const Time leaves = later(since, draw(mean_between_s));
-        return Absence{leaves, later(leaves, draw(mean_repair_s))};
+        return Absence{leaves, std::min(later(leaves, draw(mean_repair_s)), end_of_time)};
     }
 };
 

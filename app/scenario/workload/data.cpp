@@ -58,22 +58,25 @@ Deal read_partition(const Place& place, Prediction predicts) {
     return deal;
 }
 
-Shards dealt(const Dataset& data, const Deal& deal, int workers, const RandomStreams& streams) {
+using DataSource = std::function<DataSetPtr()>;
+
+Shards dealt(std::int64_t count, const DataSource& data, const Deal& deal, int workers,
+             const RandomStreams& streams) {
     RandomStream stream = streams.stream("partition");
-    const auto samples = static_cast<int>(data.train.count());
+    const auto samples = static_cast<int>(count);
     switch (deal.kind) {
         case PartitionKind::iid:
             return partition_iid(samples, workers, stream);
         case PartitionKind::contiguous:
             return partition_contiguous(samples, workers);
         case PartitionKind::label_sorted:
-            return partition_label_sorted(data.train.labels, workers);
+            return partition_label_sorted(data()->train.labels, workers);
         case PartitionKind::partly_shuffled:
-            return partition_partly_shuffled(data.train.labels, workers, deal.number, stream);
+            return partition_partly_shuffled(data()->train.labels, workers, deal.number, stream);
         case PartitionKind::dirichlet:
             break;
     }
-    return partition_dirichlet(data.train.labels, workers, deal.number, stream);
+    return partition_dirichlet(data()->train.labels, workers, deal.number, stream);
 }
 
 // Returns the data's own seed if it has one, otherwise the scenario's. Returns 0 if nothing is
@@ -105,46 +108,49 @@ const DataEntry& entry_of(const Place& place, const std::vector<DataEntry>& tabl
     return table[as_name(kind_of(place, "data", names), "data", names)];
 }
 
-DataWish wish(const DataEntry& entry, const Place& place, int workers, std::uint64_t seed) {
-    const ObjectReader read(place, entry.keys);
-    seed = seed_of(entry, read, seed);
+std::string identity_of(const DataEntry& entry, const Place& place, int workers,
+                        std::uint64_t seed) {
     Json identity = *place.json;
     identity.erase("partition");
     identity["seed"] = seed;
     identity["workers"] = entry.by_worker ? workers : 0;
     identity["beside"] = *place.file;
-    return {"data " + identity.dump(-1, ' ', false, Json::error_handler_t::replace),
-            [read, workers, seed, make = entry.make] {
-                return make(read, workers, RandomStreams(seed));
-            }};
+    return "data " + identity.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
-DataWish data_wish(const Place& place, int workers, std::uint64_t seed) {
-    return wish(entry_of(place, data_table()), place, workers, seed);
-}
-
 DataChoice read_data(const Place& place, int workers, std::uint64_t seed) {
     const std::vector<DataEntry> table = data_table();
     const DataEntry& entry = entry_of(place, table);
-    const DataWish wanted = wish(entry, place, workers, seed);
+    const ObjectReader read(place, entry.keys);
+    seed = seed_of(entry, read, seed);
 
     DataChoice choice;
     choice.name = std::string(entry.name);
-    choice.set = place.outside().shelf->once<Dataset>(wanted.key, wanted.make);
-    const auto samples = static_cast<std::int64_t>(choice.set->train.count());
-    if (samples < workers)
-        place.refuse(fmt::format("has {} training samples for {} workers; each needs one", samples,
-                                 workers));
-    if (choice.set->test.count() == 0) place.refuse("has no test samples; give one at least");
+    choice.identity = identity_of(entry, place, workers, seed);
+    const std::shared_ptr<DataSets> sets = place.outside().data_sets();
+    const auto plan = place.outside().shelf->once<DataPlan>(choice.identity, [&] {
+        DataPlan made = entry.plan(read, workers, RandomStreams(seed));
+        if (made.made) sets->get(choice.identity, [&] { return *std::move(made.made); });
+        made.made.reset();
+        return made;
+    });
+    choice.shape = plan->shape;
+    choice.set = [plan, sets, identity = choice.identity] {
+        return sets->get(identity, plan->make);
+    };
+    if (choice.shape.train < workers)
+        place.refuse(fmt::format("has {} training samples for {} workers; each needs one",
+                                 choice.shape.train, workers));
+    if (choice.shape.test == 0) place.refuse("has no test samples; give one at least");
     Deal deal;
     if (entry.by_worker) deal.kind = PartitionKind::contiguous;
-    if (const auto p = ObjectReader(place, entry.keys).optional("partition"))
-        deal = read_partition(*p, choice.set->predicts);
+    if (const auto p = read.optional("partition")) deal = read_partition(*p, choice.shape.predicts);
     choice.shards_are_even = deal.kind != PartitionKind::dirichlet;
-    choice.deal = [data = choice.set, deal](int n, const RandomStreams& streams) {
-        return dealt(*data, deal, n, streams);
+    choice.deal = [count = choice.shape.train, data = choice.set, deal](
+                      int n, const RandomStreams& streams) {
+        return dealt(count, data, deal, n, streams);
     };
     return choice;
 }

@@ -2,6 +2,8 @@
 // list it.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string_view>
 
 #include "app/json/object_reader.hpp"
@@ -10,11 +12,19 @@
 
 namespace paceline {
 
+/// A data set that can be made, and made again.
+struct DataPlan {
+    DataShape shape;
+    std::function<Dataset()> make;  // throws ConfigError
+    std::optional<Dataset> made{};  // if it had to be made to know its shape
+};
+
 struct DataEntry {
     std::string_view name;
     std::string_view summary;
     Keys keys;
-    Dataset (*make)(const ObjectReader& read, int workers, const RandomStreams& streams);
+    // Checks all options. Throws ConfigError.
+    DataPlan (*plan)(const ObjectReader& read, int workers, const RandomStreams& streams);
     bool by_worker;  // made for a number of workers, each with a block of its own
 };
 

@@ -1,7 +1,9 @@
 #include "app/scenario/workload/data_files.hpp"
 
 #include <array>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,23 +39,47 @@ std::string required_file(const ObjectReader& read, std::string_view key) {
     return as_file(read.required(key, "a file, relative to this one"));
 }
 
-FileContent content_of(const ObjectReader& read, const std::string& file) {
-    return inflated({file, read.place().outside().data(file)});
-}
-
-// Returns what `from_files` reads, and reports its errors as errors of the scenario.
-template <class Read>
-Dataset read_or_refuse(Read from_files) {
-    try {
-        return from_files();
-    } catch (const DataError& error) {
-        throw ConfigError(error.file(), fmt::format("byte {}", error.offset()), error.problem());
+// Loads files; kept by what reads them again.
+class Loader {
+  public:
+    explicit Loader(const ObjectReader& read) : data_(read.place().outside().data) {}
+    [[nodiscard]] FileContent operator()(const std::string& file) const {
+        return inflated({file, data_(file)});
     }
+
+  private:
+    std::function<std::vector<unsigned char>(const std::string&)> data_;
+};
+
+// Returns the plan of what `from_files` reads, whose errors are errors of the scenario. It is read
+// once now, and again if there is no room to keep it.
+DataPlan plan_of(const Place& place, std::function<Dataset()> from_files) {
+    const auto make = [from_files = std::move(from_files)] {
+        try {
+            return from_files();
+        } catch (const DataError& error) {
+            throw ConfigError(error.file(), fmt::format("byte {}", error.offset()),
+                              error.problem());
+        }
+    };
+    Dataset made = make();
+    const DataShape shape = shape_of(made);
+    const auto again = [make, shape, file = *place.file, path = place.path] {
+        Dataset data = make();
+        if (shape_of(data) != shape)
+            throw ConfigError(file, path, "its files have changed since they were read");
+        return data;
+    };
+    return {shape, again, std::move(made)};
 }
 
-Dataset standardized(const ObjectReader& read, Dataset data) {
+bool wants_standardized(const ObjectReader& read) {
     const auto p = read.optional("standardize");
-    if (!p || as_bool(*p)) standardize(data);
+    return !p || as_bool(*p);
+}
+
+Dataset standardized(Dataset data, bool wanted) {
+    if (wanted) standardize(data);
     return data;
 }
 
@@ -62,32 +88,33 @@ double read_test_share(const ObjectReader& read, double otherwise) {
     return p ? as_number_above(*p, 0, 0.9) : otherwise;
 }
 
-Dataset make_idx(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
+DataPlan plan_idx(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
     std::array<std::string, 4> files;
     for (std::size_t i = 0; i < files.size(); ++i) files[i] = required_file(read, idx_file_keys[i]);
-    return standardized(read, read_or_refuse([&] {
-                            return read_idx({.train_images = content_of(read, files[0]),
-                                             .train_labels = content_of(read, files[1]),
-                                             .test_images = content_of(read, files[2]),
-                                             .test_labels = content_of(read, files[3])});
-                        }));
+    return plan_of(read.place(), [load = Loader(read), files, wanted = wants_standardized(read)] {
+        return standardized(read_idx({.train_images = load(files[0]),
+                                      .train_labels = load(files[1]),
+                                      .test_images = load(files[2]),
+                                      .test_labels = load(files[3])}),
+                            wanted);
+    });
 }
 
-Dataset make_cifar(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
+DataPlan plan_cifar(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
     const Place train = read.required("train", "a list of batch files");
     if (!train.json->is_array() || train.json->empty()) train.refuse("is not a list of files");
     std::vector<std::string> files;
     for (std::size_t i = 0; i < train.json->size(); ++i) files.push_back(as_file(train.element(i)));
     const std::string test = required_file(read, "test");
-    return standardized(read, read_or_refuse([&] {
-                            std::vector<FileContent> batches;
-                            for (const std::string& file : files)
-                                batches.push_back(content_of(read, file));
-                            return read_cifar10(batches, content_of(read, test));
-                        }));
+    return plan_of(read.place(),
+                   [load = Loader(read), files, test, wanted = wants_standardized(read)] {
+                       std::vector<FileContent> batches;
+                       for (const std::string& file : files) batches.push_back(load(file));
+                       return standardized(read_cifar10(batches, load(test)), wanted);
+                   });
 }
 
-Dataset make_text(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
+DataPlan plan_text(const ObjectReader& read, int /*workers*/, const RandomStreams& /*streams*/) {
     TextOptions options;
     if (const auto p = read.optional("unit")) options.unit = as_choice(*p, "a unit of text", units);
     if (const auto p = read.optional("vocabulary"))
@@ -96,10 +123,12 @@ Dataset make_text(const ObjectReader& read, int /*workers*/, const RandomStreams
         options.steps = static_cast<int>(as_integer(*p, 1, 100'000));
     options.test_share = read_test_share(read, options.test_share);
     const std::string file = required_file(read, "file");
-    return read_or_refuse([&] { return read_text(content_of(read, file), options).data; });
+    return plan_of(read.place(), [load = Loader(read), file, options] {
+        return read_text(load(file), options).data;
+    });
 }
 
-Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
+DataPlan plan_csv(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
     read.not_both("label", "target");
     CsvOptions options;
     options.predicts = read.has("target") ? Prediction::number : Prediction::label;
@@ -110,16 +139,18 @@ Dataset make_csv(const ObjectReader& read, int /*workers*/, const RandomStreams&
                                                      "\"target\", a column of numbers"));
     options.test_share = read_test_share(read, options.test_share);
     const std::string file = required_file(read, "file");
-    RandomStream stream = streams.stream("test rows");
-    return standardized(
-        read, read_or_refuse([&] { return read_csv(content_of(read, file), options, stream); }));
+    return plan_of(read.place(), [load = Loader(read), file, options, streams,
+                                  wanted = wants_standardized(read)] {
+        RandomStream stream = streams.stream("test rows");
+        return standardized(read_csv(load(file), options, stream), wanted);
+    });
 }
 
 constexpr auto file_kinds = std::to_array<DataEntry>({
-    {"idx", "MNIST and its family, gzip or not", idx_keys, &make_idx, false},
-    {"cifar-10", "its binary version", cifar_keys, &make_cifar, false},
-    {"text", "words or characters of a plain file", text_keys, &make_text, false},
-    {"csv", "numbers in columns, a header line above", csv_keys, &make_csv, false},
+    {"idx", "MNIST and its family, gzip or not", idx_keys, &plan_idx, false},
+    {"cifar-10", "its binary version", cifar_keys, &plan_cifar, false},
+    {"text", "words or characters of a plain file", text_keys, &plan_text, false},
+    {"csv", "numbers in columns, a header line above", csv_keys, &plan_csv, false},
 });
 
 }  // namespace

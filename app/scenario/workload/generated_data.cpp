@@ -51,12 +51,16 @@ void check_size(const ObjectReader& read, std::int64_t samples, std::int64_t fea
         read.place().refuse(fmt::format("{} samples of {} numbers are too many; {} fit", samples,
                                         features, most_numbers));
     const Bytes need = samples * features * Bytes{4};
-    const Bytes free = read.place().outside().available_memory();
-    if (free != Bytes{0} && need > free)
-        read.place().refuse(fmt::format(
-            "{} samples of {} numbers need {:.1f} GB of memory and {:.1f} GB are free; give fewer",
-            samples, features, static_cast<double>(need.count) * 1e-9,
-            static_cast<double>(free.count) * 1e-9));
+    const AvailableMemory& memory = read.place().outside().memory();
+    if (memory.is_below(need))
+        read.place().refuse(fmt::format("{} samples of {} numbers need {}; give fewer", samples,
+                                        features, beside_free(need, memory)));
+}
+
+// Fills in the size of a data set whose counts are known.
+DataShape sized(DataShape shape) {
+    shape.bytes = size_of_samples(shape.train + shape.test, shape.features, shape.steps);
+    return shape;
 }
 
 // Checks the size of the matrix that generates the samples.
@@ -67,7 +71,7 @@ void check_source(const ObjectReader& read, std::int64_t rows, std::int64_t colu
                                         rows, columns, most));
 }
 
-Dataset make_mixture(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
+DataPlan plan_mixture(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
     GaussianMixtureOptions options;
     read_count(read, "components", 1'000'000, options.components);
     read_count(read, "dimension", most_features, options.dimension);
@@ -80,10 +84,15 @@ Dataset make_mixture(const ObjectReader& read, int /*workers*/, const RandomStre
     if (options.components < options.classes)
         read.place().refuse(fmt::format("has {} components for {} classes; give one for each",
                                         options.components, options.classes));
-    return gaussian_mixture(options, streams);
+    return {sized({.train = options.train,
+                   .test = options.test,
+                   .features = options.dimension,
+                   .classes = options.classes,
+                   .one_class = options.classes == 1}),
+            [options, streams] { return gaussian_mixture(options, streams); }};
 }
 
-Dataset make_teacher(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
+DataPlan plan_teacher(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
     TeacherNetworkOptions options;
     read_count(read, "dimension", most_features, options.dimension);
     read_count(read, "hidden", most_features, options.hidden);
@@ -95,10 +104,14 @@ Dataset make_teacher(const ObjectReader& read, int /*workers*/, const RandomStre
     read_count(read, "test", most_samples, options.test);
     check_size(read, std::int64_t{options.train} + options.test, options.dimension);
     check_source(read, options.hidden, std::int64_t{options.dimension} + options.classes);
-    return teacher_network(options, streams);
+    return {sized({.train = options.train,
+                   .test = options.test,
+                   .features = options.dimension,
+                   .classes = options.classes}),
+            [options, streams] { return teacher_network(options, streams); }};
 }
 
-Dataset make_digits(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
+DataPlan plan_digits(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
     DigitsOptions options;
     if (const auto p = read.optional("channels")) {
         options.channels = static_cast<int>(as_integer(*p, 1, 3));
@@ -117,14 +130,21 @@ Dataset make_digits(const ObjectReader& read, int /*workers*/, const RandomStrea
     read_nonnegative(read, "noise", options.noise);
     read_count(read, "train", most_samples, options.train);
     read_count(read, "test", most_samples, options.test);
-    check_size(read, std::int64_t{options.train} + options.test,
-               std::int64_t{options.channels} * options.size * options.size);
-    Dataset data = digits(options, streams);
-    standardize(data);
-    return data;
+    const std::int64_t pixels = std::int64_t{options.channels} * options.size * options.size;
+    check_size(read, std::int64_t{options.train} + options.test, pixels);
+    return {sized({.train = options.train,
+                   .test = options.test,
+                   .features = pixels,
+                   .classes = 10,
+                   .image = {options.channels, options.size, options.size}}),
+            [options, streams] {
+                Dataset data = digits(options, streams);
+                standardize(data);
+                return data;
+            }};
 }
 
-Dataset make_language(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
+DataPlan plan_language(const ObjectReader& read, int /*workers*/, const RandomStreams& streams) {
     ArtificialLanguageOptions options;
     read_count(read, "vocabulary", 1'000'000, options.vocabulary);
     read_count(read, "word_classes", 1000, options.word_classes);
@@ -145,10 +165,15 @@ Dataset make_language(const ObjectReader& read, int /*workers*/, const RandomStr
     if (options.vocabulary < options.word_classes)
         read.place().refuse(fmt::format("has {} words in {} classes; give each class one",
                                         options.vocabulary, options.word_classes));
-    return artificial_text(options, streams);
+    return {sized({.train = options.train,
+                   .test = options.test,
+                   .steps = options.steps,
+                   .predicts = Prediction::next_token,
+                   .classes = options.vocabulary}),
+            [options, streams] { return artificial_text(options, streams); }};
 }
 
-Dataset make_regression(const ObjectReader& read, int workers, const RandomStreams& streams) {
+DataPlan plan_regression(const ObjectReader& read, int workers, const RandomStreams& streams) {
     LinearRegressionOptions options;
     options.nodes = workers;
     read_count(read, "rows", most_samples, options.rows);
@@ -157,19 +182,23 @@ Dataset make_regression(const ObjectReader& read, int workers, const RandomStrea
     read_nonnegative(read, "noise", options.noise);
     read_nonnegative(read, "spread", options.spread);
     check_size(read, workers * (std::int64_t{options.rows} + options.test_rows), options.dimension);
-    return linear_regression(options, streams);
+    return {sized({.train = std::int64_t{workers} * options.rows,
+                   .test = std::int64_t{workers} * options.test_rows,
+                   .features = options.dimension,
+                   .predicts = Prediction::number}),
+            [options, streams] { return linear_regression(options, streams); }};
 }
 
 constexpr auto generated_kinds = std::to_array<DataEntry>({
-    {"gaussian-mixture", "clouds of points, several to a class", mixture_keys, &make_mixture,
+    {"gaussian-mixture", "clouds of points, several to a class", mixture_keys, &plan_mixture,
      false},
-    {"teacher-network", "points labelled by a random two-layer net", teacher_keys, &make_teacher,
+    {"teacher-network", "points labelled by a random two-layer net", teacher_keys, &plan_teacher,
      false},
     {"linear-regression", "each worker with an optimum of its own, in blocks", regression_keys,
-     &make_regression, true},
-    {"digits", "drawn digits, distorted: images", digits_keys, &make_digits, false},
+     &plan_regression, true},
+    {"digits", "drawn digits, distorted: images", digits_keys, &plan_digits, false},
     {"artificial-language", "text of a seeded grammar with Zipf words", language_keys,
-     &make_language, false},
+     &plan_language, false},
 });
 
 }  // namespace

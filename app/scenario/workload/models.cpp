@@ -64,17 +64,13 @@ ModelChoice choice_of(const ObjectReader& read, std::unique_ptr<Net<Scalar>> net
     return choice;
 }
 
-void require(const ObjectReader& read, const Dataset& data, Prediction predicts,
+void require(const ObjectReader& read, const DataShape& data, Prediction predicts,
              std::string_view what) {
     if (data.predicts != predicts)
         read.place().refuse(fmt::format("needs data of {}, and \"data\" has other", what));
 }
 
-Eigen::Index features_of(const Dataset& data) {
-    return data.train.inputs.rows();
-}
-
-void check_image(const ObjectReader& read, const Dataset& data) {
+void check_image(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::label, "labelled images");
     if (data.image.channels == 0)
         read.place().refuse("needs images, and \"data\" has none; \"digits\" are");
@@ -89,9 +85,9 @@ std::vector<Eigen::Index> as_widths(const Place& place) {
     return widths;
 }
 
-ModelChoice read_linear(const ObjectReader& read, const Dataset& data) {
+ModelChoice read_linear(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::number, "numbers to predict");
-    LinearRegressionShape shape{features_of(data)};
+    LinearRegressionShape shape{data.features};
     if (const auto p = read.optional("bias")) shape.bias = as_bool(*p);
     ModelChoice choice = choice_of(read, make_linear_regression<double>(shape));
     choice.minimum = [bias = shape.bias](const Dataset& set, const Shards& shards, double decay) {
@@ -100,20 +96,20 @@ ModelChoice read_linear(const ObjectReader& read, const Dataset& data) {
     return choice;
 }
 
-ModelChoice read_softmax(const ObjectReader& read, const Dataset& data) {
+ModelChoice read_softmax(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::label, "labels");
-    return choice_of(read, make_softmax_regression<double>(features_of(data), data.classes));
+    return choice_of(read, make_softmax_regression<double>(data.features, data.classes));
 }
 
-ModelChoice read_mlp(const ObjectReader& read, const Dataset& data) {
+ModelChoice read_mlp(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::label, "labels");
-    return choice_of(read,
-                     make_mlp<float>({features_of(data),
-                                      as_widths(read.required("hidden", "widths, such as [256]")),
-                                      data.classes}));
+    return choice_of(
+        read,
+        make_mlp<float>({data.features, as_widths(read.required("hidden", "widths, such as [256]")),
+                         data.classes}));
 }
 
-ModelChoice read_cnn(const ObjectReader& read, const Dataset& data) {
+ModelChoice read_cnn(const ObjectReader& read, const DataShape& data) {
     check_image(read, data);
     ConvNetShape shape;
     shape.image = data.image;
@@ -133,7 +129,7 @@ ModelChoice read_cnn(const ObjectReader& read, const Dataset& data) {
     return choice_of(read, make_conv_net<float>(shape));
 }
 
-ModelChoice read_resnet(const ObjectReader& read, const Dataset& data) {
+ModelChoice read_resnet(const ObjectReader& read, const DataShape& data) {
     check_image(read, data);
     ResidualNetShape shape;
     shape.image = data.image;
@@ -148,10 +144,10 @@ ModelChoice read_resnet(const ObjectReader& read, const Dataset& data) {
     return choice_of(read, make_residual_net<float>(shape));
 }
 
-ModelChoice read_lstm(const ObjectReader& read, const Dataset& data) {
+ModelChoice read_lstm(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::next_token, "text");
     LstmShape shape{.vocabulary = data.classes, .width = 128, .hidden = 128};
-    shape.steps = data.train.tokens.rows() - 1;
+    shape.steps = data.steps;
     if (const auto p = read.optional("hidden")) shape.hidden = as_integer(*p, 1, most_width);
     shape.width = shape.hidden;
     if (const auto p = read.optional("embedding")) shape.width = as_integer(*p, 1, most_width);
@@ -165,13 +161,10 @@ ModelChoice read_lstm(const ObjectReader& read, const Dataset& data) {
     return choice_of(read, make_lstm<float>(shape));
 }
 
-ModelChoice read_transformer(const ObjectReader& read, const Dataset& data) {
+ModelChoice read_transformer(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::next_token, "text");
-    TransformerShape shape{.vocabulary = data.classes,
-                           .context = data.train.tokens.rows() - 1,
-                           .width = 64,
-                           .heads = 4,
-                           .layers = 2};
+    TransformerShape shape{
+        .vocabulary = data.classes, .context = data.steps, .width = 64, .heads = 4, .layers = 2};
     if (const auto p = read.optional("layers"))
         shape.layers = static_cast<int>(as_integer(*p, 1, 100));
     if (const auto p = read.optional("width")) shape.width = as_integer(*p, 1, most_width);
@@ -208,7 +201,7 @@ std::span<const ModelEntry> model_table() {
     return model_kinds;
 }
 
-ModelChoice read_model(const Place& place, const Dataset& data) {
+ModelChoice read_model(const Place& place, const DataShape& data) {
     const std::vector<std::string_view> names = names_of(model_kinds);
     const Place kind = kind_of(place, "a model", names);
     const ModelEntry& entry = model_kinds[as_name(kind, "a model", names)];

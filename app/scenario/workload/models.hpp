@@ -28,12 +28,12 @@ struct ModelEntry {
     std::string_view name;
     std::string_view summary;
     Keys keys;
-    ModelChoice (*read)(const ObjectReader& read, const Dataset& data);
+    ModelChoice (*read)(const ObjectReader& read, const DataShape& data);
 };
 
 std::span<const ModelEntry> model_table();
 
 /// Throws ConfigError.
-ModelChoice read_model(const Place& place, const Dataset& data);
+ModelChoice read_model(const Place& place, const DataShape& data);
 
 }  // namespace paceline

@@ -165,7 +165,7 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
     Training training;
     training.data = read_data(read.required("data", "such as {\"kind\": \"gaussian-mixture\"}"),
                               around.cluster.workers, around.seed);
-    training.model = read_model(read.required("model", "a net"), *training.data.set);
+    training.model = read_model(read.required("model", "a net"), training.data.shape);
     if (const auto p = read.optional("sampling"))
         training.sampling = as_choice(*p, "a way to sample", samplings);
     if (!workload.batch)
@@ -173,7 +173,7 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
     if (*workload.batch * workload.accumulation > most_trained_batch)
         read.place().refuse(
             fmt::format("a worker's step has at most {} samples", most_trained_batch));
-    workload.dataset = training.data.set->train.count();
+    workload.dataset = training.data.shape.train;
 
     if (const auto stand_in = read.optional("stand_in_for")) {
         for (const char* key : {"step_time", "gradient_time", "device", "efficiency", "precision"})

@@ -100,7 +100,7 @@ TEST_CASE("files: the sources of this machine are its files and its memory") {
 
     CHECK(sources.text(file) == "abc");
     CHECK(sources.data(file) == std::vector<unsigned char>{'a', 'b', 'c'});
-    CHECK(sources.available_memory().count > 0);
+    CHECK(sources.available_memory().bytes.count > 0);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ inline Sources in_memory(std::map<std::string, std::string> texts) {
         if (found == texts.end()) throw ConfigError(file, "", "there is no such text");
         return found->second;
     };
-    return {.text = text, .data = data, .available_memory = [] { return Bytes{0}; }};
+    return {.text = text, .data = data, .available_memory = [] { return AvailableMemory{}; }};
 }
 
 }  // namespace paceline

@@ -6,10 +6,14 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "app/json/config_error.hpp"
 #include "app/run/run_point.hpp"
+#include "app/scenario/algorithms/algorithms.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/scenario/algorithms/plain_algorithm.hpp"
 
 namespace paceline::failing_runs_test {
 namespace {
@@ -164,6 +168,73 @@ TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Str
 }
 
 // Found by a fuzz test: what is merged by the times of its exchanges was not, once nodes could fail.
+std::string failing(const std::string& algorithm, const std::string& failures,
+                    const std::string& step_time) {
+    return fmt::format(R"({{
+        "cluster": {{"nodes": 4, "fabric": {{"kind": "star", "link": {{"bandwidth": "1Gbps"}}}},
+                     "failures": {}}},
+        "workload": {{"step_time": "{}", "profile": "alexnet", "batch": 4}},
+        "algorithm": {}, "stop": {{"iterations": 20}}}})",
+                       failures, step_time, algorithm);
+}
+
+// Nodes live for 1 ms on average, and a step takes a second: nobody ever comes to its end.
+TEST_CASE(
+    "failing runs, property: where nodes die before a step is over, every run ends and says so") {
+    const TemporaryFolder folder;
+    int ran = 0;
+    for (const AlgorithmEntry& entry : algorithm_table())
+        for (const char* on_death : {"restart", "go-on", "stall"}) {
+            const std::string file = folder.write(
+                "vain.json", failing(plain_algorithm(entry.name).dump(),
+                                     fmt::format(R"({{"mean_between": "1ms", "mean_repair": "1ms",
+                                         "detection": "1ms", "on_death": "{}"}})",
+                                                 on_death),
+                                     "1s"));
+            CAPTURE(entry.name);
+            CAPTURE(on_death);
+            try {
+                const Study study = read_study(file, {});
+                const Metrics m = run_point(study.points.front().scenario, nullptr);
+                ++ran;
+                CHECK(m.outcome == "no-progress");
+                CHECK(m.outcome_details.find("and none came further") != std::string::npos);
+                CHECK(m.deaths == 10'000);
+                CHECK(!m.step_time_s);
+                CHECK(!m.speedup);
+            } catch (const ConfigError& refused) {  // such as one that cannot go on without a node
+                CHECK(refused.problem().size() > 0);
+            }
+        }
+    CHECK(ran > 60);
+}
+
+// The checkpoint of a step is reached now and then: 10,000 deaths in all are no reason to end.
+TEST_CASE("failing runs: deaths count only while nobody comes further") {
+    const TemporaryFolder folder;
+    const Metrics m = run(folder, failing(R"({"kind": "dense"})", R"({"mean_between": "30ms",
+        "mean_repair": "1ms", "detection": "0s", "on_death": "restart",
+        "checkpoint": {"every": "1ms", "write": "0s", "read": "0s"}})",
+                                          "30ms"));
+    CHECK(m.outcome == "finished");
+    CHECK(m.deaths > 500);
+}
+
+// A node is away for longer than the clock can tell, and the others wait for it.
+TEST_CASE("failing runs: the end of the clock is out of range, whatever waits") {
+    const TemporaryFolder folder;
+    for (
+        const char* failures :
+        {R"({"schedule": [{"node": 2, "at": "9000000s", "for": "9000000s"}], "on_death": "restart"})",
+         R"({"schedule": [{"node": 2, "at": "9000000s", "for": "9000000s"}], "on_death": "stall"})",
+         R"({"mean_between": "8000000s", "mean_repair": "1000000000s", "on_death": "restart"})"}) {
+        CAPTURE(failures);
+        const Metrics m = run(folder, failing(R"({"kind": "dense"})", failures, "1000000s"));
+        CHECK(m.outcome == "out-of-range");
+        CHECK(m.outcome_details == "an event lies beyond the 106 days that a clock can tell");
+    }
+}
+
 TEST_CASE("failing runs: tensors are merged as if nothing failed, and as if all nodes were equal") {
     const TemporaryFolder folder;
     const auto step_time = [&](const std::string& cluster) {

@@ -14,8 +14,8 @@
 #include <doctest/doctest.h>
 
 #include "app/json/config_error.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/scenario/study.hpp"
-#include "app/study/memory_check.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"

@@ -71,7 +71,7 @@ TEST_CASE("sources: a profile, traces and data that are texts in memory give wha
 
     CHECK(study.points[0].scenario.cluster.access.size() == 1);
     CHECK(study.points[0].scenario.cluster.failures->trace->absences[1].size() == 1);
-    CHECK(study.points[0].scenario.training->data.set->train.count() == 48);
+    CHECK(study.points[0].scenario.training->data.shape.train == 48);
     CHECK(study.points[0].scenario.workload.layout->entries() == 15000);
     CHECK(results_of(study) == results_of(read_study(file, {})));
 }
@@ -99,7 +99,7 @@ TEST_CASE("sources: what a source refuses, and what is wrong in a text, is said 
 
 TEST_CASE("sources: what does not fit into the memory that a source has is refused") {
     ScenarioText text{"in/scenario.json", scenario, in_memory(files())};
-    text.sources.available_memory = [] { return Bytes{1000}; };
+    text.sources.available_memory = [] { return AvailableMemory{Bytes{1000}}; };
 
     CHECK_THROWS_WITH_AS(static_cast<void>(read_study(text, {})),
                          doctest::Contains("in/scenario.json: cluster.nodes: 3 workers need about"),

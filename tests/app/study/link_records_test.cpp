@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "app/host/content_hash.hpp"
 #include "app/json/config_error.hpp"
 #include "app/run/results.hpp"
 #include "app/study/run_study.hpp"
@@ -154,13 +156,8 @@ TEST_CASE("links.csv: the same bytes whatever the number of jobs, and results do
     CHECK(results_csv({study, one.outcome.results}) == results_csv({study, run_points(study, 1)}));
 }
 
-TEST_CASE("links.csv: --resume runs points again whose links are not recorded, and no others") {
-    const TemporaryFolder folder;
-    const Study study = study_of(folder, several);
-    const Ran whole = run_with_links(study, folder.path() / "whole", 1);
-
-    // A study that was stopped after two points: their results and links are there.
-    const std::filesystem::path out = folder.path() / "stopped";
+// Leaves the results and links of two points.
+void stop_after_two_points(const Study& study, const std::filesystem::path& out) {
     LinkRecords links("");
     links.write_into(out);
     StudyOptions options;
@@ -179,6 +176,15 @@ TEST_CASE("links.csv: --resume runs points again whose links are not recorded, a
         run_side_by_side(runs, size, two, progress, token);
     };
     static_cast<void>(run_study(study, options));
+}
+
+TEST_CASE("links.csv: --resume runs points again whose links are not recorded, and no others") {
+    const TemporaryFolder folder;
+    const Study study = study_of(folder, several);
+    const Ran whole = run_with_links(study, folder.path() / "whole", 1);
+
+    const std::filesystem::path out = folder.path() / "stopped";
+    stop_after_two_points(study, out);
     CHECK(content(out / "links.csv").size() < whole.csv.size());
 
     const Ran resumed = run_with_links(study, out, 1, "", true);
@@ -191,14 +197,43 @@ TEST_CASE("links.csv: a part that was cut is not used") {
     const TemporaryFolder folder;
     LinkRecords links("");
     links.write_into(folder.path());
-    const std::string row = "node 0 up,0,1,5,0.5,8e9\n";
-    static_cast<void>(folder.write("links/whole.part", row + row + "end 2\n"));
-    static_cast<void>(folder.write("links/cut.part", row + row));
-    static_cast<void>(folder.write("links/short.part", row + "end 2\n"));
-    CHECK(links.has("whole"));
-    CHECK_FALSE(links.has("cut"));
-    CHECK_FALSE(links.has("short"));
+    const std::string rows = "node 0 up,0,1,5,0.5,8e9\nnode 1 up,0,1,6,0.6,8e9\n";
+    const std::string whole = rows + "end " + content_hash("key" + rows) + "\n";
+    const auto is_taken = [&](std::string_view text, const std::string& key = "key") {
+        static_cast<void>(folder.write("links/" + key + ".part", text));
+        return links.has(key);
+    };
+    CHECK(is_taken(whole));
     CHECK_FALSE(links.has("none"));
+    CHECK_FALSE(is_taken(whole, "other"));  // the part of another point
+    for (std::size_t size = 0; size + 1 < whole.size(); ++size)
+        CHECK_FALSE(is_taken(std::string_view(whole).substr(0, size)));
+    for (std::size_t at = 0; at + 1 < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = changed[at] == '7' ? '8' : '7';
+        CAPTURE(changed);
+        CHECK_FALSE(is_taken(changed));
+    }
+    CHECK_FALSE(is_taken(whole.substr(rows.size() / 2)));
+    CHECK_FALSE(is_taken(rows + whole));
+}
+
+TEST_CASE("links.csv: a part that changes is made again by --resume") {
+    const TemporaryFolder folder;
+    const Study study = study_of(folder, several);
+    const Ran whole = run_with_links(study, folder.path() / "whole", 1);
+    const std::filesystem::path out = folder.path() / "stopped";
+    stop_after_two_points(study, out);
+
+    for (const auto& entry : std::filesystem::directory_iterator(out / "links")) {
+        std::string text = content(entry.path());
+        if (text.size() < 100) continue;  // of one node, whose links carry nothing
+        text[text.find(",0.0") + 1] = '1';
+        std::ofstream(entry.path(), std::ios::binary) << text;
+    }
+    const Ran resumed = run_with_links(study, out, 1, "", true);
+    CHECK(resumed.csv == whole.csv);
+    CHECK(resumed.outcome.kept < 2);
 }
 
 TEST_CASE("links.csv: it can be recorded beside a trace") {

@@ -9,10 +9,10 @@
 #include "app/host/available_memory.hpp"
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/table.hpp"
 #include "app/scenario/memory_estimate.hpp"
 #include "app/study/manifest.hpp"
-#include "app/study/memory_check.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/no_room.hpp"
 #include "tests/app/host/temporary_folder.hpp"
@@ -129,8 +129,9 @@ TEST_CASE("run study: memory is checked for the points that run at once, before 
     const Bytes of_four = estimated_memory(shipped_study({"cluster.nodes=4"}).points[0].scenario);
     const Bytes of_two = estimated_memory(shipped_study({"cluster.nodes=2"}).points[0].scenario);
     const std::int64_t per_node = (of_four.count - of_two.count) / 2;
-    REQUIRE(available_memory().count > 0);
-    const std::int64_t nodes = available_memory().count / per_node / 3;  // three points fit at once
+    REQUIRE(available_memory().bytes.count > 0);
+    const std::int64_t nodes =
+        available_memory().bytes.count / per_node / 3;  // three points fit at once
     const Study study = shipped_study({fmt::format("cluster.nodes={}", nodes)});
 
     CHECK(study.points.size() == 12);

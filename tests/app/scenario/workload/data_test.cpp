@@ -38,12 +38,13 @@ bool same(const Samples& a, const Samples& b) {
 }
 
 void check_is(const DataChoice& choice, const Dataset& expected) {
-    CHECK(same(choice.set->train, expected.train));
-    CHECK(same(choice.set->test, expected.test));
-    CHECK(choice.set->predicts == expected.predicts);
-    CHECK(choice.set->classes == expected.classes);
-    CHECK(choice.set->image.channels == expected.image.channels);
-    CHECK(choice.set->image.height == expected.image.height);
+    CHECK(choice.shape == shape_of(*choice.set()));
+    CHECK(same(choice.set()->train, expected.train));
+    CHECK(same(choice.set()->test, expected.test));
+    CHECK(choice.set()->predicts == expected.predicts);
+    CHECK(choice.set()->classes == expected.classes);
+    CHECK(choice.set()->image.channels == expected.image.channels);
+    CHECK(choice.set()->image.height == expected.image.height);
 }
 
 constexpr const char* lstm = R"({"kind": "lstm", "hidden": 4})";
@@ -222,9 +223,33 @@ TEST_CASE("data: points of a study share what they say alike, however it is deal
     for (std::size_t i = 0; i < 8; ++i)
         for (std::size_t j = 0; j < i; ++j) {
             const bool same_seed = i % 2 == j % 2;
-            CHECK((points.points[i].scenario.training->data.set ==
-                   points.points[j].scenario.training->data.set) == same_seed);
+            CHECK((points.points[i].scenario.training->data.set() ==
+                   points.points[j].scenario.training->data.set()) == same_seed);
         }
+}
+
+TEST_CASE(
+    "data: files are read with the scenario, and what is generated is not made before a run") {
+    const auto is_made = [](const DataChoice& choice, const Sources& sources) {
+        bool made = true;
+        (void)sources.data_sets()->get(choice.identity, [&] {
+            made = false;
+            return Dataset{};
+        });
+        return made;
+    };
+    std::string json(small_training);
+    json.insert(json.rfind('}'), R"(, "sweep": {"seed": [1, 2, 3]})");
+    const std::string file = study.folder.write("lazy.json", json);
+    (void)study.folder.write("lazy.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n7,0\n8,1\n9,1\n");
+    for (const bool of_file : {false, true}) {
+        std::vector<std::string> settings;
+        if (of_file)
+            settings = {R"(workload.data={"kind": "csv", "file": "lazy.csv", "label": "y"})"};
+        const Study points = read_study(file, settings);
+        for (const Point& point : points.points)
+            CHECK(is_made(point.scenario.training->data, points.sources) == of_file);
+    }
 }
 
 TEST_CASE("data: what is made for the workers is made anew for another number of them") {
@@ -234,8 +259,8 @@ TEST_CASE("data: what is made for the workers is made anew for another number of
                                     {R"(workload.data={"kind": "linear-regression", "rows": 9})",
                                      std::string("workload.model=") + linear});
 
-    CHECK(points.points[0].scenario.training->data.set->train.count() == 18);
-    CHECK(points.points[1].scenario.training->data.set->train.count() == 27);
+    CHECK(points.points[0].scenario.training->data.set()->train.count() == 18);
+    CHECK(points.points[1].scenario.training->data.set()->train.count() == 27);
 }
 
 TEST_CASE("data: what is read from files without drawing is read once for all seeds") {
@@ -250,8 +275,8 @@ TEST_CASE("data: what is read from files without drawing is read once for all se
                                     {R"(workload.data={"kind": "text", "file": "words.txt"})",
                                      std::string("workload.model=") + lstm});
 
-    CHECK(points.points[0].scenario.training->data.set ==
-          points.points[1].scenario.training->data.set);
+    CHECK(points.points[0].scenario.training->data.set() ==
+          points.points[1].scenario.training->data.set());
 }
 
 }  // namespace

@@ -106,7 +106,8 @@ TEST_CASE("models: only linear regression has a minimum in closed form") {
         study.scenario({R"(workload.model={"kind": "linear-regression", "bias": false})",
                         R"(workload.data={"kind": "linear-regression", "dimension": 3})"});
     const Training& training = scenario.training.value();
-    const Dataset& data = *training.data.set;
+    const DataSetPtr set = training.data.set();
+    const Dataset& data = *set;
     const Shards shards = training.data.deal(4, RandomStreams(1));
 
     CHECK(training.model.minimum(data, shards, 0.5) ==

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "app/scenario/study.hpp"
@@ -16,10 +17,12 @@ class MemoryCheck {
 
     void see(const Point& point);
 
-    /// Returns the memory that the points seen so far need together.
-    [[nodiscard]] Bytes need() const;
-    /// Throws ConfigError if the machine has less available. `axes` are those of the study.
-    void check(const std::string& file, const std::vector<Axis>& axes) const;
+    /// Returns the memory that the points seen so far take at their peak, with their data sets, where
+    /// this much is available.
+    [[nodiscard]] Bytes need(const AvailableMemory& memory) const;
+    /// Throws ConfigError if less is available. `axes` are those of the study.
+    void check(const std::string& file, const std::vector<Axis>& axes,
+               const AvailableMemory& memory) const;
 
   private:
     struct Need {
@@ -30,7 +33,10 @@ class MemoryCheck {
     };
 
     std::size_t jobs_;
-    std::vector<Need> largest_;  // at most jobs_, the largest first
+    std::vector<Need> largest_;                  // at most jobs_, the largest first
+    std::unordered_set<std::size_t> data_sets_;  // hashes of what they are made from
+    Bytes data_of_all_{};
+    Bytes largest_data_{};
 };
 
 /// Throws ConfigError if the study would need more memory than the machine has available.

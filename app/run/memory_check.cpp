@@ -1,10 +1,10 @@
-#include "app/study/memory_check.hpp"
+#include "app/run/memory_check.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
-#include "app/host/available_memory.hpp"
 #include "app/json/config_error.hpp"
 #include "app/scenario/memory_estimate.hpp"
 
@@ -12,6 +12,12 @@ namespace paceline {
 
 void MemoryCheck::see(const Point& point) {
     const Bytes bytes = estimated_memory(point.scenario);
+    if (const auto& training = point.scenario.training) {
+        const Bytes data = training->data.shape.bytes;
+        largest_data_ = std::max(largest_data_, data);
+        if (data_sets_.insert(std::hash<std::string>{}(training->data.identity)).second)
+            data_of_all_ += data;
+    }
     if (largest_.size() == jobs_ && bytes <= largest_.back().bytes) return;
     const auto place =
         std::ranges::upper_bound(largest_, bytes, std::ranges::greater{}, &Need::bytes);
@@ -20,15 +26,16 @@ void MemoryCheck::see(const Point& point) {
     if (largest_.size() > jobs_) largest_.pop_back();
 }
 
-Bytes MemoryCheck::need() const {
+Bytes MemoryCheck::need(const AvailableMemory& memory) const {
     Bytes need;
     for (const Need& one : largest_) need += one.bytes;
-    return need;
+    const Bytes at_a_time = std::ssize(largest_) * largest_data_;
+    return need + std::min(data_of_all_, std::max(memory.room_for_data(), at_a_time));
 }
 
-void MemoryCheck::check(const std::string& file, const std::vector<Axis>& axes) const {
-    const Bytes free = available_memory();
-    if (largest_.empty() || free == Bytes{0} || need() <= free) return;
+void MemoryCheck::check(const std::string& file, const std::vector<Axis>& axes,
+                        const AvailableMemory& memory) const {
+    if (largest_.empty() || !memory.is_below(need(memory))) return;
     const Need& most = largest_.front();
     std::string path = most.by_devices ? "cluster" : "cluster.nodes";
     for (std::size_t i = 0; i < axes.size(); ++i)
@@ -36,17 +43,15 @@ void MemoryCheck::check(const std::string& file, const std::vector<Axis>& axes) 
             path = fmt::format("sweep.{}[{}]", axes[i].path, most.choice[i]);
     throw ConfigError(
         file, path,
-        fmt::format(
-            "{} workers on {} threads need about {:.1f} GB of memory and {:.1f} GB are free; "
-            "use fewer nodes, a smaller fabric or a smaller --jobs",
-            most.workers, largest_.size(), static_cast<double>(need().count) * 1e-9,
-            static_cast<double>(free.count) * 1e-9));
+        fmt::format("{} workers, {} points at a time, need {}; use fewer nodes, a smaller fabric "
+                    "or a smaller --jobs",
+                    most.workers, largest_.size(), beside_free(need(memory), memory)));
 }
 
 void check_memory(const Study& study, int jobs) {
     MemoryCheck memory(jobs);
     for (const Point& point : study.points) memory.see(point);
-    memory.check(study.file, study.axes);
+    memory.check(study.file, study.axes, study.sources.memory());
 }
 
 }  // namespace paceline
