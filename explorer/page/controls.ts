@@ -158,10 +158,10 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
 }
 
-/// Shows an error beside a control; an empty text removes it.
-export function showWrong(control: string, text: string): void {
+/// Shows an error beside a control; an empty text removes it. Returns false if there is no such control.
+export function showWrong(control: string, text: string): boolean {
   const place = document.getElementById(`${control}-wrong`);
-  if (place === null) return;
+  if (place === null) return false;
   place.textContent = text;
   const input = document.getElementById(control);
   if (text === "") input?.removeAttribute("aria-invalid");
@@ -169,6 +169,7 @@ export function showWrong(control: string, text: string): void {
     input.setAttribute("aria-invalid", "true");
     input.setAttribute("aria-describedby", `${control}-wrong`);
   }
+  return true;
 }
 
 export function clearWrong(): void {

@@ -4,10 +4,10 @@ import { type Chart, ChartBox, colorOf, svgOf } from "./charts.js";
 import { clearWrong, showControls, showWrong } from "./controls.js";
 import { byId, el, save, table } from "./dom.js";
 import { stepMath } from "./math_view.js";
-import { CancelledError, type Group, Pool, RefusedError } from "./pool.js";
+import { CancelledError, type Group, PageError, Pool, RefusedError } from "./pool.js";
 import { presets } from "./presets.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
-import { controlOf, EntryError, fromAddress, type Json, overBandwidth, overNodes, scenarioOf, seconds, bitsPerSecond, firstState, type State, toAddress, type View, views } from "./state.js";
+import { controlOf, EntryError, fromAddress, type Json, nodesOf, overBandwidth, overNodes, scenarioOf, seconds, bitsPerSecond, firstState, type State, toAddress, type View, views } from "./state.js";
 import { bars, type Explanation } from "./step_view.js";
 import { Timeline } from "./timeline_view.js";
 import { bandwidthCharts, speedupCharts, tableRows, trainingCharts } from "./views.js";
@@ -30,15 +30,22 @@ function status(text: string): void {
   byId("status").textContent = text;
 }
 
+const isTold = (error: unknown): boolean => [CancelledError, EntryError, RefusedError, PageError].some((kind) => error instanceof kind);
+
 function showError(error: unknown): void {
   if (error instanceof CancelledError) return;
-  if (error instanceof EntryError) return showWrong(error.control, error.message);
-  const control = error instanceof RefusedError && state.file === null ? controlOf(error.refusal.path) : null;
-  const text = error instanceof RefusedError ? error.refusal.text : (error as Error).message;
-  if (control !== null) showWrong(control, (error as RefusedError).refusal.problem);
-  else if (state.file !== null && byId("text-wrong")) showWrong("text", text);
-  if (control === null) byId("message").textContent = text;
   status("This cannot be run.");
+  if (error instanceof EntryError) {
+    if (!showWrong(error.control, error.message)) byId("message").textContent = error.message;
+    return;
+  }
+  if (error instanceof RefusedError) {
+    const control = state.file === null ? controlOf(error.refusal.path) : null;
+    if (control !== null && showWrong(control, error.refusal.problem)) return;
+  }
+  const text = isTold(error) ? (error as Error).message : `The page has failed: ${String(error)}`;
+  showWrong("text", text);
+  byId("message").textContent = text;
 }
 
 function draw(charts: Chart[]): void {
@@ -152,7 +159,7 @@ async function runStep(): Promise<void> {
 }
 
 async function runTimeline(): Promise<void> {
-  const nodes = String(Math.min(8, Number(state.nodes) || 8));
+  const nodes = String(Math.min(8, state.file === null ? nodesOf(state) : 8));
   scenario = state.file?.text ?? onePoint(nodes);
   const study = (await group.ask({ do: "study", scenario, files: state.files })) as unknown as Study;
   const name = (i: number) => study.axes.map((axis, a) => axis.names[study.points[i]!.choice[a]!]!).join(", ") || study.points[i]!.algorithm;
@@ -210,7 +217,7 @@ async function runTraining(): Promise<void> {
     point: (r) => { results = r; progress(r); },
     evaluation: (e) => { evaluations.push(e); draw(trainingCharts(study!, evaluations)); },
   });
-  if (!results.study.trains) throw new Error("This scenario does not train: it has no \"model\" and \"data\".");
+  if (!results.study.trains) throw new PageError("This scenario does not train: it has no \"model\" and \"data\".");
   status(`${results.study.points.length} runs; losses are computed in your browser`);
 }
 
@@ -273,7 +280,7 @@ function show(): void {
 }
 
 async function openFile(file: File): Promise<void> {
-  if (file.size > 64 * 2 ** 20) return showError(new Error(`${file.name} has more than 64 MiB.`));
+  if (file.size > 64 * 2 ** 20) return showError(new PageError(`${file.name} has more than 64 MiB.`));
   const packed = file.name.endsWith(".gz") ? file.stream().pipeThrough(new DecompressionStream("gzip")) : null;
   const text = packed ? await new Response(packed).text() : await file.text();
   if (/\.csv$/.test(file.name) && /^point,/.test(text)) {

@@ -42,12 +42,13 @@ const patterns: Record<string, Pattern> = {
 // Without latency most forms are compute + V / B, so that the check against the closed form alone would not tell them apart.
 function patternOf(algorithm: Json): Pattern | null {
   const named = (key: string, otherwise: string) => (typeof algorithm[key] === "string" ? (algorithm[key] as string) : otherwise);
-  const codec = algorithm["codec"] as Json | string | undefined;
-  const coded = typeof codec === "object" ? codec["kind"] : codec;
-  const gathered = (key: string) => patterns[key.startsWith("all-gather-") ? key : ""] ?? null;
+  const codec = algorithm["codec"] ?? undefined;
+  const coded = typeof codec === "object" ? (codec as Json)["kind"] : codec;
+  const called = (key: string) => (Object.hasOwn(patterns, key) ? patterns[key]! : null);
+  const gathered = (key: string) => (key.startsWith("all-gather-") ? called(key) : null);
   switch (algorithm["kind"]) {
     case "dense":
-      return patterns[named("all_reduce", "ring")] ?? null;
+      return called(named("all_reduce", "ring"));
     case "dgc":
       return named("exchange", "recursive-doubling") === "recursive-doubling" ? patterns["sparse"]! : gathered(named("exchange", ""));
     case "sign-sgd":

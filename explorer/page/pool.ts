@@ -10,6 +10,9 @@ export class RefusedError extends Error {
 }
 export class CancelledError extends Error {}
 
+/// Something that a person is told as it stands. Any other error is a fault of the page.
+export class PageError extends Error {}
+
 export interface Request {
   do: string;
   scenario: string;
@@ -55,7 +58,7 @@ export class Pool {
 
   async start(url: string): Promise<void> {
     const response = await fetch(url);
-    if (!response.ok) throw new Error(`${url}: ${response.status}`);
+    if (!response.ok) throw new PageError(`${url} could not be loaded (${response.status}).`);
     this.module = await WebAssembly.compile(await response.arrayBuffer());
     for (let i = 0; i < this.size; ++i) this.seats.push({ worker: this.startWorker(), task: null });
     this.hand();
@@ -105,7 +108,7 @@ export class Pool {
   private end(seat: Seat, why: string): void {
     const task = seat.task!;
     this.replace(seat);
-    task.reject(new Error(why));
+    task.reject(new PageError(why));
     this.hand();
   }
 

@@ -56,6 +56,9 @@ function number(text: string, control: string, least: number, most: number): num
   return value;
 }
 
+/// Returns the most nodes. Throws EntryError.
+export const nodesOf = (state: State): number => wholeNumber(state.nodes, "nodes", 2, 4096);
+
 const quantity = /^\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-zA-Z]+)\s*$/;
 const rates: Record<string, number> = { bps: 1, kbps: 1e3, Mbps: 1e6, Gbps: 1e9, Tbps: 1e12 };
 const durations: Record<string, number> = { ps: 1e-12, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
@@ -115,7 +118,7 @@ function workloadOf(state: State): Json {
 /// Returns the scenario of the controls, swept as a view needs it. Throws EntryError.
 export function scenarioOf(state: State, sweep: Json): Json {
   if (state.algorithms.length === 0) throw new EntryError("algorithms", "Add an algorithm.");
-  const nodes = wholeNumber(state.nodes, "nodes", 2, 4096);
+  const nodes = nodesOf(state);
   const devices = wholeNumber(state.devices, "devices", 1, 16);
   const jitter = number(state.jitter, "jitter", 0, 2);
   const straggler = number(state.straggler, "straggler", 1, 100);
@@ -140,7 +143,7 @@ export function overNodes(state: State): Json {
   if (state.second !== "") bandwidths.push(bandwidthOf(state.second, "second"));
   return {
     algorithm: state.algorithms, "cluster.fabric.link.bandwidth": [...new Set(bandwidths)],
-    "cluster.nodes": nodeCounts(wholeNumber(state.nodes, "nodes", 2, 4096)),
+    "cluster.nodes": nodeCounts(nodesOf(state)),
   };
 }
 

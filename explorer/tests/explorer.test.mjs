@@ -20,7 +20,7 @@ const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 let server, browser, address, page, complaints;
 
 before(async () => {
-  server = spawn(paceline, ["explore", "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
+  server = spawn(paceline, ["explore", "--no-browser", "--folder", join(root, "build/explorer")], { stdio: ["ignore", "pipe", "inherit"] });
   address = await new Promise((resolve) => server.stdout.on("data", (d) => {
     const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(String(d));
     if (found) resolve(found[0]);
@@ -135,6 +135,26 @@ test("every control changes the scenario, and the numbers stay those of the comm
     assert.ok(await page.locator(".wrong:not(:empty)").count() > 0 || !seen.has(await csvOf(page)), `${id} changed nothing`);
   }
   assert.deepEqual(complaints, []);
+});
+
+test("an entry that is refused ends the run: the status says so", async () => {
+  await show({ batch: "-3", nodes: "4" });
+  assert.equal(await text(page, "status"), "This cannot be run.");
+  await page.fill("#batch", "64");
+  await page.waitForTimeout(80);
+  await idle(page);
+  assert.match(await text(page, "status"), /12 points/);
+  await page.fill("#nodes", "many");
+  await page.waitForTimeout(80);
+  await idle(page);
+  assert.equal(await text(page, "status"), "This cannot be run.");
+  await page.click("#tab-timeline");
+  await page.waitForTimeout(80);
+  await idle(page);
+  assert.match(await text(page, "nodes-wrong"), /whole number/);
+  await show({ algorithms: [] });
+  assert.equal(await text(page, "status"), "This cannot be run.");
+  assert.match(await text(page, "algorithms-wrong"), /Add an algorithm/);
 });
 
 test("nonsense is answered beside its control, and the page goes on", async () => {
