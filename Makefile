@@ -59,7 +59,7 @@ explorer: ## build the what-if page for a browser into build/explorer
 test-explorer: explorer ## use the page as a person would, in headless Chromium, and compare its numbers with paceline
 	@echo "test-explorer: opens build/explorer in headless Chromium and compares its results with those of paceline run"
 	@$(call build,release,paceline)
-	@cd explorer && node --test tests/explorer.test.mjs
+	@cd explorer && node --test tests/*.test.mjs
 
 fuzz: deps ## judge 10,000 faulty inputs, 2,000 with failing nodes and 10,000 networks under sanitizers (an hour; not in CI)
 	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"

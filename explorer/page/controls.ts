@@ -1,7 +1,8 @@
 // The form beside the charts: each control with its label, its entry and its error.
 import { codecs, devices, myNet, nets, offered, schedules, transports } from "./algorithms.js";
 import { byId, el } from "./dom.js";
-import { bandwidthText, bitsPerSecond, durationText, seconds, type Json, type State } from "./state.js";
+import { Mismatch, mostAlgorithms, mostCharacters, readAlgorithm } from "./link.js";
+import { bandwidthText, bitsPerSecond, durationText, fabrics, seconds, type Json, type State } from "./state.js";
 
 export type Change = (change: Partial<State>) => void;
 
@@ -18,7 +19,7 @@ function selected(id: string, values: [string, string][], value: string, change:
 }
 
 function entry(id: string, value: string, change: (value: string) => void): HTMLInputElement {
-  const input = el("input", { id, type: "text", autocomplete: "off", spellcheck: "false" });
+  const input = el("input", { id, type: "text", autocomplete: "off", spellcheck: "false", maxlength: String(mostCharacters) });
   input.value = value;
   input.addEventListener("input", () => change(input.value));
   return input;
@@ -91,24 +92,26 @@ function algorithmBox(state: State, i: number, change: Change): HTMLElement {
   remove.addEventListener("click", () => change({ algorithms: state.algorithms.filter((_, k) => k !== i) }));
   box.append(el("summary", {}, swatch, String(algorithm["label"])));
   if (algorithm["kind"] === "sgd") {
-    const codec = (algorithm["codec"] as Json | undefined) ?? { kind: "none" };
+    const shown = (setting: unknown): string => (typeof setting === "string" ? setting : "");
+    const codec = algorithm["codec"] ?? "none";
+    const codecKind = typeof codec === "object" ? (codec as Json)["kind"] : codec;
     const part = (name: string, values: string[], value: string, make: (v: string) => Json) =>
       field(`${name}-${i}`, name, selected(`${name}-${i}`, values.map((v) => [v, v === "" ? "default" : v]), value, (v) => replace(make(v))));
     const without = (key: string): Json => Object.fromEntries(Object.entries(algorithm).filter(([k]) => k !== key));
     box.append(
-      part("codec", codecs, String(codec["kind"]), (v) => ({ ...without("codec"), label: `SGD, ${v}`, codec: { kind: v } })),
-      part("transport", transports, String(algorithm["transport"] ?? ""), (v) => (v === "" ? without("transport") : { ...algorithm, transport: v })),
-      part("schedule", schedules, String(algorithm["schedule"] ?? ""), (v) => (v === "" ? without("schedule") : { ...algorithm, schedule: v })));
+      part("codec", codecs, shown(codecKind), (v) => ({ ...without("codec"), label: `SGD, ${v}`, codec: { kind: v } })),
+      part("transport", transports, shown(algorithm["transport"]), (v) => (v === "" ? without("transport") : { ...algorithm, transport: v })),
+      part("schedule", schedules, shown(algorithm["schedule"]), (v) => (v === "" ? without("schedule") : { ...algorithm, schedule: v })));
   }
   const text = el("textarea", { id: `json-${i}`, rows: "4", spellcheck: "false" });
   text.value = JSON.stringify(algorithm);
   text.addEventListener("change", () => {
     try {
-      const one = JSON.parse(text.value) as Json;
-      if (typeof one["label"] !== "string") throw new Error("it needs a \"label\"");
-      replace(one);
+      replace(readAlgorithm(JSON.parse(text.value), "this"));
     } catch (error) {
-      showWrong(`json-${i}`, `This is no algorithm in JSON: ${(error as Error).message}`);
+      if (error instanceof SyntaxError) showWrong(`json-${i}`, `This is no JSON: ${error.message}`);
+      else if (error instanceof Mismatch) showWrong(`json-${i}`, `This is no algorithm: ${error.message}.`);
+      else throw error;
     }
   });
   box.append(field(`json-${i}`, "All settings, as in a scenario", text), remove);
@@ -119,6 +122,7 @@ function algorithmsField(state: State, change: Change): HTMLElement {
   const add = selected("add", [["", "Add an algorithm ..."], ...pairs(offered.map((o) => String(o["label"])))], "", (label) => {
     const one = offered.find((o) => o["label"] === label);
     if (one === undefined) return;
+    if (state.algorithms.length >= mostAlgorithms) return void showWrong("algorithms", `The page compares at most ${mostAlgorithms} algorithms.`);
     const taken = state.algorithms.filter((a) => String(a["label"]).startsWith(label)).length;
     change({ algorithms: [...state.algorithms, taken === 0 ? one : { ...one, label: `${label} (${taken + 1})` }] });
   });
@@ -153,7 +157,7 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     slider("latency", "Latency of a link", state.latency, latencies, (latency) => change({ latency })),
     slider("nodes", "Nodes, up to", state.nodes, counts(1024), (nodes) => change({ nodes })),
     slider("devices", "Devices per machine", state.devices, counts(8), (devicesPerNode) => change({ devices: devicesPerNode })),
-    field("fabric", "Fabric", selected("fabric", pairs(["star", "leaf-spine", "fat-tree", "ring"]), state.fabric, (fabric) => change({ fabric: fabric as State["fabric"] }))),
+    field("fabric", "Fabric", selected("fabric", pairs([...fabrics]), state.fabric, (fabric) => change({ fabric: fabric as State["fabric"] }))),
     slider("jitter", "Jitter of compute (log-normal sigma)", state.jitter, linear(0, 1, 0.05), (jitter) => change({ jitter })),
     slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
 }

@@ -3,11 +3,12 @@ import { trainingScenario } from "./algorithms.js";
 import { type Chart, ChartBox, colorOf, svgOf } from "./charts.js";
 import { clearWrong, showControls, showWrong } from "./controls.js";
 import { byId, el, save, table } from "./dom.js";
+import { fromAddress, toAddress } from "./link.js";
 import { stepMath } from "./math_view.js";
 import { CancelledError, type Group, PageError, Pool, RefusedError } from "./pool.js";
 import { presets } from "./presets.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
-import { controlOf, EntryError, fromAddress, type Json, nodesOf, overBandwidth, overNodes, scenarioOf, seconds, bitsPerSecond, firstState, type State, toAddress, type View, views } from "./state.js";
+import { controlOf, EntryError, type Json, nodesOf, overBandwidth, overNodes, scenarioOf, seconds, bitsPerSecond, firstState, type State, type View, views } from "./state.js";
 import { bars, type Explanation } from "./step_view.js";
 import { Timeline } from "./timeline_view.js";
 import { bandwidthCharts, speedupCharts, tableRows, trainingCharts } from "./views.js";
@@ -15,6 +16,8 @@ import { bandwidthCharts, speedupCharts, tableRows, trainingCharts } from "./vie
 const titles: Record<View, string> = { speedup: "Speedup", bandwidth: "Bandwidth", step: "A step", timeline: "Timeline", math: "Math", training: "Training", table: "Table" };
 const pool = new Pool();
 let state: State = firstState();
+let linked = false; // the state came by a link, and nothing has changed it yet
+let notice = ""; // about the link, until the next change
 let group: Group = pool.group();
 let results: Results | null = null;
 let boxes: ChartBox[] = [];
@@ -231,14 +234,16 @@ async function run(): Promise<void> {
   const mine = group;
   ++measured.runs;
   clearWrong();
-  byId("message").textContent = "";
+  byId("message").textContent = notice;
   results = null;
   document.body.dataset["busy"] = "yes";
   try {
     status("running ...");
     await runs[state.view]();
   } catch (error) {
-    if (mine === group) showError(error);
+    if (mine !== group) return;
+    if (linked && !isTold(error)) fallBack(error);
+    else showError(error);
   } finally {
     if (mine === group) document.body.dataset["busy"] = "no";
   }
@@ -252,11 +257,57 @@ function soon(): void {
   scheduled = window.setTimeout(() => void run(), 40);
 }
 
+// In place of a link that cannot be shown.
+function firstView(problem: string): void {
+  state = firstState();
+  linked = false;
+  notice = `The link could not be read, so this is the first view: ${problem}.`;
+  show();
+}
+
+// The last resort: a link was read, and the page fails at it.
+function fallBack(error: unknown): void {
+  console.error(error);
+  group.cancel();
+  group = pool.group();
+  boxes = [];
+  drawnFor = "";
+  firstView(`the page failed at it (${String(error).replace(/\s+/g, " ").slice(0, 200)})`);
+  soon();
+}
+
+function restore(): void {
+  const read = fromAddress(location.hash);
+  if ("problem" in read) return firstView(read.problem);
+  state = read.state;
+  linked = location.hash.length > 1;
+  notice = "";
+  try {
+    show();
+  } catch (error) {
+    if (!linked) throw error;
+    fallBack(error);
+  }
+}
+
+// What fails outside of a run: where charts are drawn later, or in a listener.
+function failed(error: unknown): void {
+  if (linked && error instanceof Error && !isTold(error)) fallBack(error);
+}
+
+function keepAddress(): void {
+  try {
+    history.replaceState(null, "", toAddress(state) || location.pathname);
+  } catch { /* Safari takes a hundred addresses in thirty seconds; the next change is kept */ }
+}
+
 const rebuilds = ["view", "net", "device", "algorithms", "file"];
 function change(changes: Partial<State>): void {
   const typed = "file" in changes && state.file !== null && changes.file !== null;
   state = { ...state, ...changes };
-  history.replaceState(null, "", toAddress(state) || location.pathname);
+  linked = false;
+  notice = "";
+  keepAddress();
   if (!typed && Object.keys(changes).some((key) => rebuilds.includes(key))) show();
   soon();
 }
@@ -331,6 +382,7 @@ function listen(): void {
     preset.value = "";
   });
   byId("share").addEventListener("click", () => {
+    keepAddress(); // a link that could not be read is in it until now
     void navigator.clipboard?.writeText(location.href).then(() => status("The link is copied."), () => status(`The link is the page's address.`));
   });
   byId<HTMLInputElement>("open").addEventListener("change", (e) => { const file = (e.target as HTMLInputElement).files?.[0]; if (file) void openFile(file).catch(showError); });
@@ -346,24 +398,21 @@ function listen(): void {
   document.addEventListener("dragover", (e) => { e.preventDefault(); document.body.classList.add("dropping"); });
   document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
   document.addEventListener("drop", (e) => { e.preventDefault(); document.body.classList.remove("dropping"); for (const file of e.dataTransfer?.files ?? []) void openFile(file).catch(showError); });
-  addEventListener("hashchange", () => { const read = fromAddress(location.hash); if (read !== null) { state = read; show(); soon(); } });
+  addEventListener("hashchange", () => { restore(); soon(); });
+  addEventListener("error", (e) => failed(e.error));
+  addEventListener("unhandledrejection", (e) => failed(e.reason));
 }
 
 async function start(): Promise<void> {
-  const read = fromAddress(location.hash);
-  state = read ?? firstState();
   listen();
-  show();
-  if (read === null) byId("message").textContent = "The link could not be read; this is the first view.";
+  restore();
   Object.assign(window, { explorer: { measured, pool, csv: () => results?.csv() ?? "", scenario: () => scenario } });
   try {
     await pool.start("paceline.wasm");
   } catch (error) {
     return showError(error);
   }
-  const wrong = byId("message").textContent ?? "";
   await run();
-  if (wrong !== "") byId("message").textContent = wrong;
 }
 
 void start();

@@ -1,7 +1,10 @@
-// What the page shows, and the scenario that this means. The whole state is in the address.
+// What the page shows, and the scenario that this means. The whole state is in the address (link.ts).
 
 export type View = "speedup" | "bandwidth" | "step" | "timeline" | "math" | "training" | "table";
 export const views: readonly View[] = ["speedup", "bandwidth", "step", "timeline", "math", "training", "table"];
+
+export type Fabric = "star" | "leaf-spine" | "fat-tree" | "ring";
+export const fabrics: readonly Fabric[] = ["star", "leaf-spine", "fat-tree", "ring"];
 
 export type Json = { [key: string]: unknown };
 
@@ -11,7 +14,7 @@ export interface State {
   device: string; // a device, or "step time"
   batch: string;
   stepTime: string; // where the device is "step time"
-  fabric: "star" | "leaf-spine" | "fat-tree" | "ring";
+  fabric: Fabric;
   bandwidth: string;
   second: string; // the second bandwidth; empty: none
   latency: string;
@@ -59,14 +62,13 @@ function number(text: string, control: string, least: number, most: number): num
 /// Returns the most nodes. Throws EntryError.
 export const nodesOf = (state: State): number => wholeNumber(state.nodes, "nodes", 2, 4096);
 
-const quantity = /^\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-zA-Z]+)\s*$/;
+const quantity = /^\s*((?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*([a-zA-Z]+)\s*$/;
 const rates: Record<string, number> = { bps: 1, kbps: 1e3, Mbps: 1e6, Gbps: 1e9, Tbps: 1e12 };
 const durations: Record<string, number> = { ps: 1e-12, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
 
 function parsed(text: string, units: Record<string, number>): number | null {
   const match = quantity.exec(text);
-  const factor = match === null ? undefined : units[match[2]!];
-  return factor === undefined ? null : Number(match![1]) * factor;
+  return match === null || !Object.hasOwn(units, match[2]!) ? null : Number(match[1]) * units[match[2]!]!;
 }
 
 /// Returns bits per second; null if the text is no bandwidth.
@@ -161,31 +163,4 @@ export function controlOf(path: string): string | null {
     [/algorithm/, "algorithms"],
   ];
   return rules.find(([pattern]) => pattern.test(path))?.[1] ?? null;
-}
-
-export function toAddress(state: State): string {
-  const first = firstState() as unknown as Json;
-  const changed: Json = {};
-  for (const [key, value] of Object.entries(state))
-    if (JSON.stringify(value) !== JSON.stringify(first[key])) changed[key] = value;
-  return Object.keys(changed).length === 0 ? "" : `#${encodeURIComponent(JSON.stringify(changed))}`;
-}
-
-/// Returns the state of an address; null if it holds none.
-export function fromAddress(hash: string): State | null {
-  if (hash.length < 2) return firstState();
-  try {
-    const changed = JSON.parse(decodeURIComponent(hash.slice(1))) as Json;
-    const state = firstState() as unknown as Json;
-    for (const key of Object.keys(state)) {
-      const value = changed[key];
-      if (value === undefined) continue;
-      const isLike = state[key] === null || Array.isArray(value) === Array.isArray(state[key]);
-      if (!isLike || (state[key] !== null && typeof value !== typeof state[key])) return null;
-      state[key] = value;
-    }
-    return views.includes(state["view"] as View) ? (state as unknown as State) : null;
-  } catch {
-    return null;
-  }
 }

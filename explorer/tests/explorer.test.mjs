@@ -196,9 +196,173 @@ test("a link holds the whole state", async () => {
   const other = await openPage(new URL(link).hash);
   assert.equal(await csvOf(other), csv);
   await other.close();
-  const bad = await openPage("#nonsense");
-  assert.match(await text(bad, "message"), /could not be read/);
-  await bad.close();
+});
+
+// The first view, complete and usable, and one sentence about the link.
+async function assertFirstView(p, problem, name) {
+  const said = await text(p, "message");
+  assert.match(said, /^The link could not be read, so this is the first view: [^\n]+\.$/, name);
+  assert.match(said, problem, name);
+  assert.ok(said.length < 400, said);
+  assert.match(await text(p, "status"), /^28 points$/, name);
+  assert.equal(await p.locator("canvas").count(), 2, name);
+  assert.equal(await p.inputValue("#bandwidth"), "1Gbps", name);
+  assert.deepEqual(await p.locator("details.algorithm summary").allTextContents(), ["dense", "DGC"], name);
+  assert.equal(await p.locator(".wrong:not(:empty)").count(), 0, name);
+  assert.deepEqual(complaints, [], name);
+}
+
+const raw = (json) => `#${encodeURIComponent(json)}`;
+const lists = (depth) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+const manyAlgorithms = (count) => Array.from({ length: count }, (_, i) => ({ label: `dense ${i}`, kind: "dense" }));
+const unreadable = [
+  ["text", "#nonsense", /JSON/],
+  ["half an escape", "#%E0%A4%A", /percent/],
+  ["JSON that was cut off", hashOf({ nodes: "8" }).slice(0, -3), /JSON.*cut off/],
+  ["null", raw("null"), /null/],
+  ["a list", raw("[]"), /a list/],
+  ["an algorithm that is null", hashOf({ algorithms: [null] }), /algorithms\[0\].*null/],
+  ["thousands of algorithms", hashOf({ algorithms: manyAlgorithms(3000) }), /at most 32.*3000/],
+  ["a file of numbers", hashOf({ file: { name: 1, text: 2 } }), /file\.name.*number/],
+  ["a number where a text belongs", hashOf({ nodes: 8 }), /nodes.*text.*8/],
+  ["a number that is none", raw('{"algorithms": [{"label": "DGC", "kind": "dgc", "density": 1e999}]}'), /algorithms\[0\]\.density.*finite/],
+  ["deep lists", raw(`{"algorithms": [{"label": "a", "deep": ${lists(50_000)}}]}`), /32 levels/],
+  ["half a character", raw('{"algorithms": [{"label": "\\ud800", "kind": "dense"}]}'), /algorithms\[0\]\.label/],
+  ["300,000 digits", hashOf({ bandwidth: "1".repeat(300_000) }), /bandwidth.*300000/],
+  ["a view that is none", hashOf({ view: "constructor" }), /view.*speedup.*constructor/],
+  ["a prototype", raw('{"__proto__": {"view": "table"}}'), /__proto__/],
+  ["an unknown key", hashOf({ nodez: "8" }), /nodez/],
+  ["an unknown net", hashOf({ net: "__proto__" }), /net.*__proto__/],
+  ["a file's text that is a list", hashOf({ files: { "a.csv": [] } }), /files\["a\.csv"\]/],
+];
+
+for (const [name, hash, problem] of unreadable)
+  test(`a link of ${name} gives the first view, and one sentence that says why`, async () => {
+    await page.goto("about:blank");
+    complaints.length = 0;
+    await page.goto(address + hash, { timeout: 15_000 });
+    await idle(page, 15_000);
+    await assertFirstView(page, problem, name);
+    // So does the address when it is changed by hand.
+    await show({ nodes: "4", bandwidth: "2Gbps", algorithms: manyAlgorithms(1) });
+    await page.evaluate((h) => { location.hash = h; }, hash);
+    await page.waitForTimeout(80);
+    await idle(page, 15_000);
+    await assertFirstView(page, problem, name);
+  });
+
+test("after a link that could not be read, the page goes on, and its own link is that of what it shows", async () => {
+  await page.goto("about:blank");
+  await page.goto(`${address}#nonsense`);
+  await idle(page);
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (link) => { window.copied = link; } } }));
+  await page.click("#share");
+  assert.equal(await page.evaluate(() => window.copied), address);
+  assert.match(await text(page, "message"), /could not be read/);
+  await page.fill("#nodes", "4");
+  await page.waitForTimeout(80);
+  await idle(page);
+  assert.equal(await text(page, "message"), "");
+  assert.match(await text(page, "status"), /12 points/);
+});
+
+test("every key of a link may hold junk", async () => {
+  const junk = [null, true, 7, -1e308, [], [null], {}, { toString: 1 }, "__proto__", "x".repeat(5000), [[[]]], { name: 1 }];
+  await show({ nodes: "4" });
+  const keys = ["view", "net", "device", "batch", "stepTime", "fabric", "bandwidth", "second", "latency", "nodes", "devices", "jitter", "straggler", "algorithms", "file", "files"];
+  let i = 0;
+  for (const key of keys)
+    for (let k = 0; k < 3; ++k, i = (i + 5) % junk.length) {
+      const changes = { nodes: "4", [key]: junk[i] };
+      const name = JSON.stringify(changes).slice(0, 100);
+      await page.evaluate((h) => { location.hash = h; }, hashOf(changes));
+      await page.waitForTimeout(80);
+      await idle(page, 15_000);
+      // Read, and run or refused; or not read.
+      const said = await text(page, "message");
+      assert.match(await text(page, "status"), said === "" ? /^(12 points|28 points|This cannot be run\.)$/ : /^28 points$/, name);
+      assert.match(said, /^(The link could not be read, so this is the first view: .*\.)?$/, name);
+      assert.doesNotMatch(await text(page, "controls"), /undefined|TypeError|\[object|json\.exception/, name);
+      assert.deepEqual(complaints, [], name);
+    }
+});
+
+for (const settings of [{ codec: null }, { codec: "fp16" }, { codec: { kind: null } }, { codec: [] }, { codec: { kind: { toString: 1 } } }, { transport: null },
+  { transport: { toString: 1, valueOf: 1 } }, { schedule: { toString: null } }, { kind: null }, { kind: ["sgd"] }, JSON.parse('{"__proto__": 1}')])
+  test(`an algorithm with ${JSON.stringify(settings)} is shown, and the engine judges it`, async () => {
+    for (const view of ["speedup", "math"]) {
+      await page.goto("about:blank");
+      complaints.length = 0;
+      await page.goto(address + hashOf({ view, nodes: "4", algorithms: [{ label: "x", kind: "sgd", ...settings }] }));
+      await idle(page, 15_000);
+      assert.doesNotMatch(await text(page, "status"), /running/);
+      assert.deepEqual(await page.locator("details.algorithm summary").allTextContents(), ["x"]);
+      assert.doesNotMatch(`${await text(page, "message")}${await text(page, "controls")}`, /undefined|TypeError|Cannot|json\.exception/);
+      assert.deepEqual(complaints, []);
+    }
+  });
+
+const faults = {
+  "while the controls are made": () => {
+    const own = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value");
+    Object.defineProperty(HTMLTextAreaElement.prototype, "value", { ...own, set(text) { if (/"fault"/.test(text)) throw new TypeError("a fault"); own.set.call(this, text); } });
+  },
+  "while charts are drawn": () => {
+    const own = Element.prototype.setAttribute;
+    Element.prototype.setAttribute = function (name, value) { if (name === "aria-label" && /over nodes.*fault/.test(value)) throw new TypeError("a fault"); own.call(this, name, value); };
+  },
+  "in a callback": () => {
+    const own = CanvasRenderingContext2D.prototype.stroke;
+    CanvasRenderingContext2D.prototype.stroke = function (...path) { if (document.querySelector("summary")?.textContent === "fault") throw new TypeError("a fault"); own.apply(this, path); };
+  },
+  "in a promise": () => {
+    const observer = new MutationObserver(() => { if (document.querySelector("summary")?.textContent === "fault") { observer.disconnect(); void Promise.reject(new TypeError("a fault")); } });
+    observer.observe(document, { childList: true, subtree: true });
+  },
+};
+for (const [name, fault] of Object.entries(faults))
+  test(`a fault ${name} of a link gives the first view`, async () => {
+    const one = await browser.newPage();
+    await one.addInitScript(fault);
+    await one.goto(address + hashOf({ nodes: "4", algorithms: [{ label: "fault", kind: "dense" }] }));
+    await idle(one, 15_000);
+    await one.waitForTimeout(200);
+    await idle(one, 15_000);
+    complaints.length = 0;
+    await assertFirstView(one, /a fault/, name);
+    await one.close();
+  });
+
+test("a link to a scenario that is refused shows the scenario and why", async () => {
+  for (const [content, problem] of [["hello", /not JSON at line 1, column 1/], ["", /not JSON/], ["null", /object/], ['{"clutser": 1}', /clutser/], [lists(100_000), /32 levels/],
+    ['{"title": "\\ud800"}', /surrogate/]]) {
+    await show({ file: { name: "mine.json", text: content } });
+    assert.equal(await text(page, "status"), "This cannot be run.", content.slice(0, 50));
+    assert.match(await text(page, "message"), problem);
+    assert.match(await text(page, "text-wrong"), problem);
+    assert.equal(await page.inputValue("#text"), content);
+    assert.deepEqual(complaints, []);
+  }
+});
+
+test("what a control takes, a link takes", async () => {
+  await show({ nodes: "4", algorithms: manyAlgorithms(32) });
+  assert.match(await text(page, "status"), /192 points/);
+  await page.selectOption("#add", "DGC");
+  assert.match(await text(page, "algorithms-wrong"), /at most 32/i);
+  assert.equal(await page.locator("details.algorithm").count(), 32);
+  await show({ nodes: "4" });
+  await page.locator("details.algorithm summary").first().click();
+  for (const [entered, problem] of [["null", /null/], ["[]", /list/], ["{}", /label/], ["{", /JSON/], ['{"label": 1}', /label.*1/], ['{"label": "\\ud800"}', /label/], ['{"label": "a", "x": 1e999}', /x.*finite/]]) {
+    await page.fill("#json-0", entered);
+    await page.locator("#json-0").blur();
+    const said = await text(page, "json-0-wrong");
+    assert.match(said, problem, entered);
+    assert.doesNotMatch(said, /undefined|Cannot/, entered);
+  }
+  // More than fits into an entry is not entered.
+  await page.fill("#bandwidth", "1".repeat(300_000));
+  assert.ok((await page.inputValue("#bandwidth")).length <= 255);
 });
 
 test("downloads are the results, the charts, and a scenario that the command line runs to the same bytes", async () => {
