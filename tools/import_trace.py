@@ -7,18 +7,22 @@ TRACE is Chrome JSON of torch.profiler (prof.export_chrome_trace, plain or .gz) 
 in JSON. The profile has the layers in forward order, with their measured forward and backward times and their tensors
 (docs/adding/profile.md). What a trace cannot tell is said in a warning. docs/how-to/from-a-trace.md has an example.
 
-Exit code: 0, or 1 with one line that names the file, the place and what would be right.
+It writes over nothing but what it wrote itself, unless --force is given, and never over TRACE.
+
+Exit code: 0, or 2 with one line that names the file, the place and what would be right.
 """
 
 import argparse
+import functools
 import math
 import os
+import signal
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from trace_import import chakra, load, profile, pytorch  # noqa: E402
+from trace_import import chakra, load, outputs, profile, pytorch  # noqa: E402
 from trace_import.cut import cut  # noqa: E402
 from trace_import.fault import MOST_BATCH, MOST_ENTRIES, Fault, Reader, printable  # noqa: E402
 
@@ -38,6 +42,7 @@ def read_arguments(arguments):
                         help="Chrome JSON of torch.profiler, or a Chakra trace in JSON; may be gzipped")
     parser.add_argument("--out", metavar="FILE", help="the profile; default: NAME.json in this folder")
     parser.add_argument("--scenario", metavar="FILE", help="also write a scenario that goes from 1 to 16 nodes")
+    parser.add_argument("--force", action="store_true", help="replace files that import_trace did not write")
     parser.add_argument("--name", help="of the net; default: the file's")
     parser.add_argument("--step", type=whole_number(0, 10**15),
                         help="the n of ProfilerStep#n; default: the one of median length")
@@ -96,32 +101,37 @@ def name_of(options):
 
 def run(options):
     name = name_of(options)
-    out = options.out or f"{name}.json"
-    if os.path.exists(out) and os.path.exists(options.trace) and os.path.samefile(out, options.trace):
-        raise Fault(f"{out}: is the trace itself; name another file by --out")
+    out = options.out or f"{name.replace('/', '-')}.json"
+    refuse = functools.partial(outputs.refuse, out, options.scenario, options.trace, options.force)
+    refuse()
     layers, update_ns, batch, source, wall_ns = read_layers(options)
     if options.parameters and not any(layer.tensors for layer in layers):
         profile.spread(layers, options.parameters)
         warn(f"{options.parameters} parameters are dealt to layers by backward time; sizes of buckets are a guess")
     profile.check(layers, options.trace)
     made = profile.profile_of(layers, name, f"{printable(os.path.basename(options.trace))}: {source}", batch)
-    profile.write(profile.text_of(made), out)
+    texts = {out: outputs.marked(profile.text_of(made))}
     if options.scenario:
-        profile.write(profile.scenario_text(made, out, options.scenario, update_ns), options.scenario)
+        texts[options.scenario] = profile.scenario_text(made, out, options.scenario, update_ns)
+    outputs.write(texts, refuse)
     parameters = sum(math.prod(shape) for layer in layers for _, shape in layer.tensors)
     forward, backward = sum(l.forward_ns for l in layers), sum(l.backward_ns for l in layers)
-    print(f"{out}: {len(made['layers'])} layers, {parameters} parameters, forward {profile.time_text(forward)}, "
+    print(f"{printable(out, None)}: {len(made['layers'])} layers, {parameters} parameters, forward {profile.time_text(forward)}, "
           f"backward {profile.time_text(backward)}", flush=True)
     say_what_is_missing(layers, update_ns, wall_ns)
 
 
 def main(arguments):
+    options = read_arguments(arguments)
     try:
-        run(read_arguments(arguments))
+        run(options)
+        return 0
     except Fault as fault:
-        print(f"import_trace: {fault}", file=sys.stderr)
-        return 1
-    return 0
+        problem = str(fault)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    print(f"import_trace: {printable(problem, None)}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

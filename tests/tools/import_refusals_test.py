@@ -52,7 +52,7 @@ class Refusals(Test):
         trace = write_events(self.folder, two_linears(), "net.json")
         code = subprocess.run([sys.executable, "-B", str(TRACES.parents[1] / "tools" / "import_trace.py"), str(trace), "--out",
                                str(trace)], capture_output=True, text=True, check=False)
-        self.assertEqual((code.returncode, code.stderr.count("\n")), (1, 1))
+        self.assertEqual((code.returncode, code.stderr.count("\n")), (2, 1))
         self.assertIn("is the trace itself", code.stderr)
 
     def test_a_damaged_gzip_file_is_refused(self):

@@ -133,7 +133,7 @@ class Test(unittest.TestCase):
 
     def refused(self, trace, *options):
         made = Imported(trace, self.folder, *options)
-        self.assertEqual(made.code, 1, made.said)
+        self.assertEqual(made.code, 2, made.said)
         self.assertFalse(made.out.exists())
         lines = [line for line in made.errors.splitlines() if not line.startswith("import_trace: warning: ")]
         self.assertEqual(len(lines), 1, made.errors)

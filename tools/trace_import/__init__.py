@@ -12,4 +12,5 @@
     cut.py       a step to the layers of a profile, by way of all of these
     shapes.py    which tensors of an operator are parameters, and its multiply-accumulates
     profile.py   layers to paceline's profile, and a scenario with it
+    outputs.py   where these may be written, and how
 """

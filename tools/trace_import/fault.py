@@ -97,6 +97,6 @@ def shown(value):
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def printable(text):
+def printable(text, most=200):
     """Returns a name without control characters and halves of characters, which paceline's JSON does not carry."""
-    return "".join(c if c.isprintable() else " " for c in text[:200])
+    return "".join(c if c.isprintable() else " " for c in text[:most])

@@ -63,22 +63,20 @@ def text_of(profile):
 
 
 def scenario_text(profile, file, scenario, update_ns):
-    """Returns a scenario that goes from 1 to 16 nodes."""
-    workload = {"profile": os.path.relpath(os.path.abspath(file), os.path.dirname(os.path.abspath(scenario)))}
-    if update_ns:
-        workload["update_time"] = time_text(update_ns)
-    rows = {"title": f"{profile['name']} on more nodes",
+    """Returns the text of a scenario beside which `file` is the profile's."""
+    named = os.path.relpath(os.path.realpath(file), os.path.dirname(os.path.realpath(scenario)))
+    return scenario_of(f"{profile['name']} on more nodes", named, time_text(update_ns) if update_ns else None)
+
+
+def scenario_of(title, profile, update_time):
+    """Returns the text of a scenario that goes from 1 to 16 nodes. `update_time` may be None."""
+    workload = {"profile": profile}
+    if update_time:
+        workload["update_time"] = update_time
+    rows = {"title": title,
             "cluster": {"nodes": 1, "fabric": {"kind": "star", "link": {"preset": "10GbE-tcp"}}},
             "workload": workload,
             "algorithm": {"kind": "dense-overlapped", "bucket": "25MB"},
             "stop": {"iterations": 10},
             "sweep": {"cluster.nodes": [1, 2, 4, 8, 16]}}
     return "{\n" + ",\n".join(f'  "{key}": {json.dumps(value)}' for key, value in rows.items()) + "\n}\n"
-
-
-def write(text, file):
-    try:
-        with open(file, "w", encoding="utf-8") as out:
-            out.write(text)
-    except OSError as error:
-        raise Fault(f"{file}: cannot be written: {error.strerror or error}") from None
