@@ -128,6 +128,8 @@ def main(arguments):
         return 0
     except Fault as fault:
         problem = str(fault)
+    except MemoryError:
+        problem = f"{options.trace}: needs more memory than there is; record one step (schedule=... active=1)"
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     print(f"import_trace: {printable(problem, None)}", file=sys.stderr)

@@ -1,6 +1,7 @@
 """Checks what the importer writes over: nothing but what it wrote itself, by whatever name, and whole files or none."""
 
 import contextlib
+import gzip
 import io
 import json
 import os
@@ -9,9 +10,12 @@ import signal
 import subprocess
 import sys
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from importing import ROOT, Test, import_trace, two_linears, write_events
+
+from trace_import import text
 
 PROGRAM = [sys.executable, "-B", str(ROOT / "tools" / "import_trace.py")]
 MINE = "a user's own\n"
@@ -233,6 +237,53 @@ class OfWriting(OfOutputs):
             _, errors = process.communicate(timeout=20)
         self.assertEqual((process.returncode, errors), (130, b""))
         self.assertFalse(os.path.exists("new.json"))
+
+
+class OfSizes(OfOutputs):
+    LIMIT = 256 << 20  # of memory; the trace may unpack to more than that
+
+    def run_within(self, *arguments, **how):
+        """Runs the importer with little memory. Returns its exit code and its errors."""
+        done = subprocess.run([*PROGRAM, *arguments, "--out", "new.json"], capture_output=True, text=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (self.LIMIT, self.LIMIT)), **how)
+        return done.returncode, "".join(line for line in done.stderr.splitlines(True) if ": warning: " not in line)
+
+    def test_a_trace_needs_little_memory_if_it_is_small(self):
+        self.assertEqual(self.run_within(self.trace), (0, ""))
+        Path("packed.json.gz").write_bytes(gzip.compress(Path(self.trace).read_bytes()))
+        self.assertEqual(self.run_within("packed.json.gz"), (0, ""))
+        with open("packed.json.gz", "rb") as packed, subprocess.Popen(["cat"], stdin=packed, stdout=subprocess.PIPE) as pipe:
+            self.assertEqual(self.run_within("/dev/stdin", stdin=pipe.stdout), (0, ""))
+
+    def test_what_is_larger_than_the_limit_is_refused_in_little_memory(self):
+        self.assertEqual(self.run_within("/dev/zero"), (2, "import_trace: /dev/zero: has more than 2 GiB; record one step "
+                                                           "(schedule=... active=1)\n"))
+
+    def test_the_limit_is_of_what_is_unpacked(self):
+        content = Path(self.trace).read_bytes().ljust(1 << 20)
+        for name, pack, found in (("plain.json", bytes, "has more than"), ("packed.json.gz", gzip.compress, "unpacks to more than")):
+            with self.subTest(name), unittest.mock.patch.object(text, "MOST_BYTES", len(content)):
+                Path(name).write_bytes(pack(content))
+                self.imports(name, "--out", "net.json")
+                Path(name).write_bytes(pack(content) + pack(b" "))
+                self.leaves_all(name, "--out", "net.json", names=[name], right=found)
+
+    def test_what_is_packed_twice_is_named(self):
+        Path("twice.json.gz").write_bytes(gzip.compress(gzip.compress(b" " * (64 << 20))))
+        code, errors = self.run_within("twice.json.gz")
+        self.assertEqual((code, errors.count("\n")), (2, 1), errors)
+        self.assertIn("twice.json.gz: ", errors)
+        self.assertIn("packed by gzip twice; unpack it once", errors)
+
+    def test_what_memory_does_not_hold_is_refused_in_one_line(self):
+        content = b'{"traceEvents": [' + b"[]," * (20 << 20) + b"[]]}"
+        Path("wide.json").write_bytes(content)
+        Path("wide.json.gz").write_bytes(gzip.compress(content, 1))
+        for name in ("wide.json", "wide.json.gz"):
+            with self.subTest(name):
+                code, errors = self.run_within(name)
+                self.assertEqual((code, errors.count("\n")), (2, 1), errors)
+                self.assertIn(f"{name}: needs more memory than there is", errors)
 
 
 if __name__ == "__main__":

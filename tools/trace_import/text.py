@@ -16,12 +16,14 @@ import zlib
 
 from .fault import Fault, shown
 
-MOST_BYTES = 2 << 30
+MOST_BYTES = 2 << 30  # unpacked
+GZIP = b"\x1f\x8b"
 DECODER = json.JSONDecoder(strict=False)  # takes control characters within names
 
 EXPECTED = ("a Chrome trace of torch.profiler has \"traceEvents\" (prof.export_chrome_trace), a Chakra trace nodes "
             "with \"id\", \"name\" and \"type\"")
-OTHER_FILES = {b"PK\x03\x04": "a zip archive; unpack it", b"\x28\xb5\x2f\xfd": "compressed by zstd; unpack it",
+OTHER_FILES = {GZIP: "packed by gzip twice; unpack it once",
+               b"PK\x03\x04": "a zip archive; unpack it", b"\x28\xb5\x2f\xfd": "compressed by zstd; unpack it",
                b"BZh": "compressed by bzip2; unpack it", b"\xfd7zXZ": "compressed by xz; unpack it",
                b"SQLite format": "a database, as Nsight Systems writes; record with torch.profiler",
                b"<": "HTML or XML, perhaps a page about the file; download the file itself"}
@@ -32,21 +34,31 @@ NO_JSON = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(?P<comma>(?<=:)\s*-?[0-9]+,[0-9
 BACKSLASH = re.compile(r'\\(["\\]?)')
 
 
+def pieces_of(source, file):
+    """Yields the content of a plain or gzipped file. Refuses what is too large once it has read that much."""
+    packed = source.peek(len(GZIP)).startswith(GZIP)
+    stream, size = gzip.GzipFile(fileobj=source) if packed else source, 0
+    while piece := stream.read(1 << 20):
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise Fault(f"{file}: {'unpacks to' if packed else 'has'} more than {MOST_BYTES >> 30} GiB; record one step "
+                        "(schedule=... active=1)")
+        yield piece
+
+
 def read_bytes(file):
     """Returns the content of a plain or gzipped file."""
     try:
         with open(file, "rb") as source:
-            content = source.read(MOST_BYTES + 1)
-        if content[:2] == b"\x1f\x8b":
-            with gzip.open(file, "rb") as source:
-                content = source.read(MOST_BYTES + 1)
+            if source.seekable():  # a first pass keeps nothing, so that what is too large takes no memory
+                for _ in pieces_of(source, file):
+                    pass
+                source.seek(0)
+            return b"".join(pieces_of(source, file))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise Fault(f"{file}: is no whole gzip file ({error}); copy it again, or unpack it") from None
     except OSError as error:
         raise Fault(f"{file}: cannot be read: {error.strerror or error}") from None
-    if len(content) > MOST_BYTES:
-        raise Fault(f"{file}: is larger than {MOST_BYTES >> 30} GiB; record one step (schedule=... active=1)")
-    return content
 
 
 def decode(content, file, warn):
