@@ -1,15 +1,16 @@
 """Draws links.csv (paceline run --links): how much of each link is used over time, a panel for each point.
 
-Rows are links and columns are intervals; the color is the share of the link's capacity that was used.
+Rows are links and columns are intervals; the color is the share of the link's capacity that was used, by all jobs together.
 """
 
 import csv
 import os
+from dataclasses import replace
 
 import matplotlib
 from matplotlib.patches import Patch
 
-from common import Misfit, WrongInput
+from common import Misfit, WrongInput, axes_that_count
 from quantities import number
 from style import Layout, canvas, finish, head
 
@@ -26,7 +27,15 @@ def file_of(study):
     return os.path.join(study.folder, "links.csv")
 
 
+def by_point(study):
+    """Returns the study with one row for each point: the main job's, or where --where leaves none of these, another's."""
+    rows = [row for row in study.rows if row.get("job") == "main"] or study.rows
+    rows = list({row["point"]: row for row in reversed(rows)}.values())[::-1]
+    return replace(study, rows=rows, axes=axes_that_count(rows, study.axes), seeds=1)  # no map is a mean over seeds
+
+
 def misfit(study, options):
+    study = by_point(study)
     if not os.path.isfile(file_of(study)):
         return "it needs links.csv, which paceline run --links writes"
     if len(study.rows) > MOST_POINTS:
@@ -105,6 +114,7 @@ def draw(study, options):
     reason = misfit(study, options)
     if reason:
         raise Misfit(reason)
+    study = by_point(study)
     found = read_links(study)
     rows = [row for row in study.rows if found.get(row["point"])]
     if not rows:

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -65,19 +66,15 @@ void open_browser(const std::string& address) {
     static_cast<void>(std::system(command.c_str()));  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
 }
 
-// A thread for each connection, up to a number; those beyond it are closed.
+// A thread for each connection, up to a number; those beyond it wait.
 class ThreadForEach : public httplib::TaskQueue {
   public:
     void enqueue(std::function<void()> serve) override {
-        const std::unique_lock lock(mutex_);
-        if (serving_ >= most) return;  // the connection is closed with the task
+        const std::scoped_lock lock(mutex_);
+        waiting_.push_back(std::move(serve));
+        if (serving_ == most) return;
         ++serving_;
-        std::thread([this, serve = std::move(serve)] {
-            serve();
-            const std::unique_lock done(mutex_);
-            --serving_;
-            done_.notify_all();
-        }).detach();
+        std::thread([this] { serve_all(); }).detach();
     }
     void shutdown() override {
         std::unique_lock lock(mutex_);
@@ -86,8 +83,23 @@ class ThreadForEach : public httplib::TaskQueue {
 
   private:
     static constexpr int most = 500;
+
+    void serve_all() {
+        std::unique_lock lock(mutex_);
+        while (!waiting_.empty()) {
+            const std::function<void()> serve = std::move(waiting_.front());
+            waiting_.pop_front();
+            lock.unlock();
+            serve();
+            lock.lock();
+        }
+        --serving_;
+        done_.notify_all();
+    }
+
     std::mutex mutex_;
     std::condition_variable done_;
+    std::deque<std::function<void()>> waiting_;
     int serving_ = 0;
 };
 

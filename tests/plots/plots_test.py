@@ -128,6 +128,21 @@ def links_study(links=30):
     return folder
 
 
+def links_of_jobs_study(points=2):
+    """Returns a folder with points of three jobs each, and one map of links; point 2 is another seed of point 1."""
+    folder = Folder(["job", "other_jobs", "seed"])
+    rows = []
+    for point in range(points):
+        label, seed = ("A", "B", "B", "C", "D", "E", "F")[point], 2 if point == 2 else 1
+        for job, algorithm in (("main", "dense"), ("B", "dgc"), ("C", "dense")):
+            folder.point([job, label, seed], algorithm, 4, sim_time_s=0.01, step_time_s=0.01)
+            folder.rows[-1][0] = point
+        rows += [[point, label, seed, "dense", 4, "node 0 up", k / 1000, (k + 1) / 1000, 5, point / 10, 1e9] for k in range(10)]
+    folder.write().table("links.csv", ["point", "other_jobs", "seed", "algorithm", "nodes", "link", "from_s", "to_s", "bytes",
+                                       "utilization", "capacity_bps"], rows)
+    return folder
+
+
 def options(*arguments):
     parsed = plot.parse(["folder", *arguments])
     parsed.chosen = bool(parsed.kinds)
@@ -487,6 +502,22 @@ class Figures(unittest.TestCase):
         self.assertIn("the 24 most used links of a point, of 30", figure.texts[-1].get_text())
         one = links.draw(links_study(2).study("link=2Gbps"), options("links"))
         self.assertEqual(len(one.axes), 1)
+
+    def test_links_are_a_map_for_each_point_whatever_jobs_it_has(self):
+        def titles(figure):
+            return [panel.get_title() for panel in figure.axes]
+        figure = links.draw(links_of_jobs_study().study(), options("links"))
+        self.assertEqual(titles(figure), ["other jobs: A", "other jobs: B"])
+        self.assertEqual([panel.collections[0].get_array().ravel()[0] for panel in figure.axes], [0, 0.1])
+        seeds = links.draw(links_of_jobs_study(3).study("other_jobs=B"), options("links"))
+        self.assertEqual(titles(seeds), ["seed 1", "seed 2"])
+        self.assertNotIn("mean", "".join(text.get_text() for text in seeds.texts))
+        self.assertEqual(titles(links.draw(links_of_jobs_study().study("job=B"), options("links"))),
+                         ["other jobs: A", "other jobs: B"])
+        self.assertEqual(len(links.draw(links_of_jobs_study().study("algorithm=dense", "other_jobs=A"), options("links")).axes), 1)
+        self.assertEqual(len(links.draw(links_of_jobs_study(6).study(), options("links")).axes), 6)
+        with self.assertRaisesRegex(common.Misfit, "^7 points are more than 6; choose some with --where other_jobs=F$"):
+            links.draw(links_of_jobs_study(7).study(), options("links"))
 
     def test_damaged_links_are_refused(self):
         for text, told in (("a,b\n", "is not links.csv"), ("", "is not links.csv"),
