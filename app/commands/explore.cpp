@@ -148,24 +148,25 @@ void guard(httplib::Server& server, const fs::path& folder, int port) {
     server.new_task_queue = [] { return new ThreadForEach; };
 }
 
-// httplib's own options would let a second program share the port.
-void share_no_port(httplib::Server& server) {
-    server.set_socket_options([](socket_t socket) {
+// Binds to a port, or to any free one if it is 0. Returns the port, or -1 if it is taken. With
+// httplib's own options a second program could share the port, and its queue of five connections
+// that wait to be accepted would let a few clients keep others out.
+int bound_port(httplib::Server& server, const char* host, int wanted) {
+    socket_t listening = -1;
+    server.set_socket_options([&listening](socket_t socket) {
         const int yes = 1;
         ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+        listening = socket;
     });
-}
-
-// Binds to a port, or to any free one if it is 0. Returns the port, or -1 if it is taken.
-int bound_port(httplib::Server& server, const char* host, int wanted) {
-    if (wanted == 0) return server.bind_to_any_port(host);
-    return server.bind_to_port(host, wanted) ? wanted : -1;
+    const int any = wanted == 0 ? server.bind_to_any_port(host) : wanted;
+    if (any < 0 || (wanted != 0 && !server.bind_to_port(host, wanted))) return -1;
+    ::listen(listening, SOMAXCONN);
+    return any;
 }
 
 int serve(const ExploreArguments& arguments) {
     const fs::path folder = fs::canonical(folder_of_page(arguments));
     httplib::Server server;
-    share_no_port(server);
     server.set_mount_point("/", folder.string(), {{"Cache-Control", "no-cache"}});
     server.set_file_extension_and_mimetype_mapping("wasm", "application/wasm");
     const char* const host = "127.0.0.1";

@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 from arena import Arena, Skipped  # noqa: E402: from this folder
 
-FAMILIES = ["attack_streams", "attack_signals", "attack_folders", "attack_limits", "attack_texts", "attack_kills",
+FAMILIES = ["attack_server", "attack_streams", "attack_signals", "attack_folders", "attack_limits", "attack_texts", "attack_kills",
             "attack_imports"]
 
 

@@ -1,5 +1,6 @@
 #include "app/study/time_left.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -31,6 +32,25 @@ TEST_CASE("time left: it converges if all runs cost the same factor more than ex
             CHECK(left.seconds({}, 4) == doctest::Approx(left.seconds({}, 1) / 4));
         }
         CHECK(left.seconds({}, 1) == doctest::Approx(0).scale(all));
+    }
+}
+
+TEST_CASE("time left: where nothing remains it is 0, and it is never less or not a number") {
+    CHECK(TimeLeft().seconds({}, 1) == 0);
+    TimeLeft kept;
+    kept.finished(3, 5);  // not expected: of another process
+    CHECK(kept.seconds({}, 0) == 0);
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<> some(-1, 10);
+    for (int repetition = 0; repetition < 1000; ++repetition) {
+        const auto seconds = [&] { return std::max(0.0, some(random)); };
+        TimeLeft left;
+        for (int i = 0; i < 3; ++i) left.expects(seconds());
+        left.finished(seconds(), seconds());
+        const UnderWay run{seconds(), std::min(1.0, seconds()), seconds()};
+        const double rest = left.seconds({&run, 1}, 2);
+        CHECK(std::isfinite(rest));
+        CHECK(rest >= 0);
     }
 }
 
