@@ -40,8 +40,8 @@ std::vector<PieceOfForm> pieces_of_form(const ExchangeOptions& options, const St
             parts = std::max<std::int64_t>(1, entries / most + (entries % most > 0 ? 1 : 0));
         }
         for (std::int64_t i = 0; i < parts; ++i)
-            pieces.push_back({b, entries_between(charged, begin + entries * i / parts,
-                                                 begin + entries * (i + 1) / parts)});
+            pieces.push_back({b, *part_of(charged, begin + entries * i / parts,
+                                          begin + entries * (i + 1) / parts)});
     }
     return pieces;
 }
@@ -166,8 +166,8 @@ std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options
     const LayoutPtr charged = with_left_out(in.layout, options.codec.leave_out);
     const auto* const dgc = std::get_if<DgcOptions>(&options.codec.coder);
     const auto held = [=, density = dgc == nullptr ? 1 : dgc->density](const Bucket& bucket) {
-        const Layout run = entries_between(*charged, charged->offset(bucket.first),
-                                           charged->offset(bucket.first + bucket.count));
+        const Layout run = *part_of(*charged, charged->offset(bucket.first),
+                                    charged->offset(bucket.first + bucket.count));
         auto form = piece_form(options, run, 0, in, density);
         if (!form) return std::optional<Duration>();
         return std::optional(total_time({{}, form->travel, {}}));

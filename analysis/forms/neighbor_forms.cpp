@@ -56,9 +56,8 @@ struct Neighbors {
         if (options.schedule.whole) return {piece(buckets.size() - 1, layout)};
         std::vector<SentPiece> all;
         for (std::size_t b = 0; b < buckets.size(); ++b)
-            all.push_back(
-                piece(b, entries_between(layout, layout.offset(buckets[b].first),
-                                         layout.offset(buckets[b].first + buckets[b].count))));
+            all.push_back(piece(b, *part_of(layout, layout.offset(buckets[b].first),
+                                            layout.offset(buckets[b].first + buckets[b].count))));
         return all;
     }
 };

@@ -24,8 +24,8 @@ std::vector<Layout> fragments_of_form(const StreamingDilocoOptions& options, Lay
     const Layout charged = *with_left_out(layout, options.diloco.exchange.codec.leave_out);
     std::vector<Layout> parts;
     for (const TensorRun& run : fragments(charged, static_cast<std::size_t>(options.fragments)))
-        parts.push_back(entries_between(charged, charged.offset(run.first),
-                                        charged.offset(run.first + run.count)));
+        parts.push_back(
+            *part_of(charged, charged.offset(run.first), charged.offset(run.first + run.count)));
     return parts;
 }
 

@@ -458,28 +458,12 @@ DgcOptions carried_by(DgcOptions options, const TransportPlan& transport) {
     return options;
 }
 
-Layout entries_between(const Layout& layout, std::int64_t begin, std::int64_t end) {
-    std::vector<Tensor> tensors;
-    std::int64_t at = 0;
-    for (const Tensor& tensor : layout.tensors()) {
-        const std::int64_t from = std::max(begin, at);
-        at += tensor.entries();
-        const std::int64_t held = std::min(end, at) - from;
-        if (held <= 0) continue;
-        Tensor part{"", {held}, tensor.left_out};
-        if (tensor.shape.size() > 1) part.shape = {1, held};
-        if (held == tensor.entries()) part.shape = tensor.shape;
-        tensors.push_back(std::move(part));
-    }
-    return Layout(std::move(tensors));
-}
-
 Layout form_of_chunk(const Layout& layout, int k, int i) {
     const std::int64_t entries = layout.entries();
     const auto begin = [&](std::int64_t part) {
         return part * (entries / k) + std::max<std::int64_t>(0, part - k + entries % k);
     };
-    return entries_between(layout, begin(i), begin(i + 1));
+    return *part_of(layout, begin(i), begin(i + 1));
 }
 
 Bytes form_of_packed(const Compressor& compressor, const Layout& layout, WireFormat wire) {

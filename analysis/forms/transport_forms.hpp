@@ -84,8 +84,6 @@ Bytes form_of_left_out(const Layout& layout);
 /// Returns DGC's options with the exchange that a transport asks for.
 DgcOptions carried_by(DgcOptions options, const TransportPlan& transport);
 
-/// Returns the entries begin .. end-1 as a layout: a cut tensor of two dimensions or more becomes a row.
-Layout entries_between(const Layout& layout, std::int64_t begin, std::int64_t end);
 /// Returns part i of k.
 Layout form_of_chunk(const Layout& layout, int k, int i);
 

@@ -15,6 +15,11 @@ Layout::Layout(std::vector<Tensor> tensors) : tensors_(std::move(tensors)), offs
     for (const Tensor& tensor : tensors_) offsets_.push_back(offsets_.back() + tensor.entries());
 }
 
+std::size_t Layout::tensor_at(std::int64_t entry) const {
+    return static_cast<std::size_t>(std::ranges::upper_bound(offsets_, entry) - offsets_.begin()) -
+           1;
+}
+
 std::int64_t Layout::incompressible_entries() const {
     std::int64_t sum = 0;
     for (const Tensor& tensor : tensors_)
@@ -24,7 +29,8 @@ std::int64_t Layout::incompressible_entries() const {
 
 LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end) {
     std::vector<Tensor> parts;
-    for (std::size_t j = 0; j < layout.tensors().size(); ++j) {
+    for (std::size_t j = layout.tensor_at(begin);
+         j < layout.tensors().size() && layout.offset(j) < end; ++j) {
         const Tensor& tensor = layout.tensors()[j];
         const std::int64_t first = std::max(begin, layout.offset(j));
         const std::int64_t last = std::min(end, layout.offset(j + 1));

@@ -32,6 +32,8 @@ class Layout {
     /// Returns where a tensor begins in the flat vector.
     [[nodiscard]] std::int64_t offset(std::size_t tensor) const { return offsets_[tensor]; }
     [[nodiscard]] std::int64_t entries() const { return offsets_.back(); }
+    /// Returns the tensor that holds an entry. Requires that there is one.
+    [[nodiscard]] std::size_t tensor_at(std::int64_t entry) const;
     /// Returns the number of entries in tensors that are not compressible.
     [[nodiscard]] std::int64_t incompressible_entries() const;
 

@@ -303,15 +303,5 @@ TEST_CASE("transport forms, property: chunks are all entries in order, and diffe
     }
 }
 
-TEST_CASE("transport forms: a tensor that is cut becomes a row, a whole one keeps its shape") {
-    const Layout layout({{"a", {2, 3}}, {"b", {4}}, {"c", {5, 1}}});
-    const Layout part = entries_between(layout, 2, 12);
-    REQUIRE(part.tensors().size() == 3);
-    CHECK(part.tensors()[0].shape == std::vector<std::int64_t>{1, 4});
-    CHECK(part.tensors()[1].shape == std::vector<std::int64_t>{4});
-    CHECK(part.tensors()[2].shape == std::vector<std::int64_t>{1, 2});
-    CHECK(entries_between(layout, 10, 15).tensors()[0].shape == std::vector<std::int64_t>{5, 1});
-}
-
 }  // namespace
 }  // namespace paceline::transport_forms_test
