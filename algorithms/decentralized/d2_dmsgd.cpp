@@ -1,5 +1,7 @@
 #include "algorithms/decentralized/d2_dmsgd.hpp"
 
+#include <utility>
+
 #include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -14,13 +16,17 @@ Task<> d2_dmsgd(Worker& self, D2DmsgdOptions options) {
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        const Vector g = co_await self.gradient(x);
-        m = options.momentum * m + g;
-        const Vector moves = gamma * m;
-        const Vector next = 2 * x - x_before - (moves - moved);
-        moved = moves;
-        x_before = x;
-        x = co_await neighbors.average(next);
+        Vector next = co_await neighbors.average_behind_gradient(
+            x, [&](const Piece& piece, const Vector& g) {
+                const Vector own = options.momentum * part_of(m, piece) + g;
+                put_part(own, piece, m);
+                const Vector moves = gamma * own;
+                const Vector made = 2 * part_of(x, piece) - part_of(x_before, piece) -
+                                    (moves - part_of(moved, piece));
+                put_part(moves, piece, moved);
+                return made;
+            });
+        x_before = std::exchange(x, std::move(next));
         co_await self.update();
     }
 }

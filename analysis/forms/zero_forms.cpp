@@ -21,22 +21,39 @@ std::optional<Duration> half_ring(int n, Bytes size, const IdleNetwork& network)
     return *ring / 2;
 }
 
-// Returns the times of a gather and of a reduce of so many bytes.
+IdleNetwork without_start_ups(IdleNetwork network) {
+    network.star = begun(network.star);
+    if (network.bus) network.bus = begun(*network.bus);
+    return network;
+}
+
+// Returns the times of a gather and of a reduce of so many bytes. Each collective has a start-up; by
+// machine, a reduce is one inside and one between.
 std::optional<UnitTimes> messages_of(const ZeroOptions& options, Bytes size,
                                      const StepModelInput& in) {
+    const Duration start_up = in.network.star.start_up;
+    const auto started = [start_up](int members, Duration messages) {
+        return members > 1 ? sum(start_up, messages) : messages;
+    };
+    const IdleNetwork network = without_start_ups(in.network);
     if (options.machine == 0) {
-        const auto half = half_ring(in.workers, size, in.network);
+        const auto half = half_ring(in.workers, size, network);
         if (!half) return std::nullopt;
-        return UnitTimes{*half, *half, {}, {}};
+        const Duration each = started(in.workers, *half);
+        return UnitTimes{each, each, {}, {}};
     }
     IdleNetwork bus;
-    bus.star = in.network.bus ? *in.network.bus : in.network.star;
+    bus.star = network.bus ? *network.bus : network.star;
     const auto inside = half_ring(options.machine, size, bus);
     AllReducePlan plan = AllReduce::hierarchical;
     plan.devices = options.machine;
-    const auto all = all_reduce_time(plan, in.workers, size, in.network);
+    const auto all = all_reduce_time(plan, in.workers, size, network);
     if (!inside || !all) return std::nullopt;
-    return UnitTimes{*inside, *all - *inside, {}, {}};
+    return UnitTimes{
+        started(options.machine, *inside),
+        started(in.workers / options.machine, started(options.machine, *all - *inside)),
+        {},
+        {}};
 }
 
 // Returns when the forward pass has left each unit: measured, or by half of the time of backward passes, as far as the forward

@@ -454,7 +454,9 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     }
     if (worker_processes) add_failures(metrics, cluster, *worker_processes);
     if (log) {
-        if (ended.divergence.empty()) log->finish();
+        // What was stopped from outside is not judged: where it stopped is nobody's result.
+        const bool has_ended = metrics.outcome != "stopped" || log->has_ended_the_run();
+        if (ended.divergence.empty() && has_ended) log->finish();
         add_learning(metrics, *log);
     }
     const RatedSteps steps = rated_steps_of(scenario, metrics);

@@ -21,10 +21,10 @@ std::int64_t most_pieces(const AlgorithmChoice& algorithm, const Layout& layout)
     return pieces;
 }
 
-void check_pieces(const Scenario& scenario, const Place& algorithm) {
+void check_pieces(const AlgorithmChoice& choice, const Layout& layout, int workers,
+                  const Place& algorithm) {
     constexpr std::int64_t most = 10'000'000;
-    const std::int64_t pieces = most_pieces(scenario.algorithm, *scenario.workload.layout);
-    const std::int64_t workers = scenario.cluster.workers;
+    const std::int64_t pieces = most_pieces(choice, layout);
     if (pieces <= most / workers) return;
     Place place = algorithm;
     for (const char* key : {"schedule", "partition"})

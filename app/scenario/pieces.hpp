@@ -2,7 +2,8 @@
 #pragma once
 
 #include "app/json/object_reader.hpp"
-#include "app/scenario/scenario.hpp"
+#include "app/scenario/algorithms/algorithm_choice.hpp"
+#include "models/tensors/layout.hpp"
 
 namespace paceline {
 
@@ -12,6 +13,7 @@ namespace paceline {
 std::int64_t most_pieces(const AlgorithmChoice& algorithm, const Layout& layout);
 
 /// Throws ConfigError if partitions are so small that a step has more than ten million pieces.
-void check_pieces(const Scenario& scenario, const Place& algorithm);
+void check_pieces(const AlgorithmChoice& choice, const Layout& layout, int workers,
+                  const Place& algorithm);
 
 }  // namespace paceline

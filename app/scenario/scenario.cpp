@@ -197,7 +197,7 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     check_staging(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
-    check_pieces(job, algorithm);
+    check_pieces(job.algorithm, *job.workload.layout, job.cluster.workers, algorithm);
     if (const auto p = read.optional("stop")) {
         const ObjectReader stop(*p, stop_key_table);
         job.stop = read_stop(stop, job.workload);
@@ -354,7 +354,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
                    scenario.training ? scenario.training->model.layout.get() : nullptr);
     check_density_of_stand_in(scenario, algorithm);
     check_servers(scenario, algorithm);
-    check_pieces(scenario, algorithm);
+    check_pieces(scenario.algorithm, *scenario.workload.layout, scenario.cluster.workers,
+                 algorithm);
     const ObjectReader stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),
                             stop_key_table);
     scenario.stop = read_stop(stop, scenario.workload);

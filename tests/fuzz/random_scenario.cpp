@@ -452,7 +452,8 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
         keep(place, made, {"schedule", "mean_between", "mean_repair", "trace", "nodes", "share"},
              way);
         if (has_nodes) made["nodes"] = subset(nodes_);
-        if (made.contains("mean_between")) made["mean_between"] = text({"1ms", "20ms", "100ms", "1s"});
+        if (made.contains("mean_between"))
+            made["mean_between"] = text({"1ms", "20ms", "100ms", "1s"});
         made["detection"] = text({"0s", "1ms", "20ms", "1s"});
         if (made.value("on_death", "") == "restart")
             made.erase("return_from");

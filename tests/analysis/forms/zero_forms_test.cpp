@@ -118,6 +118,8 @@ TEST_CASE("zero forms, property: the simulation takes their time, whatever the u
         Job job = timing_job(layout, 1);
         job.timing = in.timing;
         job.update = in.update;
+        job.library.start_up = std::chrono::microseconds(upto(100) - 1);
+        in.network.star.start_up = job.library.start_up;
 
         const auto form = zero_step_time(options, in);
 

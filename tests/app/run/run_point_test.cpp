@@ -12,6 +12,7 @@
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/training_study.hpp"
 
 namespace paceline::run_point_test {
 namespace {
@@ -451,6 +452,31 @@ TEST_CASE("run: a number of steps that take no time finishes, however many") {
         CHECK(m.outcome == "finished");
         CHECK(m.iterations == 300'000);
     }
+}
+
+// Its models diverge, or reach the target, between two evaluations.
+TEST_CASE("run point: a run that is stopped from outside is judged by nobody, wherever it stops") {
+    const TrainingStudy study;
+    for (const char* setting :
+         {"optimizer.learning_rate=1e9", "stop.target_loss=1e9", "measure.target_loss=1e9"})
+        for (std::int64_t at = 1; at < 6; ++at) {
+            CAPTURE(setting);
+            CAPTURE(at);
+            Progress progress;
+            Observer observer;
+            observer.workers.step_begins = [&](int /*host*/, std::int64_t step) {
+                if (step == at) progress.stop = true;
+            };
+            const Scenario scenario = study.scenario({"measure.every=1000 iterations", setting});
+
+            const Metrics m = run_point(scenario, &progress, {}, &observer);
+
+            if (m.outcome == "target") continue;       // at the evaluation of the beginning
+            if (!m.outcome_details.empty()) continue;  // a gradient was no number before
+            CHECK(m.outcome == "stopped");
+            CHECK(m.timeline.size() == 1);
+            CHECK(m.failed());
+        }
 }
 
 }  // namespace
