@@ -93,7 +93,8 @@ CheckReport StudyCheck::report(const Study& study) const {
         report.text += fmt::format(
             "\nrunning it: {:.3g} messages, {} {:.2g} s on one core, {:.2g} GB of memory at a time "
             "on it; several times as long where messages share links\n",
-            messages_, may_end_earlier_ ? "at most" : "about", start_s + seconds_, gb);
+            messages_, may_end_earlier_ ? "at most" : "about",
+            start_s + seconds_ + seconds_to_generate(memory_.generated()), gb);
     else
         report.text += fmt::format(
             "\nrunning it: as long as its points take to reach their time limits, {:.2g} GB of "

@@ -15,8 +15,10 @@ void MemoryCheck::see(const Point& point) {
     if (const auto& training = point.scenario.training) {
         const Bytes data = training->data.shape.bytes;
         largest_data_ = std::max(largest_data_, data);
-        if (data_sets_.insert(std::hash<std::string>{}(training->data.identity)).second)
+        if (data_sets_.insert(std::hash<std::string>{}(training->data.identity)).second) {
             data_of_all_ += data;
+            if (training->data.is_generated) generated_ += data;
+        }
     }
     if (largest_.size() == jobs_ && bytes <= largest_.back().bytes) return;
     const auto place =

@@ -20,6 +20,8 @@ class MemoryCheck {
     /// Returns the memory that the points seen so far take at their peak, with their data sets, where
     /// this much is available.
     [[nodiscard]] Bytes need(const AvailableMemory& memory) const;
+    /// Returns the memory of all data sets that are generated.
+    [[nodiscard]] Bytes generated() const { return generated_; }
     /// Throws ConfigError if less is available. `axes` are those of the study.
     void check(const std::string& file, const std::vector<Axis>& axes,
                const AvailableMemory& memory) const;
@@ -36,6 +38,7 @@ class MemoryCheck {
     std::vector<Need> largest_;                  // at most jobs_, the largest first
     std::unordered_set<std::size_t> data_sets_;  // hashes of what they are made from
     Bytes data_of_all_{};
+    Bytes generated_{};
     Bytes largest_data_{};
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/run/run_point.hpp"
+#include "app/scenario/pieces.hpp"
 
 namespace paceline {
 
@@ -34,6 +35,12 @@ constexpr double bytes_of_cache = 8e6;
 // What a worker's step costs beside messages, arithmetic and evaluations; measured with small nets.
 constexpr double seconds_per_step = 0.3e-6;
 constexpr double seconds_per_trained_step = 4e-6;
+
+// What a piece of a gradient costs each worker beside its messages: coroutines that begin, wait and end.
+constexpr double seconds_per_piece = 2.5e-6;
+
+// Time to draw a number of a data set that is generated, on one core.
+constexpr double seconds_per_drawn_number = 20e-9;
 
 // Floating-point operations of training per second and core, with two per multiply-accumulate and
 // three passes per gradient; measured with the nets of scenarios/.
@@ -161,10 +168,17 @@ std::optional<double> expected_seconds(const Scenario& scenario) {
     const std::optional<double> steps = most_expected_steps(scenario);
     if (!steps || (!messages && !scenario.training)) return std::nullopt;
     const double workers = scenario.cluster.workers;
+    const auto pieces =
+        static_cast<double>(most_pieces(scenario.algorithm, *scenario.workload.layout));
     const double step_s = (scenario.training ? seconds_per_trained_step : seconds_per_step) +
+                          (pieces - 1) * seconds_per_piece +
                           cold_share(workers) * seconds_per_cold_event;
     return seconds_per_run + workers * (seconds_per_worker + *steps * step_s) +
            seconds_of_messages(scenario, messages.value_or(0)) + training_seconds(scenario, *steps);
+}
+
+double seconds_to_generate(Bytes data) {
+    return static_cast<double>(data.count / 4) * seconds_per_drawn_number;
 }
 
 bool may_end_earlier(const Scenario& scenario) {

@@ -137,6 +137,7 @@ DataChoice read_data(const Place& place, int workers, std::uint64_t seed) {
         return made;
     });
     choice.shape = plan->shape;
+    choice.is_generated = plan->is_generated;
     choice.set = [plan, sets, identity = choice.identity] {
         return sets->get(identity, plan->make);
     };

@@ -24,6 +24,7 @@ struct DataChoice {
     std::string identity;  // what the data are made from; equal data have equal ones
     /// Makes the data or finds them (data_sets.hpp). Throws ConfigError.
     std::function<DataSetPtr()> set;
+    bool is_generated = true;     // not read from files
     bool shards_are_even = true;  // their sizes differ by at most one sample
     /// Returns the shards of this many workers.
     std::function<Shards(int workers, const RandomStreams&)> deal;

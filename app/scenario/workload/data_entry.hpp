@@ -17,6 +17,7 @@ struct DataPlan {
     DataShape shape;
     std::function<Dataset()> make;  // throws ConfigError
     std::optional<Dataset> made{};  // if it had to be made to know its shape
+    bool is_generated = true;       // not read from files
 };
 
 struct DataEntry {

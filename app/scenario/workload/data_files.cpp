@@ -70,7 +70,7 @@ DataPlan plan_of(const Place& place, std::function<Dataset()> from_files) {
             throw ConfigError(file, path, "its files have changed since they were read");
         return data;
     };
-    return {shape, again, std::move(made)};
+    return {shape, again, std::move(made), false};
 }
 
 bool wants_standardized(const ObjectReader& read) {
