@@ -11,8 +11,8 @@ std::int64_t most_pieces(const AlgorithmChoice& algorithm, const Layout& layout)
     const Bytes gradient = algorithm.wire.weigh(layout.entries());
     std::int64_t pieces = 1;
     if (algorithm.bucket)
-        pieces =
-            std::min(std::ssize(layout.tensors()), gradient.count / algorithm.bucket->count + 1);
+        pieces = std::min<std::int64_t>(std::ssize(layout.tensors()),
+                                        gradient.count / algorithm.bucket->count + 1);
     if (algorithm.exchange && algorithm.exchange->schedule.partition) {
         const Bytes entry = algorithm.wire.weigh(1);
         const Bytes partition = std::max(*algorithm.exchange->schedule.partition, entry);

@@ -70,6 +70,14 @@ void require(const ObjectReader& read, const DataShape& data, Prediction predict
         read.place().refuse(fmt::format("needs data of {}, and \"data\" has other", what));
 }
 
+// An index has 32 bits where addresses have.
+Eigen::Index features_of(const DataShape& data) {
+    return static_cast<Eigen::Index>(data.features);
+}
+Eigen::Index steps_of(const DataShape& data) {
+    return static_cast<Eigen::Index>(data.steps);
+}
+
 void check_image(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::label, "labelled images");
     if (data.image.channels == 0)
@@ -87,7 +95,7 @@ std::vector<Eigen::Index> as_widths(const Place& place) {
 
 ModelChoice read_linear(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::number, "numbers to predict");
-    LinearRegressionShape shape{data.features};
+    LinearRegressionShape shape{features_of(data)};
     if (const auto p = read.optional("bias")) shape.bias = as_bool(*p);
     ModelChoice choice = choice_of(read, make_linear_regression<double>(shape));
     choice.minimum = [bias = shape.bias](const Dataset& set, const Shards& shards, double decay) {
@@ -98,15 +106,15 @@ ModelChoice read_linear(const ObjectReader& read, const DataShape& data) {
 
 ModelChoice read_softmax(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::label, "labels");
-    return choice_of(read, make_softmax_regression<double>(data.features, data.classes));
+    return choice_of(read, make_softmax_regression<double>(features_of(data), data.classes));
 }
 
 ModelChoice read_mlp(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::label, "labels");
-    return choice_of(
-        read,
-        make_mlp<float>({data.features, as_widths(read.required("hidden", "widths, such as [256]")),
-                         data.classes}));
+    return choice_of(read,
+                     make_mlp<float>({features_of(data),
+                                      as_widths(read.required("hidden", "widths, such as [256]")),
+                                      data.classes}));
 }
 
 ModelChoice read_cnn(const ObjectReader& read, const DataShape& data) {
@@ -147,7 +155,7 @@ ModelChoice read_resnet(const ObjectReader& read, const DataShape& data) {
 ModelChoice read_lstm(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::next_token, "text");
     LstmShape shape{.vocabulary = data.classes, .width = 128, .hidden = 128};
-    shape.steps = data.steps;
+    shape.steps = steps_of(data);
     if (const auto p = read.optional("hidden")) shape.hidden = as_integer(*p, 1, most_width);
     shape.width = shape.hidden;
     if (const auto p = read.optional("embedding")) shape.width = as_integer(*p, 1, most_width);
@@ -163,8 +171,11 @@ ModelChoice read_lstm(const ObjectReader& read, const DataShape& data) {
 
 ModelChoice read_transformer(const ObjectReader& read, const DataShape& data) {
     require(read, data, Prediction::next_token, "text");
-    TransformerShape shape{
-        .vocabulary = data.classes, .context = data.steps, .width = 64, .heads = 4, .layers = 2};
+    TransformerShape shape{.vocabulary = data.classes,
+                           .context = steps_of(data),
+                           .width = 64,
+                           .heads = 4,
+                           .layers = 2};
     if (const auto p = read.optional("layers"))
         shape.layers = static_cast<int>(as_integer(*p, 1, 100));
     if (const auto p = read.optional("width")) shape.width = as_integer(*p, 1, most_width);
