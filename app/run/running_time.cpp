@@ -178,7 +178,8 @@ std::optional<double> expected_seconds(const Scenario& scenario) {
 }
 
 double seconds_to_generate(Bytes data) {
-    return static_cast<double>(data.count / 4) * seconds_per_drawn_number;
+    constexpr double bytes_per_number = 4;
+    return static_cast<double>(data.count) / bytes_per_number * seconds_per_drawn_number;
 }
 
 bool may_end_earlier(const Scenario& scenario) {
