@@ -16,8 +16,8 @@ Task<> d2_dmsgd(Worker& self, D2DmsgdOptions options) {
 
     while (self.keeps_training()) {
         const double gamma = self.learning_rate();
-        Vector next = co_await neighbors.average_behind_gradient(
-            x, [&](const Piece& piece, const Vector& g) {
+        Vector next =
+            co_await neighbors.average_behind_gradient(x, [&](const Piece& piece, const Vector& g) {
                 const Vector own = options.momentum * part_of(m, piece) + g;
                 put_part(own, piece, m);
                 const Vector moves = gamma * own;

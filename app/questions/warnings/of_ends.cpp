@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/run/step_costs.hpp"
+#include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
@@ -102,7 +103,7 @@ std::string vain_failures(const Scenario& scenario) {
     const double nodes = need->all_present ? need->nodes : std::max(1.0, need->nodes * share);
     const double between_s = present_s / nodes;
     const double log_tries =
-        need->seconds / between_s - (need->all_present ? need->nodes * std::log(share) : 0);
+        need->seconds / between_s - (need->all_present ? need->nodes * elementary::log(share) : 0);
     constexpr double few = 4.6;  // a hundred tries
     if (log_tries < few) return "";
     return fmt::format(
@@ -110,7 +111,7 @@ std::string vain_failures(const Scenario& scenario) {
         "in "
         "about {:.1g} tries; the run would end as \"no-progress\" after {} deaths in vain",
         between_s, need->of, need->seconds, need->all_present ? ", all nodes present" : "",
-        std::exp(std::min(log_tries, 700.0)), most_deaths_in_vain);
+        elementary::exp(std::min(log_tries, 700.0)), most_deaths_in_vain);
 }
 
 std::string time_stands_still(const Scenario& scenario) {
