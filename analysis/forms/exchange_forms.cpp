@@ -138,14 +138,6 @@ Bytes form_of_contribution(const ExchangeOptions& options, const Layout& layout,
     return form_of_message(charged, density, std::get<DgcOptions>(coder).format);
 }
 
-std::optional<Duration> exchange_time(const ExchangeOptions& options, const Layout& layout,
-                                      std::int64_t passes, const StepModelInput& in,
-                                      double density) {
-    const auto form = piece_form(options, layout, passes, in, density);
-    if (!form) return std::nullopt;
-    return total_time(*form);
-}
-
 std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::int64_t passes,
                                            const StepModelInput& in, double density) {
     const ExchangeSchedule& schedule = options.schedule;

@@ -30,12 +30,6 @@ namespace paceline {
 Bytes form_of_contribution(const ExchangeOptions& options, const Layout& layout, WireFormat wire,
                            int workers, double density = 1);
 
-/// Returns the time from a complete gradient to its aggregate, for a layout that is exchanged whole;
-/// `passes` are those of the algorithm before encoding.
-std::optional<Duration> exchange_time(const ExchangeOptions& options, const Layout& layout,
-                                      std::int64_t passes, const StepModelInput& in,
-                                      double density = 1);
-
 /// Returns the time of a step.
 std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::int64_t passes,
                                            const StepModelInput& in, double density = 1);

@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -244,12 +245,6 @@ void refuse_old_words(const Place& algorithm) {
 
 std::span<const ReplacedWord> replaced_words() {
     return all_replaced_words;
-}
-
-std::vector<std::string> old_words() {
-    std::vector<std::string> words;
-    for (const ReplacedWord& replaced : all_replaced_words) words.emplace_back(replaced.word);
-    return words;
 }
 
 }  // namespace paceline

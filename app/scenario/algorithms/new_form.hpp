@@ -9,9 +9,7 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "app/json/json_file.hpp"
 #include "app/json/object_reader.hpp"
@@ -32,8 +30,5 @@ struct ReplacedWord {
     std::string_view by;
 };
 std::span<const ReplacedWord> replaced_words();
-
-/// Returns the keys that version 2 replaces, of all kinds.
-std::vector<std::string> old_words();
 
 }  // namespace paceline
