@@ -79,9 +79,9 @@ class Cluster {
     [[nodiscard]] const std::optional<Failures>& failures() const { return state_.job.failures; }
     [[nodiscard]] bool present(int rank) const { return state_.present(rank); }
     [[nodiscard]] std::vector<int> all_present() const { return state_.all_present(); }
-    /// Returns whether the stop rule has said that no more steps begin.
     /// Returns how many steps somebody has begun: a step begins when the one before it is done.
     [[nodiscard]] std::int64_t steps_begun() const { return state_.steps_decided; }
+    /// Returns whether the stop rule has said that no more steps begin.
     [[nodiscard]] bool has_no_more_steps() const { return state_.stop_decided; }
     /// Null unless workers go on without absent ones.
     [[nodiscard]] Membership* membership() const { return state_.membership.get(); }

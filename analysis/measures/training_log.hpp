@@ -102,7 +102,8 @@ class TrainingLog {
     [[nodiscard]] const std::vector<Evaluation>& evaluations() const { return evaluations_; }
     [[nodiscard]] bool stopped_at_target() const { return stopped_at_target_; }
     [[nodiscard]] bool diverged() const { return diverged_; }
-    /// Returns whether the run was ended here, at a target or because its loss is no number any more.
+    /// Returns whether the run was ended here, at a target or because its loss is no number any
+    /// more.
     [[nodiscard]] bool has_ended_the_run() const { return stopped_at_target_ || diverged_; }
     /// Returns when the measured target first held.
     [[nodiscard]] std::optional<double> time_to_target_s() const { return time_to_target_s_; }

@@ -15,14 +15,10 @@ namespace paceline {
 namespace {
 
 int check_scenario(const ScenarioArguments& arguments) {
-    MemoryCheck memory(1);
     StudyCheck check;
-    const Study study =
-        read_study(arguments.file, arguments.settings, arguments.picks, [&](const Point& point) {
-            memory.see(point);
-            check.see(point);
-        });
-    memory.check(study.file, study.axes, study.sources.memory());
+    const Study study = read_study(arguments.file, arguments.settings, arguments.picks,
+                                   [&](const Point& point) { check.see(point); });
+    check.memory().check(study.file, study.axes, study.sources.memory());
     const CheckReport report = check.report(study);
     say(stdout, report.text);
     refuse_if_strict(arguments, report.warnings);

@@ -107,7 +107,7 @@ void lower_by_groups(AvailableMemory& memory, const Groups& groups, const fs::pa
     auto path = group_of(groups, root);
     if (!mount || !path) return;
     // In a container, the mount may begin at the group of the container.
-    if (mount->root != "/" && path->starts_with(mount->root))
+    if (mount->root != "/" && (*path + "/").starts_with(mount->root + "/"))
         *path = path->substr(mount->root.size());
     fs::path group = mount->at / fs::path(*path).relative_path();
     std::error_code error;

@@ -6,7 +6,8 @@
 // hold in memory.
 //
 // What has been read stays on the shelf, which copies of a Sources share, so the points of a study
-// read a file once; data sets stay while there is room (data_sets.hpp). Make new sources to see files that have changed.
+// read a file once; data sets stay while there is room (data_sets.hpp). Make new sources to see
+// files that have changed.
 //
 // A file has a name: the name that the scenario gives it, relative to the folder of the scenario's
 // own name (see beside). Names are texts with "/" between folders; only the source knows whether

@@ -24,6 +24,8 @@ class StudyCheck {
     /// Call once for each point, in order.
     void see(const Point& point);
     [[nodiscard]] CheckReport report(const Study& study) const;
+    /// Returns the memory of the points, of which one runs at a time.
+    [[nodiscard]] const MemoryCheck& memory() const { return memory_; }
 
   private:
     void see_words(const Point& point);

@@ -17,8 +17,8 @@ class MemoryCheck {
 
     void see(const Point& point);
 
-    /// Returns the memory that the points seen so far take at their peak, with their data sets, where
-    /// this much is available.
+    /// Returns the memory that the points seen so far take at their peak, with their data sets,
+    /// where this much is available.
     [[nodiscard]] Bytes need(const AvailableMemory& memory) const;
     /// Returns the memory of all data sets that are generated.
     [[nodiscard]] Bytes generated() const { return generated_; }

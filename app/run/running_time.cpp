@@ -36,7 +36,8 @@ constexpr double bytes_of_cache = 8e6;
 constexpr double seconds_per_step = 0.3e-6;
 constexpr double seconds_per_trained_step = 4e-6;
 
-// What a piece of a gradient costs each worker beside its messages: coroutines that begin, wait and end.
+// What a piece of a gradient costs each worker beside its messages: coroutines that begin, wait and
+// end.
 constexpr double seconds_per_piece = 2.5e-6;
 
 // Time to draw a number of a data set that is generated, on one core.

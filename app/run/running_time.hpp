@@ -20,7 +20,8 @@ std::optional<double> expected_messages(const Scenario& scenario);
 /// and evaluations. Steps are counted as for messages.
 std::optional<double> expected_seconds(const Scenario& scenario);
 
-/// Returns the seconds of one core in which data sets of this size are generated, which points share.
+/// Returns the seconds of one core in which data sets of this size are generated, which points
+/// share.
 double seconds_to_generate(Bytes data);
 
 /// Returns whether the run may end much earlier than expected: at a target, or because its steps

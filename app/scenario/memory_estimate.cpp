@@ -14,8 +14,7 @@ namespace {
 Bytes memory_under_way(const Scenario& scenario) {
     constexpr Bytes per_message{1500};  // measured: a flow, two coroutines and their awaiters
     constexpr Bytes per_connection{64};
-    constexpr Bytes per_piece{
-        1100};  // measured: its coroutines, or twice that with a codec's memory
+    constexpr Bytes per_piece{1100};  // measured: its coroutines; DGC's takes twice that
     const std::int64_t workers = scenario.cluster.workers;
     const std::int64_t pieces = most_pieces(scenario.algorithm, *scenario.workload.layout);
     Bytes memory =

@@ -173,7 +173,7 @@ void LinkRecords::write_csv(const StudyRuns& runs, bool complete) const {
         for (std::size_t point = 0; point < runs.points(); ++point) {
             const std::string key = runs.key(point);
             std::error_code ignored;
-            if (!complete && !fs::exists(part(key), ignored)) continue;
+            if (!fs::exists(part(key), ignored)) continue;  // not run, or ended by an error
             std::string prefix;
             const bool whole = read_part(key, [&](const std::string& row) {
                 if (prefix.empty()) prefix = joined(name_of(study, point));

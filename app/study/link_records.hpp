@@ -9,8 +9,9 @@
 //   <folder>/links.csv                     joined from these, row by row
 //
 // A part is named after the key of its point (point_key.hpp), so --resume finds it; a point without
-// one is run again. A part ends with the hash of its key and rows (app/host/content_hash.hpp), so one
-// that was cut or changed, or is another's, is not used. When all points are done, the parts are removed. Recording does not affect results.
+// one is run again. A part ends with the hash of its key and rows (app/host/content_hash.hpp), so
+// one that was cut or changed, or is another's, is not used. When all points are done, the parts
+// are removed. Recording does not affect results.
 //
 // Memory: that of LinkIntervals for each point in progress. Files are written and joined in pieces.
 #pragma once

@@ -2,7 +2,8 @@
 // content of every file that it reads, and the program.
 //
 // Files: every string in the scenario that names a regular file relative to it, but for "$schema",
-// which editors read. If a string names a file only by chance, the one effect is that the key changes with that file. The program: the
+// which editors read. If a string names a file only by chance, the one effect is that the key
+// changes with that file. The program: the
 // bytes of its executable (or of the shared library that this code is in, such as the Python
 // module), so that each build has its own keys. Other shared libraries are not included.
 //

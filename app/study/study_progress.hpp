@@ -2,7 +2,8 @@
 // line.
 //
 // A terminal gets one line that is redrawn: points done, simulated time, events per second, time
-// left, at most where runs end at a target and none of these has ended yet. A machine (--log-json) gets a JSON object per line on standard error:
+// left, at most where runs end at a target and none of these has ended yet. A machine (--log-json)
+// gets a JSON object per line on standard error:
 //
 //   {"event": "study", "title", "points", "kept", "jobs"}             at the start
 //   {"event": "point", "point", "outcome", "details", "sim_time_s", "wall_clock_s",
@@ -82,10 +83,9 @@ class StudyProgress {
     Clock::time_point begin_ = Clock::now();
     mutable std::mutex mutex_;
     std::deque<Thread> threads_;
-    std::vector<double> expected_s_;  // [run]
-    std::set<std::size_t>
-        may_end_earlier_;              // runs whose expected seconds are the most they may take
-    bool knows_earlier_ends_ = false;  // one of them has ended
+    std::vector<double> expected_s_;         // [run]
+    std::set<std::size_t> may_end_earlier_;  // runs: what is expected is the most they may take
+    bool knows_earlier_ends_ = false;        // one of them has ended
     TimeLeft left_;
     std::size_t done_ = 0;  // points
     std::uint64_t events_ = 0;

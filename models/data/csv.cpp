@@ -133,7 +133,11 @@ void check_labels(const Table& table, const std::vector<Field>& labels, std::str
         const auto refuse = [&](std::string_view problem) {
             table.fail(label, column, fmt::format("\"{}\" {}", label.text.substr(0, 40), problem));
         };
+        constexpr double beyond =
+            9007199254740992;  // 2^53, where a double no longer tells all apart
         const std::optional<double> number = number_in(label);
+        if (number && std::abs(*number) >= beyond)
+            refuse("is beyond the labels that can be told apart, which are within +-2^53");
         if (label.text.empty()) refuse("is no label; every row has one");
         if (number && *number != std::floor(*number))
             refuse(

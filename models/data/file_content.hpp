@@ -35,8 +35,8 @@ constexpr std::string_view not_utf8 = "the file is UTF-16 or UTF-32; save it as 
 /// Returns whether a text begins with a byte-order mark of UTF-16 or UTF-32.
 [[nodiscard]] bool has_mark_of_utf16(std::string_view text);
 
-/// Returns a content that is text, as a view of its bytes behind a byte-order mark. Throws DataError
-/// if it is not UTF-8 by its mark.
+/// Returns a content that is text, as a view of its bytes behind a byte-order mark. Throws
+/// DataError if it is not UTF-8 by its mark.
 std::string_view text_of(const FileContent& content);
 
 }  // namespace paceline

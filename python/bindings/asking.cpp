@@ -17,15 +17,13 @@ namespace paceline::python {
 namespace {
 
 Answer checked(const ReadRequest& request, const std::stop_token& stop) {
-    MemoryCheck memory(1);
     StudyCheck check;
     const Study study =
         read_study(request.scenario, request.settings, request.picks, [&](const Point& point) {
             if (stop.stop_requested()) throw Stopped{};
-            memory.see(point);
             check.see(point);
         });
-    memory.check(study.file, study.axes, study.sources.memory());
+    check.memory().check(study.file, study.axes, study.sources.memory());
     CheckReport report = check.report(study);
     return {std::move(report.text), {}, std::move(report.warnings)};
 }

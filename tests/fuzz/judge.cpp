@@ -162,16 +162,12 @@ std::string fault_of_model(const Scenario& scenario, std::string_view kind, cons
     if (scenario.cluster.tcp && scenario.cluster.tcp->first_window > Bytes{0}) return {};
     // The overlap of real gradients' entries is measured; the closed form assumes a law.
     if (scenario.training && (kind == "dgc" || kind == "gradient-dropping")) return {};
-    // Where samples end the run, its last step may be that of some workers alone.
-    if (const auto all = scenario.gradients_of_all(); all && *all % scenario.cluster.workers != 0)
-        return {};
-    const bool even = std::has_single_bit(static_cast<unsigned>(scenario.cluster.workers));
-    // Who leaves an all-reduce of uneven chunks first shares links with those who are still in it.
-    const double tolerance = kind == "momentum-tracking" && !even ? 1e-3 : 1e-6;
+    constexpr double tolerance = 1e-6;
     const double step = *m.step_time_s;
     const double model = *m.model_step_time_s;
     const bool may_be_longer = std::ranges::find(finish_behind, kind) != finish_behind.end();
-    const bool exact = even && kind != "one-bit-sgd";
+    const bool exact = std::has_single_bit(static_cast<unsigned>(scenario.cluster.workers)) &&
+                       kind != "one-bit-sgd";
     // The last chunk of a vector may be some bytes shorter: less than one percent of a step.
     const bool too_long = step > model * (1 + tolerance) && !may_be_longer;
     const bool too_short = step < model * (1 - (exact ? 0.01 : 0.6)) && !may_be_longer;

@@ -108,8 +108,7 @@ std::string vain_failures(const Scenario& scenario) {
     if (log_tries < few) return "";
     return fmt::format(
         "a node dies every {:.3g} s, and {} needs {:.3g} s without a death{}, which happens once "
-        "in "
-        "about {:.1g} tries; the run would end as \"no-progress\" after {} deaths in vain",
+        "in about {:.1g} tries; the run would end as \"no-progress\" after {} deaths in vain",
         between_s, need->of, need->seconds, need->all_present ? ", all nodes present" : "",
         elementary::exp(std::min(log_tries, 700.0)), most_deaths_in_vain);
 }

@@ -2,10 +2,10 @@
 // right and yet not what the user thinks, and runs that would end otherwise than they were meant to.
 //
 // Each kind of warning has a name, which stands behind its line and in docs/warnings.md. A kind is
-// a function of one scenario (of_steps.hpp, of_ends.hpp, of_data.hpp, of_networks.hpp); the kind of mixings
-// compares points (mixing_report.hpp). A warning is told once for each label of an algorithm (once
-// for all, if it is of the network or the data), with the words of the first point that it is about and the
-// number of all of them.
+// a function of one scenario (of_steps.hpp, of_ends.hpp, of_data.hpp, of_networks.hpp); the kind of
+// mixings compares points (mixing_report.hpp). A warning is told once for each label of an
+// algorithm (once for all, if it is of the network or the data), with the words of the first point
+// that it is about and the number of all of them.
 #pragma once
 
 #include <cstddef>

@@ -38,6 +38,11 @@ constexpr double most_failure_seconds = 9e6;  // 104 days, within the clock's ra
 
 using AbsencesOfNodes = std::vector<std::vector<Absence>>;
 
+// A return beyond the clock's range is not that of a node which never returns.
+Time returns_after(Time at, Duration wait) {
+    return std::min(later(at, wait), end_of_time);
+}
+
 // Sorts the absences. If two overlap, `refuse(a, b)` throws.
 template <class Refuse>
 void put_in_order(std::vector<Absence>& absences, const Refuse& refuse) {
@@ -58,7 +63,7 @@ AbsencesOfNodes read_schedule(const Place& place, int nodes) {
         if (const auto p = read.optional("for")) {
             const Duration length = as_duration(*p);
             if (length == Duration::zero()) p->refuse("is no time; leave it out for good");
-            absence.returns = std::min(later(absence.leaves, length), end_of_time);
+            absence.returns = returns_after(absence.leaves, length);
         }
         schedule[static_cast<std::size_t>(node)].push_back(absence);
     }
@@ -222,8 +227,7 @@ struct Listed {
             multiple(static_cast<std::int64_t>(i / count), period.value_or(Duration::zero()));
         Absence absence = absences[node][i % count];
         absence.leaves = later(absence.leaves, passed);
-        if (absence.returns != never)
-            absence.returns = std::min(later(absence.returns, passed), end_of_time);
+        if (absence.returns != never) absence.returns = returns_after(absence.returns, passed);
         return absence;
     }
 
@@ -251,7 +255,7 @@ struct Drawn {
             return from_seconds(draw_exponential(streams[node], 1 / mean));
         };
         const Time leaves = later(since, draw(mean_between_s));
-        return Absence{leaves, std::min(later(leaves, draw(mean_repair_s)), end_of_time)};
+        return Absence{leaves, returns_after(leaves, draw(mean_repair_s))};
     }
 };
 

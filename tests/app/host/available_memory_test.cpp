@@ -1,5 +1,8 @@
 #include "app/host/available_memory.hpp"
 
+#include <map>
+#include <string>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -28,17 +31,21 @@ struct Machine {
     }
     void v1(const std::string& group, const std::string& limit, std::int64_t taken,
             std::int64_t cache) const {
-        const std::string folder = "sys/fs/cgroup/memory" + group;
-        write(folder + "/memory.limit_in_bytes", limit + "\n");
-        write(folder + "/memory.usage_in_bytes", fmt::format("{}\n", taken));
-        write(folder + "/memory.stat", fmt::format("cache 7\ntotal_inactive_file {}\n", cache));
+        group_of("sys/fs/cgroup/memory" + group,
+                 {{"memory.limit_in_bytes", limit},
+                  {"memory.usage_in_bytes", std::to_string(taken)},
+                  {"memory.stat", fmt::format("cache 7\ntotal_inactive_file {}", cache)}});
     }
     void v2(const std::string& group, const std::string& limit, std::int64_t taken,
             std::int64_t cache) const {
-        const std::string folder = "sys/fs/cgroup" + group;
-        write(folder + "/memory.max", limit + "\n");
-        write(folder + "/memory.current", fmt::format("{}\n", taken));
-        write(folder + "/memory.stat", fmt::format("anon 5\ninactive_file {}\n", cache));
+        group_of("sys/fs/cgroup" + group,
+                 {{"memory.max", limit},
+                  {"memory.current", std::to_string(taken)},
+                  {"memory.stat", fmt::format("anon 5\ninactive_file {}", cache)}});
+    }
+    void group_of(const std::string& folder,
+                  const std::map<std::string, std::string>& files) const {
+        for (const auto& [name, text] : files) write(folder + "/" + name, text + "\n");
     }
     [[nodiscard]] AvailableMemory memory() const { return memory_by_files(root.path()); }
 };
@@ -100,6 +107,14 @@ TEST_CASE("available memory: in a container, the mount begins at the container's
                       "4:memory:/docker/x/job\n");
     container.v1("/job", "500", 100, 0);
     check_group(container.memory(), 400);
+
+    // Of a group whose name only begins alike, the root of the mount is what can be seen.
+    const Machine alike;
+    alike.mounted("35 31 0:32 /docker/x /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+                  "4:memory:/docker/xy\n");
+    alike.v1("", "500", 200, 0);
+    alike.v1("/y", "50", 0, 0);
+    check_group(alike.memory(), 300);
 
     // What the process cannot see is as if it were the root of the mount.
     const Machine hidden;

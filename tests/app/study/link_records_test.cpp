@@ -218,6 +218,15 @@ TEST_CASE("links.csv: a part that was cut is not used") {
     CHECK_FALSE(is_taken(rows + whole));
 }
 
+TEST_CASE("links.csv: a point that ended by an error has no part, and the others are joined") {
+    const TemporaryFolder folder;
+    const Study study = study_of(folder, several);
+    LinkRecords links("");
+    links.write_into(folder.path());
+    CHECK_NOTHROW(links.write_csv(StudyRuns(study), true));
+    CHECK(content(folder.path() / "links.csv").ends_with("capacity_bps\n"));
+}
+
 TEST_CASE("links.csv: a part that changes is made again by --resume") {
     const TemporaryFolder folder;
     const Study study = study_of(folder, several);

@@ -173,6 +173,12 @@ TEST_CASE("csv: what is wrong with a file is said: line, column and byte") {
               fmt::format("byte 11: line 4, column \"y\": \"{}\" is no whole number, as the labels "
                           "above it are; labels are all whole numbers or all names",
                           label));
+    for (const char* label : {"9007199254740992", "9007199254740993", "-9007199254740992"})
+        CHECK(refused(fmt::format("x,y\n1,{}\n", label)) ==
+              fmt::format(
+                  "byte 6: line 2, column \"y\": \"{}\" is beyond the labels that can be told "
+                  "apart, which are within +-2^53",
+                  label));
     CHECK(refused("x,y\n1,cat\n1,2\n") ==
           "byte 12: line 3, column \"y\": \"2\" is a number, and the labels above it are names; "
           "labels are all whole numbers or all names");
