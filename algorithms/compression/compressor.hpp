@@ -30,11 +30,11 @@
 
 namespace paceline {
 
-enum class Aggregation : std::uint8_t { summable, gathered };
+enum class Combining : std::uint8_t { summable, gathered };
 
 struct Compressor {
     std::string name;
-    Aggregation aggregation = Aggregation::gathered;
+    Combining combining = Combining::gathered;
     bool unbiased = false;
     bool draws_alike = false;  // all workers must draw the same; positions need no message
     std::int64_t encode = 1;   // passes

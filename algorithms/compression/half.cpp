@@ -24,7 +24,7 @@ void cast_to_half(std::span<double> x) {
 Compressor make_half() {
     Compressor compressor;
     compressor.name = "fp16";
-    compressor.aggregation = Aggregation::summable;
+    compressor.combining = Combining::summable;
     compressor.bits = [](const Tensor& tensor) { return 16 * tensor.entries(); };
     compressor.apply = [](std::span<double> x, const Tensor& /*tensor*/, RandomStream& /*random*/) {
         cast_to_half(x);

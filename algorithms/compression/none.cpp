@@ -5,7 +5,7 @@ namespace paceline {
 Compressor make_none() {
     Compressor compressor;
     compressor.name = "none";
-    compressor.aggregation = Aggregation::summable;
+    compressor.combining = Combining::summable;
     compressor.unbiased = true;
     compressor.lossless = true;
     compressor.encode = 0;

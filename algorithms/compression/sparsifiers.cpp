@@ -40,7 +40,7 @@ using Draw = std::vector<bool> (*)(std::size_t n, std::size_t k, RandomStream& r
 
 Compressor make_random(double density, bool unbiased, Draw draw) {
     Compressor compressor;
-    compressor.aggregation = Aggregation::summable;
+    compressor.combining = Combining::summable;
     compressor.unbiased = unbiased;
     compressor.draws_alike = true;
     compressor.held = [density](const Tensor& tensor) {

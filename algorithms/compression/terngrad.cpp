@@ -63,7 +63,7 @@ Compressor make_terngrad() {
 Compressor make_shared_terngrad() {
     Compressor compressor = make_terngrad();
     compressor.name = "shared terngrad";
-    compressor.aggregation = Aggregation::summable;
+    compressor.combining = Combining::summable;
     compressor.bits_of_sum = [](const Tensor& tensor, int n) {
         const auto values = 2 * static_cast<std::uint64_t>(n);  // and 0
         return tensor.entries() * static_cast<std::int64_t>(std::bit_width(values)) + 32;

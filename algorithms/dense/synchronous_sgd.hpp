@@ -1,4 +1,4 @@
-// Synchronous SGD: every step averages the gradients of all workers, by any codec, transport and schedule.
+// Synchronous SGD: every step averages the gradients of all workers, by any codec, aggregation and schedule.
 //
 //   g_i  <-  stochastic gradient of worker i at x
 //   G    <-  the aggregate of the g_i                  (exchange/exchange.hpp)
@@ -6,7 +6,7 @@
 //
 //   codec          G
 //   none           (1/n) sum over i of g_i: dense SGD, the baseline of every comparison
-//   a compressor   (1/n) sum over i of C(g_i), or of C(g_i + e_i) with error feedback; where the transport
+//   a compressor   (1/n) sum over i of C(g_i), or of C(g_i + e_i) with error feedback; where the aggregation
 //                  encodes again, what it makes of that
 //   power-sgd      P Q^T of low rank
 //

@@ -40,13 +40,13 @@ Vector of_first(const Round<Vector>& round) {
 // What both arrangements have in common: everything takes place while travelling.
 class MachineCoder : public Coder {
   public:
-    MachineCoder(Worker& self, const CodingCost& coding, const TransportPlan& transport,
+    MachineCoder(Worker& self, const CodingCost& coding, const AggregationPlan& aggregation,
                  const CoderPlace& place, int channel)
         : self_(self),
           coding_(coding),
           layout_(place.layout),
           charged_(place.charged),
-          at_(place_of(self, transport.devices, channel)),
+          at_(place_of(self, aggregation.devices, channel)),
           own_(place.layout) {}
 
     Task<> decode() override { co_return; }
@@ -79,22 +79,22 @@ class MachineCoder : public Coder {
 
 class LeadersCoder final : public MachineCoder {
   public:
-    LeadersCoder(Worker& self, const Codec& codec, const TransportPlan& transport,
+    LeadersCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                  const CoderPlace& place, int channel)
-        : MachineCoder(self, codec.coding, transport, place, channel) {
+        : MachineCoder(self, codec.coding, aggregation, place, channel) {
         // A device that is no leader encodes for its leader only.
-        if (transport.encoded_inside)
-            own_coder_ = make_coder(self, codec, transport,
+        if (aggregation.encoded_inside)
+            own_coder_ = make_coder(self, codec, aggregation,
                                     {layout_, charged_, at_.inside, place.tag + " of devices"});
         if (at_.device == 0)
-            coder_ = make_coder(self, codec, transport,
+            coder_ = make_coder(self, codec, aggregation,
                                 {layout_, charged_, at_.between, place.tag + " of machines"});
-        if (transport.carrier == Carrier::all_gather) messages_ = at_.machines;
-        if (transport.carrier == Carrier::servers && transport.coded != ServerCoding::both)
+        if (aggregation.kind == Aggregation::all_gather) messages_ = at_.machines;
+        if (aggregation.kind == Aggregation::servers && aggregation.coded != ServerCoding::both)
             messages_ = 0;  // answers are dense
-        if (transport.encoded_inside) {
+        if (aggregation.encoded_inside) {
             const CoderPtr like = make_coder(
-                self, codec, transport, {layout_, charged_, at_.between, place.tag + " (sizes)"});
+                self, codec, aggregation, {layout_, charged_, at_.between, place.tag + " (sizes)"});
             handed_ = like->received_bytes();
         }
     }
@@ -138,10 +138,11 @@ class LeadersCoder final : public MachineCoder {
 
 class ShardsCoder final : public MachineCoder {
   public:
-    ShardsCoder(Worker& self, const Codec& codec, const TransportPlan& transport,
+    ShardsCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                 const CoderPlace& place, int channel)
-        : MachineCoder(self, codec.coding, transport, place, channel), devices_(transport.devices) {
-        coder_ = make_coder(self, codec, transport,
+        : MachineCoder(self, codec.coding, aggregation, place, channel),
+          devices_(aggregation.devices) {
+        coder_ = make_coder(self, codec, aggregation,
                             {chunk_of(*layout_), chunk_of(*charged_), at_.between,
                              place.tag + " of device " + std::to_string(at_.device)});
     }
@@ -212,11 +213,11 @@ Task<Vector> LeadersCoder::encoded_inside() {
 
 }  // namespace
 
-CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                                CoderPlace place, int channel) {
-    if (transport.machines == ByMachine::leaders)
-        return std::make_unique<LeadersCoder>(self, codec, transport, place, channel);
-    return std::make_unique<ShardsCoder>(self, codec, transport, place, channel);
+    if (aggregation.machines == ByMachine::leaders)
+        return std::make_unique<LeadersCoder>(self, codec, aggregation, place, channel);
+    return std::make_unique<ShardsCoder>(self, codec, aggregation, place, channel);
 }
 
 }  // namespace paceline

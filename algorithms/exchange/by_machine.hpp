@@ -21,9 +21,9 @@
 
 namespace paceline {
 
-/// Requires transport.machines other than flat, and that all workers stand on machines of
-/// transport.devices. `channel` is the communication stream (Worker::group).
-CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const TransportPlan& transport,
+/// Requires aggregation.machines other than flat, and that all workers stand on machines of
+/// aggregation.devices. `channel` is the communication stream (Worker::group).
+CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                                CoderPlace place, int channel);
 
 }  // namespace paceline

@@ -7,7 +7,7 @@
 //            factor's). Returns the aggregate of all members, which is the same on all
 //   decode   on the worker's device: what was received becomes the aggregate
 //
-// Times are those of the charged layout. Values follow the arithmetic of the transport: what an owner or
+// Times are those of the charged layout. Values follow the arithmetic of the aggregation: what an owner or
 // a server encodes again is encoded again here. Without values only times and messages remain.
 //
 // There is a coder for each form of codec (codec.hpp; make_coder.hpp). All members of a group make theirs from equal options, and use
@@ -19,8 +19,8 @@
 #include <memory>
 #include <string>
 
+#include "algorithms/exchange/aggregation.hpp"
 #include "algorithms/exchange/codec.hpp"
-#include "algorithms/exchange/transport.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"

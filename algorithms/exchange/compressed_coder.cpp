@@ -95,13 +95,13 @@ Vector largest_of(const Round<Vector>& round) {
 
 class CompressedCoder final : public Coder {
   public:
-    CompressedCoder(Worker& self, const Codec& codec, const TransportPlan& transport,
+    CompressedCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                     CoderPlace place)
         : self_(self),
           compressor_(std::get<Compressor>(codec.coder)),
           coding_(codec.coding),
           feedback_(codec.error_feedback),
-          transport_(transport),
+          aggregation_(aggregation),
           place_(std::move(place)),
           encoded_(self.layouts().without_left_out(place_.layout)),
           charged_(self.layouts().without_left_out(place_.charged)),
@@ -131,17 +131,19 @@ class CompressedCoder final : public Coder {
 
   private:
     [[nodiscard]] bool encodes_up() const {
-        return transport_.carrier != Carrier::servers || transport_.coded != ServerCoding::none;
+        return aggregation_.kind != Aggregation::servers ||
+               aggregation_.coded != ServerCoding::none;
     }
     [[nodiscard]] bool shares_scalers() const { return compressor_.scaler && encodes_up(); }
     [[nodiscard]] bool encodes_answers() const {
-        return transport_.carrier == Carrier::two_phase ||
-               (transport_.carrier == Carrier::servers && transport_.coded == ServerCoding::both);
+        return aggregation_.kind == Aggregation::two_phase ||
+               (aggregation_.kind == Aggregation::servers &&
+                aggregation_.coded == ServerCoding::both);
     }
     // Messages that a worker decodes at the end.
     [[nodiscard]] std::int64_t decoded_messages() const {
-        if (transport_.carrier == Carrier::all_reduce) return 1;
-        if (transport_.carrier == Carrier::all_gather) return members_;
+        if (aggregation_.kind == Aggregation::all_reduce) return 1;
+        if (aggregation_.kind == Aggregation::all_gather) return members_;
         return encodes_answers() ? 1 : 0;
     }
     [[nodiscard]] std::int64_t own_passes() const { return feedback_ ? error_feedback_passes : 0; }
@@ -191,7 +193,7 @@ class CompressedCoder final : public Coder {
     Compressor compressor_;
     CodingCost coding_;
     bool feedback_;
-    TransportPlan transport_;
+    AggregationPlan aggregation_;
     CoderPlace place_;
     LayoutPtr encoded_;  // of the values, without tensors that are left out
     LayoutPtr charged_;  // of the weights, likewise
@@ -292,18 +294,18 @@ Form CompressedCoder::form_again(int owners) {
 Task<Vector> CompressedCoder::through_servers() {
     const CollectiveOfOwn messages = [this](const Rank& rank) {
         const int members = rank.size();
-        const int servers = std::min(transport_.servers, members);
+        const int servers = std::min(aggregation_.servers, members);
         const auto weigh_shard = [this, servers](bool encoded, int shard) {
             return encoded ? chunk_bytes(servers, shard) : dense_chunk_bytes(servers, shard);
         };
         return server_exchange(
-            rank, {servers, transport_.first_server_node},
+            rank, {servers, aggregation_.first_server_node},
             [=, up = encodes_up()](int shard) { return weigh_shard(up, shard); },
             [=, down = encodes_answers()](int shard) { return weigh_shard(down, shard); },
             [=, this](int shard) { return own_work(servers, shard, encodes_up() ? members : 0); });
     };
     Form form = [this](const Round<Vector>& round) { return aggregate(round); };
-    if (encodes_answers()) form = form_again(transport_.servers);
+    if (encodes_answers()) form = form_again(aggregation_.servers);
     co_return co_await self_.combine(std::move(decoded_), messages, std::move(form), place_.group,
                                      "exchange with servers");
 }
@@ -319,16 +321,16 @@ Task<Vector> CompressedCoder::travel_behind_scalers() {
 
 Task<Vector> CompressedCoder::carry() {
     const Form form = [this](const Round<Vector>& round) { return aggregate(round); };
-    switch (transport_.carrier) {
-        case Carrier::all_reduce: {
+    switch (aggregation_.kind) {
+        case Aggregation::all_reduce: {
             const Bytes size = weigh_sum(members_);
-            const AllReducePlan how = transport_.all_reduce;
+            const AllReducePlan how = aggregation_.all_reduce;
             return self_.combine(
                 std::move(decoded_),
                 [how, size](const Rank& rank) { return all_reduce(how, rank, size); }, form,
                 place_.group, name_of(how, size));
         }
-        case Carrier::two_phase: {
+        case Aggregation::two_phase: {
             const CollectiveOfOwn messages = [this](const Rank& rank) {
                 const int n = rank.size();
                 return two_phase(rank, weight_of_chunks(n),
@@ -337,30 +339,30 @@ Task<Vector> CompressedCoder::carry() {
             return self_.combine(std::move(decoded_), messages, form_again(members_), place_.group,
                                  "two-phase all-reduce");
         }
-        case Carrier::servers:
+        case Aggregation::servers:
             return through_servers();
-        case Carrier::all_gather:
-        case Carrier::sparse_all_reduce:
+        case Aggregation::all_gather:
+        case Aggregation::sparse_all_reduce:
             break;
     }
     const Bytes size = message_bytes();
-    const AllGather how = transport_.all_gather;
+    const AllGather how = aggregation_.all_gather;
     return self_.combine(
         std::move(decoded_), [how, size](const Rank& rank) { return all_gather(how, rank, size); },
         form, place_.group, "exchange");
 }
 
 Bytes CompressedCoder::received_bytes() const {
-    if (transport_.carrier == Carrier::all_gather) return members_ * message_bytes();
-    if (transport_.carrier == Carrier::all_reduce) return weigh_sum(members_);
+    if (aggregation_.kind == Aggregation::all_gather) return members_ * message_bytes();
+    if (aggregation_.kind == Aggregation::all_reduce) return weigh_sum(members_);
     return encodes_answers() ? message_bytes() : dense_bytes(*place_.charged);
 }
 
 }  // namespace
 
-CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                                CoderPlace place) {
-    return std::make_unique<CompressedCoder>(self, codec, transport, std::move(place));
+    return std::make_unique<CompressedCoder>(self, codec, aggregation, std::move(place));
 }
 
 }  // namespace paceline

@@ -23,7 +23,7 @@
 
 namespace paceline {
 
-CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_compressed_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                                CoderPlace place);
 
 }  // namespace paceline

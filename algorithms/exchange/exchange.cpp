@@ -34,9 +34,10 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
                   const std::string& name) {
     const int stream = stream_of(options.schedule, piece);
     CoderPlace place{piece.layout, piece.charged, everybody_on(self, stream), tag_of(name, piece)};
-    if (options.transport.machines == ByMachine::flat)
-        return make_coder(self, options.codec, options.transport, std::move(place));
-    return make_coder_by_machine(self, options.codec, options.transport, std::move(place), stream);
+    if (options.aggregation.machines == ByMachine::flat)
+        return make_coder(self, options.codec, options.aggregation, std::move(place));
+    return make_coder_by_machine(self, options.codec, options.aggregation, std::move(place),
+                                 stream);
 }
 
 }  // namespace
@@ -86,8 +87,8 @@ bool VectorExchange::averages_at_once() const {
     return compressor != nullptr && compressor->lossless && !options_.codec.error_feedback &&
            !prepare_.make && options_.schedule.whole && !options_.schedule.partition &&
            options_.schedule.begin == Begin::after_backward &&
-           options_.transport.carrier == Carrier::all_reduce &&
-           options_.transport.machines == ByMachine::flat;
+           options_.aggregation.kind == Aggregation::all_reduce &&
+           options_.aggregation.machines == ByMachine::flat;
 }
 
 Task<> VectorExchange::encode(std::size_t i, Vector part) {
@@ -159,7 +160,7 @@ Task<Vector> VectorExchange::aggregate(Vector v) {
 
 Task<Vector> VectorExchange::mean_gradient(const Vector& x) {
     if (averages_at_once()) {
-        co_return co_await self_.mean_gradient(x, options_.transport.all_reduce);
+        co_return co_await self_.mean_gradient(x, options_.aggregation.all_reduce);
     }
     if (waits_for_backward(options_.schedule.begin))
         co_return co_await aggregate(co_await self_.gradient(x));

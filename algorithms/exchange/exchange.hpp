@@ -1,4 +1,4 @@
-// The exchange of a gradient, or of another vector, by codec, transport and schedule.
+// The exchange of a gradient, or of another vector, by codec, aggregation and schedule.
 //
 // A worker owns one, which holds the coders of its pieces (coder.hpp) and what they remember:
 //

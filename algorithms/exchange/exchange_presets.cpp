@@ -9,17 +9,17 @@ namespace paceline {
 
 namespace {
 
-ExchangeOptions with(Codec codec, Carrier carrier, AllReducePlan plan) {
+ExchangeOptions with(Codec codec, Aggregation kind, AllReducePlan plan) {
     ExchangeOptions options{std::move(codec), {}, {}};
-    options.transport.carrier = carrier;
-    options.transport.all_reduce = plan;
+    options.aggregation.kind = kind;
+    options.aggregation.all_reduce = plan;
     return options;
 }
 
 }  // namespace
 
 ExchangeOptions dense_exchange(AllReducePlan plan) {
-    return with({make_none(), false, {}}, Carrier::all_reduce, plan);
+    return with({make_none(), false, {}}, Aggregation::all_reduce, plan);
 }
 
 ExchangeOptions overlapped_exchange(AllReducePlan plan) {
@@ -31,24 +31,25 @@ ExchangeOptions overlapped_exchange(AllReducePlan plan) {
 
 ExchangeOptions compressed_exchange(Compressor compressor, bool error_feedback, CodingCost coding,
                                     AllReducePlan plan, AllGather gather) {
-    const bool adds_up = compressor.aggregation == Aggregation::summable;
-    ExchangeOptions options = with({std::move(compressor), error_feedback, coding},
-                                   adds_up ? Carrier::all_reduce : Carrier::all_gather, plan);
-    options.transport.all_gather = gather;
+    const bool adds_up = compressor.combining == Combining::summable;
+    ExchangeOptions options =
+        with({std::move(compressor), error_feedback, coding},
+             adds_up ? Aggregation::all_reduce : Aggregation::all_gather, plan);
+    options.aggregation.all_gather = gather;
     return options;
 }
 
 ExchangeOptions low_rank_exchange(std::int64_t rank, AllReducePlan plan, CodingCost coding) {
-    return with({LowRankCodec{rank}, false, coding}, Carrier::all_reduce, plan);
+    return with({LowRankCodec{rank}, false, coding}, Aggregation::all_reduce, plan);
 }
 
 ExchangeOptions sparse_exchange(const DgcOptions& options) {
     const bool doubles = options.exchange == SparseExchange::recursive_doubling;
-    ExchangeOptions exchange =
-        with({options, false, {}}, doubles ? Carrier::sparse_all_reduce : Carrier::all_gather,
-             options.all_reduce);
+    ExchangeOptions exchange = with(
+        {options, false, {}}, doubles ? Aggregation::sparse_all_reduce : Aggregation::all_gather,
+        options.all_reduce);
     if (options.exchange == SparseExchange::all_gather_bruck)
-        exchange.transport.all_gather = AllGather::bruck;
+        exchange.aggregation.all_gather = AllGather::bruck;
     return exchange;
 }
 
@@ -63,7 +64,7 @@ ExchangeOptions scaled_sign_exchange(AllGather gather, CodingCost coding) {
 }
 
 ExchangeOptions one_bit_exchange(bool fused, CodingCost coding) {
-    return with({OneBitCodec{fused}, false, coding}, Carrier::two_phase, {});
+    return with({OneBitCodec{fused}, false, coding}, Aggregation::two_phase, {});
 }
 
 }  // namespace paceline

@@ -14,7 +14,7 @@ ExchangeOptions compressed_exchange(Compressor compressor, bool error_feedback,
                                     CodingCost coding = {}, AllReducePlan plan = {},
                                     AllGather gather = AllGather::ring);
 ExchangeOptions low_rank_exchange(std::int64_t rank, AllReducePlan plan, CodingCost coding = {});
-/// DGC's, by the transport that its options name.
+/// DGC's, by the aggregation that its options name.
 ExchangeOptions sparse_exchange(const DgcOptions& options);
 /// Signs, gathered, and the vote of all.
 ExchangeOptions vote_exchange(AllGather gather = AllGather::ring, CodingCost coding = {});

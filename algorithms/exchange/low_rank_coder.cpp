@@ -54,9 +54,10 @@ LowRankTimes low_rank_times(const CodingCost& cost, const Layout& charged) {
 
 class LowRankCoder final : public Coder {
   public:
-    LowRankCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
+    LowRankCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
+                 CoderPlace place)
         : self_(self),
-          transport_(transport),
+          aggregation_(aggregation),
           place_(std::move(place)),
           shape_(*place_.layout, std::get<LowRankCodec>(codec.coder).rank),
           size_(low_rank_bytes(std::get<LowRankCodec>(codec.coder), *place_.charged)),
@@ -92,7 +93,7 @@ class LowRankCoder final : public Coder {
     Task<Vector> sum_up(Vector v, Bytes size, Form form);
 
     Worker& self_;
-    TransportPlan transport_;
+    AggregationPlan aggregation_;
     CoderPlace place_;
     LowRank shape_;
     LowRankBytes size_;
@@ -114,16 +115,16 @@ Task<> LowRankCoder::encode(CoderInput input) {
 }
 
 Task<Vector> LowRankCoder::sum_up(Vector v, Bytes size, Form form) {
-    if (transport_.carrier == Carrier::all_reduce) {
-        const AllReducePlan how = transport_.all_reduce;
+    if (aggregation_.kind == Aggregation::all_reduce) {
+        const AllReducePlan how = aggregation_.all_reduce;
         co_return co_await self_.combine(
             std::move(v), [how, size](const Rank& rank) { return all_reduce(how, rank, size); },
             std::move(form), place_.group, name_of(how, size));
     }
     const CollectiveOfOwn messages = [this, size](const Rank& rank) {
-        const int servers = std::min(transport_.servers, rank.size());
+        const int servers = std::min(aggregation_.servers, rank.size());
         const auto part = [=](int shard) { return chunk(size, servers, shard); };
-        return server_exchange(rank, {servers, transport_.first_server_node}, part, part, {});
+        return server_exchange(rank, {servers, aggregation_.first_server_node}, part, part, {});
     };
     co_return co_await self_.combine(std::move(v), messages, std::move(form), place_.group,
                                      "exchange with servers");
@@ -163,9 +164,9 @@ LowRankBytes low_rank_bytes(const LowRankCodec& codec, const Layout& charged) {
     return {fp32.weigh(shape.left_entries()), fp32.weigh(shape.right_entries())};
 }
 
-CoderPtr make_low_rank_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_low_rank_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                              CoderPlace place) {
-    return std::make_unique<LowRankCoder>(self, codec, transport, std::move(place));
+    return std::make_unique<LowRankCoder>(self, codec, aggregation, std::move(place));
 }
 
 }  // namespace paceline

@@ -26,7 +26,7 @@ LowRankBytes low_rank_bytes(const LowRankCodec& codec, const Layout& charged);
 /// Passes over the entries, of a whole exchange.
 inline constexpr std::int64_t low_rank_passes = 5;
 
-CoderPtr make_low_rank_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_low_rank_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                              CoderPlace place);
 
 }  // namespace paceline

@@ -10,15 +10,15 @@
 
 namespace paceline {
 
-CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                     CoderPlace place) {
     if (std::holds_alternative<Compressor>(codec.coder))
-        return make_compressed_coder(self, codec, transport, std::move(place));
+        return make_compressed_coder(self, codec, aggregation, std::move(place));
     if (std::holds_alternative<LowRankCodec>(codec.coder))
-        return make_low_rank_coder(self, codec, transport, std::move(place));
+        return make_low_rank_coder(self, codec, aggregation, std::move(place));
     if (std::holds_alternative<OneBitCodec>(codec.coder))
-        return make_one_bit_coder(self, codec, transport.all_reduce, place);
-    return make_sparse_coder(self, codec, transport, std::move(place));
+        return make_one_bit_coder(self, codec, aggregation.all_reduce, place);
+    return make_sparse_coder(self, codec, aggregation, std::move(place));
 }
 
 }  // namespace paceline

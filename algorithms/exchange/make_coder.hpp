@@ -5,9 +5,9 @@
 
 namespace paceline {
 
-/// Makes the coder of a codec. Requires a transport that the codec can use, whose `machines` are not
+/// Makes the coder of a codec. Requires a aggregation that the codec can use, whose `machines` are not
 /// looked at, and that the worker outlives the coder.
-CoderPtr make_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                     CoderPlace place);
 
 }  // namespace paceline

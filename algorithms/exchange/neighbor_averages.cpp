@@ -47,12 +47,12 @@ Task<> NeighborAverages::code(const Layout& charged, std::int64_t messages) {
 
 // By machine only the leaders code, when they have the mean of their machine.
 Task<> NeighborAverages::code_own(const Piece& piece) {
-    if (options_.transport.machines == ByMachine::flat) co_await code(*piece.charged, 1);
+    if (options_.aggregation.machines == ByMachine::flat) co_await code(*piece.charged, 1);
 }
 
 Task<Vector> NeighborAverages::by_leaders(const Piece& piece, Vector part) {
     const Resource::Lease turn = co_await turns_.acquire();
-    const int devices = options_.transport.devices;
+    const int devices = options_.aggregation.devices;
     const int first = self_.rank() / devices * devices;
     std::vector<int> inside;
     for (int d = 0; d < devices; ++d) inside.push_back(first + d);
@@ -73,7 +73,7 @@ Task<Vector> NeighborAverages::by_leaders(const Piece& piece, Vector part) {
 
 // Takes its place among the rounds now, and does the rest when it is awaited.
 Task<Vector> NeighborAverages::begin(const Piece& piece, Vector part) {
-    if (options_.transport.machines != ByMachine::flat) return by_leaders(piece, std::move(part));
+    if (options_.aggregation.machines != ByMachine::flat) return by_leaders(piece, std::move(part));
     return self_.neighbor_average(encoded(std::move(part)), weigh(*piece.charged));
 }
 
@@ -91,7 +91,7 @@ Task<Vector> NeighborAverages::joined(std::vector<Task<Vector>> parts, Vector su
 }
 
 Task<Vector> NeighborAverages::average(Vector v) {
-    const bool flat = options_.transport.machines == ByMachine::flat;
+    const bool flat = options_.aggregation.machines == ByMachine::flat;
     if (pieces_.size() == 1 && flat && compressor_of(options_).lossless)
         return self_.neighbor_average(std::move(v));
     std::vector<Task<Vector>> parts;

@@ -1,4 +1,4 @@
-// Averages with neighbors, by codec, transport and schedule.
+// Averages with neighbors, by codec, aggregation and schedule.
 //
 //   v_i  <-  sum over j of w_ij C(v_j)
 //

@@ -71,10 +71,11 @@ std::int64_t selected_entries(const Layout& layout, double density) {
 
 class SparseCoder final : public Coder {
   public:
-    SparseCoder(Worker& self, const Codec& codec, const TransportPlan& transport, CoderPlace place)
+    SparseCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
+                CoderPlace place)
         : self_(self),
-          options_(as_carried(std::get<DgcOptions>(codec.coder), transport)),
-          transport_(transport),
+          options_(as_carried(std::get<DgcOptions>(codec.coder), aggregation)),
+          aggregation_(aggregation),
           coding_(codec.coding.measured),
           place_(std::move(place)),
           members_(static_cast<int>(place_.group->members.size())),
@@ -88,15 +89,17 @@ class SparseCoder final : public Coder {
     Task<> encode(CoderInput input) override;
     Task<Vector> travel() override;
     Task<> decode() override {
-        const Duration time = decoding_time(transport_.carrier == Carrier::servers ? 1 : members_);
+        const Duration time =
+            decoding_time(aggregation_.kind == Aggregation::servers ? 1 : members_);
         if (time > Duration::zero()) co_await self_.compute(time);
     }
     [[nodiscard]] Bytes message_bytes() const override {
         return union_bytes(options_, *place_.charged, stage_.density, 1);
     }
     [[nodiscard]] Bytes received_bytes() const override {
-        if (transport_.carrier == Carrier::all_gather) return members_ * message_bytes();
-        if (transport_.carrier == Carrier::servers) return dense_bytes(options_, *place_.charged);
+        if (aggregation_.kind == Aggregation::all_gather) return members_ * message_bytes();
+        if (aggregation_.kind == Aggregation::servers)
+            return dense_bytes(options_, *place_.charged);
         return union_bytes(options_, *place_.charged, stage_.density, members_);
     }
     [[nodiscard]] Duration decoding_time(std::int64_t messages) const override {
@@ -117,7 +120,7 @@ class SparseCoder final : public Coder {
     void set_density(double density) {
         if (density == stage_.density) return;
         stage_ = stage_exchange(options_, *place_.charged, density, members_);
-        if (transport_.carrier == Carrier::servers) stage_.dense = false;
+        if (aggregation_.kind == Aggregation::servers) stage_.dense = false;
     }
     Task<Vector> measured();
     Task<Vector> by_law();
@@ -125,7 +128,7 @@ class SparseCoder final : public Coder {
 
     Worker& self_;
     DgcOptions options_;
-    TransportPlan transport_;
+    AggregationPlan aggregation_;
     std::optional<MeasuredCoding> coding_;
     CoderPlace place_;
     int members_;
@@ -192,7 +195,7 @@ Task<Vector> SparseCoder::by_law() {
                                        place_.group);
     const CollectiveOfOwn messages = [this, weight](const Rank& rank) -> Task<> {
         if (options_.exchange != SparseExchange::recursive_doubling)
-            return all_gather(transport_.all_gather, rank, weight(1));
+            return all_gather(aggregation_.all_gather, rank, weight(1));
         return sparse_all_reduce(rank, weight_of_unions(options_, place_.charged, stage_.density));
     };
     Vector mean = co_await self_.combine(std::move(gradient_), messages, mean_of<Vector>,
@@ -205,7 +208,7 @@ Task<Vector> SparseCoder::by_law() {
 }
 
 Task<Vector> SparseCoder::travel() {
-    if (transport_.carrier != Carrier::servers)
+    if (aggregation_.kind != Aggregation::servers)
         co_return co_await (measures_ ? measured() : by_law());
     Bytes message = message_bytes();
     Vector dense = std::move(gradient_);
@@ -221,10 +224,10 @@ Task<Vector> SparseCoder::travel() {
         message = own.contribution_bytes(0);
     }
     const CollectiveOfOwn messages = [this, message](const Rank& rank) {
-        const int servers = std::min(transport_.servers, rank.size());
+        const int servers = std::min(aggregation_.servers, rank.size());
         const Bytes answer = dense_bytes(options_, *place_.charged);
         return server_exchange(
-            rank, {servers, transport_.first_server_node},
+            rank, {servers, aggregation_.first_server_node},
             [=](int shard) { return chunk(message, servers, shard); },
             [=](int shard) { return chunk(answer, servers, shard); }, {});
     };
@@ -234,12 +237,12 @@ Task<Vector> SparseCoder::travel() {
 
 }  // namespace
 
-DgcOptions as_carried(DgcOptions options, const TransportPlan& transport) {
-    options.all_reduce = transport.all_reduce;
+DgcOptions as_carried(DgcOptions options, const AggregationPlan& aggregation) {
+    options.all_reduce = aggregation.all_reduce;
     options.exchange = SparseExchange::recursive_doubling;
-    if (transport.carrier == Carrier::servers) options.uncompressed = Uncompressed::gathered;
-    if (transport.carrier == Carrier::all_gather)
-        options.exchange = transport.all_gather == AllGather::ring
+    if (aggregation.kind == Aggregation::servers) options.uncompressed = Uncompressed::gathered;
+    if (aggregation.kind == Aggregation::all_gather)
+        options.exchange = aggregation.all_gather == AllGather::ring
                                ? SparseExchange::all_gather_ring
                                : SparseExchange::all_gather_bruck;
     return options;
@@ -265,9 +268,9 @@ Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, Stage
                          uncompressed_bytes(*layout, options.format), group);
 }
 
-CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                            CoderPlace place) {
-    return std::make_unique<SparseCoder>(self, codec, transport, std::move(place));
+    return std::make_unique<SparseCoder>(self, codec, aggregation, std::move(place));
 }
 
 }  // namespace paceline

@@ -20,15 +20,15 @@
 
 namespace paceline {
 
-/// Returns the options with the exchange that a transport asks for.
-DgcOptions as_carried(DgcOptions options, const TransportPlan& transport);
+/// Returns the options with the exchange that a aggregation asks for.
+DgcOptions as_carried(DgcOptions options, const AggregationPlan& aggregation);
 
 /// Runs one worker's part of a sparse exchange of `layout` without values, among a group. Returns when
 /// the worker has the sum over all members.
 Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, StageExchange stage,
                        GroupPtr group);
 
-CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const TransportPlan& transport,
+CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                            CoderPlace place);
 
 }  // namespace paceline

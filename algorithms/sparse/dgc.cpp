@@ -78,7 +78,8 @@ ExchangeOptions dense_stage(const ExchangeOptions& sparse, const DgcOptions& opt
     ExchangeOptions dense = sparse;
     dense.codec = {options.format.half ? make_half() : make_none(), false, CodingCost{}, {}};
     dense.codec.coding.per_entry = {};
-    if (dense.transport.carrier != Carrier::servers) dense.transport.carrier = Carrier::all_reduce;
+    if (dense.aggregation.kind != Aggregation::servers)
+        dense.aggregation.kind = Aggregation::all_reduce;
     return dense;
 }
 

@@ -63,7 +63,7 @@ std::optional<Duration> zero_one_step_time(const ZeroOneAdamOptions& options, st
                                            const StepModelInput& in) {
     switch (zero_one_step(options, k)) {
         case ZeroOneStep::exact:
-            return dense_step_time(options.exact.transport.all_reduce, in);
+            return dense_step_time(options.exact.aggregation.all_reduce, in);
         case ZeroOneStep::local:
             return sum(in.timing.step, in.update);
         case ZeroOneStep::compressed_gradient:
@@ -98,7 +98,7 @@ std::int64_t zero_one_messages(const ZeroOneAdamOptions& options, std::int64_t k
                                const StepModelInput& in) {
     switch (zero_one_step(options, k)) {
         case ZeroOneStep::exact:
-            return all_reduce_messages(options.exact.transport.all_reduce, in.workers,
+            return all_reduce_messages(options.exact.aggregation.all_reduce, in.workers,
                                        in.wire.weigh(in.layout->entries()));
         case ZeroOneStep::local:
             return 0;

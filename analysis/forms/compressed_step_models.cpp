@@ -56,15 +56,15 @@ std::optional<Duration> compressed_step_time(const ExchangeOptions& options, std
     const auto& compressor = std::get<Compressor>(options.codec.coder);
     const CodingCost& cost = options.codec.coding;
     const Bytes size = form_of_packed(compressor, *in.layout);
-    const bool summable = compressor.aggregation == Aggregation::summable;
+    const bool summable = compressor.combining == Combining::summable;
     if (options.codec.error_feedback) passes += error_feedback_passes;
     const Duration coding =
         sum(encoding_time(compressor, cost, *in.layout, passes),
             decoding_time(compressor, cost, *in.layout, summable ? 1 : in.workers));
-    const TransportPlan& transport = options.transport;
+    const AggregationPlan& aggregation = options.aggregation;
     return plus(work_of(in, coding),
-                summable ? all_reduce_time(transport.all_reduce, in.workers, size, in.network)
-                         : all_gather_time(transport.all_gather, in.workers, size, in.network));
+                summable ? all_reduce_time(aggregation.all_reduce, in.workers, size, in.network)
+                         : all_gather_time(aggregation.all_gather, in.workers, size, in.network));
 }
 
 std::optional<Duration> low_rank_step_time(const ExchangeOptions& options,
@@ -73,7 +73,7 @@ std::optional<Duration> low_rank_step_time(const ExchangeOptions& options,
         low_rank_bytes(std::get<LowRankCodec>(options.codec.coder), *in.layout);
     const Duration coding =
         coding_time(options.codec.coding, low_rank_passes, in.layout->entries());
-    const AllReducePlan plan = options.transport.all_reduce;
+    const AllReducePlan plan = options.aggregation.all_reduce;
     return plus(work_of(in, coding),
                 plus(all_reduce_time(plan, in.workers, size.left, in.network),
                      all_reduce_time(plan, in.workers, size.right, in.network)));

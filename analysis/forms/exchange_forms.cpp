@@ -7,10 +7,10 @@
 
 #include "algorithms/exchange/low_rank_coder.hpp"
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "analysis/forms/aggregation_forms.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "analysis/forms/schedule_forms.hpp"
 #include "analysis/forms/sparse_forms.hpp"
-#include "analysis/forms/transport_forms.hpp"
 
 namespace paceline {
 
@@ -46,38 +46,38 @@ std::vector<PieceOfForm> pieces_of_form(const ExchangeOptions& options, const St
     return pieces;
 }
 
-std::int64_t server_messages(const TransportPlan& transport, std::int64_t n) {
-    return 2 * std::min<std::int64_t>(transport.servers, n) *
-           (transport.first_server_node ? n : n - 1);
+std::int64_t server_messages(const AggregationPlan& aggregation, std::int64_t n) {
+    return 2 * std::min<std::int64_t>(aggregation.servers, n) *
+           (aggregation.first_server_node ? n : n - 1);
 }
 
 std::int64_t low_rank_messages(const ExchangeOptions& options, const LowRankCodec& codec,
                                const Layout& layout, int n) {
-    if (options.transport.carrier == Carrier::servers)
-        return 2 * server_messages(options.transport, n);
+    if (options.aggregation.kind == Aggregation::servers)
+        return 2 * server_messages(options.aggregation, n);
     const LowRankBytes size = low_rank_bytes(codec, layout);
-    const AllReducePlan& plan = options.transport.all_reduce;
+    const AllReducePlan& plan = options.aggregation.all_reduce;
     return all_reduce_messages(plan, n, size.left) + all_reduce_messages(plan, n, size.right);
 }
 
 std::int64_t compressed_messages(const ExchangeOptions& options, const Compressor& compressor,
                                  const Layout& layout, int n, WireFormat wire) {
-    const TransportPlan& transport = options.transport;
+    const AggregationPlan& aggregation = options.aggregation;
     const std::int64_t scalers =
         compressor.scaler ? all_reduce_messages(AllReduce::recursive_doubling, n, Bytes{4}) : 0;
-    switch (transport.carrier) {
-        case Carrier::all_reduce:
-            return scalers + all_reduce_messages(transport.all_reduce, n,
+    switch (aggregation.kind) {
+        case Aggregation::all_reduce:
+            return scalers + all_reduce_messages(aggregation.all_reduce, n,
                                                  form_of_packed(compressor, layout, wire));
-        case Carrier::two_phase:
+        case Aggregation::two_phase:
             return scalers + 2 * std::int64_t{n} * (n - 1);
-        case Carrier::servers:
-            return scalers + server_messages(transport, n);
-        case Carrier::all_gather:
-        case Carrier::sparse_all_reduce:
+        case Aggregation::servers:
+            return scalers + server_messages(aggregation, n);
+        case Aggregation::all_gather:
+        case Aggregation::sparse_all_reduce:
             break;
     }
-    return scalers + all_gather_messages(transport.all_gather, n);
+    return scalers + all_gather_messages(aggregation.all_gather, n);
 }
 
 std::int64_t flat_messages(const ExchangeOptions& options, const Layout& layout, int n,
@@ -92,30 +92,32 @@ std::int64_t flat_messages(const ExchangeOptions& options, const Layout& layout,
             static_cast<std::int64_t>(form_of_buffers(*one_bit, layout, n).buffers.size());
         const Bytes left_out = form_of_left_out(layout);
         return 4 * std::int64_t{n} * (n - 1) * buffers +
-               (left_out > Bytes{} ? all_reduce_messages(options.transport.all_reduce, n, left_out)
-                                   : 0);
+               (left_out > Bytes{}
+                    ? all_reduce_messages(options.aggregation.all_reduce, n, left_out)
+                    : 0);
     }
-    if (options.transport.carrier == Carrier::servers) return server_messages(options.transport, n);
-    return sparse_exchange_messages(carried_by(std::get<DgcOptions>(coder), options.transport),
+    if (options.aggregation.kind == Aggregation::servers)
+        return server_messages(options.aggregation, n);
+    return sparse_exchange_messages(carried_by(std::get<DgcOptions>(coder), options.aggregation),
                                     layout, density, n);
 }
 
 std::int64_t piece_messages(const ExchangeOptions& options, const Layout& layout,
                             const StepModelInput& in, double density) {
-    const TransportPlan& transport = options.transport;
-    if (transport.machines == ByMachine::flat)
+    const AggregationPlan& aggregation = options.aggregation;
+    if (aggregation.machines == ByMachine::flat)
         return flat_messages(options, layout, in.workers, in.wire, density);
-    const std::int64_t g = transport.devices;
-    const int p = in.workers / transport.devices;
-    if (transport.machines == ByMachine::leaders) {
+    const std::int64_t g = aggregation.devices;
+    const int p = in.workers / aggregation.devices;
+    if (aggregation.machines == ByMachine::leaders) {
         const std::int64_t inside =
-            transport.encoded_inside ? 2 * (g - 1) + g * (g - 1) : 2 * (g * (g - 1) + g - 1);
+            aggregation.encoded_inside ? 2 * (g - 1) + g * (g - 1) : 2 * (g * (g - 1) + g - 1);
         return p * inside + flat_messages(options, layout, p, in.wire, density);
     }
     std::int64_t messages = 2 * std::int64_t{p} * g * (g - 1);
-    for (int i = 0; i < transport.devices; ++i)
-        messages += flat_messages(options, form_of_chunk(layout, transport.devices, i), p, in.wire,
-                                  density);
+    for (int i = 0; i < aggregation.devices; ++i)
+        messages += flat_messages(options, form_of_chunk(layout, aggregation.devices, i), p,
+                                  in.wire, density);
     return messages;
 }
 

@@ -1,9 +1,9 @@
-// Closed forms of exchanges: one for each transport (transport_forms.hpp) and one for each schedule
+// Closed forms of exchanges: one for each aggregation (transport_forms.hpp) and one for each schedule
 // (schedule_forms.hpp), none for an algorithm.
 //
 //   a step    the end of its last piece, or of backward, then the update
 //   bytes     of a worker's message, by codec
-//   messages  over all n workers, by carrier (message_counts.hpp; scalers: recursive doubling):
+//   messages  over all n workers, by aggregation (message_counts.hpp; scalers: recursive doubling):
 //
 //     two-phase         2 n (n-1)
 //     servers           2 q n, on the workers 2 q (n-1); low rank twice
@@ -13,7 +13,7 @@
 //     shards            2 p g (g-1), and g times those of p
 //
 // Steps are unknown, and empty, with several streams and more than one piece, into forward, and where the
-// transport is unknown.
+// aggregation is unknown.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::
 
 /// Returns how long a run of tensors holds the communication stream, for MG-WFBP's rule; at DGC's final
 /// density. The start-up is what two exchanges of half the tensors take more than one of all. Empty where
-/// the transport is unknown, or there are fewer than two tensors.
+/// the aggregation is unknown, or there are fewer than two tensors.
 std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options,
                                                   const StepModelInput& in);
 

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/forms/aggregation_forms.hpp"
 #include "analysis/forms/schedule_forms.hpp"
-#include "analysis/forms/transport_forms.hpp"
 
 namespace paceline {
 
@@ -32,7 +32,7 @@ struct Neighbors {
     const Mixing& mixing;
     const StepModelInput& in;
 
-    [[nodiscard]] bool flat() const { return options.transport.machines == ByMachine::flat; }
+    [[nodiscard]] bool flat() const { return options.aggregation.machines == ByMachine::flat; }
 
     /// Returns L + t(d x) among the members of a network, if their degrees are equal.
     [[nodiscard]] std::optional<Duration> messages_time(Bytes size,
@@ -97,7 +97,7 @@ std::optional<Duration> flat_end(const Neighbors& n) {
 }
 
 std::optional<Duration> end_by_leaders(const Neighbors& n, const StepTiming& timing) {
-    const int g = n.options.transport.devices;
+    const int g = n.options.aggregation.devices;
     if (g > 1 && !n.in.network.bus) return std::nullopt;
     const IdleStar bus = n.in.network.bus.value_or(n.in.network.star);
     IdleNetwork between{n.in.network.star, std::nullopt, 1};
@@ -141,8 +141,8 @@ std::int64_t neighbor_exchange_messages(const ExchangeOptions& options, std::int
                             ? std::int64_t{1}
                             : static_cast<std::int64_t>(in.timing.buckets.size());
     std::int64_t messages = edges;
-    if (options.transport.machines != ByMachine::flat) {
-        const std::int64_t g = options.transport.devices;
+    if (options.aggregation.machines != ByMachine::flat) {
+        const std::int64_t g = options.aggregation.devices;
         messages += in.workers / g * 2 * (g * (g - 1) + g - 1);
     }
     return vectors * pieces * messages;

@@ -1,4 +1,4 @@
-// Closed forms of averages with neighbors, by codec, transport and schedule
+// Closed forms of averages with neighbors, by codec, aggregation and schedule
 // (algorithms/exchange/neighbor_averages.hpp).
 //
 // Every worker has degree d. Pieces of M_i bytes; K_i: time to encode one message and decode one, 0 if

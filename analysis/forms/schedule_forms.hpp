@@ -23,7 +23,7 @@
 
 #include "algorithms/exchange/schedule.hpp"
 #include "algorithms/runtime/step_timing.hpp"
-#include "analysis/forms/transport_forms.hpp"
+#include "analysis/forms/aggregation_forms.hpp"
 
 namespace paceline {
 

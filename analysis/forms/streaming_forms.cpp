@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "analysis/forms/aggregation_forms.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/local_step_models.hpp"
-#include "analysis/forms/transport_forms.hpp"
 #include "models/tensors/fragments.hpp"
 
 namespace paceline {

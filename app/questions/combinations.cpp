@@ -97,27 +97,28 @@ constexpr Features ways_by_machine(Feature::flat, Feature::leaders, Feature::enc
 std::vector<Section> sections() {
     const Features algorithms = features_of(Choice::algorithm);
     const Features codecs = features_of(Choice::codec);
-    const Features transports = features_of(Choice::transport);
+    const Features aggregations = features_of(Choice::aggregation);
     const Features schedules = features_of(Choice::schedule);
     return {
-        {"Codecs and transports", codecs, transports},
+        {"Codecs and transports", codecs, aggregations},
         {"Algorithms and codecs", algorithms, codecs},
-        {"Algorithms and transports", algorithms, transports},
+        {"Algorithms and transports", algorithms, aggregations},
         {"Algorithms and schedules", algorithms, schedules},
         {"Codecs and schedules", codecs, schedules},
-        {"Transports and schedules", transports, schedules},
-        {"Kinds of transports, and machines", transports.without(ways_by_machine), ways_by_machine},
+        {"Transports and schedules", aggregations, schedules},
+        {"Kinds of transports, and machines", aggregations.without(ways_by_machine),
+         ways_by_machine},
         {"Schedules: pieces, order, and when they begin",
          pieces_of_gradients.with(orders_of_pieces), begins_of_pieces},
-        {"Failures", codecs.with(transports).with(schedules), Features(Feature::survivors_go_on)},
+        {"Failures", codecs.with(aggregations).with(schedules), Features(Feature::survivors_go_on)},
     };
 }
 
 // What a combination is made of: one feature of each list; of partitions and streams, or none.
-std::vector<Features> transports_in_full() {
+std::vector<Features> aggregations_in_full() {
     std::vector<Features> all;
     for (const FeatureEntry& kind :
-         entries_of(features_of(Choice::transport).without(ways_by_machine)))
+         entries_of(features_of(Choice::aggregation).without(ways_by_machine)))
         for (const FeatureEntry& way : entries_of(ways_by_machine))
             all.emplace_back(kind.feature, way.feature);
     return all;
@@ -144,13 +145,14 @@ std::vector<Features> schedules_in_full() {
 
 CombinationCounts count_combinations() {
     CombinationCounts counts;
-    const std::vector<Features> transports = transports_in_full();
+    const std::vector<Features> aggregations = aggregations_in_full();
     const std::vector<Features> schedules = schedules_in_full();
     for (const FeatureEntry& algorithm : entries_of(features_of(Choice::algorithm))) {
         const auto kinds = static_cast<std::int64_t>(kinds_of(algorithm.feature).size());
         for (const FeatureEntry& codec : entries_of(features_of(Choice::codec)))
-            for (const Features transport : transports) {
-                const Features so_far = Features(algorithm.feature, codec.feature).with(transport);
+            for (const Features aggregation : aggregations) {
+                const Features so_far =
+                    Features(algorithm.feature, codec.feature).with(aggregation);
                 for (const Features schedule : schedules)
                     (conflict_among(so_far.with(schedule)) ? counts.refused : counts.run) += kinds;
             }

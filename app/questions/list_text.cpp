@@ -199,7 +199,7 @@ std::string list_compressors() {
         const Json json{{"kind", entry.name}};
         const Compressor made = read_compressor({&json, &nowhere, "compressor"});
         text += fmt::format("  {:<20} {}\n  {:<20} {}, {}; keys: {}\n", entry.name, entry.summary,
-                            "", made.aggregation == Aggregation::summable ? "summable" : "gathered",
+                            "", made.combining == Combining::summable ? "summable" : "gathered",
                             made.unbiased ? "unbiased" : "biased",
                             fmt::join(compressor_keys(entry), ", "));
     }

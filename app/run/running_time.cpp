@@ -69,8 +69,8 @@ bool wires_let_run_ahead(const ClusterChoice& cluster) {
 // servers, or of rings that share a machine's card.
 bool has_collectives(const AlgorithmChoice& algorithm) {
     const auto& exchange = algorithm.exchange;
-    const bool by_events = exchange && (exchange->transport.carrier == Carrier::servers ||
-                                        exchange->transport.machines == ByMachine::shards);
+    const bool by_events = exchange && (exchange->aggregation.kind == Aggregation::servers ||
+                                        exchange->aggregation.machines == ByMachine::shards);
     return !by_events && !algorithm.mixing.make && algorithm.server_nodes == 0 &&
            !algorithm.runs_freely;
 }
@@ -80,8 +80,8 @@ bool has_collectives(const AlgorithmChoice& algorithm) {
 bool passes_around_rings(const Scenario& scenario) {
     const double workers = scenario.cluster.workers;
     const auto& exchange = scenario.algorithm.exchange;
-    const bool in_pairs = exchange && exchange->transport.carrier != Carrier::all_reduce &&
-                          exchange->transport.carrier != Carrier::all_gather;
+    const bool in_pairs = exchange && exchange->aggregation.kind != Aggregation::all_reduce &&
+                          exchange->aggregation.kind != Aggregation::all_gather;
     return !in_pairs && messages_of_dearest_step(scenario) >= workers * (workers - 1);
 }
 
@@ -93,9 +93,9 @@ double cold_share(double workers) {
 double seconds_of_messages(const Scenario& scenario, double messages) {
     if (!wires_let_run_ahead(scenario.cluster) || !has_collectives(scenario.algorithm)) {
         const auto& exchange = scenario.algorithm.exchange;
-        const bool by_servers = exchange && exchange->transport.carrier == Carrier::servers;
+        const bool by_servers = exchange && exchange->aggregation.kind == Aggregation::servers;
         const double more = by_servers
-                                ? exchange->transport.servers * seconds_per_server
+                                ? exchange->aggregation.servers * seconds_per_server
                                 : cold_share(scenario.cluster.workers) * seconds_per_cold_event;
         return messages * (seconds_per_message + more);
     }

@@ -271,11 +271,12 @@ std::optional<Gain> gain_of_leaders(const Scenario& scenario) {
         workers == devices || workers % devices != 0)
         return std::nullopt;
     ExchangeOptions by_machine = algorithm.exchange.value();
-    if (by_machine.transport.all_reduce.method == AllReduce::hierarchical ||
-        by_machine.transport.first_server_node || by_machine.transport.all_reduce.first_server_node)
+    if (by_machine.aggregation.all_reduce.method == AllReduce::hierarchical ||
+        by_machine.aggregation.first_server_node ||
+        by_machine.aggregation.all_reduce.first_server_node)
         return std::nullopt;  // it goes by machine itself, or to nodes of other servers
-    by_machine.transport.machines = ByMachine::leaders;
-    by_machine.transport.devices = devices;
+    by_machine.aggregation.machines = ByMachine::leaders;
+    by_machine.aggregation.devices = devices;
     const StepModelInput in = model_input(scenario, *network);
     const auto step = [&](const ExchangeOptions& options) {
         return exchange_step_time(options, 0, in, algorithm.least_density);

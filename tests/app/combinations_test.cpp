@@ -1,4 +1,4 @@
-// Algorithms, codecs, transports and schedules at toy size: what the rules allow reads, and runs to the
+// Algorithms, codecs, aggregations and schedules at toy size: what the rules allow reads, and runs to the
 // end with finite losses; what they refuse is refused with the rule's reason. And laws of what runs.
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ const std::vector<Value> codecs{
     {R"("one-bit")", Features(one_bit)},
 };
 
-const std::vector<Value> flat_transports{
+const std::vector<Value> flat_aggregations{
     {R"("all-reduce")", Features(all_reduce, flat)},
     {R"({"kind": "all-reduce", "plan": "tree"})", Features(all_reduce, flat)},
     {R"({"kind": "all-gather", "how": "bruck"})", Features(all_gather, flat)},
@@ -73,29 +73,29 @@ const std::vector<Value> flat_transports{
 };
 
 // The same by machine: leaders, leaders that are sent encoded messages, shards.
-std::vector<std::pair<std::string, Features>> transports_by_machine() {
+std::vector<std::pair<std::string, Features>> aggregations_by_machine() {
     std::vector<std::pair<std::string, Features>> all;
-    for (const Value& value : flat_transports) {
+    for (const Value& value : flat_aggregations) {
         const Json json = Json::parse(value.json);
         const Json object = json.is_string() ? Json{{"kind", json}} : json;
-        const Features carrier = value.features.without(Features(flat));
+        const Features kind = value.features.without(Features(flat));
         const auto add = [&](const char* machines, const char* inside, Feature feature) {
             Json one = object;
             one["machines"] = machines;
             if (inside != nullptr) one["inside"] = inside;
-            all.emplace_back(one.dump(), carrier.with(Features(feature)));
+            all.emplace_back(one.dump(), kind.with(Features(feature)));
         };
         add("leaders", nullptr, leaders);
-        if (carrier.has(neighbors)) continue;  // its schema has no more
+        if (kind.has(neighbors)) continue;  // its schema has no more
         add("leaders", "encoded", encoding_leaders);
         add("shards", nullptr, shards);
     }
     return all;
 }
 
-std::vector<std::pair<std::string, Features>> all_transports() {
-    std::vector<std::pair<std::string, Features>> all = transports_by_machine();
-    for (const Value& value : flat_transports) all.emplace_back(value.json, value.features);
+std::vector<std::pair<std::string, Features>> all_aggregations() {
+    std::vector<std::pair<std::string, Features>> all = aggregations_by_machine();
+    for (const Value& value : flat_aggregations) all.emplace_back(value.json, value.features);
     return all;
 }
 
@@ -195,11 +195,11 @@ struct Combination {
 };
 
 Combination combination(const AlgorithmEntry& entry, const std::string& codec, Features of_codec,
-                        const std::string& transport, Features of_transport, const Value& schedule,
-                        Mode mode) {
+                        const std::string& aggregation, Features of_aggregation,
+                        const Value& schedule, Mode mode) {
     Json algorithm = algorithm_of(entry.name);
     algorithm["codec"] = Json::parse(codec);
-    algorithm["transport"] = Json::parse(transport);
+    algorithm["transport"] = Json::parse(aggregation);
     algorithm["schedule"] = Json::parse(schedule.json);
     if (mode == Mode::timing && algorithm["schedule"].is_object()) {  // of a large net
         Json& pieces = algorithm["schedule"];
@@ -208,7 +208,7 @@ Combination combination(const AlgorithmEntry& entry, const std::string& codec, F
     }
     return {std::move(algorithm), Features(feature_of_algorithm(entry.name))
                                       .with(of_codec)
-                                      .with(of_transport)
+                                      .with(of_aggregation)
                                       .with(schedule.features)};
 }
 
@@ -260,20 +260,20 @@ void visit(const AlgorithmEntry& entry, Mode mode, std::size_t stride, std::size
     const bool machines =
         mode != Mode::failures && !entry.traits.has_server && entry.name != "ps-sync";
     Toy toy(mode, machines);
-    std::vector<std::pair<std::string, Features>> transports = all_transports();
+    std::vector<std::pair<std::string, Features>> aggregations = all_aggregations();
     if (!machines) {
-        transports.clear();
-        for (const Value& value : flat_transports)
-            transports.emplace_back(value.json, value.features);
+        aggregations.clear();
+        for (const Value& value : flat_aggregations)
+            aggregations.emplace_back(value.json, value.features);
     }
     std::size_t number = offset;
     for (const Value& codec : codecs)
-        for (const auto& [transport, of_transport] : transports)
+        for (const auto& [aggregation, of_aggregation] : aggregations)
             for (const Value& schedule : schedules)
                 if (number++ % stride == 0)
                     check(toy, mode,
-                          combination(entry, codec.json, codec.features, transport, of_transport,
-                                      schedule, mode),
+                          combination(entry, codec.json, codec.features, aggregation,
+                                      of_aggregation, schedule, mode),
                           seen);
 }
 
@@ -288,10 +288,10 @@ TEST_CASE(
         CHECK(static_cast<int>(entry.feature) == number++);
     Features named;
     for (const Value& value : codecs) named = named.with(value.features);
-    for (const auto& [json, features] : all_transports()) named = named.with(features);
+    for (const auto& [json, features] : all_aggregations()) named = named.with(features);
     for (const Value& value : schedules) named = named.with(value.features);
     const Features all = features_of(Choice::codec)
-                             .with(features_of(Choice::transport))
+                             .with(features_of(Choice::aggregation))
                              .with(features_of(Choice::schedule));
     CHECK(named == all.without(Features(own_messages)));
 }
@@ -346,9 +346,9 @@ TEST_CASE("combinations: of every other algorithm many run or are refused") {
 }
 
 // The loss after a few steps of synchronous SGD.
-double loss_of(Toy& toy, const Json& codec, const Json& transport, const Json& schedule) {
+double loss_of(Toy& toy, const Json& codec, const Json& aggregation, const Json& schedule) {
     const Scenario scenario = toy.read(
-        {{"kind", "sgd"}, {"codec", codec}, {"transport", transport}, {"schedule", schedule}});
+        {{"kind", "sgd"}, {"codec", codec}, {"transport", aggregation}, {"schedule", schedule}});
     return run_point(scenario, nullptr).train_loss.value();
 }
 
@@ -361,15 +361,15 @@ TEST_CASE("combinations: without a codec all ways to travel train as dense SGD d
     Toy toy(Mode::values, true);
     const double dense = loss_of(toy, "none", "all-reduce", "whole");
     int ways = 0;
-    for (const auto& [transport, features] : all_transports())
+    for (const auto& [aggregation, features] : all_aggregations())
         for (const Value& schedule : schedules) {
             if (!measures_every_step(schedule) ||
                 conflict_among(Features(momentum_sgd, none).with(features).with(schedule.features)))
                 continue;
-            CAPTURE(transport);
+            CAPTURE(aggregation);
             CAPTURE(schedule.json);
             ++ways;
-            CHECK(loss_of(toy, "none", Json::parse(transport), Json::parse(schedule.json)) ==
+            CHECK(loss_of(toy, "none", Json::parse(aggregation), Json::parse(schedule.json)) ==
                   doctest::Approx(dense).epsilon(1e-9));
         }
     CHECK(ways > 100);
@@ -378,7 +378,7 @@ TEST_CASE("combinations: without a codec all ways to travel train as dense SGD d
 // Codecs that look at one tensor at a time and draw nothing.
 TEST_CASE("combinations: codecs that go by tensor train alike in all pieces, orders and streams") {
     Toy toy(Mode::values, true);
-    const char* const transports[] = {"all-gather", "servers"};
+    const char* const aggregations[] = {"all-gather", "servers"};
     for (const char* codec :
          {R"("fp16")", R"({"kind": "top-k", "density": 0.2})", R"("sign")", R"("scaled-sign")",
           R"("8-bit")", R"("one-bit-columns")", R"({"kind": "sign", "majority": true})"}) {
@@ -387,8 +387,8 @@ TEST_CASE("combinations: codecs that go by tensor train alike in all pieces, ord
         for (const Value& schedule : schedules) {
             if (!measures_every_step(schedule) || schedule.features.has(partitions)) continue;
             CAPTURE(schedule.json);
-            for (const char* transport : transports)  // servers answer with the same mean
-                CHECK(loss_of(toy, Json::parse(codec), transport, Json::parse(schedule.json)) ==
+            for (const char* aggregation : aggregations)  // servers answer with the same mean
+                CHECK(loss_of(toy, Json::parse(codec), aggregation, Json::parse(schedule.json)) ==
                       doctest::Approx(whole_loss).epsilon(1e-9));
         }
     }

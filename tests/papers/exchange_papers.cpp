@@ -1,4 +1,4 @@
-// Synchronous SGD by an exchange: codec C, tensor by tensor, with errors e_i of workers; transport.
+// Synchronous SGD by an exchange: codec C, tensor by tensor, with errors e_i of workers; aggregation.
 //
 //   p_i = g_i + e_i;  c_i = C(p_i);  e_i <- p_i - c_i;  a = mean of the c_i;  momentum SGD with a
 //
@@ -54,9 +54,9 @@ Column said(const Json& codec, const Column& p, Eigen::Ref<Column> error, Eigen:
 }
 
 // Returns how many owners encode the sum; 0: none does.
-int owners_of(const Json& transport, int nodes) {
-    if (transport.at("kind") == "two-phase") return nodes;
-    return transport.value("encoded", "up") == "both" ? transport.at("servers").get<int>() : 0;
+int owners_of(const Json& aggregation, int nodes) {
+    if (aggregation.at("kind") == "two-phase") return nodes;
+    return aggregation.value("encoded", "up") == "both" ? aggregation.at("servers").get<int>() : 0;
 }
 
 Column said_again(const Json& codec, const Column& mean, Column& errors, int owners) {
@@ -92,8 +92,8 @@ History sgd(const Case& run) {
     return trace.done();
 }
 
-Json through(const Json& codec, const Json& transport, const Json& schedule = {}) {
-    Json algorithm = {{"kind", "sgd"}, {"codec", codec}, {"transport", transport}};
+Json through(const Json& codec, const Json& aggregation, const Json& schedule = {}) {
+    Json algorithm = {{"kind", "sgd"}, {"codec", codec}, {"transport", aggregation}};
     if (!schedule.is_null()) algorithm["schedule"] = schedule;
     return algorithm;
 }

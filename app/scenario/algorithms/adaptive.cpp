@@ -125,7 +125,7 @@ AlgorithmChoice read_one_bit_adam(const ObjectReader& read, const AlgorithmInput
     const CodingCost coding = read_coding(read);
     options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
     if (read.has("transport"))  // its plan is that of uncompressed steps
-        options.warm_up.transport.all_reduce = options.exchange.transport.all_reduce;
+        options.warm_up.aggregation.all_reduce = options.exchange.aggregation.all_reduce;
     choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return one_bit_adam(worker, options); };
     cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
@@ -157,7 +157,7 @@ AlgorithmChoice read_one_bit_lamb(const ObjectReader& read, const AlgorithmInput
     const CodingCost coding = read_coding(read);
     options.exchange = read_exchange(read, in, one_bit_exchange(/*fused=*/true, coding), choice);
     if (read.has("transport"))  // its plan is that of uncompressed steps
-        options.warm_up.transport.all_reduce = options.exchange.transport.all_reduce;
+        options.warm_up.aggregation.all_reduce = options.exchange.aggregation.all_reduce;
     choice.kept = vectors_of_adam + 1 +  // the fresh variance
                   kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return one_bit_lamb(worker, options); };
@@ -201,7 +201,7 @@ AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInpu
     const CodingCost coding = read_coding(read);
     options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
     if (read.has("transport"))  // its plan is that of uncompressed steps
-        options.exact.transport.all_reduce = options.exchange.transport.all_reduce;
+        options.exact.aggregation.all_reduce = options.exchange.aggregation.all_reduce;
     choice.run = [options](Worker& worker) { return zero_one_adam(worker, options); };
     choice.contribution = [options, wire = choice.wire, workers = in.workers](
                               const Layout& layout, std::int64_t k, double) {
@@ -234,7 +234,7 @@ AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput&
     options.rule = rule_of(in.optimizer);
     options.coding = read_coding(read);
     ExchangeOptions stripes = dense_exchange({});
-    stripes.transport.carrier = Carrier::two_phase;
+    stripes.aggregation.kind = Aggregation::two_phase;
     read_exchange(read, in, stripes, choice);  // it takes no other
     choice.exchange.reset();
     choice.run = [options](Worker& worker) { return one_bit_sgd(worker, options); };

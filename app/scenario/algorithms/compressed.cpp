@@ -45,12 +45,12 @@ void read_old_exchange(const ObjectReader& read, const AlgorithmInput& in,
     const auto exchange = read.optional("exchange");
     if (!exchange) return;
     const auto& compressor = std::get<Compressor>(options.codec.coder);
-    const bool gathered = compressor.aggregation == Aggregation::gathered;
+    const bool gathered = compressor.combining == Combining::gathered;
     if (names_a_gather(*exchange) && !gathered)
         exchange->refuse(fmt::format(
             "messages of \"{}\" add up: name an all-reduce, such as \"ring\"", compressor.name));
     if (!gathered) {
-        options.transport.all_reduce = read_all_reduce(*exchange, in);
+        options.aggregation.all_reduce = read_all_reduce(*exchange, in);
         return;
     }
     if (!names_a_gather(*exchange))
@@ -58,7 +58,7 @@ void read_old_exchange(const ObjectReader& read, const AlgorithmInput& in,
             fmt::format("messages of \"{}\" do not add up: \"all-gather-ring\" or "
                         "\"all-gather-bruck\"",
                         compressor.name));
-    options.transport.all_gather = read_gather(read);
+    options.aggregation.all_gather = read_gather(read);
 }
 
 AlgorithmChoice read_compressed(const ObjectReader& read, const AlgorithmInput& in) {
@@ -124,10 +124,10 @@ AlgorithmChoice read_demo(const ObjectReader& read, const AlgorithmInput& in) {
     DemoOptions options = read_demo_options(read, in);
     ExchangeOptions preset;
     preset.codec = {demo_messages(options), false, options.coding, {}};
-    preset.transport.carrier = Carrier::all_gather;
+    preset.aggregation.kind = Aggregation::all_gather;
     AlgorithmChoice choice;
     const ExchangeOptions exchange = read_exchange(read, in, preset, choice);
-    options.all_gather = exchange.transport.all_gather;
+    options.all_gather = exchange.aggregation.all_gather;
     cost_by_exchange(choice, in, exchange);
     choice.model_step = [step = choice.model_step, coding = options.coding](
                             const StepModelInput& at, std::int64_t k,

@@ -25,41 +25,41 @@ std::string kind_of_algorithm(const ObjectReader& read) {
     return json.is_string() ? json.get<std::string>() : json.at("kind").get<std::string>();
 }
 
-// Records what the transport needs of the cluster.
-void need_of_transport(AlgorithmChoice& choice, const TransportPlan& transport) {
-    if (transport.carrier == Carrier::servers) {
-        choice.sends_at_once = std::max(choice.sends_at_once, transport.servers);
+// Records what the aggregation needs of the cluster.
+void need_of_aggregation(AlgorithmChoice& choice, const AggregationPlan& aggregation) {
+    if (aggregation.kind == Aggregation::servers) {
+        choice.sends_at_once = std::max(choice.sends_at_once, aggregation.servers);
         choice.meets_everybody = true;
-        if (transport.first_server_node) choice.server_nodes = transport.servers;
+        if (aggregation.first_server_node) choice.server_nodes = aggregation.servers;
     }
-    if (transport.carrier == Carrier::two_phase) choice.meets_everybody = true;
-    use_servers(choice, transport.all_reduce);
+    if (aggregation.kind == Aggregation::two_phase) choice.meets_everybody = true;
+    use_servers(choice, aggregation.all_reduce);
 }
 
-TransportKind kind_of_transport(const TransportPlan& plan) {
-    switch (plan.carrier) {
-        case Carrier::all_reduce:
-            return TransportKind::all_reduce;
-        case Carrier::all_gather:
-            return TransportKind::all_gather;
-        case Carrier::two_phase:
-            return TransportKind::two_phase;
-        case Carrier::sparse_all_reduce:
-            return TransportKind::sparse_all_reduce;
-        case Carrier::servers:
+AggregationKind kind_of_aggregation(const AggregationPlan& plan) {
+    switch (plan.kind) {
+        case Aggregation::all_reduce:
+            return AggregationKind::all_reduce;
+        case Aggregation::all_gather:
+            return AggregationKind::all_gather;
+        case Aggregation::two_phase:
+            return AggregationKind::two_phase;
+        case Aggregation::sparse_all_reduce:
+            return AggregationKind::sparse_all_reduce;
+        case Aggregation::servers:
             break;
     }
-    return TransportKind::servers;
+    return AggregationKind::servers;
 }
 
-// The transport of a codec that none was chosen for.
-Carrier usual_carrier(const Codec& codec) {
+// The aggregation of a codec that none was chosen for.
+Aggregation usual_aggregation(const Codec& codec) {
     if (const auto* const compressor = std::get_if<Compressor>(&codec.coder))
-        return compressor->aggregation == Aggregation::summable ? Carrier::all_reduce
-                                                                : Carrier::all_gather;
-    if (std::holds_alternative<LowRankCodec>(codec.coder)) return Carrier::all_reduce;
-    if (std::holds_alternative<DgcOptions>(codec.coder)) return Carrier::sparse_all_reduce;
-    return Carrier::two_phase;
+        return compressor->combining == Combining::summable ? Aggregation::all_reduce
+                                                            : Aggregation::all_gather;
+    if (std::holds_alternative<LowRankCodec>(codec.coder)) return Aggregation::all_reduce;
+    if (std::holds_alternative<DgcOptions>(codec.coder)) return Aggregation::sparse_all_reduce;
+    return Aggregation::two_phase;
 }
 
 // What it sends is no codec that others can take.
@@ -105,17 +105,17 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
     refuse_twice_said(read);
     ExchangeOptions options = std::move(preset);
     const auto codec = has_codec ? std::nullopt : read.optional("codec");
-    const auto transport = read.optional("transport");
+    const auto aggregation = read.optional("transport");
     const auto schedule = read.optional("schedule");
     ScheduleChoice pieces = schedule_of(options, choice);
     if (codec) {
         options.codec = read_codec(*codec, in);
-        if (!transport) options.transport.carrier = usual_carrier(options.codec);
+        if (!aggregation) options.aggregation.kind = usual_aggregation(options.codec);
     }
-    TransportChoice travel{kind_of_transport(options.transport), options.transport};
-    if (transport) {
-        travel = read_transport_choice(*transport, in);
-        options.transport = travel.plan;
+    AggregationChoice travel{kind_of_aggregation(options.aggregation), options.aggregation};
+    if (aggregation) {
+        travel = read_aggregation_choice(*aggregation, in);
+        options.aggregation = travel.plan;
     }
     if (schedule) read_schedule(*schedule, options, choice, pieces);
     const Feature algorithm = feature_of_algorithm(kind_of_algorithm(read));
@@ -123,7 +123,7 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
     if (codec || !encodes_by_itself(algorithm))
         features = features.with(features_of(options.codec));
     if (in.optimizer.clip > 0) features = features.with(Features(Feature::clipping));
-    if (codec || transport || schedule) check_exchange(read.place(), features);
+    if (codec || aggregation || schedule) check_exchange(read.place(), features);
     if (schedule && std::holds_alternative<DgcOptions>(options.codec.coder) &&
         in.optimizer.clip > 0 && pieces.pieces != PieceRule::whole)
         schedule->refuse(
@@ -132,27 +132,27 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
     choice.could_have_leaders = could_have_leaders(features);
     choice.exchange = options;
-    need_of_transport(choice, options.transport);
+    need_of_aggregation(choice, options.aggregation);
     return options;
 }
 
 ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const AlgorithmInput& in,
                                        AlgorithmChoice& choice) {
     ExchangeOptions options;
-    TransportChoice travel{TransportKind::neighbors, {}};
+    AggregationChoice travel{AggregationKind::neighbors, {}};
     ScheduleChoice pieces;
     const auto codec = read.optional("codec");
-    const auto transport = read.optional("transport");
+    const auto aggregation = read.optional("transport");
     const auto schedule = read.optional("schedule");
     if (codec) options.codec = read_codec(*codec, in);
-    if (transport) travel = read_transport_choice(*transport, in);
-    options.transport = travel.plan;
+    if (aggregation) travel = read_aggregation_choice(*aggregation, in);
+    options.aggregation = travel.plan;
     if (schedule) read_schedule(*schedule, options, choice, pieces);
     const Features features = Features(feature_of_algorithm(kind_of_algorithm(read)))
                                   .with(features_of(options.codec))
                                   .with(features_of(travel))
                                   .with(features_of(pieces));
-    if (codec || transport || schedule) check_exchange(read.place(), features);
+    if (codec || aggregation || schedule) check_exchange(read.place(), features);
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
     choice.exchange = options;
     return options;

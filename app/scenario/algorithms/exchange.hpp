@@ -1,4 +1,4 @@
-// The exchange of an algorithm: its codec, transport and schedule as a scenario chose them, and what an
+// The exchange of an algorithm: its codec, aggregation and schedule as a scenario chose them, and what an
 // exchange costs.
 #pragma once
 

@@ -17,13 +17,13 @@ namespace paceline {
 
 namespace {
 
-constexpr auto transport_kinds = std::to_array<Spelling<TransportKind>>({
-    {"all-reduce", TransportKind::all_reduce},
-    {"all-gather", TransportKind::all_gather},
-    {"two-phase", TransportKind::two_phase},
-    {"sparse-all-reduce", TransportKind::sparse_all_reduce},
-    {"servers", TransportKind::servers},
-    {"neighbors", TransportKind::neighbors},
+constexpr auto aggregation_kinds = std::to_array<Spelling<AggregationKind>>({
+    {"all-reduce", AggregationKind::all_reduce},
+    {"all-gather", AggregationKind::all_gather},
+    {"two-phase", AggregationKind::two_phase},
+    {"sparse-all-reduce", AggregationKind::sparse_all_reduce},
+    {"servers", AggregationKind::servers},
+    {"neighbors", AggregationKind::neighbors},
 });
 constexpr auto gathering_ways =
     std::to_array<Spelling<AllGather>>({{"ring", AllGather::ring}, {"bruck", AllGather::bruck}});
@@ -56,25 +56,25 @@ constexpr auto orders =
 
 constexpr int most_streams = 64;
 
-Carrier carrier_of(TransportKind kind) {
+Aggregation aggregation_of(AggregationKind kind) {
     switch (kind) {
-        case TransportKind::all_gather:
-            return Carrier::all_gather;
-        case TransportKind::two_phase:
-            return Carrier::two_phase;
-        case TransportKind::sparse_all_reduce:
-            return Carrier::sparse_all_reduce;
-        case TransportKind::servers:
-            return Carrier::servers;
-        case TransportKind::all_reduce:
-        case TransportKind::neighbors:
+        case AggregationKind::all_gather:
+            return Aggregation::all_gather;
+        case AggregationKind::two_phase:
+            return Aggregation::two_phase;
+        case AggregationKind::sparse_all_reduce:
+            return Aggregation::sparse_all_reduce;
+        case AggregationKind::servers:
+            return Aggregation::servers;
+        case AggregationKind::all_reduce:
+        case AggregationKind::neighbors:
             break;
     }
-    return Carrier::all_reduce;
+    return Aggregation::all_reduce;
 }
 
 // Reads how the devices of a machine take part.
-void read_machines(const ObjectReader& read, const WorkerShape& shape, TransportPlan& plan) {
+void read_machines(const ObjectReader& read, const WorkerShape& shape, AggregationPlan& plan) {
     if (const auto p = read.optional("machines")) {
         plan.machines = as_choice(*p, "a way with machines", machine_ways);
         if (plan.machines != ByMachine::flat && shape.devices_per_node < 2)
@@ -88,7 +88,7 @@ void read_machines(const ObjectReader& read, const WorkerShape& shape, Transport
     if (plan.machines != ByMachine::flat) plan.devices = shape.devices_per_node;
 }
 
-void read_inside(const ObjectReader& read, TransportPlan& plan) {
+void read_inside(const ObjectReader& read, AggregationPlan& plan) {
     const auto p = read.optional("inside");
     if (!p) return;
     plan.encoded_inside = as_choice(*p, "a way inside a machine", inside_ways) == Inside::encoded;
@@ -100,12 +100,12 @@ void read_inside(const ObjectReader& read, TransportPlan& plan) {
 }
 
 // The members of the groups among which messages travel: all workers, or one device of each machine.
-WorkerShape travelers(const WorkerShape& shape, const TransportPlan& plan) {
+WorkerShape travelers(const WorkerShape& shape, const AggregationPlan& plan) {
     if (plan.machines == ByMachine::flat) return shape;
     return {shape.workers / plan.devices, 1, shape.library};
 }
 
-void read_plan(const ObjectReader& read, const WorkerShape& shape, TransportPlan& plan) {
+void read_plan(const ObjectReader& read, const WorkerShape& shape, AggregationPlan& plan) {
     const auto p = read.optional("plan");
     if (!p) return;
     plan.all_reduce = read_all_reduce(*p, travelers(shape, plan));
@@ -131,7 +131,7 @@ int read_number_of_servers(const Place& place, int most) {
     return servers;
 }
 
-void read_servers_of(const ObjectReader& read, const WorkerShape& shape, TransportPlan& plan) {
+void read_servers_of(const ObjectReader& read, const WorkerShape& shape, AggregationPlan& plan) {
     const int members = travelers(shape, plan).workers;
     if (const auto p = read.optional("place")) {
         if (as_choice(*p, "a place for servers", server_places) == ServerPlace::nodes) {
@@ -152,8 +152,8 @@ std::string definition_of(std::string_view kind) {
     return fmt::format("transport-{}", kind);
 }
 
-TransportKind transport_named(const Place& place) {
-    return as_choice(place, "a transport", transport_kinds);
+AggregationKind aggregation_named(const Place& place) {
+    return as_choice(place, "a transport", aggregation_kinds);
 }
 
 // Returns "25MiB" and the like as a size, other texts as the name of a rule.
@@ -179,7 +179,7 @@ constexpr std::string_view key_of(Choice choice) {
     switch (choice) {
         case Choice::codec:
             return "codec";
-        case Choice::transport:
+        case Choice::aggregation:
             return "transport";
         case Choice::schedule:
             return "schedule";
@@ -206,7 +206,7 @@ std::string said(const FeatureEntry& entry, const Place& algorithm) {
                                algorithm.json->at("kind").get_ref<const std::string&>());
         case Choice::codec:
             return fmt::format("the codec \"{}\"", entry.name);
-        case Choice::transport:
+        case Choice::aggregation:
             return fmt::format("the transport \"{}\"", entry.name);
         case Choice::schedule:
             return fmt::format("the schedule \"{}\"", entry.name);
@@ -218,26 +218,26 @@ std::string said(const FeatureEntry& entry, const Place& algorithm) {
 
 }  // namespace
 
-TransportChoice read_transport_choice(const Place& place, const WorkerShape& shape) {
-    TransportChoice choice;
+AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape& shape) {
+    AggregationChoice choice;
     if (place.json->is_string()) {
         const std::string name = as_string(place);
-        choice.kind = transport_named(place);
+        choice.kind = aggregation_named(place);
         const Json alone{{"kind", name}};
-        return read_transport_choice({&alone, place.file, place.path, place.sources}, shape);
+        return read_aggregation_choice({&alone, place.file, place.path, place.sources}, shape);
     }
-    const std::vector<std::string_view> names = names_of(transport_kinds);
+    const std::vector<std::string_view> names = names_of(aggregation_kinds);
     const Place kind = kind_of(place, "a transport", names);
-    choice.kind = transport_named(kind);
-    choice.plan.carrier = carrier_of(choice.kind);
+    choice.kind = aggregation_named(kind);
+    choice.plan.kind = aggregation_of(choice.kind);
     const ObjectReader read(place, definition_keys(definition_of(as_string(kind))));
     read_machines(read, shape, choice.plan);
-    if (choice.kind != TransportKind::neighbors) read_inside(read, choice.plan);
-    if (choice.kind == TransportKind::servers)
+    if (choice.kind != AggregationKind::neighbors) read_inside(read, choice.plan);
+    if (choice.kind == AggregationKind::servers)
         read_servers_of(read, shape, choice.plan);
-    else if (choice.kind != TransportKind::neighbors)
+    else if (choice.kind != AggregationKind::neighbors)
         read_plan(read, shape, choice.plan);
-    if (choice.kind == TransportKind::all_gather)
+    if (choice.kind == AggregationKind::all_gather)
         if (const auto p = read.optional("how"))
             choice.plan.all_gather = as_choice(*p, "a way to gather", gathering_ways);
     return choice;
@@ -280,26 +280,26 @@ Feature feature_of(const Compressor& compressor) {
     return found->feature;
 }
 
-Feature feature_of(const TransportChoice& transport) {
-    switch (transport.kind) {
-        case TransportKind::all_reduce:
+Feature feature_of(const AggregationChoice& aggregation) {
+    switch (aggregation.kind) {
+        case AggregationKind::all_reduce:
             return Feature::all_reduce;
-        case TransportKind::all_gather:
+        case AggregationKind::all_gather:
             return Feature::all_gather;
-        case TransportKind::two_phase:
+        case AggregationKind::two_phase:
             return Feature::two_phase;
-        case TransportKind::sparse_all_reduce:
+        case AggregationKind::sparse_all_reduce:
             return Feature::sparse_all_reduce;
-        case TransportKind::neighbors:
+        case AggregationKind::neighbors:
             return Feature::neighbors;
-        case TransportKind::servers:
+        case AggregationKind::servers:
             break;
     }
-    if (transport.plan.coded == ServerCoding::none) return Feature::plain_servers;
-    return transport.plan.coded == ServerCoding::up ? Feature::servers_up : Feature::servers_both;
+    if (aggregation.plan.coded == ServerCoding::none) return Feature::plain_servers;
+    return aggregation.plan.coded == ServerCoding::up ? Feature::servers_up : Feature::servers_both;
 }
 
-Feature feature_of(const TransportPlan& plan) {
+Feature feature_of(const AggregationPlan& plan) {
     if (plan.machines == ByMachine::flat) return Feature::flat;
     if (plan.machines == ByMachine::shards) return Feature::shards;
     return plan.encoded_inside ? Feature::encoding_leaders : Feature::leaders;
@@ -343,8 +343,8 @@ Features features_of(const Codec& codec) {
     return Features(Feature::one_bit);
 }
 
-Features features_of(const TransportChoice& transport) {
-    return Features(feature_of(transport), feature_of(transport.plan));
+Features features_of(const AggregationChoice& aggregation) {
+    return Features(feature_of(aggregation), feature_of(aggregation.plan));
 }
 
 Features features_of(const ScheduleChoice& choice) {

@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
+#include "algorithms/exchange/aggregation.hpp"
 #include "algorithms/exchange/codec.hpp"
 #include "algorithms/exchange/schedule.hpp"
-#include "algorithms/exchange/transport.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/all_reduces.hpp"
 #include "app/scenario/algorithms/exchange_rules.hpp"
@@ -20,7 +20,7 @@
 
 namespace paceline {
 
-enum class TransportKind : std::uint8_t {
+enum class AggregationKind : std::uint8_t {
     all_reduce,
     all_gather,
     two_phase,
@@ -29,9 +29,9 @@ enum class TransportKind : std::uint8_t {
     neighbors,
 };
 
-struct TransportChoice {
-    TransportKind kind = TransportKind::all_reduce;
-    TransportPlan plan{};  // its carrier says nothing about neighbors
+struct AggregationChoice {
+    AggregationKind kind = AggregationKind::all_reduce;
+    AggregationPlan plan{};  // its aggregation says nothing about neighbors
 };
 
 enum class PieceRule : std::uint8_t { whole, tensors, buckets, merged };
@@ -43,11 +43,11 @@ struct ScheduleChoice {
 };
 
 /// Throws ConfigError.
-TransportChoice read_transport_choice(const Place& place, const WorkerShape& shape);
+AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape& shape);
 ScheduleChoice read_schedule_choice(const Place& place);
 
 Features features_of(const Codec& codec);
-Features features_of(const TransportChoice& transport);
+Features features_of(const AggregationChoice& aggregation);
 Features features_of(const ScheduleChoice& schedule);
 
 /// Refuses features that do not go together, at the key that states one of them. `algorithm` has the

@@ -59,19 +59,19 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {power_sgd, Choice::codec, "power-sgd"},
     {dgc, Choice::codec, "dgc"},
     {one_bit, Choice::codec, "one-bit"},
-    {all_reduce, Choice::transport, "all-reduce"},
-    {all_gather, Choice::transport, "all-gather"},
-    {two_phase, Choice::transport, "two-phase"},
-    {sparse_all_reduce, Choice::transport, "sparse-all-reduce"},
-    {plain_servers, Choice::transport, "servers, encoded none"},
-    {servers_up, Choice::transport, "servers, encoded up"},
-    {servers_both, Choice::transport, "servers, encoded both"},
-    {neighbors, Choice::transport, "neighbors"},
-    {own_messages, Choice::transport, "its own messages"},
-    {flat, Choice::transport, "flat"},
-    {leaders, Choice::transport, "leaders"},
-    {encoding_leaders, Choice::transport, "leaders, inside encoded"},
-    {shards, Choice::transport, "shards"},
+    {all_reduce, Choice::aggregation, "all-reduce"},
+    {all_gather, Choice::aggregation, "all-gather"},
+    {two_phase, Choice::aggregation, "two-phase"},
+    {sparse_all_reduce, Choice::aggregation, "sparse-all-reduce"},
+    {plain_servers, Choice::aggregation, "servers, encoded none"},
+    {servers_up, Choice::aggregation, "servers, encoded up"},
+    {servers_both, Choice::aggregation, "servers, encoded both"},
+    {neighbors, Choice::aggregation, "neighbors"},
+    {own_messages, Choice::aggregation, "its own messages"},
+    {flat, Choice::aggregation, "flat"},
+    {leaders, Choice::aggregation, "leaders"},
+    {encoding_leaders, Choice::aggregation, "leaders, inside encoded"},
+    {shards, Choice::aggregation, "shards"},
     {whole, Choice::schedule, "whole"},
     {tensors, Choice::schedule, "tensors"},
     {buckets, Choice::schedule, "buckets"},
@@ -96,8 +96,8 @@ constexpr Features of(Choice choice) {
 }
 
 constexpr Features codecs = of(Choice::codec);
-constexpr Features carriers(all_reduce, all_gather, two_phase, sparse_all_reduce, plain_servers,
-                            servers_up, servers_both, neighbors, own_messages);
+constexpr Features aggregations(all_reduce, all_gather, two_phase, sparse_all_reduce, plain_servers,
+                                servers_up, servers_both, neighbors, own_messages);
 constexpr Features schedules = of(Choice::schedule);
 constexpr Features servers(plain_servers, servers_up, servers_both);
 constexpr Features machines(leaders, encoding_leaders, shards);
@@ -116,7 +116,7 @@ constexpr std::string_view owners_errors =
     "errors stand with the owners of chunks among all workers, which takes two-phase, flat";
 constexpr std::string_view factors_add_up =
     "its two factors travel as sums: all-reduce, or servers with \"encoded\": \"none\"";
-constexpr std::string_view own_transport =
+constexpr std::string_view own_aggregation =
     "the algorithm has messages of its own; leave \"transport\" out";
 constexpr std::string_view whole_models =
     "workers send whole models when they have one; leave \"schedule\" out, or \"whole\"";
@@ -130,9 +130,9 @@ constexpr std::string_view everybody_reruns =
     "survivors of a failure run the exchanges of all workers again, flat and one at a time; or "
     "set \"on_death\" to \"restart\"";
 
-// To add a rule: a line here. Rules of codecs and transports first, as these decide most.
+// To add a rule: a line here. Rules of codecs and aggregations first, as these decide most.
 constexpr auto rules = std::to_array<ExchangeRule>({
-    // Codecs and transports.
+    // Codecs and aggregations.
     {gathered.without(Features(top_k)), Features(all_reduce),
      "its messages do not add up: take all-gather, two-phase or servers"},
     {Features(top_k), Features(all_reduce),
@@ -154,7 +154,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(power_sgd), Features(encoding_leaders),
      "no message of a device is complete before the second sum: leaders with \"inside\": "
      "\"dense\""},
-    {Features(one_bit), carriers.without(Features(two_phase)).with(machines), owners_errors},
+    {Features(one_bit), aggregations.without(Features(two_phase)).with(machines), owners_errors},
     {codecs.without(Features(none, power_sgd)), Features(plain_servers),
      "nothing would be encoded: \"encoded\" is \"up\" or \"both\", or the codec \"none\""},
     {Features(none), Features(encoding_leaders), "nothing is encoded: \"inside\" is \"dense\""},
@@ -169,7 +169,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(neighbors), Features(encoding_leaders, shards),
      "a machine averages its own models, then with neighbors: flat or leaders, \"inside\" "
      "\"dense\""},
-    {Features(own_messages), machines, own_transport},
+    {Features(own_messages), machines, own_aggregation},
     // Schedules among themselves.
     {Features(whole), Features(in_phases),
      "the phases of a whole gradient follow one another anyway: \"begin\" is \"after-backward\", "
@@ -227,7 +227,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(corrected_rounds), codecs.without(Features(none)),
      "control variates would keep what a codec loses, and each later step repeat it; \"fedavg\", "
      "\"fedprox\" and \"fedopt\" compress what clients send"},
-    // Algorithms and transports.
+    // Algorithms and aggregations.
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, momenta, models, outer_gradients, fragments, shares,
               components),
@@ -243,17 +243,17 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      Features(all_reduce, all_gather, sparse_all_reduce).with(servers).with(machines),
      "columns are cut into stripes, one for each worker to add up: two-phase, flat"},
     {Features(components),
-     carriers.without(Features(all_gather, neighbors, own_messages)).with(machines),
+     aggregations.without(Features(all_gather, neighbors, own_messages)).with(machines),
      "frequencies that nobody else sent do not add up: all-gather, flat"},
     {Features(neighbor_models, differences, pushes),
-     carriers.without(Features(neighbors, own_messages)),
+     aggregations.without(Features(neighbors, own_messages)),
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
      "mean of all"},
     {Features(differences, pushes), machines,
      "every worker has copies or shares of its own, which machines do not: flat"},
     {Features(pairs, server_of_models, server_rounds, corrected_rounds, sharded, global_top_k,
               nothing),
-     carriers.without(Features(own_messages)), own_transport},
+     aggregations.without(Features(own_messages)), own_aggregation},
     {Features(nothing), codecs.without(Features(none)), "nothing is encoded; leave it out"},
     {Features(sharded), codecs.without(Features(none)),
      "shards travel as they are; leave it out, or take \"sgd\" or \"adam\" with a codec"},

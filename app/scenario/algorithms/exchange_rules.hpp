@@ -1,6 +1,6 @@
-// Which algorithms, codecs, transports and schedules go together, and why others do not.
+// Which algorithms, codecs, aggregations and schedules go together, and why others do not.
 //
-// An exchange is described by features: of its algorithm, codec, transport and schedule, and of what
+// An exchange is described by features: of its algorithm, codec, aggregation and schedule, and of what
 // happens when nodes die. A rule names features of one choice, features of another (or of the same),
 // and why they exclude each other. A combination is refused if and only if two of its features are:
 // there is no rule of three. The rules are data; the readers, docs/combinations.md and the tests use the
@@ -19,7 +19,7 @@
 
 namespace paceline {
 
-enum class Choice : std::uint8_t { algorithm, codec, transport, schedule, failures };
+enum class Choice : std::uint8_t { algorithm, codec, aggregation, schedule, failures };
 
 enum class Feature : std::uint8_t {
     // Algorithms: what is exchanged, and the step that follows.
@@ -76,7 +76,7 @@ enum class Feature : std::uint8_t {
     servers_up,     // what workers push is encoded
     servers_both,   // the answer, too
     neighbors,
-    own_messages,  // those of the algorithm, which has no other transport
+    own_messages,  // those of the algorithm, which has no other aggregation
     flat,
     leaders,
     encoding_leaders,  // devices encode for their leader

@@ -240,7 +240,7 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     const int to_neighbors = choice.sends_at_once;
     read_blocks(read, in, choice, options);
     choice.sends_at_once = std::max(choice.sends_at_once, to_neighbors);
-    options.base.all_reduce = options.exchange.transport.all_reduce;
+    options.base.all_reduce = options.exchange.aggregation.all_reduce;
     choice.run = [options](Worker& worker) { return slowmo(worker, options); };
     choice.is_replicated = options.base.base == Base::all_reduce;
     const double codec = kept_by_codec(options.exchange.codec, in.workers);

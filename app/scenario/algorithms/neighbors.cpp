@@ -30,10 +30,10 @@ AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in
 AlgorithmChoice neighborly(const ObjectReader& read, const AlgorithmInput& in, int vectors,
                            bool beside) {
     AlgorithmChoice choice;
-    const TransportPlan transport = read_neighbor_exchange(read, in, choice).transport;
-    const bool by_machine = transport.machines != ByMachine::flat;
+    const AggregationPlan aggregation = read_neighbor_exchange(read, in, choice).aggregation;
+    const bool by_machine = aggregation.machines != ByMachine::flat;
     return averaging(std::move(choice), read, in,
-                     by_machine ? in.workers / transport.devices : in.workers, vectors, beside,
+                     by_machine ? in.workers / aggregation.devices : in.workers, vectors, beside,
                      MixingUse::averages);
 }
 

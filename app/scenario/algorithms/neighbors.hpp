@@ -9,7 +9,7 @@ namespace paceline {
 /// send `vectors` vectors to each neighbor, after the gradient or (`beside`) concurrently with it.
 AlgorithmChoice decentralized(const ObjectReader& read, const AlgorithmInput& in, int vectors,
                               bool beside, MixingUse use = MixingUse::averages);
-/// The same, and how averages travel: their codec, transport and schedule.
+/// The same, and how averages travel: their codec, aggregation and schedule.
 AlgorithmChoice neighborly(const ObjectReader& read, const AlgorithmInput& in, int vectors,
                            bool beside);
 /// The same for a choice whose exchange has been read; `members` workers, or machines, have the mixing.

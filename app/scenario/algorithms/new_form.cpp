@@ -25,7 +25,7 @@ constexpr auto old_gathers = std::to_array<std::pair<std::string_view, std::stri
 struct Translation {
     Json from;
     Json codec;
-    Json transport;
+    Json aggregation;
     Json schedule;
 
     // Removes a key and returns its value; nothing if there is none.
@@ -56,12 +56,12 @@ Json all_gather_said(Translation& at) {
     return all_gather_by(at.take("exchange").value_or("all-gather-ring"));
 }
 
-Json sparse_transport(Translation& at) {
+Json sparse_aggregation(Translation& at) {
     const Json exchange = at.take("exchange").value_or("recursive-doubling");
-    Json transport = exchange == "recursive-doubling" ? Json{{"kind", "sparse-all-reduce"}}
-                                                      : all_gather_by(exchange);
-    transport["plan"] = at.take("all_reduce").value_or("ring");
-    return transport;
+    Json aggregation = exchange == "recursive-doubling" ? Json{{"kind", "sparse-all-reduce"}}
+                                                        : all_gather_by(exchange);
+    aggregation["plan"] = at.take("all_reduce").value_or("ring");
+    return aggregation;
 }
 
 Compressor compressor_said(const Json& compressor) {
@@ -80,10 +80,10 @@ void translate_compressed(Translation& at) {
     take_compressor(at);
     Json compressor = at.codec;
     for (const char* key : {"error_feedback", "coding_step"}) compressor.erase(key);
-    if (compressor_said(compressor).aggregation == Aggregation::gathered)
-        at.transport = all_gather_said(at);
+    if (compressor_said(compressor).combining == Combining::gathered)
+        at.aggregation = all_gather_said(at);
     else
-        at.transport = {{"kind", "all-reduce"}, {"plan", at.take("exchange").value_or("ring")}};
+        at.aggregation = {{"kind", "all-reduce"}, {"plan", at.take("exchange").value_or("ring")}};
 }
 
 void translate_momentum_sgd(Translation& at, std::string_view kind) {
@@ -92,7 +92,7 @@ void translate_momentum_sgd(Translation& at, std::string_view kind) {
     if (kind == "compressed-sgd")
         translate_compressed(at);
     else
-        at.transport = all_reduce_said(at, kind == "ps-sync" ? "parameter-server" : "ring");
+        at.aggregation = all_reduce_said(at, kind == "ps-sync" ? "parameter-server" : "ring");
     if (kind == "dense-overlapped")
         at.schedule = {{"pieces", at.take("bucket").value_or("25MiB")},
                        {"begin", "beside-backward"}};
@@ -102,7 +102,7 @@ void translate_momentum_sgd(Translation& at, std::string_view kind) {
 void translate_one_bit(Translation& at, std::string_view kind) {
     at.codec = {{"kind", "one-bit"}, {"fused", kind == "one-bit-lamb"}};
     at.move_into_codec({"fused", "coding_step"});
-    at.transport = {{"kind", "two-phase"}, {"plan", at.take("all_reduce").value_or("ring")}};
+    at.aggregation = {{"kind", "two-phase"}, {"plan", at.take("all_reduce").value_or("ring")}};
     at.schedule = "whole";
 }
 
@@ -113,30 +113,30 @@ void translate_own_step(Translation& at, Feature algorithm) {
         case Feature::low_rank_step:
             at.codec = {{"kind", "power-sgd"}};
             at.move_into_codec({"rank", "coding_step"});
-            at.transport = all_reduce_said(at);
+            at.aggregation = all_reduce_said(at);
             return;
         case Feature::vote_step:
             at.codec = {{"kind", "sign"}, {"majority", true}};
             at.move_into_codec({"coding_step"});
-            at.transport = all_gather_said(at);
+            at.aggregation = all_gather_said(at);
             return;
         case Feature::scaled_sign_step:
             at.codec = {{"kind", "scaled-sign"}, {"error_feedback", true}};
             at.move_into_codec({"coding_step"});
-            at.transport = all_gather_said(at);
+            at.aggregation = all_gather_said(at);
             return;
         case Feature::dgc_step:
             at.codec = {{"kind", "dgc"}};
             at.move_into_codec({"density", "density_law", "encoding", "selection", "selection_step",
                                 "selection_share", "uncompressed", "warm_up", "decay",
                                 "accumulation", "momentum_correction", "masking"});
-            at.transport = sparse_transport(at);
+            at.aggregation = sparse_aggregation(at);
             return;
         case Feature::dropping_step:
-            at.transport = sparse_transport(at);
+            at.aggregation = sparse_aggregation(at);
             return;
         default:  // 1-bit SGD
-            at.transport = "two-phase";
+            at.aggregation = "two-phase";
             return;
     }
 }
@@ -160,14 +160,14 @@ void translate(Translation& at) {
         case Feature::layerwise:
         case Feature::models:
             at.codec = "none";
-            at.transport = all_reduce_said(at);
+            at.aggregation = all_reduce_said(at);
             at.schedule = "whole";
             return;
         case Feature::momenta:
             return translate_one_bit(at, kind);
         case Feature::neighbor_models:
             at.codec = "none";
-            at.transport = "neighbors";
+            at.aggregation = "neighbors";
             at.schedule = "whole";
             return;
         case Feature::dgc_step:
@@ -210,7 +210,7 @@ Json in_new_words(const Json& algorithm) {
     translate(at);
     Json whole = at.from;
     for (const auto& [key, value] :
-         {std::pair{"codec", at.codec}, std::pair{"transport", at.transport},
+         {std::pair{"codec", at.codec}, std::pair{"transport", at.aggregation},
           std::pair{"schedule", at.schedule}})
         if (!value.is_null() && !algorithm.contains(key)) whole[key] = value;
     return whole;

@@ -21,7 +21,7 @@ void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in) {
     if (const auto p = read.optional("codec"))
         features = features.with(features_of(read_codec(*p, in)));
     if (const auto p = read.optional("transport"))
-        features = features.with(features_of(read_transport_choice(*p, in)));
+        features = features.with(features_of(read_aggregation_choice(*p, in)));
     if (const auto p = read.optional("schedule"))
         features = features.with(features_of(read_schedule_choice(*p)));
     check_exchange(place, features);

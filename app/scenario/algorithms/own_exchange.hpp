@@ -1,5 +1,5 @@
 // The "codec", "transport" and "schedule" of methods whose messages are their own: push-sum, pairs,
-// servers of models, and differences between neighbors. They have one transport and one schedule, which
+// servers of models, and differences between neighbors. They have one aggregation and one schedule, which
 // a scenario may name; some choose what they encode.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace paceline {
 
-/// Refuses a codec, transport or schedule that such a method does not have. Does nothing for methods
+/// Refuses a codec, aggregation or schedule that such a method does not have. Does nothing for methods
 /// whose exchange is a choice (exchange.hpp).
 void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in);
 

@@ -60,7 +60,7 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
 
     const ExchangeOptions exchange =
         read_exchange(read, in, sparse_exchange(exchange_of(options)), choice);
-    const DgcOptions carried = as_carried(exchange_of(options), exchange.transport);
+    const DgcOptions carried = as_carried(exchange_of(options), exchange.aggregation);
     options.exchange = carried.exchange;
     options.all_reduce = carried.all_reduce;
     choice.exchange.reset();

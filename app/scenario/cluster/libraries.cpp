@@ -86,13 +86,13 @@ void check_staging(const Place& algorithm, const Library& library, const Algorit
         refuse(
             "it is modeled for all-reduce and all-gather, and this algorithm has other messages");
     const ExchangeOptions& exchange = *choice.exchange;
-    const Carrier carrier = exchange.transport.carrier;
+    const Aggregation kind = exchange.aggregation.kind;
     const bool is_one_bit = std::holds_alternative<OneBitCodec>(exchange.codec.coder);
-    if (carrier != Carrier::all_reduce && carrier != Carrier::all_gather && !is_one_bit)
+    if (kind != Aggregation::all_reduce && kind != Aggregation::all_gather && !is_one_bit)
         refuse(
             "it is modeled for the transports \"all-reduce\" and \"all-gather\", and for the codec "
             "\"one-bit\"; take one of them");
-    if (exchange.transport.machines != ByMachine::flat)
+    if (exchange.aggregation.machines != ByMachine::flat)
         refuse("it is modeled for flat transports; write \"machines\": \"flat\"");
 }
 

@@ -171,7 +171,7 @@ TEST_CASE("compressed SGD: a gathered message is received n - 1 times, and sent 
         for (const int n : {1, 2, 3, 4, 5, 8}) {
             CAPTURE(n);
             SynchronousSgdOptions options = options_of(make_qsgd({7, 5}), true);
-            options.exchange.transport.all_gather = how;
+            options.exchange.aggregation.all_gather = how;
             // 26 entries of 4 bits, buckets of 5: 3 + 1 + 2 + 1 norms of 32 bits
             const Bytes message{(26 * 4 + 7 * 32) / 8};
 

@@ -351,7 +351,7 @@ TEST_CASE("compressors: no compression changes nothing, adds up and costs no pas
 
     CHECK(decoded(none, x, random) == x);
     CHECK(none.lossless);
-    CHECK(none.aggregation == Aggregation::summable);
+    CHECK(none.combining == Combining::summable);
     CHECK(encoding_time(none, {Duration{7}}, layout).count() == 0);
     CHECK(decoding_time(none, {Duration{7}}, layout, 3).count() == 0);
 }

@@ -116,7 +116,7 @@ TEST_CASE("8-bit: a tensor takes a byte an entry and two floats a bucket") {
         CHECK(make_eight_bit({7}).bits(tensor_of(d)) == 8 * d + 64 * buckets);
     }
     CHECK(!make_eight_bit().unbiased);
-    CHECK(make_eight_bit().aggregation == Aggregation::gathered);
+    CHECK(make_eight_bit().combining == Combining::gathered);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST_CASE("shared TernGrad: with a worker's own scaler it draws what TernGrad dr
 
 TEST_CASE("shared TernGrad: a sum of n messages names 2 n + 1 values an entry") {
     const Compressor shared = make_shared_terngrad();
-    CHECK(shared.aggregation == Aggregation::summable);
+    CHECK(shared.combining == Combining::summable);
     for (int n = 1; n <= 300; ++n) {
         CAPTURE(n);
         std::int64_t bits = 0;

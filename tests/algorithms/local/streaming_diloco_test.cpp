@@ -34,7 +34,7 @@ TEST_CASE(
                 if (encoded) {
                     diloco_options.exchange.codec.coder = four_bits();
                     diloco_options.exchange.codec.error_feedback = true;
-                    diloco_options.exchange.transport.carrier = Carrier::all_gather;
+                    diloco_options.exchange.aggregation.kind = Aggregation::all_gather;
                 }
                 const StreamingDilocoOptions options{diloco_options, 1, 0, 0};
 

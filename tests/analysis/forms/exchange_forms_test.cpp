@@ -1,4 +1,4 @@
-// Synchronous SGD without values, by every codec, transport and schedule that has a form.
+// Synchronous SGD without values, by every codec, aggregation and schedule that has a form.
 #include "analysis/forms/exchange_forms.hpp"
 
 #include <chrono>
@@ -71,8 +71,8 @@ struct Outcome {
 
 Outcome simulated(const Case& at) {
     Simulation simulation;
-    const bool own_nodes = at.exchange.transport.first_server_node.has_value();
-    Network network(simulation, at.site.fabric(own_nodes ? at.exchange.transport.servers : 0));
+    const bool own_nodes = at.exchange.aggregation.first_server_node.has_value();
+    Network network(simulation, at.site.fabric(own_nodes ? at.exchange.aggregation.servers : 0));
     Job job{Vector(at.layout)};
     job.timing = at.timing;
     job.update = at.update;
@@ -123,19 +123,19 @@ constexpr double density = 0.01;  // of DGC
 
 struct Way {
     std::string name;
-    TransportPlan plan;
+    AggregationPlan plan;
 };
 
-// All transports of machines with g devices. Servers on nodes of their own stand behind the workers.
-std::vector<Way> transports(int g) {
+// All aggregations of machines with g devices. Servers on nodes of their own stand behind the workers.
+std::vector<Way> aggregations(int g) {
     std::vector<Way> flat;
-    for (const Carrier carrier :
-         {Carrier::all_reduce, Carrier::all_gather, Carrier::two_phase, Carrier::sparse_all_reduce})
-        flat.push_back({std::to_string(static_cast<int>(carrier)), {.carrier = carrier}});
+    for (const Aggregation kind : {Aggregation::all_reduce, Aggregation::all_gather,
+                                   Aggregation::two_phase, Aggregation::sparse_all_reduce})
+        flat.push_back({std::to_string(static_cast<int>(kind)), {.kind = kind}});
     for (const ServerCoding coded : {ServerCoding::none, ServerCoding::up, ServerCoding::both})
         for (const int servers : {1, 2, workers}) {
-            const TransportPlan plan{
-                .carrier = Carrier::servers, .servers = servers, .coded = coded};
+            const AggregationPlan plan{
+                .kind = Aggregation::servers, .servers = servers, .coded = coded};
             const std::string name = std::to_string(servers) + " servers";
             flat.push_back({name, plan});
             if (g > 1) continue;
@@ -146,7 +146,7 @@ std::vector<Way> transports(int g) {
     for (const Way& way : flat)
         for (const char* const machines : {"leaders", "encoded leaders", "shards"}) {
             all.push_back({way.name + ", " + machines, way.plan});
-            TransportPlan& plan = all.back().plan;
+            AggregationPlan& plan = all.back().plan;
             plan.devices = g;
             plan.encoded_inside = machines == std::string("encoded leaders");
             plan.machines =
@@ -155,36 +155,36 @@ std::vector<Way> transports(int g) {
     return all;
 }
 
-bool compressor_can_use(const Compressor& compressor, const TransportPlan& plan) {
-    const bool servers = plan.carrier == Carrier::servers;
+bool compressor_can_use(const Compressor& compressor, const AggregationPlan& plan) {
+    const bool servers = plan.kind == Aggregation::servers;
     if (plan.encoded_inside && (compressor.lossless || compressor.scaler)) return false;
-    if (plan.carrier == Carrier::all_reduce) return compressor.aggregation == Aggregation::summable;
+    if (plan.kind == Aggregation::all_reduce) return compressor.combining == Combining::summable;
     if (servers && plan.coded == ServerCoding::none) return compressor.lossless;
-    if (plan.carrier == Carrier::two_phase || (servers && plan.coded == ServerCoding::both))
+    if (plan.kind == Aggregation::two_phase || (servers && plan.coded == ServerCoding::both))
         return !compressor.draws_alike;
-    return plan.carrier != Carrier::sparse_all_reduce;
+    return plan.kind != Aggregation::sparse_all_reduce;
 }
 
-bool can_use(const Codec& codec, const TransportPlan& plan) {
-    const bool servers = plan.carrier == Carrier::servers;
+bool can_use(const Codec& codec, const AggregationPlan& plan) {
+    const bool servers = plan.kind == Aggregation::servers;
     if (const auto* const compressor = std::get_if<Compressor>(&codec.coder))
         return compressor_can_use(*compressor, plan);
     if (plan.encoded_inside) return false;
     if (std::holds_alternative<LowRankCodec>(codec.coder))
         return plan.machines != ByMachine::shards &&
-               (plan.carrier == Carrier::all_reduce ||
+               (plan.kind == Aggregation::all_reduce ||
                 (servers && plan.coded == ServerCoding::none));
     if (std::holds_alternative<OneBitCodec>(codec.coder))
-        return plan.carrier == Carrier::two_phase && plan.machines == ByMachine::flat;
-    return plan.carrier == Carrier::all_gather || plan.carrier == Carrier::sparse_all_reduce ||
+        return plan.kind == Aggregation::two_phase && plan.machines == ByMachine::flat;
+    return plan.kind == Aggregation::all_gather || plan.kind == Aggregation::sparse_all_reduce ||
            (servers && plan.coded == ServerCoding::up);
 }
 
-// Calls use(codec, transport) for all that go together on machines of g devices.
+// Calls use(codec, aggregation) for all that go together on machines of g devices.
 template <class Use>
 void for_each_exchange(int g, Use use) {
     for (const Named& named : codecs())
-        for (const Way& way : transports(g)) {
+        for (const Way& way : aggregations(g)) {
             if (!can_use(named.codec, way.plan)) continue;
             CAPTURE(g);
             CAPTURE(named.name);
@@ -199,9 +199,9 @@ std::optional<Duration> form_of(const Case& at) {
 }
 
 // Where several workers of a machine share its card, and no form is known.
-bool is_unknown(int g, const Codec& codec, const TransportPlan& plan) {
+bool is_unknown(int g, const Codec& codec, const AggregationPlan& plan) {
     if (g == 1 || plan.machines != ByMachine::flat) return false;
-    return plan.carrier == Carrier::two_phase || std::holds_alternative<OneBitCodec>(codec.coder);
+    return plan.kind == Aggregation::two_phase || std::holds_alternative<OneBitCodec>(codec.coder);
 }
 
 // Forms over machines of several workers are upper bounds where chunks differ by a byte.
@@ -213,14 +213,14 @@ TEST_CASE("exchange forms: every codec by every transport, whole, with chunks th
     const auto layout = std::make_shared<const Layout>(std::vector<Tensor>{{"weight", {512, 640}}});
     int known = 0;
     for (const auto& [g, cards] : std::vector<std::pair<int, int>>{{1, 1}, {4, 1}, {4, 2}, {4, 4}})
-        for_each_exchange(g, [&](const Codec& codec, const TransportPlan& plan) {
+        for_each_exchange(g, [&](const Codec& codec, const AggregationPlan& plan) {
             Case at{{workers, g}, {codec, plan, {}}, layout, make_step_timing(10ms, *layout), 1ms};
             at.site.cards = cards;
             const std::optional<Duration> form = form_of(at);
             const Outcome outcome = simulated(at);
             REQUIRE(exchange_messages(at.exchange, at.input(), density) == outcome.messages);
             const bool spread =
-                cards > 1 && plan.carrier == Carrier::servers && plan.machines == ByMachine::flat;
+                cards > 1 && plan.kind == Aggregation::servers && plan.machines == ByMachine::flat;
             REQUIRE(form.has_value() == !(spread || is_unknown(g, codec, plan)));
             if (!form) return;
             ++known;
@@ -237,7 +237,7 @@ TEST_CASE("exchange forms: servers on machines with a slow bus") {
         const Case at{
             {workers, 4, {200_Mbps, 2us}},
             {{make_sign()},
-             {.carrier = Carrier::servers, .servers = servers, .coded = ServerCoding::both},
+             {.kind = Aggregation::servers, .servers = servers, .coded = ServerCoding::both},
              {}},
             layout,
             make_step_timing(10ms, *layout)};
@@ -249,7 +249,7 @@ TEST_CASE("exchange forms: servers on machines with a slow bus") {
 struct RandomCase : Case {
     std::mt19937_64 rng;
 
-    RandomCase(unsigned seed, int g, const Codec& codec, const TransportPlan& plan)
+    RandomCase(unsigned seed, int g, const Codec& codec, const AggregationPlan& plan)
         : Case{{workers, g}, {codec, plan, {}}, {}, {}, 1ms}, rng(seed) {
         if (rng() % 2 == 0) exchange.codec.coding.per_entry = 2ns;  // as long as messages
         ExchangeSchedule& schedule = exchange.schedule;
@@ -274,15 +274,15 @@ struct RandomCase : Case {
 };
 
 // All members do the same at the same time: every owner has an equal chunk of every piece.
-bool is_even(const TransportPlan& plan) {
-    return plan.carrier != Carrier::servers || plan.servers == workers;
+bool is_even(const AggregationPlan& plan) {
+    return plan.kind != Aggregation::servers || plan.servers == workers;
 }
 
 TEST_CASE("exchange forms, property: pieces that are tensors, or halves of them, in any schedule") {
     unsigned seed = 0;
     for (int round = 0; round < 3; ++round)
         for (const int g : {1, 4})
-            for_each_exchange(g, [&](const Codec& codec, const TransportPlan& plan) {
+            for_each_exchange(g, [&](const Codec& codec, const AggregationPlan& plan) {
                 if (!is_even(plan)) return;
                 CAPTURE(++seed);
                 RandomCase at(seed, g, codec, plan);
@@ -307,7 +307,7 @@ TEST_CASE("exchange forms, property: pieces that are tensors, or halves of them,
 TEST_CASE("exchange forms, property: any pieces come near, and take exactly so many messages") {
     unsigned seed = 0;
     for (const int g : {1, 4})
-        for_each_exchange(g, [&](const Codec& codec, const TransportPlan& plan) {
+        for_each_exchange(g, [&](const Codec& codec, const AggregationPlan& plan) {
             CAPTURE(++seed);
             RandomCase at(seed, g, codec, plan);
             std::vector<Tensor> tensors;
@@ -327,7 +327,7 @@ TEST_CASE("exchange forms, property: any pieces come near, and take exactly so m
             if (!form) return;
             REQUIRE(to_seconds(outcome.step) ==
                     doctest::Approx(to_seconds(*form))
-                        .epsilon(plan.carrier == Carrier::servers ? 0.1 : 0.02));
+                        .epsilon(plan.kind == Aggregation::servers ? 0.1 : 0.02));
         });
 }
 
@@ -358,7 +358,7 @@ TEST_CASE("exchange forms: for merging, the start-up of a ring is its latency") 
 
     Case machines = at;
     machines.site.g = 4;
-    machines.exchange.transport.carrier = Carrier::two_phase;
+    machines.exchange.aggregation.kind = Aggregation::two_phase;
     CHECK_FALSE(exchange_estimate(machines.exchange, machines.input()).has_value());
 }
 

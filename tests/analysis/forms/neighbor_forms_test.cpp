@@ -88,7 +88,7 @@ std::int64_t edges_of(const Mixing& mixing) {
 Case random_case(unsigned seed) {
     std::mt19937_64 rng(seed);
     Case at{rng() % 2 == 0 ? 1 : 4, rng() % 4 == 0, {}, {}, {}, {}};
-    if (at.g > 1) at.exchange.transport = {.machines = ByMachine::leaders, .devices = at.g};
+    if (at.g > 1) at.exchange.aggregation = {.machines = ByMachine::leaders, .devices = at.g};
     at.exchange.codec.coder = rng() % 2 == 0 ? make_none() : make_half();
     at.exchange.codec.coding.per_entry = rng() % 2 == 0 ? Duration{9} : 3ns;
     at.exchange.schedule.whole = rng() % 3 == 0;

@@ -54,7 +54,7 @@ TEST_CASE(
     StreamingDilocoOptions options = of(12, 3);
     options.diloco.exchange.codec.coder = make_qsgd({.levels = 7});
     options.diloco.exchange.codec.coding = {8ns};
-    options.diloco.exchange.transport.carrier = Carrier::all_gather;
+    options.diloco.exchange.aggregation.kind = Aggregation::all_gather;
     const StepModelInput in = four_workers(20ms);
     const Compressor qsgd = make_qsgd({.levels = 7});
     const Duration pass = 125'000 * 8ns;

@@ -147,7 +147,7 @@ TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Str
         for (const std::string codec :
              {R"("8-bit")", R"({"kind": "terngrad", "scaler": "shared"})",
               R"({"kind": "8-bit", "coding": {"encode": {"per_tensor": "4ms"}}})"})
-            for (const std::string transport : {"all-gather", "two-phase"})
+            for (const std::string aggregation : {"all-gather", "two-phase"})
                 for (int seed = 1; seed <= 5; ++seed) {
                     const std::string scenario = fmt::format(R"({{
                         "seed": {},
@@ -161,7 +161,7 @@ TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Str
                         "algorithm": {{"kind": "streaming-diloco", "period": 20, "delay": 4,
                                        "codec": {}, "transport": "{}"}},
                         "stop": {{"iterations": 400}}}})",
-                                                             seed, on_death, codec, transport);
+                                                             seed, on_death, codec, aggregation);
                     CAPTURE(scenario);
                     CHECK(run(folder, scenario).outcome == "finished");
                 }

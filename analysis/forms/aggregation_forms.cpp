@@ -1,4 +1,4 @@
-#include "analysis/forms/transport_forms.hpp"
+#include "analysis/forms/aggregation_forms.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -59,13 +59,13 @@ struct Flat {
     WireFormat wire;
     double density;
 
-    [[nodiscard]] const TransportPlan& transport() const { return options.transport; }
+    [[nodiscard]] const AggregationPlan& aggregation() const { return options.aggregation; }
     [[nodiscard]] const CodingCost& coding() const { return options.codec.coding; }
 };
 
 // One phase of an exchange with q servers: `size` bytes from or to each worker, for each shard.
 MaybeTime server_phase_time(const Flat& f, int q, Bytes size) {
-    const bool own_nodes = f.transport().first_server_node.has_value();
+    const bool own_nodes = f.aggregation().first_server_node.has_value();
     if (f.n == 1 && !own_nodes) return Duration{};
     if (const auto star = lone_star(f.n, f.network))
         return sum(star->latency, star->together(own_nodes ? f.n : f.n - 1, size));
@@ -84,7 +84,7 @@ Duration start_up_of(const Flat& f) {
 
 // Dense sums through servers that nothing is encoded for; they cut at bytes.
 MaybeTime summing_servers_time(const Flat& f, Bytes up, Bytes down) {
-    const int q = std::min(f.transport().servers, f.n);
+    const int q = std::min(f.aggregation().servers, f.n);
     const MaybeTime push = server_phase_time(f, q, longest_of(up, q));
     const MaybeTime pull = server_phase_time(f, q, longest_of(down, q));
     if (!push || !pull) return std::nullopt;
@@ -109,15 +109,17 @@ struct Compressed : Flat {
         return form_of_packed(compressor, of, wire);
     }
     [[nodiscard]] bool encodes_up() const {
-        return transport().carrier != Carrier::servers || transport().coded != ServerCoding::none;
+        return aggregation().kind != Aggregation::servers ||
+               aggregation().coded != ServerCoding::none;
     }
     [[nodiscard]] bool encodes_again() const {
-        return transport().carrier == Carrier::two_phase ||
-               (transport().carrier == Carrier::servers && transport().coded == ServerCoding::both);
+        return aggregation().kind == Aggregation::two_phase ||
+               (aggregation().kind == Aggregation::servers &&
+                aggregation().coded == ServerCoding::both);
     }
     [[nodiscard]] std::int64_t messages_decoded() const {
-        if (transport().carrier == Carrier::all_gather) return n;
-        return transport().carrier == Carrier::all_reduce || encodes_again() ? 1 : 0;
+        if (aggregation().kind == Aggregation::all_gather) return n;
+        return aggregation().kind == Aggregation::all_reduce || encodes_again() ? 1 : 0;
     }
     // Owner's or server's work on its chunk of what is encoded.
     [[nodiscard]] Duration work_on(const Layout& chunk) const {
@@ -176,7 +178,7 @@ Travel two_phase_stages(const Compressed& c) {
 
 // The slowest shard decides.
 Travel server_stages(const Compressed& c) {
-    const int q = std::min(c.transport().servers, c.n);
+    const int q = std::min(c.aggregation().servers, c.n);
     Travel slowest;
     Duration most{-1};
     for (const OwnedChunk& shard : owned_chunks(c, q)) {
@@ -214,18 +216,18 @@ Bytes packed_sum(const Compressed& c) {
 }
 
 Travel carried_stages(const Compressed& c) {
-    switch (c.transport().carrier) {
-        case Carrier::all_reduce:
+    switch (c.aggregation().kind) {
+        case Aggregation::all_reduce:
             return on_wires(
-                all_reduce_time(c.transport().all_reduce, c.n, packed_sum(c), c.network));
-        case Carrier::all_gather:
+                all_reduce_time(c.aggregation().all_reduce, c.n, packed_sum(c), c.network));
+        case Aggregation::all_gather:
             return on_wires(
-                all_gather_time(c.transport().all_gather, c.n, c.packed(c.layout), c.network));
-        case Carrier::two_phase:
+                all_gather_time(c.aggregation().all_gather, c.n, c.packed(c.layout), c.network));
+        case Aggregation::two_phase:
             return two_phase_stages(c);
-        case Carrier::servers:
+        case Aggregation::servers:
             return server_stages(c);
-        case Carrier::sparse_all_reduce:
+        case Aggregation::sparse_all_reduce:
             break;
     }
     return std::nullopt;
@@ -249,8 +251,8 @@ std::optional<PieceForm> low_rank_form(const Flat& f, const LowRankCodec& codec)
     const LowRankBytes size = low_rank_bytes(codec, f.layout);
     const std::int64_t encoded = encoded_tensors(f.layout).entries();
     const auto added_up = [&](Bytes of) -> MaybeTime {
-        if (f.transport().carrier == Carrier::servers) return summing_servers_time(f, of, of);
-        return all_reduce_time(f.transport().all_reduce, f.n, of, f.network);
+        if (f.aggregation().kind == Aggregation::servers) return summing_servers_time(f, of, of);
+        return all_reduce_time(f.aggregation().all_reduce, f.n, of, f.network);
     };
     const auto pass = [&](std::int64_t passes) {
         return std::vector{on_device(coding_time(f.coding(), passes, encoded))};
@@ -286,16 +288,16 @@ std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
     }
     const Bytes left_out = form_of_left_out(f.layout);
     if (left_out == Bytes{}) return form;
-    const auto dense = all_reduce_time(f.transport().all_reduce, f.n, left_out, f.network);
+    const auto dense = all_reduce_time(f.aggregation().all_reduce, f.n, left_out, f.network);
     if (!dense) return std::nullopt;
     form.travel.push_back({false, *dense});
     return form;
 }
 
 std::optional<PieceForm> sparse_form(const Flat& f, DgcOptions options) {
-    options = carried_by(std::move(options), f.transport());
+    options = carried_by(std::move(options), f.aggregation());
     MaybeTime travel;
-    if (f.transport().carrier == Carrier::servers) {
+    if (f.aggregation().kind == Aggregation::servers) {
         options.uncompressed = Uncompressed::gathered;
         travel = summing_servers_time(f, form_of_union(options, f.layout, f.density, 1),
                                       form_of_dense(f.layout, options.format));
@@ -314,10 +316,10 @@ std::optional<PieceForm> sparse_form(const Flat& f, DgcOptions options) {
         }
         const Duration merged =
             measured_time(measured->decode, tensors, form_of_kept(f.layout, f.density));
-        return PieceForm{
-            {on_device(measured_time(measured->encode, tensors, entries))},
-            {{false, *travel}},
-            device_if_any(multiple(f.transport().carrier == Carrier::servers ? 1 : f.n, merged))};
+        return PieceForm{{on_device(measured_time(measured->encode, tensors, entries))},
+                         {{false, *travel}},
+                         device_if_any(multiple(
+                             f.aggregation().kind == Aggregation::servers ? 1 : f.n, merged))};
     }
     const Duration search = form_of_selection(options.selection, f.layout, f.density);
     return PieceForm{{on_device(search)}, {{false, *travel}}, {}};
@@ -364,8 +366,8 @@ struct Received {
 };
 
 Received received(const Compressed& c) {
-    if (c.transport().carrier == Carrier::all_gather) return {c.n * c.packed(c.layout), c.n};
-    if (c.transport().carrier == Carrier::all_reduce) return {packed_sum(c), 1};
+    if (c.aggregation().kind == Aggregation::all_gather) return {c.n * c.packed(c.layout), c.n};
+    if (c.aggregation().kind == Aggregation::all_reduce) return {packed_sum(c), 1};
     if (c.encodes_again()) return {c.packed(c.layout), 1};
     return {c.wire.weigh(c.layout.entries()), 0};
 }
@@ -403,7 +405,7 @@ std::optional<PieceForm> leaders_form(Flat f, Machines machines) {
     machines.between.star = capped(machines.between.star, machines.bus.bandwidth);
     const Flat leader{f.options,        f.layout, f.passes, machines.p,
                       machines.between, f.wire,   f.density};
-    if (f.options.transport.encoded_inside) return encoded_leaders_form(leader, machines);
+    if (f.options.aggregation.encoded_inside) return encoded_leaders_form(leader, machines);
     const Duration inside = rooted_time(machines.g, fp32.weigh(f.layout.entries()), machines.bus);
     Flat idle = leader;
     idle.passes = 0;
@@ -428,12 +430,12 @@ std::optional<PieceForm> shards_form(const Flat& f, Machines machines) {
 }
 
 std::optional<PieceForm> machines_form(const Flat& f) {
-    const int g = f.transport().devices;
+    const int g = f.aggregation().devices;
     if (g > 1 && !f.network.bus) return std::nullopt;
     const IdleStar bus = f.network.bus.value_or(f.network.star);
     const Machines machines{g, f.n / g, bus, {f.network.star, std::nullopt, 1}};
-    return f.transport().machines == ByMachine::leaders ? leaders_form(f, machines)
-                                                        : shards_form(f, machines);
+    return f.aggregation().machines == ByMachine::leaders ? leaders_form(f, machines)
+                                                          : shards_form(f, machines);
 }
 
 }  // namespace
@@ -448,11 +450,11 @@ Bytes form_of_left_out(const Layout& layout) {
     return {4 * (layout.entries() - encoded_tensors(layout).entries())};
 }
 
-DgcOptions carried_by(DgcOptions options, const TransportPlan& transport) {
-    options.all_reduce = transport.all_reduce;
+DgcOptions carried_by(DgcOptions options, const AggregationPlan& aggregation) {
+    options.all_reduce = aggregation.all_reduce;
     options.exchange = SparseExchange::recursive_doubling;
-    if (transport.carrier == Carrier::all_gather)
-        options.exchange = transport.all_gather == AllGather::ring
+    if (aggregation.kind == Aggregation::all_gather)
+        options.exchange = aggregation.all_gather == AllGather::ring
                                ? SparseExchange::all_gather_ring
                                : SparseExchange::all_gather_bruck;
     return options;
@@ -479,7 +481,7 @@ Duration total_time(const PieceForm& form) {
 std::optional<PieceForm> piece_form(const ExchangeOptions& options, const Layout& piece,
                                     std::int64_t passes, const StepModelInput& in, double density) {
     const Flat flat{options, piece, passes, in.workers, in.network, in.wire, density};
-    return options.transport.machines == ByMachine::flat ? flat_form(flat) : machines_form(flat);
+    return options.aggregation.machines == ByMachine::flat ? flat_form(flat) : machines_form(flat);
 }
 
 }  // namespace paceline

@@ -1,5 +1,5 @@
-// Forms of transports against sums on paper. exchange_forms_test.cpp holds them to simulations.
-#include "analysis/forms/transport_forms.hpp"
+// Forms of aggregations against sums on paper. exchange_forms_test.cpp holds them to simulations.
+#include "analysis/forms/aggregation_forms.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 #include "algorithms/compression/none.hpp"
 
-namespace paceline::transport_forms_test {
+namespace paceline::aggregation_forms_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -74,12 +74,12 @@ void check(const ExchangeOptions& options, const StepModelInput& in, const Expec
 }
 
 TEST_CASE("transport forms: all-gather sends whole messages and decodes each") {
-    check({byte_codec(), {.carrier = Carrier::all_gather}, {}}, on_star(),
+    check({byte_codec(), {.kind = Aggregation::all_gather}, {}}, on_star(),
           {{"device 8000"}, {"wires 246000"}, {"device 16000"}});  // 3 (50 + 32)
 }
 
 TEST_CASE("transport forms: two-phase sends quarters twice, and owners work between") {
-    check({byte_codec(), {.carrier = Carrier::two_phase}, {}}, on_star(),
+    check({byte_codec(), {.kind = Aggregation::two_phase}, {}}, on_star(),
           {{"device 8000"},
            {"wires 174000", "device 6000", "wires 174000"},  // 3 (50 + 8), 4 + 2
            {"device 4000"}});
@@ -88,13 +88,13 @@ TEST_CASE("transport forms: two-phase sends quarters twice, and owners work betw
 TEST_CASE("transport forms: error feedback takes two passes more where something is encoded") {
     Codec codec = byte_codec();
     codec.error_feedback = true;
-    check({codec, {.carrier = Carrier::two_phase}, {}}, on_star(),
+    check({codec, {.kind = Aggregation::two_phase}, {}}, on_star(),
           {{"device 16000"}, {"wires 174000", "device 8000", "wires 174000"}, {"device 4000"}});
 }
 
 TEST_CASE("transport forms: servers on workers, encoded up: dense answers, nothing to decode") {
     check(
-        {byte_codec(), {.carrier = Carrier::servers, .servers = 2, .coded = ServerCoding::up}, {}},
+        {byte_codec(), {.kind = Aggregation::servers, .servers = 2, .coded = ServerCoding::up}, {}},
         on_star(),
         {{"device 8000"},
          {"wires 98000", "device 8000", "wires 242000"},  // 50 + 3 16, 4 2, 50 + 3 64
@@ -103,7 +103,7 @@ TEST_CASE("transport forms: servers on workers, encoded up: dense answers, nothi
 
 TEST_CASE("transport forms: servers of their own, encoded both ways") {
     check({byte_codec(),
-           {.carrier = Carrier::servers,
+           {.kind = Aggregation::servers,
             .servers = 2,
             .first_server_node = 4,
             .coded = ServerCoding::both},
@@ -116,7 +116,7 @@ TEST_CASE("transport forms: servers of their own, encoded both ways") {
 
 TEST_CASE("transport forms: what is not encoded needs no device, but the algorithm's passes do") {
     const ExchangeOptions dense{
-        {.coder = make_none(), .coding = {1ns}}, {.carrier = Carrier::all_reduce}, {}};
+        {.coder = make_none(), .coding = {1ns}}, {.kind = Aggregation::all_reduce}, {}};
     check(dense, on_star(), {{}, {"wires 492000"}, {}});  // 6 (50 + 32)
     check(piece_form(dense, four_thousand, 3, on_star()), {{"device 12000"}, {"wires 492000"}, {}});
 }
@@ -124,11 +124,11 @@ TEST_CASE("transport forms: what is not encoded needs no device, but the algorit
 TEST_CASE("transport forms: low rank is a sum of P, a pass and a sum of Q, also through servers") {
     // r = 1: P has 4 entries, Q has 1000.
     const Codec codec{.coder = LowRankCodec{1}, .coding = {1ns}};
-    check({codec, {.carrier = Carrier::all_reduce}, {}}, on_star(),
+    check({codec, {.kind = Aggregation::all_reduce}, {}}, on_star(),
           {{"device 8000"},
            {"wires 300192", "device 4000", "wires 348000"},  // 6 (50 + 0.032), 6 (50 + 8)
            {"device 8000"}});
-    check({codec, {.carrier = Carrier::servers, .servers = 1, .coded = ServerCoding::none}, {}},
+    check({codec, {.kind = Aggregation::servers, .servers = 1, .coded = ServerCoding::none}, {}},
           on_star(),
           {{"device 8000"},
            {"wires 100768", "device 4000", "wires 292000"},  // 2 (50 + 3 0.128), 2 (50 + 3 32)
@@ -137,7 +137,7 @@ TEST_CASE("transport forms: low rank is a sum of P, a pass and a sum of Q, also 
 
 TEST_CASE("transport forms: leaders reduce and broadcast dense vectors inside") {
     check({byte_codec(),
-           {.carrier = Carrier::all_gather, .machines = ByMachine::leaders, .devices = 2},
+           {.kind = Aggregation::all_gather, .machines = ByMachine::leaders, .devices = 2},
            {}},
           on_machines(),
           {{},
@@ -149,7 +149,7 @@ TEST_CASE("transport forms: leaders reduce and broadcast dense vectors inside") 
 TEST_CASE("transport forms: leaders that take encoded vectors encode their sum again") {
     check(
         {byte_codec(),
-         {.carrier = Carrier::all_gather,
+         {.kind = Aggregation::all_gather,
           .machines = ByMachine::leaders,
           .devices = 2,
           .encoded_inside = true},
@@ -165,7 +165,7 @@ TEST_CASE("transport forms: leaders pass on a message of every machine") {
     StepModelInput in = on_machines();
     in.workers = 6;
     check({byte_codec(),
-           {.carrier = Carrier::all_gather,
+           {.kind = Aggregation::all_gather,
             .machines = ByMachine::leaders,
             .devices = 2,
             .encoded_inside = true},
@@ -181,7 +181,9 @@ TEST_CASE("transport forms: leaders pass on a message of every machine") {
 TEST_CASE(
     "transport forms: servers on machines wait for their card, or for their lane of a slow bus") {
     const ExchangeOptions four{
-        byte_codec(), {.carrier = Carrier::servers, .servers = 4, .coded = ServerCoding::both}, {}};
+        byte_codec(),
+        {.kind = Aggregation::servers, .servers = 4, .coded = ServerCoding::both},
+        {}};
     StepModelInput in = on_machines();
     check(four, in,
           {{"device 8000"},
@@ -200,14 +202,14 @@ TEST_CASE("transport forms: through servers, one-dimensional tensors travel with
     options.format = {6, 4};
     options.selection.method = Selection::free;
     const Layout layout({{"a", {4, 1000}}, {"bias", {100}}});
-    check(piece_form({{options}, {.carrier = Carrier::servers, .servers = 1}, {}}, layout, 0,
+    check(piece_form({{options}, {.kind = Aggregation::servers, .servers = 1}, {}}, layout, 0,
                      on_star(), 0.01),
           {{"device 0"}, {"wires 508960"}, {}});  // 2 50 + 3 (40 6 + 100 4 + 4100 4) 8 ns
 }
 
 TEST_CASE("transport forms: shards share the machine's card") {
     check({byte_codec(),
-           {.carrier = Carrier::all_gather, .machines = ByMachine::shards, .devices = 2},
+           {.kind = Aggregation::all_gather, .machines = ByMachine::shards, .devices = 2},
            {}},
           on_machines(),
           {{},
@@ -219,7 +221,7 @@ TEST_CASE("transport forms: shards share the machine's card") {
 TEST_CASE("transport forms: shards of a dense ring are the hierarchical all-reduce") {
     const ExchangeOptions shards{
         {make_none()},
-        {.carrier = Carrier::all_reduce, .machines = ByMachine::shards, .devices = 2},
+        {.kind = Aggregation::all_reduce, .machines = ByMachine::shards, .devices = 2},
         {}};
     const auto form = piece_form(shards, four_thousand, 0, on_machines());
     REQUIRE(form.has_value());
@@ -231,13 +233,13 @@ TEST_CASE("transport forms: tensors left out are cut apart from the others, and 
     Tensor last{"last", {1001}};
     last.left_out = true;
     const Layout layout({{"a", {4, 1000}}, last});
-    check(piece_form({byte_codec(), {.carrier = Carrier::two_phase}, {}}, layout, 0, on_star()),
+    check(piece_form({byte_codec(), {.kind = Aggregation::two_phase}, {}}, layout, 0, on_star()),
           {{"device 8000"},
            {"wires 198024", "device 6000", "wires 198024"},  // 3 (50 + 16.008): 1000 + 4004 / 4
            {"device 4000"}});
     last.shape = {1000};
     const Layout odd({{"a", {4, 1000}}, {"b", {4, 2}}, last});
-    const ExchangeOptions thirds{byte_codec(), {.carrier = Carrier::two_phase}, {}};
+    const ExchangeOptions thirds{byte_codec(), {.kind = Aggregation::two_phase}, {}};
     check(
         piece_form(thirds, odd, 0, on_star(3)),
         {{"device 8016"},
@@ -249,13 +251,13 @@ TEST_CASE(
     "transport forms: tensors left out travel with P, or behind the signs, and are not coded") {
     const Layout layout({{"a", {4, 1000}}, {"last", {20, 50}, /*left_out=*/true}});
     const Codec low_rank{.coder = LowRankCodec{1}, .coding = {1ns}};
-    check(piece_form({low_rank, {.carrier = Carrier::all_reduce}, {}}, layout, 0, on_star()),
+    check(piece_form({low_rank, {.kind = Aggregation::all_reduce}, {}}, layout, 0, on_star()),
           {{"device 8000"},
            {"wires 348192", "device 4000", "wires 348000"},  // 6 (50 + 8.032), 6 (50 + 8)
            {"device 8000"}});
     for (const bool fused : {true, false}) {
         const Codec one_bit{.coder = OneBitCodec{fused}, .coding = {1ns}};
-        check(piece_form({one_bit, {.carrier = Carrier::two_phase}, {}}, layout, 3, on_star()),
+        check(piece_form({one_bit, {.kind = Aggregation::two_phase}, {}}, layout, 3, on_star()),
               {{"device 12000"},
                // 3 (50 + 1) + 3 (50 + 0.032), twice; 6 (50 + 8)
                {"device 8000", "wires 303096", "device 6000", "wires 303096", "device 4000",
@@ -265,17 +267,17 @@ TEST_CASE(
 }
 
 TEST_CASE("transport forms: a lone worker sends nothing, but codes") {
-    for (const Carrier carrier : {Carrier::all_gather, Carrier::two_phase}) {
+    for (const Aggregation kind : {Aggregation::all_gather, Aggregation::two_phase}) {
         const auto form =
-            piece_form({byte_codec(), {.carrier = carrier}, {}}, four_thousand, 0, on_star(1));
+            piece_form({byte_codec(), {.kind = kind}, {}}, four_thousand, 0, on_star(1));
         REQUIRE(form.has_value());
-        const Duration own = carrier == Carrier::two_phase ? 12us : 0us;
+        const Duration own = kind == Aggregation::two_phase ? 12us : 0us;
         CHECK(total_time(*form) == 12us + own);
     }
 }
 
 TEST_CASE("transport forms: two-phase over machines of several workers has none") {
-    CHECK_FALSE(piece_form({byte_codec(), {.carrier = Carrier::two_phase}, {}}, four_thousand, 0,
+    CHECK_FALSE(piece_form({byte_codec(), {.kind = Aggregation::two_phase}, {}}, four_thousand, 0,
                            on_machines())
                     .has_value());
 }
@@ -304,4 +306,4 @@ TEST_CASE("transport forms, property: chunks are all entries in order, and diffe
 }
 
 }  // namespace
-}  // namespace paceline::transport_forms_test
+}  // namespace paceline::aggregation_forms_test

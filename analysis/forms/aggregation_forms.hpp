@@ -1,4 +1,4 @@
-// Closed forms of transports: what one vector takes on its way, on an idle network.
+// Closed forms of aggregations: what one vector takes on its way, on an idle network.
 //
 // n workers. E(x), D(x): time to encode and to decode x; M: the message; A: an exact sum of messages;
 // V_j: chunk j of n of a message; U_j, R_j: shard j of q, up and down; S: the dense vector. On a star with
@@ -26,13 +26,13 @@
 //             all-gather      ring: (n-1) times the slower of a step inside and a step between
 //             a scaler        doubling, n and g powers of two
 //             servers         on the workers: L + max( t(s (n-g) U), t'((n-1) U) ), s = min(q, g), each way
-//   leaders   dense inside    reduce + E + transport of p + D + broadcast
+//   leaders   dense inside    reduce + E + aggregation of p + D + broadcast
 //                             reduce:     (g-1)(l + t'(S/g)) + l + t'(S - S/g);  broadcast: the same
-//             encoded inside  E + l + t'((g-1) M) + D(g messages) + E + transport of p + broadcast of what
+//             encoded inside  E + l + t'((g-1) M) + D(g messages) + E + aggregation of p + broadcast of what
 //                             the leader receives + D
-//   shards    (g-1)(l + t'(S/g)) + transport of p, of the longest chunk on a g-th of the card + the same
+//   shards    (g-1)(l + t'(S/g)) + aggregation of p, of the longest chunk on a g-th of the card + the same
 //
-// Inside machines entries weigh 4 bytes. Unknown, empty: all other flat transports over machines of several
+// Inside machines entries weigh 4 bytes. Unknown, empty: all other flat aggregations over machines of several
 // workers.
 //
 // Vectors are cut at entries: part i = 0, ..., k-1 has floor(N/k) entries, one more for each of the last N
@@ -81,8 +81,8 @@ OneBitBuffers form_of_buffers(const OneBitCodec& codec, const Layout& layout, in
 /// Returns what the tensors weigh that are left out.
 Bytes form_of_left_out(const Layout& layout);
 
-/// Returns DGC's options with the exchange that a transport asks for.
-DgcOptions carried_by(DgcOptions options, const TransportPlan& transport);
+/// Returns DGC's options with the exchange that a aggregation asks for.
+DgcOptions carried_by(DgcOptions options, const AggregationPlan& aggregation);
 
 /// Returns part i of k.
 Layout form_of_chunk(const Layout& layout, int k, int i);

@@ -10,9 +10,9 @@
 // Each travels flat, among all workers, or by machine of g devices over its bus:
 //
 //   leaders    devices hand their vectors to the first device of their machine; the leaders carry out the
-//              transport between machines; leaders hand the aggregate to their devices
+//              aggregation between machines; leaders hand the aggregate to their devices
 //   shards     a reduce-scatter leaves device i with chunk i of the machine's mean; the devices i of all
-//              machines carry out the transport with their chunks; an all-gather inside
+//              machines carry out the aggregation with their chunks; an all-gather inside
 //
 // Inside a machine vectors travel dense; with leaders, they can also travel encoded: devices encode
 // theirs, the leader decodes and adds them, encodes the machine's mean, and passes on the messages that
@@ -31,15 +31,21 @@
 
 namespace paceline {
 
-enum class Carrier : std::uint8_t { all_reduce, all_gather, two_phase, sparse_all_reduce, servers };
+enum class Aggregation : std::uint8_t {
+    all_reduce,
+    all_gather,
+    two_phase,
+    sparse_all_reduce,
+    servers
+};
 
 /// What of an exchange with servers is encoded; the rest travels in the wire format.
 enum class ServerCoding : std::uint8_t { none, up, both };
 
 enum class ByMachine : std::uint8_t { flat, leaders, shards };
 
-struct TransportPlan {
-    Carrier carrier = Carrier::all_reduce;
+struct AggregationPlan {
+    Aggregation kind = Aggregation::all_reduce;
     AllReducePlan all_reduce{};  // for all_reduce, and for what must add up in the others
     AllGather all_gather = AllGather::ring;  // for all_gather
     int servers = 1;                         // for servers; they stand on the first q workers ...
