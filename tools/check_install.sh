@@ -29,7 +29,7 @@ quietly "$prefix/bin/paceline" list algorithms
 quietly "$prefix/bin/paceline" check "$scenarios/first-training.json"
 quietly "$prefix/bin/paceline" run --quiet "$scenarios/ring-allreduce.json" --out results
 test -s results/results.csv
-test -f "$prefix/share/paceline/plots/plot.py"
+test -f "$prefix/share/paceline/plots/__main__.py"
 
 if grep -rlF "$source" "$prefix/lib/cmake" "$prefix/include"; then
     echo "check-install: these files name the source's folder"
@@ -55,8 +55,7 @@ if compgen -G "$prefix/lib/python3*/*/paceline/_engine*.so" >/dev/null; then
     quietly /usr/bin/python3 -B -c "
 import paceline
 study = paceline.run('$scenarios/dgc-speedup.json', progress=False)
-assert study.plot('speedup').get_axes()
-assert paceline._engine.plot_scripts().startswith('$package')"
+assert study.plot('speedup').get_axes()"
     quietly /usr/bin/python3 -B -m paceline plot from-python breakdown --format svg
     unset PYTHONPATH
     echo "check-install: python3 finds the module, which runs and draws"

@@ -10,10 +10,10 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from common import MORE_IS_BETTER, Misfit, axis_label, column_label, full_name, select
-from quantities import engineering, in_one_unit, quantity
-from style import (canvas, draw_target, finish, head, lay_out, line_style, log_scale, name_of, scale_values, targets,
-                   ticks_at)
+from .common import MORE_IS_BETTER, Misfit, axis_label, column_label, full_name, select
+from .quantities import engineering, in_one_unit, quantity
+from .style import (canvas, draw_target, finish, head, lay_out, line_style, log_scale, name_of, scale_values, targets,
+                    ticks_at)
 
 ABOUT = "a column (step time) against bandwidth or another quantity, crossovers marked"
 USES = ("x", "value", "scale", "target")  # its own options

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from matplotlib.patches import Patch
 
-from common import Misfit, select
-from quantities import number
-from style import canvas, finish, lay_out, name_of, short
+from .common import Misfit, select
+from .quantities import number
+from .style import canvas, finish, lay_out, name_of, short
 
 ABOUT = "stacked bars of the time per step: computing, network, stragglers, failures"
 USES = ()  # its own options

@@ -15,8 +15,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from bands import mean_and_band
-from quantities import number, quantity, value_text
+from .bands import mean_and_band
+from .quantities import number, quantity, value_text
 
 # Outcomes of points that have results to show; analysis/measures/metrics.hpp lists the failures.
 WHOLE = {"finished", "target", "time-limit", "diverged", "main-ended"}
@@ -217,6 +217,11 @@ def save_bytes(path, content):
 def printable(text):
     """Removes line breaks and control characters, which a figure cannot show."""
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+
+
+def shown(text):
+    """Returns a text in one line, with control characters spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in str(text))
 
 
 def read_manifest(path):

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy
 
-from bands import mean_and_band
-from common import Misfit, WrongInput, axes_that_count, column_label, select
-from quantities import UNITS, number
-from style import canvas, draw_target, finish, lay_out, line_style, name_of, scale_values, targets
+from .bands import mean_and_band
+from .common import Misfit, WrongInput, axes_that_count, column_label, select
+from .quantities import UNITS, number
+from .style import canvas, draw_target, finish, lay_out, line_style, name_of, scale_values, targets
 
 ABOUT = "loss and accuracy against simulated time, seeds as bands, the target"
 USES = ("x", "value", "scale", "target")  # its own options

@@ -7,9 +7,9 @@ import math
 
 from matplotlib.colors import LogNorm, Normalize
 
-from common import Misfit, WrongInput, axis_label, column_label, full_name, select
-from quantities import in_one_unit, number
-from style import canvas, finish, head, lay_out, short
+from .common import Misfit, WrongInput, axis_label, column_label, full_name, select
+from .quantities import in_one_unit, number
+from .style import canvas, finish, head, lay_out, short
 
 ABOUT = "a column (speedup) over nodes and bandwidth, or the ratio of two algorithms (--ratio)"
 USES = ("x", "y", "value", "ratio")  # its own options

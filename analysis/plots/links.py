@@ -10,9 +10,9 @@ from dataclasses import replace
 import matplotlib
 from matplotlib.patches import Patch
 
-from common import Misfit, WrongInput, axes_that_count
-from quantities import number
-from style import Layout, canvas, finish, head
+from .common import Misfit, WrongInput, axes_that_count
+from .quantities import number
+from .style import Layout, canvas, finish, head
 
 ABOUT = "how much of each link is used over time (of a run with --links)"
 USES = ()  # its own options

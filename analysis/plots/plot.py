@@ -2,36 +2,21 @@
 
 Each kind of figure is a script next to this one with ABOUT (a line of help), misfit(study, options) (why the
 study cannot have this figure, or None), USES (its own options) and draw(study, options) (a matplotlib Figure).
-To add a kind, write such a script and add its name to KINDS. Scripts use only the standard library, numpy and
+To add a kind, write such a script and add it to KINDS. Scripts use only the standard library, numpy and
 matplotlib.
 """
 
 import argparse
-import importlib
 import os
 import sys
 import warnings
 
+from . import bandwidth, breakdown, convergence, heatmap, links, speedup, style
+from .bands import BANDS
+from .common import Misfit, WrongInput, note_figures, read_study, shown
 
-def shown(text):
-    """Returns a text in one line, with control characters spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in str(text))
-
-
-try:
-    import style
-except Exception as error:  # a matplotlib that is broken may raise anything
-    if isinstance(error, ModuleNotFoundError) and error.name in ("matplotlib", "numpy"):
-        print(f"paceline: plot needs {error.name}; apt-get install python3-matplotlib", file=sys.stderr)
-    else:
-        reason = shown(" ".join(f"{type(error).__name__}: {error}".split())[:300])
-        print(f"paceline: plot needs matplotlib, and this one does not load: {reason}; install it again, or set "
-              "PACELINE_PYTHON to a Python whose matplotlib loads", file=sys.stderr)
-    sys.exit(2)
-from bands import BANDS
-from common import Misfit, WrongInput, note_figures, read_study
-
-KINDS = ["speedup", "convergence", "bandwidth", "heatmap", "breakdown", "links"]
+KINDS = {"speedup": speedup, "convergence": convergence, "bandwidth": bandwidth, "heatmap": heatmap,
+         "breakdown": breakdown, "links": links}
 OWN_OPTIONS = ["x", "y", "value", "ratio", "scale", "target"]  # options that not every kind has
 FORMATS = ["svg", "png", "pdf"]
 
@@ -71,7 +56,7 @@ def formats_of(text):
 def refuse_unused(options):
     """Refuses an option that none of the requested kinds has."""
     for name in OWN_OPTIONS:
-        users = [kind for kind in KINDS if name in importlib.import_module(kind).USES]
+        users = [kind for kind, script in KINDS.items() if name in script.USES]
         if getattr(options, name) is not None and options.chosen and not set(users) & set(options.kinds):
             raise WrongInput(f"--{name}: {', '.join(options.kinds)} has no such option; of these kinds it is: "
                              f"{', '.join(users)}")
@@ -111,7 +96,7 @@ def figure_of(options):
     misfits = {}
     for kind in options.kinds or KINDS:
         try:
-            figure = importlib.import_module(kind).draw(study, options)
+            figure = KINDS[kind].draw(study, options)
         except Misfit as reason:
             misfits[kind] = str(reason)
             continue
@@ -140,7 +125,7 @@ def draw_all(options):
     figures, misfits = {}, {}
     for kind in dict.fromkeys(options.kinds or KINDS):
         try:
-            figures[kind] = importlib.import_module(kind).draw(study, options)
+            figures[kind] = KINDS[kind].draw(study, options)
         except Misfit as reason:
             misfits[kind] = str(reason)
     if misfits and (options.chosen or not figures):
@@ -160,8 +145,7 @@ def draw_all(options):
 def refusal(study, options, misfits):
     if not options.chosen:
         return "no figure fits this study: " + "; ".join(f"{kind}: {why}" for kind, why in misfits.items())
-    fit = [kind for kind in KINDS if kind not in misfits and
-           importlib.import_module(kind).misfit(study, options) is None]
+    fit = [kind for kind, script in KINDS.items() if kind not in misfits and script.misfit(study, options) is None]
     kind, reason = next(iter(misfits.items()))
     return f"{kind} cannot be drawn: {reason}; what fits this study: {', '.join(fit) or 'no kind'}"
 
@@ -184,7 +168,3 @@ def main():
     except KeyboardInterrupt:
         return 130
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,9 +1,9 @@
 """Plots the speedup (or another column) against the number of nodes: simulated, ideal, and by the closed form."""
 
-from common import Misfit, axis_label, column_label, select
-from quantities import number, quantity
-from style import (CLOSED_FORM, IDEAL, canvas, draw_target, finish, head, lay_out, line_style, log_scale, name_of,
-                   scale_values, target_style, targets, ticks_at)
+from .common import Misfit, axis_label, column_label, select
+from .quantities import number, quantity
+from .style import (CLOSED_FORM, IDEAL, canvas, draw_target, finish, head, lay_out, line_style, log_scale, name_of,
+                    scale_values, target_style, targets, ticks_at)
 
 ABOUT = "speedup or another column against nodes, with the ideal line and the closed form"
 USES = ("value", "scale", "target")  # its own options

@@ -16,10 +16,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from bands import BANDS
-from common import Misfit, WrongInput, full_name, point_text, save_bytes, select
-from fonts import FIRST, fonts_for
-from quantities import number
+from .bands import BANDS
+from .common import Misfit, WrongInput, full_name, point_text, save_bytes, select
+from .fonts import FIRST, fonts_for
+from .quantities import number
 
 WIDTHS = {"single": 3.4, "double": 7.0}  # inches
 PANEL_HEIGHT = 2.1  # inches, including what is around a panel

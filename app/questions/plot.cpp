@@ -58,7 +58,7 @@ fs::path plot_scripts(const fs::path& program) {
     const fs::path in_module = program.parent_path() / "plots";
     for (const fs::path& folder : {installed, in_module, fs::path(PACELINE_PLOT_SCRIPTS)}) {
         std::error_code ignored;
-        if (fs::exists(folder / "plot.py", ignored)) return folder;
+        if (fs::exists(folder / "__main__.py", ignored)) return folder;
     }
     throw ConfigError(
         "command line", "plot",
@@ -98,8 +98,8 @@ void require_results(const fs::path& folder) {
 
 std::vector<std::string> plot_command(const std::string& python, const fs::path& scripts,
                                       const PlotRequest& request) {
-    // -B keeps Python from writing bytecode beside the scripts.
-    std::vector<std::string> command{python, "-B", (scripts / "plot.py").string()};
+    // Python runs __main__.py of the folder. -B keeps it from writing bytecode there.
+    std::vector<std::string> command{python, "-B", scripts.string()};
     add_option(command, "--out", request.out);
     add_option(command, "--format", request.formats);
     add_option(command, "--x", request.x);

@@ -40,7 +40,7 @@ std::string plotting_python();
 /// Throws ConfigError unless the folder holds results.
 void require_results(const std::filesystem::path& folder);
 
-/// Returns the command line that draws: the Python, the script, and the requested options.
+/// Returns the command line that draws: the Python, the scripts, and the requested options.
 std::vector<std::string> plot_command(const std::string& python,
                                       const std::filesystem::path& scripts,
                                       const PlotRequest& request);

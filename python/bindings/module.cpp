@@ -15,12 +15,9 @@
 #include <pybind11_json/pybind11_json.hpp>
 
 #include "app/commands/program.hpp"
-#include "app/host/program_file.hpp"
 #include "app/host/version.hpp"
-#include "app/json/config_error.hpp"
 #include "app/json/resources.hpp"
 #include "app/questions/list_text.hpp"
-#include "app/questions/plot.hpp"
 #include "app/run/results.hpp"
 #include "app/run/table.hpp"
 #include "python/bindings/asking.hpp"
@@ -257,9 +254,6 @@ void define_calls(py::module_& module) {
             return std::vector<std::string>(names.begin(), names.end());
         },
         "Returns the columns of numbers of results.csv, without point and nodes.");
-    module.def(
-        "plot_scripts", [] { return plot_scripts(program_file()).string(); },
-        "Returns the folder of the scripts that draw figures.");
     module.def("main", &main_of_module, "arguments"_a, "Does what a command line says.");
 }
 

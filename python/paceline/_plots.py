@@ -1,21 +1,17 @@
-"""Draws figures with the scripts of analysis/plots, which are those of `paceline plot`.
+"""Draws figures with analysis/plots, the scripts of `paceline plot`, which are the package paceline.plots here.
 
-The scripts import each other by plain names (style, common, ...) and apply their own settings to matplotlib. Both are
-undone after each figure: the names leave sys.modules, and the settings are the user's again.
+They apply their own settings to matplotlib. After each figure the settings are the user's again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _arguments as arguments
-from . import _engine
 from ._errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -23,31 +19,9 @@ if TYPE_CHECKING:
 
     from ._study import Study
 
-KINDS = ("speedup", "convergence", "bandwidth", "heatmap", "breakdown", "links")
-NAMES = (*KINDS, "bands", "common", "fonts", "plot", "quantities", "style")  # modules of the scripts
-FORMATS = ("svg", "png", "pdf")
 OPTIONS = ("x", "y", "value", "ratio", "where", "target", "panels", "band", "scale", "width", "title")
 
-_lock = threading.RLock()  # sys.modules and matplotlib's settings are of the whole process
-_scripts: dict[str, Any] = {}
-
-
-@contextlib.contextmanager
-def _scripts_imported() -> Iterator[Any]:
-    """Gives plot.py, with the scripts importable by their plain names."""
-    hidden = {name: sys.modules.pop(name) for name in NAMES if name in sys.modules}
-    sys.modules.update(_scripts)
-    folder = _engine.plot_scripts()
-    sys.path.insert(0, folder)
-    writes = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True
-    try:
-        yield importlib.import_module("plot")
-    finally:
-        sys.dont_write_bytecode = writes
-        sys.path.remove(folder)
-        _scripts.update({name: sys.modules.pop(name) for name in NAMES if name in sys.modules})
-        sys.modules.update(hidden)
+_lock = threading.RLock()  # matplotlib's settings are of the whole process
 
 
 def _several(value: Any) -> list[Any]:
@@ -96,30 +70,25 @@ def draw(study: Study, kind: str | None, save: str | None, options: Mapping[str,
         import matplotlib
     except ModuleNotFoundError:
         raise ModuleNotFoundError("figures need matplotlib: apt-get install python3-matplotlib") from None
-    if kind is not None and kind not in KINDS:
-        raise ScenarioError(f"plot: no kind of figure \"{kind}\"; known: {', '.join(KINDS)}", "plot", "kind")
+    from .plots import plot, style
+    if kind is not None and kind not in plot.KINDS:
+        raise ScenarioError(f"plot: no kind of figure \"{kind}\"; known: {', '.join(plot.KINDS)}", "plot", "kind")
     words = _words(kind, options)
-    if save is not None and save.rpartition(".")[2] not in FORMATS:
-        raise ScenarioError(f"plot: {save}: its name ends in none of .{', .'.join(FORMATS)}", "plot", "save")
+    if save is not None and save.rpartition(".")[2] not in plot.FORMATS:
+        raise ScenarioError(f"plot: {save}: its name ends in none of .{', .'.join(plot.FORMATS)}", "plot", "save")
     with _lock, contextlib.ExitStack() as stack:
         folder = study.folder
         if folder is None or kind != "links":  # tables of this object, whatever the folder holds by now
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="paceline-"))
             study.save(folder)
         stack.enter_context(matplotlib.rc_context())
-        script = stack.enter_context(_scripts_imported())
-        parsed = script.parse(words)
+        parsed = plot.parse(words)
         parsed.folder = folder
-        return _figure(script, parsed, study, save)
-
-
-def _figure(script: Any, options: Any, study: Study, save: str | None) -> matplotlib.figure.Figure:
-    try:
-        _, figure = script.figure_of(options)
-        if save is not None:
-            script.style.save(figure, save, save.rpartition(".")[2])
-    except script.WrongInput as error:
-        raise ScenarioError(f"{study.title or study.file}: {str(error).removeprefix(f'{options.folder}: ')}",
-                            "plot") from None
-    made: matplotlib.figure.Figure = figure
-    return made
+        try:
+            figure: matplotlib.figure.Figure = plot.figure_of(parsed)[1]
+            if save is not None:
+                style.save(figure, save, save.rpartition(".")[2])
+        except plot.WrongInput as error:
+            raise ScenarioError(f"{study.title or study.file}: {str(error).removeprefix(f'{folder}: ')}",
+                                "plot") from None
+        return figure

@@ -6,7 +6,7 @@ import sys
 
 from arena import ROOT, SMALL, is_shown, one_line
 
-sys.path.insert(0, str(ROOT / "analysis" / "plots"))
+sys.path.insert(0, str(ROOT / "analysis"))
 
 HOSTILE = ["\x1b]0;owned\x07", "\x1b[2J\x1b[31m", "\u009b31m", "\u202egnp.exe", "two\nlines", "tab\there", "=1+1", "+cmd|' /C calc'!A0",
            "-2+3", "@SUM(A1:A9)", "'=1", "\t=1", "a,b\"c\"", "é € 調", "\U0001F600", "", " ", "x" * 5000]
@@ -32,7 +32,7 @@ def labels_and_titles(arena):
 
 def formulas(arena):
     """a spreadsheet runs no field of the tables, and their readers get every label back"""
-    import common  # of analysis/plots
+    from plots import common
 
     study = SMALL | {"sweep": {"algorithm": [{"kind": "dense", "label": text} for text in HOSTILE if text.strip() and len(text) < 99]}}
     arena.write("formulas.json", json.dumps(study))

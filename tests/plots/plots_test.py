@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import importlib
 import io
 import json
 import math
@@ -16,21 +15,11 @@ import unittest
 import warnings
 import xml.etree.ElementTree as xml
 
-SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis", "plots")
-sys.path.insert(0, SCRIPTS)
+ANALYSIS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis")
+sys.path.insert(0, ANALYSIS)
 
-import bands
-import bandwidth
-import breakdown
-import common
-import convergence
-import fonts
-import heatmap
-import links
-import plot
-import quantities
-import speedup
-import style
+from plots import (bands, bandwidth, breakdown, common, convergence, fonts, heatmap, links, plot, quantities, speedup,
+                   style)
 
 COLUMNS = ["iterations", "sim_time_s", "step_time_s", "compute_s", "exposed_comm_s", "model_step_time_s", "speedup", "efficiency",
            "waiting_stragglers_share", "waiting_network_share", "waiting_dead_share", "away_share",
@@ -150,8 +139,8 @@ def options(*arguments):
 
 
 def run(*arguments, **environment):
-    """Runs the script. Returns its exit code, its output and its errors."""
-    done = subprocess.run([sys.executable, "-B", os.path.join(SCRIPTS, "plot.py"), *arguments], text=True,
+    """Runs the scripts. Returns its exit code, its output and its errors."""
+    done = subprocess.run([sys.executable, "-B", os.path.join(ANALYSIS, "plots"), *arguments], text=True,
                           capture_output=True, env={**os.environ, **environment}, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -564,7 +553,7 @@ class Figures(unittest.TestCase):
                     with contextlib.suppress(common.Misfit, common.WrongInput), \
                             contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        importlib.import_module(kind).draw(folder.write().study(), options(kind))
+                        plot.KINDS[kind].draw(folder.write().study(), options(kind))
 
     def test_labels_are_drawn_as_they_are(self):
         folder = Folder([], title="$x_{$ \x01")
@@ -652,7 +641,7 @@ class Files(unittest.TestCase):
                 (["heatmap", "--target", "1"], "--target: heatmap has no such option"),
                 (["speedup", "--out", file], "the folder cannot be made")):
             with contextlib.redirect_stderr(io.StringIO()) as wrong, contextlib.redirect_stdout(io.StringIO()) as out:
-                sys.argv = ["plot.py", folder.path, *arguments]
+                sys.argv = ["plots", folder.path, *arguments]
                 self.assertEqual((plot.main(), out.getvalue()), (2, ""))
             self.assertEqual(wrong.getvalue().count("\n"), 1)
             self.assertIn(told, wrong.getvalue())

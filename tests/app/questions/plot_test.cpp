@@ -99,7 +99,7 @@ TEST_CASE("plot: the script gets what was asked for, and its exit code is the pr
         "--target efficiency=0.9 --band ci --title ''",
         python);
     CHECK(outcome.code == 2);
-    const std::string script = fmt::format("<{}/analysis/plots/plot.py>", PACELINE_SOURCE_DIR);
+    const std::string script = fmt::format("<{}/analysis/plots>", PACELINE_SOURCE_DIR);
     CHECK(outcome.out == "<-B>\n" + script + R"(
 <--out=a b>
 <--format=svg,pdf>
@@ -149,7 +149,7 @@ TEST_CASE("plot: scripts are found beside an installed program first, else in th
     const fs::path installed = prefix.path() / "share" / "paceline" / "plots";
     fs::create_directories(installed);
     CHECK(plot_scripts(program) == fs::path(PACELINE_SOURCE_DIR) / "analysis" / "plots");
-    (void)prefix.write("share/paceline/plots/plot.py", "");
+    (void)prefix.write("share/paceline/plots/__main__.py", "");
     CHECK(plot_scripts(program) == installed);
 }
 
