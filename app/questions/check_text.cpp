@@ -9,7 +9,7 @@
 #include "app/json/printable.hpp"
 #include "app/run/running_time.hpp"
 #include "app/run/step_costs.hpp"
-#include "app/scenario/algorithms/new_form.hpp"
+#include "app/scenario/algorithms/words.hpp"
 #include "app/scenario/memory_estimate.hpp"
 
 namespace paceline {
@@ -70,7 +70,8 @@ void StudyCheck::see(const Point& point) {
 void StudyCheck::see_words(const Point& point) {
     const Json algorithm = Json::parse(point.resolved).at("algorithm");
     if (new_words_.size() == most_lines) return;
-    const Json words = new_form(algorithm);
+    const std::string file = point.scenario.job;
+    const Json words = in_todays_words({&algorithm, &file, "algorithm"}).algorithm;
     if (words == algorithm) return;
     const std::string line = words.dump();
     if (std::ranges::find(new_words_, line) == new_words_.end()) new_words_.push_back(line);
@@ -81,7 +82,7 @@ CheckReport StudyCheck::report(const Study& study) const {
     if (points_ > most_lines)
         report.text += fmt::format("  ... and {} points more\n", points_ - most_lines);
     report.text += mixings_.text();
-    if (!new_words_.empty()) report.text += "\nin the words of \"version\": 2\n";
+    if (!new_words_.empty()) report.text += "\nin today's words:\n";
     for (const std::string& words : new_words_)
         report.text += fmt::format("  \"algorithm\": {}\n", printable(words));
     if (!report.warnings.empty()) report.text += "\n";

@@ -12,7 +12,6 @@
 
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
-#include "app/scenario/algorithms/new_form.hpp"
 #include "app/scenario/cluster/cluster_memory.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/pieces.hpp"
@@ -305,23 +304,13 @@ std::optional<std::int64_t> Scenario::steps() const {
     return lesser(steps_of_each(), steps_for(*this, gradients_of(*this)));
 }
 
-namespace {
-
-// Version 2 has "codec", "transport" and "schedule" for words that say the same of one algorithm each.
-bool is_in_new_words(const ObjectReader& read) {
-    const auto p = read.optional("version");
-    if (!p) return false;
-    if (*p->json != 1 && *p->json != 2) p->refuse("is no version that this program knows: 1 or 2");
-    return *p->json == 2;
-}
-
-}  // namespace
-
 Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources) {
     const ObjectReader read({&resolved, &file, "", &sources}, root_keys);
     Scenario scenario;
     if (const auto p = read.optional("$schema")) as_string(*p);
     if (const auto p = read.optional("title")) as_string(*p);
+    if (const auto p = read.optional("version"); p && *p->json != 1 && *p->json != 2)
+        p->refuse("is no version that this program knows: 1 or 2, which are read alike; leave it out");
     if (const auto p = read.optional("seed"))
         scenario.seed =
             static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
@@ -364,13 +353,6 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     check_epochs(scenario, algorithm);
     if (const auto p = read.optional("price")) scenario.price = read_price(*p);
     if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);
-    if (is_in_new_words(read)) {
-        refuse_old_words(algorithm);
-        if (const auto jobs = read.optional("other_jobs"))
-            for (std::size_t i = 0; i < jobs->json->size(); ++i)
-                refuse_old_words(
-                    jobs->element(i).child("algorithm", jobs->json->at(i).at("algorithm")));
-    }
     return scenario;
 }
 

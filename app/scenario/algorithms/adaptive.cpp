@@ -36,24 +36,24 @@ void read_trust(const ObjectReader& read, LambRule& rule) {
                                         rule.min_trust, rule.max_trust));
 }
 
-// Sets what the methods with an exact all-reduce, in all steps or some, have in common.
-AlgorithmChoice with_all_reduce(const ObjectReader& read, const AlgorithmInput& in,
-                                AllReducePlan& plan) {
+// Sets what the methods have in common whose gradients take any exchange; dense unless it is chosen.
+AlgorithmChoice with_exchange(const ObjectReader& read, const AlgorithmInput& in,
+                              ExchangeOptions& options) {
     AlgorithmChoice choice;
-    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    use_servers(choice, plan);
+    options = read_exchange(read, in, dense_exchange({}), choice);
+    choice.vectors = vectors_of_replicas;
+    cost_by_exchange(choice, in, options);
     return choice;
 }
 
-// The same for methods whose gradients take any exchange; dense unless it is chosen.
-AlgorithmChoice with_exchange(const ObjectReader& read, const AlgorithmInput& in,
-                              ExchangeOptions& options) {
-    AllReducePlan plan;
-    AlgorithmChoice choice = with_all_reduce(read, in, plan);
-    options = read_exchange(read, in, dense_exchange(plan), choice);
-    choice.vectors = vectors_of_replicas;
-    cost_by_exchange(choice, in, options);
+// Reads the exchange of the 1-bit methods, whose plan is also that of uncompressed steps.
+AlgorithmChoice with_one_bit(const ObjectReader& read, const AlgorithmInput& in, bool fused,
+                             ExchangeOptions& uncompressed, ExchangeOptions& options) {
+    AlgorithmChoice choice;
+    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
+    options = read_exchange(read, in, one_bit_exchange(fused, {}), choice);
+    uncompressed = dense_exchange(options.aggregation.all_reduce);
     return choice;
 }
 
@@ -113,19 +113,11 @@ AlgorithmChoice read_lamb(const ObjectReader& read, const AlgorithmInput& in) {
 
 AlgorithmChoice read_one_bit_adam(const ObjectReader& read, const AlgorithmInput& in) {
     OneBitAdamOptions options;
-    AllReducePlan plan;
-    AlgorithmChoice choice = with_all_reduce(read, in, plan);
-    options.warm_up = dense_exchange(plan);
+    AlgorithmChoice choice = with_one_bit(read, in, false, options.warm_up, options.exchange);
     options.rule = read_adam_rule(read, in, options.rule);
     if (const auto p = read.optional("freeze_step"))
         options.freeze_step = as_integer(*p, 1, most_steps_of_an_option);
-    bool fused = false;
-    if (const auto p = read.optional("fused")) fused = as_bool(*p);
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
-    const CodingCost coding = read_coding(read);
-    options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
-    if (read.has("transport"))  // its plan is that of uncompressed steps
-        options.warm_up.aggregation.all_reduce = options.exchange.aggregation.all_reduce;
     choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return one_bit_adam(worker, options); };
     cost_in_two_stages(choice, in, options.warm_up, options.exchange, options.freeze_step);
@@ -145,19 +137,13 @@ void read_factor(const ObjectReader& read, OneBitLambOptions& options) {
 
 AlgorithmChoice read_one_bit_lamb(const ObjectReader& read, const AlgorithmInput& in) {
     OneBitLambOptions options;
-    AllReducePlan plan;
-    AlgorithmChoice choice = with_all_reduce(read, in, plan);
-    options.warm_up = dense_exchange(plan);
+    AlgorithmChoice choice = with_one_bit(read, in, true, options.warm_up, options.exchange);
     options.rule.adam = read_adam_rule(read, in, options.rule.adam);
     read_trust(read, options.rule);
     read_factor(read, options);
     if (const auto p = read.optional("freeze_step"))
         options.freeze_step = as_integer(*p, 1, most_steps_of_an_option);
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
-    const CodingCost coding = read_coding(read);
-    options.exchange = read_exchange(read, in, one_bit_exchange(/*fused=*/true, coding), choice);
-    if (read.has("transport"))  // its plan is that of uncompressed steps
-        options.warm_up.aggregation.all_reduce = options.exchange.aggregation.all_reduce;
     choice.kept = vectors_of_adam + 1 +  // the fresh variance
                   kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return one_bit_lamb(worker, options); };
@@ -190,18 +176,10 @@ Bytes zero_one_bytes(const ZeroOneAdamOptions& options, const Layout& layout, Wi
 
 AlgorithmChoice read_zero_one_adam(const ObjectReader& read, const AlgorithmInput& in) {
     ZeroOneAdamOptions options;
-    AllReducePlan plan;
-    AlgorithmChoice choice = with_all_reduce(read, in, plan);
-    options.exact = dense_exchange(plan);
+    AlgorithmChoice choice = with_one_bit(read, in, false, options.exact, options.exchange);
     options.rule = read_adam_rule(read, in, options.rule);
     read_intervals(read, options);
-    bool fused = false;
-    if (const auto p = read.optional("fused")) fused = as_bool(*p);
     if (const auto p = read.optional("mask")) options.mask = as_bool(*p);
-    const CodingCost coding = read_coding(read);
-    options.exchange = read_exchange(read, in, one_bit_exchange(fused, coding), choice);
-    if (read.has("transport"))  // its plan is that of uncompressed steps
-        options.exact.aggregation.all_reduce = options.exchange.aggregation.all_reduce;
     choice.run = [options](Worker& worker) { return zero_one_adam(worker, options); };
     choice.contribution = [options, wire = choice.wire, workers = in.workers](
                               const Layout& layout, std::int64_t k, double) {

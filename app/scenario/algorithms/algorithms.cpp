@@ -10,6 +10,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/families.hpp"
 #include "app/scenario/algorithms/own_exchange.hpp"
+#include "app/scenario/algorithms/words.hpp"
 
 namespace paceline {
 
@@ -64,7 +65,10 @@ std::optional<Place> algorithm_optimizer(const Place& algorithm) {
     return algorithm.child("optimizer", *found);
 }
 
-AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
+namespace {
+
+// Reads an algorithm in today's words.
+AlgorithmChoice read_in_todays_words(const Place& place, const AlgorithmInput& in) {
     const std::span<const AlgorithmEntry> table = algorithm_table();
     const std::vector<std::string_view> names = names_of(table);
     const Place kind = kind_of(place, "an algorithm", names);
@@ -84,6 +88,17 @@ AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
     const auto label = read.optional("label");
     choice.label = label ? as_string(*label) : std::string(entry.name);
     return choice;
+}
+
+}  // namespace
+
+AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
+    const Words words = in_todays_words(place);
+    try {
+        return read_in_todays_words({&words.algorithm, place.file, place.path, place.sources}, in);
+    } catch (const ConfigError& error) {
+        throw words.in_users_words(error, place.path);
+    }
 }
 
 }  // namespace paceline

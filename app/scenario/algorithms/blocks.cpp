@@ -8,10 +8,8 @@ namespace paceline {
 
 ExchangeOptions read_average(const ObjectReader& read, const AlgorithmInput& in,
                              AlgorithmChoice& choice) {
-    AllReducePlan plan;
-    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    return read_exchange(read, in, dense_exchange(plan), choice);
+    return read_exchange(read, in, dense_exchange({}), choice);
 }
 
 void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const ExchangeOptions& exchange,

@@ -25,59 +25,11 @@ namespace paceline {
 
 namespace {
 
-constexpr auto gathers = std::to_array<Spelling<AllGather>>(
-    {{"all-gather-ring", AllGather::ring}, {"all-gather-bruck", AllGather::bruck}});
-
-AllGather read_gather(const ObjectReader& read) {
-    const auto p = read.optional("exchange");
-    return p ? as_choice(*p, "a way to gather", gathers) : AllGather::ring;
-}
-
-bool names_a_gather(const Place& exchange) {
-    if (!exchange.json->is_string()) return false;
-    const std::string name = as_string(exchange);
-    return name == gathers[0].name || name == gathers[1].name;
-}
-
-// Messages that can be added are exchanged with an all-reduce, others with an all-gather.
-void read_old_exchange(const ObjectReader& read, const AlgorithmInput& in,
-                       ExchangeOptions& options) {
-    const auto exchange = read.optional("exchange");
-    if (!exchange) return;
-    const auto& compressor = std::get<Compressor>(options.codec.coder);
-    const bool gathered = compressor.combining == Combining::gathered;
-    if (names_a_gather(*exchange) && !gathered)
-        exchange->refuse(fmt::format(
-            "messages of \"{}\" add up: name an all-reduce, such as \"ring\"", compressor.name));
-    if (!gathered) {
-        options.aggregation.all_reduce = read_all_reduce(*exchange, in);
-        return;
-    }
-    if (!names_a_gather(*exchange))
-        exchange->refuse(
-            fmt::format("messages of \"{}\" do not add up: \"all-gather-ring\" or "
-                        "\"all-gather-bruck\"",
-                        compressor.name));
-    options.aggregation.all_gather = read_gather(read);
-}
-
-AlgorithmChoice read_compressed(const ObjectReader& read, const AlgorithmInput& in) {
-    const Compressor compressor =
-        read_compressor(read.required("compressor", "such as {\"kind\": \"qsgd\"}"));
-    bool feedback = !compressor.unbiased;
-    if (const auto p = read.optional("error_feedback")) feedback = as_bool(*p);
-    ExchangeOptions options = compressed_exchange(compressor, feedback, read_coding(read));
-    read_old_exchange(read, in, options);
-    AlgorithmChoice choice;
-    options = read_exchange(read, in, std::move(options), choice, /*has_codec=*/true);
-    return synchronous(std::move(choice), in, options);
-}
-
 AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     const SignSgdOptions options{
         in.optimizer.momentum,
-        read_exchange(read, in, vote_exchange(read_gather(read), read_coding(read)), choice)};
+        read_exchange(read, in, vote_exchange(AllGather::ring, {}), choice)};
     cost_by_exchange(choice, in, options.exchange, sign_momentum_passes);
     choice.run = [options](Worker& worker) { return sign_sgd(worker, options); };
     return choice;
@@ -86,20 +38,16 @@ AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
 AlgorithmChoice read_ef_sign(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     const EfSignSgdOptions options{read_exchange(
-        read, in, scaled_sign_exchange(read_gather(read), read_coding(read)), choice)};
+        read, in, scaled_sign_exchange(AllGather::ring, {}), choice)};
     cost_by_exchange(choice, in, options.exchange);
     choice.run = [options](Worker& worker) { return ef_sign_sgd(worker, options); };
     return choice;
 }
 
 AlgorithmChoice read_power(const ObjectReader& read, const AlgorithmInput& in) {
-    std::int64_t rank = LowRankCodec{}.rank;
-    if (const auto p = read.optional("rank")) rank = as_integer(*p, 1, 1'000'000);
-    AllReducePlan plan;
-    if (const auto p = read.optional("all_reduce")) plan = read_all_reduce(*p, in);
     AlgorithmChoice choice;
     const PowerSgdOptions options{
-        read_exchange(read, in, low_rank_exchange(rank, plan, read_coding(read)), choice),
+        read_exchange(read, in, low_rank_exchange(LowRankCodec{}.rank, {}, {}), choice),
         rule_of(in.optimizer)};
     cost_by_exchange(choice, in, options.exchange);
     choice.kept = kept_by_momentum(in) + 1;  // the error
@@ -161,14 +109,9 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
     choice.sends_at_once = choice.mixing.degree;
     choice.meets_everybody = choice.mixing.meets_everybody;
     ChocoSgdOptions options;
-    if (const auto codec = read_own_codec(read, in, false)) {
-        options.compressor = std::get<Compressor>(codec->coder);
-        options.coding = codec->coding;
-    } else {
-        options.compressor =
-            read_compressor_of_own(read.required("compressor", "such as {\"kind\": \"top-k\"}"));
-        options.coding = read_coding(read);
-    }
+    const Codec codec = read_own_codec(read.required("codec", "such as \"top-k\""), in, false);
+    options.compressor = std::get<Compressor>(codec.coder);
+    options.coding = codec.coding;
     if (const auto p = read.optional("consensus_step"))
         options.consensus_step = as_number_above(*p, 0, 1);
 
@@ -191,8 +134,6 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
 
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto compressed_algorithms = std::to_array<AlgorithmEntry>({
-    {"compressed-sgd", "dense SGD through a compressor, with or without error feedback",
-     &read_compressed, momentum_sgd_on_replicas},
     {"sign-sgd",
      "majority vote of signs, Signum (Bernstein et al., ICML 2018)",
      &read_sign,

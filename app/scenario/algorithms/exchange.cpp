@@ -14,7 +14,6 @@
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange_choice.hpp"
-#include "app/scenario/algorithms/new_form.hpp"
 
 namespace paceline {
 
@@ -90,22 +89,13 @@ void read_schedule(const Place& place, ExchangeOptions& options, AlgorithmChoice
         choice.bucket = schedule.bucket;
 }
 
-void refuse_twice_said(const ObjectReader& read) {
-    const Json& json = *read.place().json;
-    if (encodes_by_itself(feature_of_algorithm(kind_of_algorithm(read)))) return;
-    for (const auto& [old_word, word] : replaced_words())
-        if (json.contains(std::string(old_word)) && json.contains(std::string(word)))
-            read.not_both(old_word, word);
-}
-
 }  // namespace
 
 ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in,
-                              ExchangeOptions preset, AlgorithmChoice& choice, bool has_codec) {
-    refuse_twice_said(read);
+                              ExchangeOptions preset, AlgorithmChoice& choice) {
     ExchangeOptions options = std::move(preset);
-    const auto codec = has_codec ? std::nullopt : read.optional("codec");
-    const auto aggregation = read.optional("transport");
+    const auto codec = read.optional("codec");
+    const auto aggregation = read.optional("aggregation");
     const auto schedule = read.optional("schedule");
     ScheduleChoice pieces = schedule_of(options, choice);
     if (codec) {
@@ -142,7 +132,7 @@ ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const Algorithm
     AggregationChoice travel{AggregationKind::neighbors, {}};
     ScheduleChoice pieces;
     const auto codec = read.optional("codec");
-    const auto aggregation = read.optional("transport");
+    const auto aggregation = read.optional("aggregation");
     const auto schedule = read.optional("schedule");
     if (codec) options.codec = read_codec(*codec, in);
     if (aggregation) travel = read_aggregation_choice(*aggregation, in);

@@ -9,12 +9,10 @@
 
 namespace paceline {
 
-/// Reads "codec", "transport" and "schedule" where they are given, over a preset; no "codec" if the
-/// algorithm `has_codec` under another key. Sets what the job and the
-/// cluster need for it: buckets, servers, messages at once.
+/// Reads "codec", "aggregation" and "schedule" where they are given, over a preset. Sets what the job
+/// and the cluster need for it: buckets, servers, messages at once.
 ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in,
-                              ExchangeOptions preset, AlgorithmChoice& choice,
-                              bool has_codec = false);
+                              ExchangeOptions preset, AlgorithmChoice& choice);
 
 /// The same for methods that average with neighbors.
 ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const AlgorithmInput& in,

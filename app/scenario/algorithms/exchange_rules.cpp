@@ -117,7 +117,7 @@ constexpr std::string_view owners_errors =
 constexpr std::string_view factors_add_up =
     "its two factors travel as sums: all-reduce, or servers with \"encoded\": \"none\"";
 constexpr std::string_view own_aggregation =
-    "the algorithm has messages of its own; leave \"transport\" out";
+    "the algorithm has messages of its own; leave \"aggregation\" out";
 constexpr std::string_view whole_models =
     "workers send whole models when they have one; leave \"schedule\" out, or \"whole\"";
 constexpr std::string_view rounded_models =
@@ -235,7 +235,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, momenta, models, outer_gradients, fragments, shares,
               components, neighbor_models, differences, pushes),
-     Features(own_messages), "the algorithm takes a transport"},
+     Features(own_messages), "the algorithm takes an aggregation"},
     {Features(dropping_step), Features(all_reduce, two_phase).with(servers).with(machines),
      "each worker selects from its whole gradient, by one threshold: all-gather or "
      "sparse-all-reduce, flat"},
@@ -303,7 +303,6 @@ struct AlgorithmFeature {
 constexpr auto algorithm_features = std::to_array<AlgorithmFeature>({
     {"sgd", momentum_sgd},
     {"dense", momentum_sgd},
-    {"dense-overlapped", momentum_sgd},
     {"pmsgd", momentum_sgd},
     {"pmsgd-lars", layerwise},
     {"zero", sharded},
@@ -311,7 +310,6 @@ constexpr auto algorithm_features = std::to_array<AlgorithmFeature>({
     {"demo", components},
     {"gtop-k", global_top_k},
     {"gradient-dropping", dropping_step},
-    {"compressed-sgd", momentum_sgd},
     {"sign-sgd", vote_step},
     {"ef-sign-sgd", scaled_sign_step},
     {"power-sgd", low_rank_step},
@@ -348,7 +346,6 @@ constexpr auto algorithm_features = std::to_array<AlgorithmFeature>({
     {"osgp", pushes},
     {"ad-psgd", pairs},
     {"swarm-sgd", pairs},
-    {"ps-sync", momentum_sgd},
     {"ps-async", server_of_models},
     {"ps-stale", server_of_models},
     {"fedavg", server_rounds},

@@ -20,25 +20,22 @@ void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in) {
     Features features(algorithm);
     if (const auto p = read.optional("codec"))
         features = features.with(features_of(read_codec(*p, in)));
-    if (const auto p = read.optional("transport"))
+    if (const auto p = read.optional("aggregation"))
         features = features.with(features_of(read_aggregation_choice(*p, in)));
     if (const auto p = read.optional("schedule"))
         features = features.with(features_of(read_schedule_choice(*p)));
     check_exchange(place, features);
 }
 
-std::optional<Codec> read_own_codec(const ObjectReader& read, const AlgorithmInput& in,
-                                    bool feedback) {
-    const auto p = read.optional("codec");
-    if (!p) return std::nullopt;
-    read.not_both("compressor", "codec");
-    if (p->json->is_object() && p->json->contains("leave_out"))
-        p->child("leave_out", p->json->at("leave_out"))
-            .refuse("this method encodes whole models; leave it out, or take the kind \"sgd\"");
-    if (!feedback && p->json->is_object() && p->json->contains("error_feedback"))
-        p->child("error_feedback", p->json->at("error_feedback"))
-            .refuse("what a message leaves out is in the next difference; leave it out");
-    return read_codec(*p, in);
+Codec read_own_codec(const Place& place, const AlgorithmInput& in, bool feedback) {
+    const auto refuse = [&](const char* key, const char* why) {
+        if (place.json->is_object() && place.json->contains(key))
+            place.child(key, place.json->at(key)).refuse(why);
+    };
+    refuse("leave_out", "this method encodes whole models; leave it out, or take the kind \"sgd\"");
+    if (!feedback)
+        refuse("error_feedback", "what a message leaves out is in the next difference; leave it out");
+    return read_codec(place, in);
 }
 
 }  // namespace paceline

@@ -15,8 +15,7 @@ namespace paceline {
 void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in);
 
 /// Reads the codec of a method that encodes vectors itself: a compressor, without tensors that are left
-/// out. `feedback`: it can keep errors. Returns nothing if there is no "codec".
-std::optional<Codec> read_own_codec(const ObjectReader& read, const AlgorithmInput& in,
-                                    bool feedback);
+/// out. `feedback`: it can keep errors.
+Codec read_own_codec(const Place& place, const AlgorithmInput& in, bool feedback);
 
 }  // namespace paceline

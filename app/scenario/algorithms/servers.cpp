@@ -26,23 +26,6 @@ namespace paceline {
 
 namespace {
 
-// This is dense SGD under another name, with an all-reduce by servers.
-AlgorithmChoice read_sync(const ObjectReader& read, const AlgorithmInput& in) {
-    const Json by_servers = "parameter-server";
-    const Place here{&by_servers, read.place().file, read.place().path};
-    const AllReducePlan otherwise = read_all_reduce(read.optional("all_reduce").value_or(here), in);
-    if (otherwise.method != AllReduce::parameter_server)
-        read.optional("all_reduce")
-            ->refuse(
-                "is for \"parameter-server\" alone, by name or as an object; for others use the "
-                "kind \"dense\"");
-    AlgorithmChoice choice;
-    if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    choice.vectors = vectors_of_replicas;
-    const ExchangeOptions exchange = read_exchange(read, in, dense_exchange(otherwise), choice);
-    return synchronous(std::move(choice), in, exchange);
-}
-
 // Sets what methods with one server on its own node have in common: one model up and one down.
 template <class Options>
 AlgorithmChoice with_server(const ObjectReader& read, Options options,
@@ -92,27 +75,14 @@ AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
 }
 
 void read_upload(const ObjectReader& read, const AlgorithmInput& in, RoundOptions& options) {
-    if (const auto codec = read_own_codec(read, in, true)) {
-        const auto& compressor = std::get<Compressor>(codec->coder);
-        if (compressor.lossless) return;  // models travel as they are
-        options.compressor = compressor;
-        options.error_feedback = codec->error_feedback;
-        options.coding = codec->coding;
-        return;
-    }
-    options.coding = read_coding(read);
-    if (const auto p = read.optional("compressor")) {
-        options.compressor = read_compressor_of_own(*p);
-        options.error_feedback = !options.compressor->unbiased;
-        if (options.compressor->draws_alike)
-            p->refuse("draws the same positions on all clients; use one that draws its own");
-    }
-    if (const auto p = read.optional("error_feedback")) {
-        if (!options.compressor) p->refuse("is of a \"compressor\"; name one");
-        options.error_feedback = as_bool(*p);
-    }
-    if (const auto p = read.optional("coding_step"); p && !options.compressor)
-        p->refuse("is of a \"compressor\"; name one");
+    const auto p = read.optional("codec");
+    if (!p) return;
+    const Codec codec = read_own_codec(*p, in, true);
+    const auto& compressor = std::get<Compressor>(codec.coder);
+    if (compressor.lossless) return;  // models travel as they are
+    options.compressor = compressor;
+    options.error_feedback = codec.error_feedback;
+    options.coding = codec.coding;
 }
 
 // Reads what all methods with rounds have.
@@ -223,7 +193,6 @@ AlgorithmChoice read_scaffold(const ObjectReader& read, const AlgorithmInput& in
 
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto servers_algorithms = std::to_array<AlgorithmEntry>({
-    {"ps-sync", "dense, summed by parameter servers", &read_sync, momentum_sgd_on_replicas},
     {"ps-async",
      "a parameter server and nobody waits (NIPS 2012)",
      &read_async,

@@ -28,24 +28,12 @@ namespace paceline {
 
 namespace {
 
-constexpr auto sparse_exchanges = std::to_array<Spelling<SparseExchange>>({
-    {"recursive-doubling", SparseExchange::recursive_doubling},
-    {"all-gather-ring", SparseExchange::all_gather_ring},
-    {"all-gather-bruck", SparseExchange::all_gather_bruck},
-});
-// Reads how messages travel, under the names that DGC and gradient dropping share.
-template <class Options>
-void read_travel(const ObjectReader& read, const WorkerShape& in, Options& options) {
-    if (const auto p = read.optional("exchange"))
-        options.exchange = as_choice(*p, "a sparse exchange", sparse_exchanges);
-    if (const auto p = read.optional("all_reduce")) options.all_reduce = read_all_reduce(*p, in);
-}
-
 AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
-    DgcOptions options = read_dgc_options(read, in.optimizer);
-    read_travel(read, in, options);
+    const Json codec = "dgc";
+    const Codec usual = read_codec({&codec, read.place().file, read.place().path}, in);
     AlgorithmChoice choice;
-    const ExchangeOptions exchange = read_exchange(read, in, sparse_exchange(options), choice);
+    const ExchangeOptions exchange =
+        read_exchange(read, in, sparse_exchange(std::get<DgcOptions>(usual.coder)), choice);
     return sparse_sgd(std::move(choice), in, exchange);
 }
 
@@ -53,7 +41,6 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
     AlgorithmChoice choice;
     GradientDroppingOptions options;
     read_sparse_messages(read, options.density, options.law, options.format, options.selection);
-    read_travel(read, in, options);
     if (const auto p = read.optional("dense_steps"))
         options.dense_steps = as_integer(*p, 0, most_steps_of_an_option);
     options.rule = rule_of(in.optimizer);
