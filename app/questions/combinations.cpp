@@ -100,13 +100,13 @@ std::vector<Section> sections() {
     const Features aggregations = features_of(Choice::aggregation);
     const Features schedules = features_of(Choice::schedule);
     return {
-        {"Codecs and transports", codecs, aggregations},
+        {"Codecs and aggregations", codecs, aggregations},
         {"Algorithms and codecs", algorithms, codecs},
-        {"Algorithms and transports", algorithms, aggregations},
+        {"Algorithms and aggregations", algorithms, aggregations},
         {"Algorithms and schedules", algorithms, schedules},
         {"Codecs and schedules", codecs, schedules},
-        {"Transports and schedules", aggregations, schedules},
-        {"Kinds of transports, and machines", aggregations.without(ways_by_machine),
+        {"Aggregations and schedules", aggregations, schedules},
+        {"Kinds of aggregations, and machines", aggregations.without(ways_by_machine),
          ways_by_machine},
         {"Schedules: pieces, order, and when they begin",
          pieces_of_gradients.with(orders_of_pieces), begins_of_pieces},
@@ -170,7 +170,7 @@ std::string combinations_text() {
     const CombinationCounts counts = count_combinations();
     text += fmt::format("## Reasons\n\n{}\n", reasons.text());
     return text + fmt::format(
-                      "Of {} combinations of a kind of algorithm, a codec, a transport and a "
+                      "Of {} combinations of a kind of algorithm, a codec, an aggregation and a "
                       "schedule, {} run and {} are refused.\n",
                       counts.run + counts.refused, counts.run, counts.refused);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,8 +17,9 @@
 #include "app/questions/combinations.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
-#include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/exchange_choice.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
+#include "app/scenario/algorithms/words.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
@@ -56,6 +58,10 @@ std::string list_algorithms() {
     std::string text;
     for (const AlgorithmEntry& entry : algorithm_table())
         text += entry_with_keys(entry.name, entry.summary, algorithm_keys(entry));
+    text += "  names that stand for one of these with some keys:\n";
+    for (const AlgorithmAlias& alias : algorithm_aliases())
+        text += fmt::format("  {:<20} {}\n  {:<20} {}\n", alias.name, alias.summary, "",
+                            alias.stands_for);
     return text;
 }
 
@@ -191,26 +197,44 @@ std::string list_libraries() {
     return text;
 }
 
-std::string list_compressors() {
+// Returns what messages of a codec do, and whether they are right on average.
+std::string kind_of_messages(std::string_view codec) {
     static const std::string nowhere = "list";
-    std::string text =
-        "  the \"compressor\" of an algorithm that has one, for a tensor of d entries\n";
-    for (const CompressorEntry& entry : compressor_table()) {
-        const Json json{{"kind", entry.name}};
-        const Compressor made = read_compressor({&json, &nowhere, "compressor"});
-        text += fmt::format("  {:<20} {}\n  {:<20} {}, {}; keys: {}\n", entry.name, entry.summary,
-                            "", made.combining == Combining::summable ? "summable" : "gathered",
-                            made.unbiased ? "unbiased" : "biased",
-                            fmt::join(compressor_keys(entry), ", "));
-    }
-    return text;
+    const Json name = codec;
+    const Codec made = read_codec({&name, &nowhere, "codec"}, {});
+    const auto* const compressor = std::get_if<Compressor>(&made.coder);
+    if (compressor == nullptr || compressor->lossless) return "";
+    return fmt::format("{}, {}; ",
+                       compressor->combining == Combining::summable ? "summable" : "gathered",
+                       compressor->unbiased ? "unbiased" : "biased");
 }
 
 std::string list_codecs() {
-    std::string text = "  the \"codec\" of an algorithm that exchanges gradients or models\n";
+    std::string text = "  what is sent of a tensor of d entries: the \"codec\" of an algorithm\n";
     for (const CodecEntry& entry : codec_table())
-        text += entry_with_keys(entry.name, entry.summary, codec_keys(entry.name));
+        text += fmt::format("  {:<20} {}\n  {:<20} {}keys: {}\n", entry.name, entry.summary, "",
+                            kind_of_messages(entry.name), fmt::join(codec_keys(entry.name), ", "));
     return text;
+}
+
+std::string list_aggregations() {
+    std::string text =
+        "  how the aggregate of all that is sent reaches everybody: the \"aggregation\" of an "
+        "algorithm\n";
+    for (const AggregationEntry& entry : aggregation_table())
+        text += entry_with_keys(entry.name, entry.summary, aggregation_keys(entry.name));
+    return text;
+}
+
+std::string list_schedules() {
+    return fmt::format(
+        "  in which pieces a vector is exchanged, and when: the \"schedule\" of an algorithm\n"
+        "  {:<20} one piece, after backward\n"
+        "  {:<20} a piece for each tensor, beside backward\n"
+        "  {:<20} neighboring tensors in pieces of that size, beside backward\n"
+        "  {:<20} neighboring tensors merged where one exchange costs less than two (MG-WFBP)\n"
+        "  {:<20} keys: {}\n",
+        "whole", "tensors", "25MiB", "merged", "an object", fmt::join(schedule_keys(), ", "));
 }
 
 std::string list_collectives() {
@@ -248,8 +272,9 @@ struct List {
 
 constexpr auto lists = std::to_array<List>({{"algorithms", &list_algorithms},
                                             {"fabrics", &list_fabrics},
-                                            {"compressors", &list_compressors},
                                             {"codecs", &list_codecs},
+                                            {"aggregations", &list_aggregations},
+                                            {"schedules", &list_schedules},
                                             {"combinations", &list_combinations},
                                             {"mixings", &list_mixings},
                                             {"models", &list_models},

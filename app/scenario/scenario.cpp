@@ -310,7 +310,8 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     if (const auto p = read.optional("$schema")) as_string(*p);
     if (const auto p = read.optional("title")) as_string(*p);
     if (const auto p = read.optional("version"); p && *p->json != 1 && *p->json != 2)
-        p->refuse("is no version that this program knows: 1 or 2, which are read alike; leave it out");
+        p->refuse(
+            "is no version that this program knows: 1 or 2, which are read alike; leave it out");
     if (const auto p = read.optional("seed"))
         scenario.seed =
             static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));

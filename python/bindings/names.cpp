@@ -3,7 +3,7 @@
 
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
-#include "app/scenario/algorithms/compressors.hpp"
+#include "app/scenario/algorithms/exchange_choice.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
@@ -43,19 +43,20 @@ json algorithms() {
     return all;
 }
 
-json compressors() {
-    json all = json::array();
-    for (const CompressorEntry& entry : compressor_table())
-        all.push_back(
-            {{"name", entry.name}, {"summary", entry.summary}, {"keys", compressor_keys(entry)}});
-    return all;
-}
-
 json codecs() {
     json all = json::array();
     for (const CodecEntry& entry : codec_table())
         all.push_back(
             {{"name", entry.name}, {"summary", entry.summary}, {"keys", codec_keys(entry.name)}});
+    return all;
+}
+
+json aggregations() {
+    json all = json::array();
+    for (const AggregationEntry& entry : aggregation_table())
+        all.push_back({{"name", entry.name},
+                       {"summary", entry.summary},
+                       {"keys", aggregation_keys(entry.name)}});
     return all;
 }
 
@@ -90,9 +91,9 @@ json with_sources(const Table& table) {
 }  // namespace
 
 json tables_of_names() {
-    return {{"algorithms", algorithms()},
+    return {{"aggregations", aggregations()},
+            {"algorithms", algorithms()},
             {"codecs", codecs()},
-            {"compressors", compressors()},
             {"data", with_keys(data_table())},
             {"devices", devices()},
             {"fabrics", with_keys(fabric_table())},

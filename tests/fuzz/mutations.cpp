@@ -12,6 +12,7 @@
 
 #include "app/json/json_file.hpp"
 #include "sim/engine/random.hpp"
+#include "tests/app/scenario/refused_scenarios.hpp"
 #include "tests/fuzz/dice.hpp"
 #include "tests/fuzz/failing_scenario.hpp"
 #include "tests/fuzz/network_scenario.hpp"
@@ -540,19 +541,20 @@ std::span<const std::string_view> mutation_kinds() {
 }
 
 Corpus::Corpus(const fs::path& root) : root_(root) {
-    for (const char* folder : {"scenarios", "scenarios/validation", "tests/refusals"})
+    const auto add = [&](Json scenario) {
+        shrink(scenario, false);
+        scenarios_.push_back(std::move(scenario));
+    };
+    for (const char* folder : {"scenarios", "scenarios/validation"})
         for (const fs::path& file : json_files(root / folder)) {
             if (file.filename() == "published.json") continue;
             const std::string text = read_file(file);
-            if (text.size() > 50'000) continue;
-            texts_.push_back(text);
-            Json json = Json::parse(text, nullptr, false);
-            if (json.is_discarded() || makes_much_data(json)) {
-                if (json.is_discarded() || std::string_view(folder) == "tests/refusals") continue;
-            }
-            shrink(json, false);
-            scenarios_.push_back(std::move(json));
+            if (text.size() <= 50'000) add(Json::parse(text));
         }
+    for (const RefusedScenario& refused : refused_scenarios(root)) {
+        Json scenario = Json::parse(refused.text, nullptr, false);
+        if (!scenario.is_discarded() && !makes_much_data(scenario)) add(std::move(scenario));
+    }
 }
 
 fs::path Corpus::write(std::string_view kind, std::uint64_t seed, const fs::path& folder) const {

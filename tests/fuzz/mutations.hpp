@@ -44,7 +44,6 @@ class Corpus {
   private:
     std::filesystem::path root_;
     std::vector<Json> scenarios_;
-    std::vector<std::string> texts_;  // unchanged contents of files
 };
 
 /// Whether reading the scenario would generate data for a long time: no fault, but not worth the

@@ -113,7 +113,8 @@ std::string flat_over_machines(const Scenario& scenario) {
     return fmt::format(
         "its exchange is flat over machines of {} devices, {:.3g} s for a step with one by the "
         "closed "
-        "form; by machine, with \"machines\": \"leaders\" in its transport, {:.3g} s, {:.2g} times "
+        "form; by machine, with \"machines\": \"leaders\" in its aggregation, {:.3g} s, {:.2g} "
+        "times "
         "less",
         scenario.cluster.devices_per_node, to_seconds(gain->as_it_is), to_seconds(gain->otherwise),
         times);

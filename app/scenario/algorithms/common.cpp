@@ -6,7 +6,8 @@ namespace paceline {
 
 namespace {
 
-constexpr auto wires = std::to_array<Spelling<WireFormat>>({{"fp32", fp32}, {"fp16", fp16}, {"bf16", fp16}});
+constexpr auto wires =
+    std::to_array<Spelling<WireFormat>>({{"fp32", fp32}, {"fp16", fp16}, {"bf16", fp16}});
 
 }  // namespace
 

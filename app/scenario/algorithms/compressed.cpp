@@ -28,8 +28,7 @@ namespace {
 AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     const SignSgdOptions options{
-        in.optimizer.momentum,
-        read_exchange(read, in, vote_exchange(AllGather::ring, {}), choice)};
+        in.optimizer.momentum, read_exchange(read, in, vote_exchange(AllGather::ring, {}), choice)};
     cost_by_exchange(choice, in, options.exchange, sign_momentum_passes);
     choice.run = [options](Worker& worker) { return sign_sgd(worker, options); };
     return choice;
@@ -37,8 +36,8 @@ AlgorithmChoice read_sign(const ObjectReader& read, const AlgorithmInput& in) {
 
 AlgorithmChoice read_ef_sign(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
-    const EfSignSgdOptions options{read_exchange(
-        read, in, scaled_sign_exchange(AllGather::ring, {}), choice)};
+    const EfSignSgdOptions options{
+        read_exchange(read, in, scaled_sign_exchange(AllGather::ring, {}), choice)};
     cost_by_exchange(choice, in, options.exchange);
     choice.run = [options](Worker& worker) { return ef_sign_sgd(worker, options); };
     return choice;

@@ -119,29 +119,6 @@ std::span<const CompressorEntry> compressor_table() {
     return compressor_kinds;
 }
 
-Keys compressor_keys(const CompressorEntry& entry) {
-    return definition_keys(fmt::format("compressor-{}", entry.name));
-}
-
-Compressor read_compressor(const Place& place) {
-    const std::vector<std::string_view> names = names_of(compressor_kinds);
-    const Place kind = kind_of(place, "a compressor", names);
-    const CompressorEntry& entry = compressor_kinds[as_name(kind, "a compressor", names)];
-    return read_entry(ObjectReader(place, compressor_keys(entry)), entry);
-}
-
-Compressor read_compressor_of_own(const Place& place) {
-    Compressor compressor = read_compressor(place);
-    const auto refuse = [&](const char* key) {
-        place.child(key, place.json->at(key))
-            .refuse(
-                "is for methods whose messages go to all workers, such as \"sgd\"; leave it out");
-    };
-    if (compressor.majority) refuse("majority");
-    if (compressor.scaler) refuse("scaler");
-    return compressor;
-}
-
 Compressor read_compressor_options(const ObjectReader& read, std::string_view name) {
     return read_entry(read, *std::ranges::find(compressor_kinds, name, &CompressorEntry::name));
 }

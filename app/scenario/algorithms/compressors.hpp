@@ -1,4 +1,4 @@
-// The table of compressors by name: the values that the "compressor" of an algorithm can take.
+// The table of compressors by name: codecs whose messages are functions of one vector.
 //
 //   {"kind": "qsgd", "levels": 127, "bucket": 512}
 //   {"kind": "top-k", "density": 0.01}
@@ -19,15 +19,6 @@ struct CompressorEntry {
 };
 
 std::span<const CompressorEntry> compressor_table();
-
-/// Returns the keys that a compressor's object can have.
-Keys compressor_keys(const CompressorEntry& entry);
-
-/// Throws ConfigError.
-Compressor read_compressor(const Place& place);
-
-/// The same for a method whose messages do not go to all workers: refuses votes and shared scalers.
-Compressor read_compressor_of_own(const Place& place);
 
 /// Reads the options of a compressor of the table from an object that may have other keys, too.
 Compressor read_compressor_options(const ObjectReader& read, std::string_view name);

@@ -119,8 +119,7 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
 constexpr auto dense_algorithms = std::to_array<AlgorithmEntry>({
     {"sgd", "synchronous SGD by any codec, aggregation and schedule", &read_sgd,
      momentum_sgd_on_replicas},
-    {"dense", "synchronous SGD, gradients all-reduced whole", &read_sgd,
-     momentum_sgd_on_replicas},
+    {"dense", "synchronous SGD, gradients all-reduced whole", &read_sgd, momentum_sgd_on_replicas},
     {"pmsgd", "dense, as the literature of decentralized training names it", &read_sgd,
      momentum_sgd_on_replicas},
     {"pmsgd-lars",

@@ -149,11 +149,11 @@ void read_servers_of(const ObjectReader& read, const WorkerShape& shape, Aggrega
 }
 
 std::string definition_of(std::string_view kind) {
-    return fmt::format("transport-{}", kind);
+    return fmt::format("aggregation-{}", kind);
 }
 
 AggregationKind aggregation_named(const Place& place) {
-    return as_choice(place, "a transport", aggregation_kinds);
+    return as_choice(place, "an aggregation", aggregation_kinds);
 }
 
 // Returns "25MiB" and the like as a size, other texts as the name of a rule.
@@ -180,7 +180,7 @@ constexpr std::string_view key_of(Choice choice) {
         case Choice::codec:
             return "codec";
         case Choice::aggregation:
-            return "transport";
+            return "aggregation";
         case Choice::schedule:
             return "schedule";
         case Choice::algorithm:
@@ -207,7 +207,7 @@ std::string said(const FeatureEntry& entry, const Place& algorithm) {
         case Choice::codec:
             return fmt::format("the codec \"{}\"", entry.name);
         case Choice::aggregation:
-            return fmt::format("the transport \"{}\"", entry.name);
+            return fmt::format("the aggregation \"{}\"", entry.name);
         case Choice::schedule:
             return fmt::format("the schedule \"{}\"", entry.name);
         case Choice::failures:
@@ -218,6 +218,26 @@ std::string said(const FeatureEntry& entry, const Place& algorithm) {
 
 }  // namespace
 
+std::span<const AggregationEntry> aggregation_table() {
+    static constexpr auto table = std::to_array<AggregationEntry>({
+        {"all-reduce", "messages add up on their way"},
+        {"all-gather", "all messages go to all, who add them up"},
+        {"two-phase", "everybody owns a chunk: gathers its messages, sends the aggregate encoded"},
+        {"sparse-all-reduce", "messages of entries merge by recursive doubling"},
+        {"servers", "messages go to servers, which answer with the aggregate"},
+        {"neighbors", "averages with neighbors, for methods with a \"mixing\""},
+    });
+    return table;
+}
+
+Keys aggregation_keys(std::string_view name) {
+    return definition_keys(definition_of(name));
+}
+
+Keys schedule_keys() {
+    return definition_keys("exchange-schedule");
+}
+
 AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape& shape) {
     AggregationChoice choice;
     if (place.json->is_string()) {
@@ -227,10 +247,10 @@ AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape&
         return read_aggregation_choice({&alone, place.file, place.path, place.sources}, shape);
     }
     const std::vector<std::string_view> names = names_of(aggregation_kinds);
-    const Place kind = kind_of(place, "a transport", names);
+    const Place kind = kind_of(place, "an aggregation", names);
     choice.kind = aggregation_named(kind);
     choice.plan.kind = aggregation_of(choice.kind);
-    const ObjectReader read(place, definition_keys(definition_of(as_string(kind))));
+    const ObjectReader read(place, aggregation_keys(as_string(kind)));
     read_machines(read, shape, choice.plan);
     if (choice.kind != AggregationKind::neighbors) read_inside(read, choice.plan);
     if (choice.kind == AggregationKind::servers)
@@ -250,7 +270,7 @@ ScheduleChoice read_schedule_choice(const Place& place) {
         settle(choice, false);
         return choice;
     }
-    const ObjectReader read(place, definition_keys("exchange-schedule"));
+    const ObjectReader read(place, schedule_keys());
     ExchangeSchedule& schedule = choice.schedule;
     if (const auto p = read.optional("pieces")) read_pieces(*p, choice);
     const auto begin = read.optional("begin");

@@ -1,7 +1,7 @@
-// Reads the "transport" and the "schedule" of an algorithm, and holds an exchange to the rules.
+// Reads the "aggregation" and the "schedule" of an algorithm, and holds an exchange to the rules.
 //
-//   "transport": "two-phase"
-//   "transport": {"kind": "servers", "servers": "workers", "encoded": "both", "machines": "leaders"}
+//   "aggregation": "two-phase"
+//   "aggregation": {"kind": "servers", "servers": "workers", "encoded": "both", "machines": "leaders"}
 //   "schedule": "tensors"
 //   "schedule": {"pieces": "25MiB", "begin": "into-forward", "order": "priority", "partition": "4MiB"}
 //
@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "algorithms/exchange/aggregation.hpp"
 #include "algorithms/exchange/codec.hpp"
@@ -42,6 +44,16 @@ struct ScheduleChoice {
     ExchangeSchedule schedule{};
 };
 
+struct AggregationEntry {
+    std::string_view name;
+    std::string_view summary;
+};
+std::span<const AggregationEntry> aggregation_table();
+
+/// Return the keys that the object of an aggregation, or of a schedule, can have.
+Keys aggregation_keys(std::string_view name);
+Keys schedule_keys();
+
 /// Throws ConfigError.
 AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape& shape);
 ScheduleChoice read_schedule_choice(const Place& place);
@@ -51,7 +63,7 @@ Features features_of(const AggregationChoice& aggregation);
 Features features_of(const ScheduleChoice& schedule);
 
 /// Refuses features that do not go together, at the key that states one of them. `algorithm` has the
-/// keys "codec", "transport" and "schedule", or some of them.
+/// keys "codec", "aggregation" and "schedule", or some of them.
 void check_exchange(const Place& algorithm, Features features);
 
 /// Returns whether an exchange with these features is flat and could go by machine, by leaders.

@@ -34,7 +34,8 @@ Codec read_own_codec(const Place& place, const AlgorithmInput& in, bool feedback
     };
     refuse("leave_out", "this method encodes whole models; leave it out, or take the kind \"sgd\"");
     if (!feedback)
-        refuse("error_feedback", "what a message leaves out is in the next difference; leave it out");
+        refuse("error_feedback",
+               "what a message leaves out is in the next difference; leave it out");
     return read_codec(place, in);
 }
 

@@ -1,4 +1,4 @@
-// The "codec", "transport" and "schedule" of methods whose messages are their own: push-sum, pairs,
+// The "codec", "aggregation" and "schedule" of methods whose messages are their own: push-sum, pairs,
 // servers of models, and differences between neighbors. They have one aggregation and one schedule, which
 // a scenario may name; some choose what they encode.
 #pragma once

@@ -18,8 +18,7 @@ constexpr std::string_view in_buckets =
 // today.
 constexpr auto aliases = std::to_array<AlgorithmAlias>({
     {"ddp", in_buckets, "DistributedDataParallel (PyTorch): buckets of 25 MiB beside backward"},
-    {"horovod",
-     R"({"kind": "sgd", "schedule": {"pieces": "128MiB", "begin": "beside-backward"}})",
+    {"horovod", R"({"kind": "sgd", "schedule": {"pieces": "128MiB", "begin": "beside-backward"}})",
      "Horovod: tensors fused up to its threshold of 128 MiB, beside backward"},
     {"fsdp", R"({"kind": "zero", "stage": 3})", "fully sharded data parallel (PyTorch)"},
     {"hsdp", R"({"kind": "zero", "stage": 3, "shards": "machine"})",
@@ -74,8 +73,8 @@ constexpr auto with_own_words = std::to_array<std::string_view>({"collective", "
 constexpr auto dgc = std::to_array<std::string_view>({"dgc"});
 constexpr auto power_sgd = std::to_array<std::string_view>({"power-sgd"});
 constexpr auto in_pieces = std::to_array<std::string_view>({"dense-overlapped", "ddp", "horovod"});
-constexpr auto compressing = std::to_array<std::string_view>(
-    {"compressed-sgd", "fedavg", "fedprox", "fedopt", "choco-sgd"});
+constexpr auto compressing =
+    std::to_array<std::string_view>({"compressed-sgd", "fedavg", "fedprox", "fedopt", "choco-sgd"});
 constexpr Names with_feedback = Names(compressing).first(4);
 constexpr auto fusing = std::to_array<std::string_view>({"one-bit-adam", "zero-one-adam"});
 constexpr auto coding = std::to_array<std::string_view>(
@@ -123,7 +122,8 @@ Json aggregation_of(const Json& exchange, std::string_view name) {
     constexpr std::string_view gather = "all-gather-";
     if (!exchange.is_string()) return {{"kind", "all-reduce"}, {"plan", exchange}};
     const std::string said = exchange.get<std::string>();
-    if (said.starts_with(gather)) return {{"kind", "all-gather"}, {"how", said.substr(gather.size())}};
+    if (said.starts_with(gather))
+        return {{"kind", "all-gather"}, {"how", said.substr(gather.size())}};
     if (name == "compressed-sgd") return {{"kind", "all-reduce"}, {"plan", said}};
     if (said == "recursive-doubling") return {{"kind", "sparse-all-reduce"}};
     return {{"kind", "all-gather"}, {"how", said}};
@@ -132,8 +132,8 @@ Json aggregation_of(const Json& exchange, std::string_view name) {
 // Earlier scenarios kept what any biased compressor leaves out.
 Json codec_of(Json compressor, const Json& algorithm) {
     if (!compressor.is_object() || algorithm.contains("error_feedback")) return compressor;
-    const bool keeps = compressor.value("kind", Json()) == "fp16" ||
-                       compressor.value("majority", Json()) == true;
+    const bool keeps =
+        compressor.value("kind", Json()) == "fp16" || compressor.value("majority", Json()) == true;
     if (keeps && names(with_feedback, algorithm.at("kind").get_ref<const std::string&>()))
         compressor["error_feedback"] = true;
     return compressor;

@@ -35,7 +35,7 @@ std::span<const AlgorithmAlias> algorithm_aliases();
 /// An algorithm in today's words.
 struct Words {
     Json algorithm;
-    std::string typed;  // the kind, as the user wrote it
+    std::string typed;                                      // the kind, as the user wrote it
     std::vector<std::pair<std::string, std::string>> from;  // today's path, and the user's
 
     /// Returns the same error at the key that the user wrote. `path` leads to the algorithm.

@@ -90,10 +90,11 @@ void check_staging(const Place& algorithm, const Library& library, const Algorit
     const bool is_one_bit = std::holds_alternative<OneBitCodec>(exchange.codec.coder);
     if (kind != Aggregation::all_reduce && kind != Aggregation::all_gather && !is_one_bit)
         refuse(
-            "it is modeled for the transports \"all-reduce\" and \"all-gather\", and for the codec "
+            "it is modeled for the aggregations \"all-reduce\" and \"all-gather\", and for the "
+            "codec "
             "\"one-bit\"; take one of them");
     if (exchange.aggregation.machines != ByMachine::flat)
-        refuse("it is modeled for flat transports; write \"machines\": \"flat\"");
+        refuse("it is modeled for flat aggregations; write \"machines\": \"flat\"");
 }
 
 }  // namespace paceline

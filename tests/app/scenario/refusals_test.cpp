@@ -1,44 +1,30 @@
-// Every scenario of tests/refusals is refused, each for its own reason. Next to each <name>.json is
-// <name>.expected: a line with the path of the fault (empty where there is none), a line with a part
-// of the message and, where the schema sees no fault, a line "valid by the schema". The fault of
-// profile-file-*.json lies in the file that its profile names, that
-// of data-file-*.json in a file that its data names, at a byte of it, and that of trace-file-*.json
-// in a line of the trace.
+// Every scenario of tests/refusals is refused, each for its own reason.
+// tests/app/scenario/refused_scenarios.hpp says how they are written.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "app/host/files.hpp"
 #include "app/json/config_error.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/scenario/study.hpp"
-#include "app/study/run_study.hpp"
-#include "app/study/study_file.hpp"
-#include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/scenario/refused_scenarios.hpp"
 
 namespace paceline::refusals_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folder = fs::path(PACELINE_SOURCE_DIR) / "tests" / "refusals";
+const fs::path source = PACELINE_SOURCE_DIR;
 
-std::vector<std::string> names_with_ending(const std::string& ending) {
-    std::vector<std::string> names;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-        if (entry.is_regular_file() && entry.path().extension() == ending)
-            names.push_back(entry.path().stem().string());
-    std::ranges::sort(names);
-    return names;
-}
-
-std::optional<ConfigError> refusal(const std::string& file) {
+std::optional<ConfigError> refusal(const std::string& file, const std::string& text) {
     try {
-        check_memory(read_study(file, {}), 1);
+        check_memory(read_study(ScenarioText{file, text, files_of_this_machine()}, {}), 1);
     } catch (const ConfigError& error) {
         return error;
     }
@@ -50,37 +36,44 @@ bool is_one_line(std::string_view text) {
 }
 
 TEST_CASE("refusals: every refused scenario says why, and there are many") {
-    const std::vector<std::string> scenarios = names_with_ending(".json");
-    const std::vector<std::string> reasons = names_with_ending(".expected");
+    const std::vector<RefusedScenario> scenarios = refused_scenarios(source);
 
-    CHECK(scenarios == reasons);
-    CHECK(scenarios.size() >= 60);
+    CHECK(scenarios.size() >= 730);
+    for (const RefusedScenario& scenario : scenarios) {
+        CAPTURE(scenario.table);
+        CAPTURE(scenario.name);
+        CHECK(scenario.says != "");
+    }
 }
 
 TEST_CASE("refusals: each names its file, the path of the fault and what is wrong or right") {
-    for (const std::string& name : names_with_ending(".json")) {
-        CAPTURE(name);
-        const std::string file = (folder / (name + ".json")).string();
-        std::istringstream expected(content(folder / (name + ".expected")));
-        std::string path;
-        std::string phrase;
-        std::getline(expected, path);
-        std::getline(expected, phrase);
-        const bool in_data = name.starts_with("data-file-") || name.starts_with("trace-file-");
-        const bool elsewhere = in_data || name.starts_with("profile-file-");
+    for (const RefusedScenario& scenario : refused_scenarios(source)) {
+        CAPTURE(scenario.table);
+        CAPTURE(scenario.name);
+        const std::string& file = scenario.file;
+        const fs::path other = fs::path(file).parent_path() / scenario.in;
 
-        const std::optional<ConfigError> error = refusal(file);
+        const std::optional<ConfigError> error = refusal(file, scenario.text);
 
         CHECK(error.has_value());
         if (!error) continue;
-        CHECK((error->file() == file) == !elsewhere);
-        CHECK((in_data || error->file().ends_with(".json")));
-        CHECK(error->path() == path);
-        CHECK(!phrase.empty());
-        CHECK(error->problem().find(phrase) != std::string::npos);
         CAPTURE(error->problem().substr(0, 300));
+        CAPTURE(scenario.says);
+        CHECK(error->file() == (scenario.in.empty() ? file : other.string()));
+        CHECK(error->path() == scenario.at);
+        CHECK(error->problem().find(scenario.says) != std::string::npos);
         CHECK(is_one_line(error->what()));
         CHECK(std::string_view(error->what()).size() < 700 + file.size());
+    }
+}
+
+// So the reason is in what a case changes.
+TEST_CASE("refusals: the scenarios that they change are accepted") {
+    for (const BaseScenario& base : bases_of_refused_scenarios(source)) {
+        CAPTURE(base.file);
+        const std::optional<ConfigError> error = refusal(base.file, base.text);
+
+        CHECK((error ? error->what() : std::string()) == "");
     }
 }
 

@@ -38,6 +38,7 @@
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/scenario/algorithms/plain_algorithm.hpp"
+#include "tests/app/scenario/refused_scenarios.hpp"
 
 namespace paceline::schema_test {
 namespace {
@@ -198,26 +199,17 @@ TEST_CASE("schema: every whole number of every shipped scenario may be written w
     }
 }
 
-// The third line of what is expected, where there is one. The fault then lies in the values of a
-// sweep, in another file, in a number's range that no pattern can tell, or in what several values
-// mean together.
-bool expected_to_be_valid(const fs::path& scenario) {
-    fs::path expected = scenario;
-    return content(expected.replace_extension(".expected")).ends_with("\nvalid by the schema\n");
-}
-
 TEST_CASE("schema: a refused scenario that is wrong in shape is invalid to other validators too") {
     Validator validator;
     int wrong_in_shape = 0;
-    for (const fs::path& file : json_files(source / "tests" / "refusals")) {
-        const std::string name = file.stem().string();
-        CAPTURE(name);
-        const auto json = nlohmann::json::parse(content(file), nullptr, false);
+    for (const RefusedScenario& scenario : refused_scenarios(source)) {
+        CAPTURE(scenario.table);
+        CAPTURE(scenario.name);
+        const auto json = nlohmann::json::parse(scenario.text, nullptr, false);
         if (json.is_discarded()) continue;
-        const bool is_valid = expected_to_be_valid(file);
-        wrong_in_shape += is_valid ? 0 : 1;
+        wrong_in_shape += scenario.valid_by_schema ? 0 : 1;
 
-        CHECK(validator.accepts(json) == is_valid);
+        CHECK(validator.accepts(json) == scenario.valid_by_schema);
     }
     CHECK(wrong_in_shape >= 60);
 }
