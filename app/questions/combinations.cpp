@@ -27,8 +27,7 @@ Entries entries_of(Features features) {
 std::vector<std::string> kinds_of(Feature algorithm) {
     std::vector<std::string> kinds;
     for (const AlgorithmEntry& entry : algorithm_table())
-        if (feature_of_algorithm(entry.name) == algorithm)
-            kinds.push_back(fmt::format("`{}`", entry.name));
+        if (entry.exchanges == algorithm) kinds.push_back(fmt::format("`{}`", entry.name));
     return kinds;
 }
 

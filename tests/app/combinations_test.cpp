@@ -174,7 +174,6 @@ bool has_key(const AlgorithmEntry& entry, std::string_view key) {
 Json algorithm_of(std::string_view kind) {
     Json algorithm = plain_algorithm(kind);
     algorithm["kind"] = std::string(kind);
-    algorithm.erase("compressor");  // "codec" stands for it
     if (kind.starts_with("one-bit-") && kind != "one-bit-sgd") algorithm["freeze_step"] = 1;
     if (kind == "zero-one-adam") {
         algorithm["var_freeze_step"] = 1;
@@ -199,17 +198,15 @@ Combination combination(const AlgorithmEntry& entry, const std::string& codec, F
                         const Value& schedule, Mode mode) {
     Json algorithm = algorithm_of(entry.name);
     algorithm["codec"] = Json::parse(codec);
-    algorithm["transport"] = Json::parse(aggregation);
+    algorithm["aggregation"] = Json::parse(aggregation);
     algorithm["schedule"] = Json::parse(schedule.json);
     if (mode == Mode::timing && algorithm["schedule"].is_object()) {  // of a large net
         Json& pieces = algorithm["schedule"];
         if (pieces["pieces"] == "300B") pieces["pieces"] = "20MB";
         if (pieces.contains("partition")) pieces["partition"] = "30MB";
     }
-    return {std::move(algorithm), Features(feature_of_algorithm(entry.name))
-                                      .with(of_codec)
-                                      .with(of_aggregation)
-                                      .with(schedule.features)};
+    return {std::move(algorithm),
+            Features(entry.exchanges).with(of_codec).with(of_aggregation).with(schedule.features)};
 }
 
 struct Seen {
@@ -258,7 +255,7 @@ void visit(const AlgorithmEntry& entry, Mode mode, std::size_t stride, std::size
            Seen& seen) {
     // Servers on nodes of their own need machines of one device.
     const bool machines =
-        mode != Mode::failures && !entry.traits.has_server && entry.name != "ps-sync";
+        mode != Mode::failures && !entry.traits.has_server;
     Toy toy(mode, machines);
     std::vector<std::pair<std::string, Features>> aggregations = all_aggregations();
     if (!machines) {
@@ -278,10 +275,10 @@ void visit(const AlgorithmEntry& entry, Mode mode, std::size_t stride, std::size
 }
 
 TEST_CASE(
-    "combinations: every algorithm, codec, transport, schedule and way with machines has a rule") {
+    "combinations: every algorithm, codec, aggregation, schedule and way with machines has a rule") {
     for (const AlgorithmEntry& entry : algorithm_table()) {
         CAPTURE(entry.name);
-        CHECK(entry_of(feature_of_algorithm(entry.name)).choice == Choice::algorithm);
+        CHECK(entry_of(entry.exchanges).choice == Choice::algorithm);
     }
     int number = 0;
     for (const FeatureEntry& entry : exchange_features())
@@ -334,9 +331,7 @@ TEST_CASE("combinations: of every other algorithm many run or are refused") {
     std::size_t number = 0;
     for (const AlgorithmEntry& entry : algorithm_table()) {
         ++number;
-        // The codec of compressed-sgd is its "compressor"; with a "codec" it is sgd.
-        if (entry.name == "sgd" || entry.name == "compressed-sgd" || !has_key(entry, "codec"))
-            continue;
+        if (entry.name == "sgd" || !has_key(entry, "codec")) continue;
         CAPTURE(entry.name);
         for (const Mode mode : {Mode::timing, Mode::values, Mode::failures}) {
             Seen seen;
@@ -348,7 +343,7 @@ TEST_CASE("combinations: of every other algorithm many run or are refused") {
 // The loss after a few steps of synchronous SGD.
 double loss_of(Toy& toy, const Json& codec, const Json& aggregation, const Json& schedule) {
     const Scenario scenario = toy.read(
-        {{"kind", "sgd"}, {"codec", codec}, {"transport", aggregation}, {"schedule", schedule}});
+        {{"kind", "sgd"}, {"codec", codec}, {"aggregation", aggregation}, {"schedule", schedule}});
     return run_point(scenario, nullptr).train_loss.value();
 }
 

@@ -48,7 +48,7 @@ class FailingScenario {
     Json subset();
     Json fabric();
     [[nodiscard]] Json algorithm(std::string_view kind, int nodes, bool trains) const;
-    Json aggregation();
+    Json transport();
     void add_speeds(Json& cluster);
     Json access();
     Json background();
@@ -106,7 +106,7 @@ Json FailingScenario::fabric() {
     return made;
 }
 
-Json FailingScenario::aggregation() {
+Json FailingScenario::transport() {
     Json made{{"kind", "tcp"}};
     if (dice_.chance(0.6)) made["message_cost"] = dice_.pick(Names{"1us", "100us", "2ms"});
     if (dice_.chance(0.4)) made["duplex_share"] = dice_.real(0.3, 1);
@@ -310,7 +310,7 @@ Json FailingScenario::make() {
     Json made{{"seed", dice_.whole(1, 1000)}};
     Json& cluster = made["cluster"];
     cluster = Json{{"nodes", nodes_}, {"fabric", fabric()}};
-    if (dice_.chance(of_network_ ? 0.05 : 0.3)) cluster["transport"] = aggregation();
+    if (dice_.chance(of_network_ ? 0.05 : 0.3)) cluster["transport"] = transport();
     add_speeds(cluster);
     cluster["failures"] = failures();
     if (dice_.chance(of_network_ ? 0.15 : 0.35) && has_access_links(fabric_))

@@ -453,7 +453,7 @@ std::vector<Named> of_profiles() {
     plain["workload"] = Json{{"profile", "profile.json"}, {"device", "k80"}, {"batch", 4}};
     Json estimated = plain;
     estimated["workload"]["efficiency"] = 0.4;
-    estimated["algorithm"] = Json{{"kind", "dense-overlapped"}, {"bucket", "2kB"}};
+    estimated["algorithm"] = Json{{"kind", "ddp"}, {"schedule", "2kB"}};
     Json sparse = plain;
     sparse["algorithm"] = Json{{"kind", "dgc"}};
     Json stand_in = trained_on({{"kind", "gaussian-mixture"}, {"train", 20}, {"test", 5}}, "mlp");

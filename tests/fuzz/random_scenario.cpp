@@ -46,22 +46,27 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 
 Names kinds_of(const std::string& list) {
     Names kinds;
-    for (const Json& one : definition(list).at("oneOf"))
-        kinds.push_back(definition(name_behind(one))
-                            .at("properties")
-                            .at("kind")
-                            .at("const")
-                            .get<std::string>());
+    for (const Json& one : definition(list).at("oneOf")) {
+        const Json& kind = definition(name_behind(one)).at("properties").at("kind");
+        kinds.push_back(kind.contains("const") ? kind.at("const") : kind.at("enum").front());
+    }
     return kinds;
 }
 
 const AlgorithmTraits& traits_of(std::string_view algorithm) {
-    return std::ranges::find(algorithm_table(), algorithm, &AlgorithmEntry::name)->traits;
+    return algorithm_entry(algorithm).traits;
 }
 
 bool is_algorithm(std::string_view name) {
     return std::ranges::find(algorithm_table(), name, &AlgorithmEntry::name) !=
            algorithm_table().end();
+}
+
+// Returns whether what it exchanges adds up, so that an all-reduce carries it.
+bool sums_up(std::string_view algorithm) {
+    using enum Feature;
+    return Features(momentum_sgd, adam, layerwise, models, outer_gradients, fragments, shares)
+        .has(algorithm_entry(algorithm).exchanges);
 }
 
 Names symmetric_presets() {
@@ -136,6 +141,7 @@ class Generator {
     std::string name_of_all_reduce();
     Json all_reduce();
     void choose_exchange(const std::string& kind, Json& made);
+    void mend_exchange(Json& made) const;
     void disturb(Json& cluster);
     Json algorithm();
     Json workload(bool may_train);
@@ -324,13 +330,12 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "warm_up.epochs_each") return real(0.1, 3);
     if (place == "easgd.alpha") return real(0, 1.0 / workers_);
     if (place == "zero-one-adam.local_step_clipper") return 1 << whole(0, 3);
-    if (place == "compressor-qsgd.levels" || place == "codec-qsgd.levels") return whole(1, 200);
-    if (place == "compressor-qsgd.bucket" || place == "codec-qsgd.bucket") return whole(1, 600);
-    if (place == "codec-8-bit.bucket" || place == "compressor-8-bit.bucket") return whole(1, 600);
+    if (place == "codec-qsgd.levels") return whole(1, 200);
+    if (place == "codec-qsgd.bucket" || place == "codec-8-bit.bucket") return whole(1, 600);
+    if (place == "exchange-schedule.pieces") return text({"whole", "tensors", "1kB", "25MiB"});
     if (place == "leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);
     if (place.ends_with(".over_selection")) return real(1, 3);
-    if (place == "dense-overlapped.bucket") return text({"1kB", "1MB", "25MiB"});
     if (place == "$schema") return "scenario.schema.json";
     return std::nullopt;
 }
@@ -481,7 +486,11 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
 // Chooses what is exchanged and how, where the algorithm leaves a choice.
 void Generator::choose_exchange(const std::string& kind, Json& made) {
     const Json& keys = definition(kind).at("properties");
-    if (keys.contains("all_reduce") && chance(0.8)) need(kind, made, {"all_reduce"});
+    if (kind == "collective" && chance(0.8)) need(kind, made, {"all_reduce"});
+    if (is_algorithm(kind) && sums_up(kind) && chance(0.8)) {
+        made["aggregation"] = Json{{"kind", "all-reduce"}, {"plan", all_reduce()}};
+        if (chance(0.9)) made.erase("codec");
+    }
     if (keys.contains("mixing") && chance(0.8)) need(kind, made, {"mixing"});
     for (const char* within_a_short_run : {"period", "freeze_step", "var_freeze_step"})
         if (keys.contains(within_a_short_run)) need(kind, made, {within_a_short_run});
@@ -493,6 +502,19 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
     if (operation == "reduce") made["method"] = text({"binomial", "chain", "ring"});
     if (one_of(made.value("method", ""), {"chain", "ring"}))
         need(kind, made, {"slice", "in_flight"});
+}
+
+// Leaves out what the rules of codecs, aggregations and schedules refuse beside the rest.
+void Generator::mend_exchange(Json& made) const {
+    static const std::string nowhere;
+    for (const char* key : {"schedule", "aggregation", "codec", ""}) {
+        try {
+            (void)read_algorithm({&made, &nowhere, "algorithm"}, {{workers_, per_node_, {}}, {}});
+            return;
+        } catch (const ConfigError&) {
+            made.erase(key);
+        }
+    }
 }
 
 void Generator::mend_algorithm(const std::string& kind, Json& made) {
@@ -518,18 +540,6 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
             made.erase("average");
         if (base == "all-reduce" && made.value("buffers", "") == "average") made.erase("buffers");
     }
-    if (kind == "compressed-sgd" && made.contains("exchange")) {
-        const auto of = made.at("compressor").at("kind").get<std::string>();
-        const bool adds_up = one_of(of, {"random-k", "random-block", "fp16"});
-        made["exchange"] =
-            adds_up ? all_reduce() : Json(text({"all-gather-ring", "all-gather-bruck"}));
-    }
-    if (one_of(kind, {"fedavg", "fedprox", "fedopt"})) {
-        if (made.contains("compressor") &&
-            made.at("compressor").at("kind").get<std::string>().starts_with("random"))
-            made["compressor"] = Json{{"kind", "top-k"}};
-        if (!made.contains("compressor")) drop(made, {"error_feedback", "coding_step"});
-    }
     if (kind == "fedopt") {
         const auto rule = made.value("rule", "adam");
         if (rule == "adagrad" || rule == "momentum") made.erase("beta2");
@@ -540,6 +550,7 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
         const bool exact = how == "exact" || (how.is_object() && how.at("kind") == "exact");
         drop(made, {exact ? "coding_step" : "wire"});
     }
+    if (is_algorithm(kind)) mend_exchange(made);
 }
 
 // --- parts ---
@@ -732,11 +743,6 @@ Json Generator::all_reduce() {
 
 Json Generator::algorithm() {
     const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
-    if (algorithm_kind_ == "ps-sync") {
-        Json made = object("ps-sync", definition("ps-sync"));
-        made["all_reduce"] = object("parameter-server", definition("parameter-server"));
-        return made;
-    }
     const AlgorithmTraits& traits = traits_of(algorithm_kind_);
     if (traits.has_server && !own_nodes) algorithm_kind_ = "dense";
     if (!traits.trains && trains_) algorithm_kind_ = "dgc";
@@ -1082,6 +1088,13 @@ std::string with_value(const std::string& place, const Json& value) {
     return place + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
 }
 
+// Returns whether a schema of kinds, one or several, has a value.
+bool has_kind(const Json& schema, const Json& value) {
+    if (schema.contains("const")) return schema.at("const") == value;
+    const Json all = schema.value("enum", Json::array({value}));
+    return std::ranges::find(all, value) != all.end();
+}
+
 // Records which definition an object of a scenario has; its kind chooses among alternatives.
 void note(const std::string& place, const Json& node, const Json& value,
           std::set<std::string>& seen) {
@@ -1095,8 +1108,8 @@ void note(const std::string& place, const Json& node, const Json& value,
             }
             const Json& target = definition(name_behind(one));
             const Json kind = target.value("properties", Json::object()).value("kind", Json());
-            const bool other_kind = value.is_object() && kind.contains("const") &&
-                                    value.value("kind", Json()) != kind.at("const");
+            const bool other_kind = value.is_object() && !kind.is_null() &&
+                                    !has_kind(kind, value.value("kind", Json()));
             if (!other_kind) note(name_behind(one), target, value, seen);
         }
     if (node.contains("const") || node.contains("enum")) {

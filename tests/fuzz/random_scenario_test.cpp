@@ -44,7 +44,7 @@ TEST_CASE("random scenarios: the schema calls each of them valid") {
 // Speeds by device require a profile that was measured on it. The others belong to SwarmSGD's
 // exchange, which is rare, or is one of eleven compressors of methods that are rare themselves.
 const std::set<std::string> rare{"speeds.kind=device", "lattice-exchange.kind=exact",
-                                 "lattice-exchange.kind=lattice", "compressor-8-bit.kind=8-bit"};
+                                 "lattice-exchange.kind=lattice", "codec-8-bit.kind=8-bit"};
 
 TEST_CASE("random scenarios: eleven hundred have every kind of everything, and most other keys") {
     std::set<std::string> missing = schema_nodes();

@@ -87,9 +87,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"ad-psgd",
-     "Lian, Zhang, Zhang, Liu, ICML 2018; released code: facebookresearch/stochastic_gradient_push",
-     "one exchange per step of an active node; additive averages",
+    {"ad-psgd", "one exchange per step of an active node; additive averages",
      "gossip does not run freely between steps", &cases},
 });
 

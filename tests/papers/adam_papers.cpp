@@ -95,12 +95,10 @@ std::vector<Case> of_lamb() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"adam", "Kingma, Ba, ICLR 2015; decay: Loshchilov, Hutter, ICLR 2019; released code: PyTorch",
-     "decoupled decay; correction can be off", "none", &of_adam},
-    {"zero", "Rajbhandari et al., SC 2020", "the step of dense Adam; only time and memory differ",
+    {"adam", "decoupled decay; correction can be off", "none", &of_adam},
+    {"zero", "the step of dense Adam; only time and memory differ",
      "the paper's text was not available", &of_zero},
-    {"lamb", "You et al., ICLR 2020; released code: NVIDIA Apex, TensorFlow Addons, DeepSpeed",
-     "phi is the identity; the ratio can be clipped, as in DeepSpeed",
+    {"lamb", "phi is the identity; the ratio can be clipped, as in DeepSpeed",
      "the paper's phi bounds |x_l|, here the ratio is bounded; every tensor is scaled", &of_lamb},
 });
 

@@ -87,13 +87,10 @@ std::vector<Case> of_tracking() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"decentlam", "Yuan et al., ICCV 2021; released code: yukiTakezawa/MomentumTracking",
-     "the form with m, so that gamma may change", "none known: the paper's text was not available",
-     &of_decentlam},
-    {"d2-dmsgd", "Tang et al., ICML 2018; momentum: EDM, arXiv 2501.19082",
-     "gamma_k M_k - gamma_(k-1) M_(k-1) where gamma changes", "none", &of_d2},
-    {"gradient-tracking", "Qu, Li, IEEE Trans. Control of Network Systems 5, 2018",
-     "adapt then combine, X <- W (X - gamma Y)",
+    {"decentlam", "the form with m, so that gamma may change",
+     "none known: the paper's text was not available", &of_decentlam},
+    {"d2-dmsgd", "gamma_k M_k - gamma_(k-1) M_(k-1) where gamma changes", "none", &of_d2},
+    {"gradient-tracking", "adapt then combine, X <- W (X - gamma Y)",
      "the paper's X <- W X - gamma Y; the form is that of bluefog-tutorial", &of_tracking},
 });
 

@@ -55,8 +55,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"bmuf", "Chen, Huo, ICASSP 2016; released code: CNTK, fairseq",
-     "`classical`, `nesterov` (two variables) and `nesterov-folded` (the released code's)",
+    {"bmuf", "`classical`, `nesterov` (two variables) and `nesterov-folded` (the released code's)",
      "no text or code that keeps W apart from y was available; fairseq keeps local momentum",
      &cases},
 });

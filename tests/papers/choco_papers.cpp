@@ -64,10 +64,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"choco-sgd",
-     "Koloskova, Stich, Jaggi, ICML 2019; Koloskova, Lin, Stich, Jaggi, ICLR 2020; released code: "
-     "epfml/ChocoSGD",
-     "the code's order: the copies of the step before are mixed; no momentum",
+    {"choco-sgd", "the code's order: the copies of the step before are mixed; no momentum",
      "the paper mixes what has just been sent; copies begin at x(0), not at 0", &cases},
 });
 

@@ -142,8 +142,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"demo", "Peng, Quesnelle, Kingma, 2024; released code: bloc97/DeMo",
-     "local momentum, chunked DCT, largest components, steps along signs; decoupled decay",
+    {"demo", "local momentum, chunked DCT, largest components, steps along signs; decoupled decay",
      "only the abstract and copies of the code were available; tensors of 3 dimensions and more "
      "are matrices",
      &cases},

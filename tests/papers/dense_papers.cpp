@@ -42,29 +42,27 @@ std::vector<Case> cases_of(const Json& algorithm) {
     };
 }
 
+// Buckets and servers change times alone.
+const Json in_buckets = {{"kind", "ddp"}, {"schedule", {{"pieces", "40B"}}}};
+const Json by_servers = {{"kind", "dense"},
+                         {"aggregation", {{"kind", "all-reduce"}, {"plan", "parameter-server"}}}};
+
 std::vector<Case> dense() {
-    return cases_of({{"kind", "dense"}});
+    std::vector<Case> all = cases_of({{"kind", "dense"}});
+    for (const Json& algorithm : {in_buckets, by_servers})
+        for (Case& run : cases_of(algorithm)) all.push_back(std::move(run));
+    return all;
 }
 std::vector<Case> pmsgd() {
-    return cases_of({{"kind", "pmsgd"}, {"all_reduce", "halving-doubling"}});
+    return cases_of({{"kind", "pmsgd"},
+                     {"aggregation", {{"kind", "all-reduce"}, {"plan", "halving-doubling"}}}});
 }
-std::vector<Case> overlapped() {
-    return cases_of({{"kind", "dense-overlapped"}, {"bucket", "40B"}});
-}
-std::vector<Case> ps_sync() {
-    return cases_of({{"kind", "ps-sync"}});
-}
-
 constexpr std::string_view momenta =
     "heavy ball or Nesterov as PyTorch's; the mean is clipped, then decayed";
 
 constexpr auto papers = std::to_array<Paper>({
-    {"dense", "Goyal et al., arXiv 1706.02677, 2017; Sutskever et al., ICML 2013", momenta, "none",
-     &dense},
-    {"dense-overlapped", "Li et al., VLDB 2020 (PyTorch DDP)",
-     "the values of `dense`; buckets change times alone", "none", &overlapped},
-    {"pmsgd", "Yuan et al., ICCV 2021 (as a baseline)", momenta, "none", &pmsgd},
-    {"ps-sync", "Li et al., OSDI 2014", "the values of `dense`", "none", &ps_sync},
+    {"dense", momenta, "none", &dense},
+    {"pmsgd", momenta, "none", &pmsgd},
 });
 
 }  // namespace

@@ -128,8 +128,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"dgc", "Lin et al., ICLR 2018; released code: synxlin/deep-gradient-compression",
-     "momentum correction, masking, local clipping, warm-up; exact selection; biases dense",
+    {"dgc", "momentum correction, masking, local clipping, warm-up; exact selection; biases dense",
      "means in place of sums (the same after scaling); decay inside is PaddlePaddle's place",
      &cases},
 });

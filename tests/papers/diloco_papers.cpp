@@ -41,8 +41,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"diloco", "Douillard et al., 2023; released code: OpenDiLoCo",
-     "inner AdamW, whose state stays local; outer SGD in Nesterov's form of PyTorch",
+    {"diloco", "inner AdamW, whose state stays local; outer SGD in Nesterov's form of PyTorch",
      "the paper's text was not available; the released code is of another group", &cases},
 });
 

@@ -81,17 +81,13 @@ std::vector<Case> of_qg_dmsgd() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"dmsgd",
-     "released code: yukiTakezawa/MomentumTracking; the baseline of Yuan et al., ICCV 2021",
-     "heavy ball, adapt then combine", "none", &of_dmsgd},
-    {"awc-dmsgd", "released code: SCSLabISU/CDSGD, Polyak variant",
-     "heavy ball, adapt with combine",
+    {"dmsgd", "heavy ball, adapt then combine", "none", &of_dmsgd},
+    {"awc-dmsgd", "heavy ball, adapt with combine",
      "gamma multiplies the momentum; in the code it enters it, which differs where gamma changes",
      &of_awc_dmsgd},
-    {"da-dmsgd", "Yu, Jin, Yang, ICML 2019", "momentum and model are both averaged",
+    {"da-dmsgd", "momentum and model are both averaged",
      "the order of its two averages is not verified in the paper's text", &of_da_dmsgd},
-    {"qg-dmsgd", "Lin et al., ICML 2021; released code: epfml/quasi-global-momentum",
-     "heavy-ball form, weight of the average 1 - beta", "none", &of_qg_dmsgd},
+    {"qg-dmsgd", "heavy-ball form, weight of the average 1 - beta", "none", &of_qg_dmsgd},
 });
 
 }  // namespace

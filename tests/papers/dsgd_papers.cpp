@@ -45,10 +45,8 @@ std::vector<Case> adapt_with_combine() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"dsgd", "Chen, Sayed, IEEE Trans. Signal Processing 60, 2012", "X <- W (X - gamma G)", "none",
-     &adapt_then_combine},
-    {"dsgd-awc", "Lian et al., NeurIPS 2017 (D-PSGD)", "X <- W X - gamma G", "none",
-     &adapt_with_combine},
+    {"dsgd", "X <- W (X - gamma G)", "none", &adapt_then_combine},
+    {"dsgd-awc", "X <- W X - gamma G", "none", &adapt_with_combine},
 });
 
 }  // namespace

@@ -37,9 +37,8 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"easgd", "Zhang, Choromanska, LeCun, NeurIPS 2015",
-     "the synchronous form; with Nesterov EAMSGD", "the asynchronous form is not available",
-     &cases},
+    {"easgd", "the synchronous form; with Nesterov EAMSGD",
+     "the asynchronous form is not available", &cases},
 });
 
 }  // namespace

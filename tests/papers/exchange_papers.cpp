@@ -17,6 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/papers/compressed_cases.hpp"
 #include "tests/papers/papers.hpp"
 #include "tests/papers/top_k.hpp"
 
@@ -74,7 +75,7 @@ Column said_again(const Json& codec, const Column& mean, Column& errors, int own
 History sgd(const Case& run) {
     const Setting& s = run.setting;
     const Json& codec = run.algorithm->at("codec");
-    const int owners = owners_of(run.algorithm->at("transport"), s.nodes);
+    const int owners = owners_of(run.algorithm->at("aggregation"), s.nodes);
     Trace trace{s};
     Column x = s.start(), m = Column::Zero(entries), of_owners = Column::Zero(entries);
     Models e = Models::Zero(entries, s.nodes);
@@ -93,7 +94,7 @@ History sgd(const Case& run) {
 }
 
 Json through(const Json& codec, const Json& aggregation, const Json& schedule = {}) {
-    Json algorithm = {{"kind", "sgd"}, {"codec", codec}, {"transport", aggregation}};
+    Json algorithm = {{"kind", "sgd"}, {"codec", codec}, {"aggregation", aggregation}};
     if (!schedule.is_null()) algorithm["schedule"] = schedule;
     return algorithm;
 }
@@ -116,7 +117,7 @@ std::vector<Case> cases() {
     const Setting failing{.outages = {{1, 9, 17}, {4, 14, 30}}};
     Setting with_a_peers_model{.nesterov = true, .outages = failing.outages};
     with_a_peers_model.returns_with_a_peers_model = true;
-    return {
+    std::vector<Case> all = {
         {"no codec, in parts by priority on two streams",
          through(none, {{"kind", "all-reduce"}}, queued), clipped, &sgd},
         {"no codec, through servers",
@@ -132,15 +133,16 @@ std::vector<Case> cases() {
         {"no codec, two nodes die and return with a peer's model",
          through(none, {{"kind", "all-reduce"}}, "tensors"), with_a_peers_model, &sgd},
     };
+    for (Case& run : compressed_cases()) all.push_back(std::move(run));
+    return all;
 }
 
 constexpr auto papers = std::to_array<Paper>({
     {"sgd",
-     "Xu et al., ICDCS 2021 (GRACE); Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019; "
-     "Tang et al., ICML 2019 and 2021",
-     "no codec, top-k, scaled sign; messages to all, two phases, servers; errors of workers and "
-     "owners, in units of gradients",
-     "none", &cases},
+     "no codec, top-k, scaled sign, QSGD, TernGrad; messages to all, two phases, servers; errors "
+     "of "
+     "workers and owners, in units of gradients",
+     "QSGD without its variable-length code; TernGrad with one scale per tensor and node", &cases},
 });
 
 }  // namespace

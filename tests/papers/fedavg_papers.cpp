@@ -81,11 +81,9 @@ std::vector<Case> fedprox_cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"fedavg", "McMahan et al., AISTATS 2017 (arXiv 1602.05629)",
-     "weights by samples; over-selection as in FedScale; compressed changes",
+    {"fedavg", "weights by samples; over-selection as in FedScale; compressed changes",
      "E counts steps, not epochs; momentum within a round", &fedavg_cases},
-    {"fedprox", "Li et al., MLSys 2020 (arXiv 1812.06127); released code: FedProx",
-     "the proximal term in the gradient; the rest as FedAvg",
+    {"fedprox", "the proximal term in the gradient; the rest as FedAvg",
      "all clients of a round train for E steps; models that come too late are dropped",
      &fedprox_cases},
 });

@@ -87,7 +87,7 @@ std::vector<Case> fedopt_cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"fedopt", "Reddi et al., ICLR 2021 (arXiv 2003.00295); released code: Flower",
+    {"fedopt",
      "FedAdam, FedYogi, FedAdagrad and FedAvgM, without bias correction; v = tau^2 at first",
      "weights by samples; E counts steps, not epochs; momentum within a round", &fedopt_cases},
 });

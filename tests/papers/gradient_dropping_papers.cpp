@@ -70,7 +70,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"gradient-dropping", "Aji, Heafield, EMNLP 2017; released code: Marian",
+    {"gradient-dropping",
      "one global threshold, residuals, momentum SGD with the mean (DGC's comparison)",
      "the exchanges of DGC in place of an asynchronous server that also drops what is fetched",
      &cases},

@@ -90,7 +90,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"gtop-k", "Shi et al., ICDCS 2019; released code: HKBU-HPML/gtopkssgd",
+    {"gtop-k",
      "one selection over the whole gradient; entries that no other branch brings stay in the "
      "residual",
      "any number of nodes, in the code powers of two; no buckets of tensors", &cases},

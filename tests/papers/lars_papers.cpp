@@ -61,8 +61,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"pmsgd-lars", "You et al., arXiv 1708.03888, 2017; released code: NVIDIA Apex LARC",
-     "Apex over PyTorch's SGD: ratios inside the momentum; `larc` clips them",
+    {"pmsgd-lars", "Apex over PyTorch's SGD: ratios inside the momentum; `larc` clips them",
      "gamma multiplies the momentum (Apex), in the paper it enters it; biases are left out (common "
      "practice)",
      &cases},

@@ -57,8 +57,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"local-adam", "Wang et al., ICLR 2020 (released code: fairscale); Cheng, Glasgow, ICLR 2025",
-     "AdamW with bias correction; moments stay local, are averaged or start again",
+    {"local-adam", "AdamW with bias correction; moments stay local, are averaged or start again",
      "the texts were not available: written from the equations of local_adam.hpp", &cases},
 });
 

@@ -35,10 +35,8 @@ std::vector<Case> of_post_local_sgd() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"local-sgd", "Stich, ICLR 2019; released code: epfml/LocalSGD-Code", "momentum stays local",
-     "none", &of_local_sgd},
-    {"post-local-sgd", "Lin et al., ICLR 2020; released code: epfml/LocalSGD-Code",
-     "models are averaged in both phases", "none", &of_post_local_sgd},
+    {"local-sgd", "momentum stays local", "none", &of_local_sgd},
+    {"post-local-sgd", "models are averaged in both phases", "none", &of_post_local_sgd},
 });
 
 }  // namespace

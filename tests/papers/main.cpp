@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/algorithms/algorithms.hpp"
 #include "tests/papers/papers.hpp"
 
 namespace paceline::papers {
@@ -48,7 +49,7 @@ void print_rows() {
     Json rows = Json::array();
     for (const Paper& paper : all_papers())
         rows.push_back({{"algorithm", paper.algorithm},
-                        {"source", paper.source},
+                        {"source", algorithm_entry(paper.algorithm).paper},
                         {"variant", paper.variant},
                         {"deviations", paper.deviations},
                         {"difference", bound(largest_difference(paper))}});

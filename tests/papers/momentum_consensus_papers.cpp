@@ -45,8 +45,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"momentum-consensus", "Balu et al., ICASSP 2021 (arXiv 2010.11166), abstract",
-     "two readings, `iterate-difference` and `momentum-buffer`",
+    {"momentum-consensus", "two readings, `iterate-difference` and `momentum-buffer`",
      "neither reading is verified: only the abstract was available", &cases},
 });
 

@@ -38,8 +38,8 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"momentum-tracking", "Takezawa et al., 2022; released code: yukiTakezawa/MomentumTracking",
-     "heavy ball; the first gradients are averaged exactly, as in the code", "none", &cases},
+    {"momentum-tracking", "heavy ball; the first gradients are averaged exactly, as in the code",
+     "none", &cases},
 });
 
 }  // namespace

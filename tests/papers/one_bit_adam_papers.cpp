@@ -52,8 +52,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"one-bit-adam", "Tang et al., arXiv 2102.02888, 2021; released code: DeepSpeed",
-     "the code: no bias correction, compression per tensor (or `fused`)",
+    {"one-bit-adam", "the code: no bias correction, compression per tensor (or `fused`)",
      "no initializing call that loses a gradient; masks are found by v = 0", &cases},
 });
 

@@ -107,8 +107,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"one-bit-lamb", "Li et al., arXiv 2104.06069, 2021; released code: DeepSpeed",
-     "the code's rule and factors",
+    {"one-bit-lamb", "the code's rule and factors",
      "no initializing call; masks are found by v = 0; a tensor whose momentum is 0 is not scaled",
      &cases},
 });

@@ -63,8 +63,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"one-bit-sgd", "Seide et al., Interspeech 2014; released code: CNTK",
-     "zero threshold, both quantizations",
+    {"one-bit-sgd", "zero threshold, both quantizations",
      "means in place of sums (the same after scaling); no double buffering", &cases},
 });
 

@@ -91,11 +91,9 @@ std::vector<Case> of_cocod() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"overlap-local-sgd", "Wang, Liang, Joshi, ICASSP 2020; released code: JYWa/Overlap_Local_SGD",
-     "anchor with momentum, one v in place of the code's v_i (the same mean)",
+    {"overlap-local-sgd", "anchor with momentum, one v in place of the code's v_i (the same mean)",
      "averages after tau steps; the code's first one is after tau + 1", &of_overlap},
-    {"cocod-sgd", "Shen et al., IJCAI 2019; released code: JYWa/Overlap_Local_SGD",
-     "momentum stays local", "none", &of_cocod},
+    {"cocod-sgd", "momentum stays local", "none", &of_cocod},
 });
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/algorithms/algorithms.hpp"
+
 namespace paceline::papers {
 
 Case::Case(std::string name_, const Json& algorithm_, Setting setting_,
@@ -23,46 +25,20 @@ Case changed(Case run, const Json& patch) {
 
 std::vector<Paper> all_papers() {
     std::vector<Paper> all;
-    for (const auto list : {&dense_papers,
-                            &lars_papers,
-                            &dgc_papers,
-                            &gradient_dropping_papers,
-                            &gtop_k_papers,
-                            &exchange_papers,
-                            &compressed_sgd_papers,
-                            &sign_papers,
-                            &power_sgd_papers,
-                            &demo_papers,
-                            &choco_papers,
-                            &adam_papers,
-                            &one_bit_adam_papers,
-                            &one_bit_lamb_papers,
-                            &zero_one_adam_papers,
-                            &one_bit_sgd_papers,
-                            &local_sgd_papers,
-                            &slowmo_papers,
-                            &bmuf_papers,
-                            &diloco_papers,
-                            &streaming_diloco_papers,
-                            &local_adam_papers,
-                            &sparta_papers,
-                            &overlapped_average_papers,
-                            &easgd_papers,
-                            &dsgd_papers,
-                            &dmsgd_papers,
-                            &bias_corrected_papers,
-                            &momentum_tracking_papers,
-                            &momentum_consensus_papers,
-                            &push_sum_papers,
-                            &ad_psgd_papers,
-                            &swarm_papers,
-                            &server_papers,
-                            &fedavg_papers,
-                            &fedopt_papers,
-                            &scaffold_papers}) {
-        const std::span<const Paper> papers = list();
-        all.insert(all.end(), papers.begin(), papers.end());
-    }
+#define PACELINE_ADD_PAPERS(name) \
+    for (const Paper& paper : name##_papers()) all.push_back(paper);
+    PACELINE_LISTS_OF_PAPERS(PACELINE_ADD_PAPERS)
+#undef PACELINE_ADD_PAPERS
+    return all;
+}
+
+std::vector<Paper> papers_of(std::string_view family) {
+    const std::span<const AlgorithmFamily> families = algorithm_families();
+    const auto members = std::ranges::find(families, family, &AlgorithmFamily::name)->algorithms;
+    std::vector<Paper> all = all_papers();
+    std::erase_if(all, [&](const Paper& paper) {
+        return std::ranges::find(members, paper.algorithm, &AlgorithmEntry::name) == members.end();
+    });
     return all;
 }
 

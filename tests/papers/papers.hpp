@@ -32,7 +32,6 @@ Case changed(Case run, const Json& patch);
 
 struct Paper {
     std::string_view algorithm;   // its name in a scenario
-    std::string_view source;      // paper, venue, year; or the released code that is followed
     std::string_view variant;     // what is implemented
     std::string_view deviations;  // from the source; "none"
     std::vector<Case> (*cases)();
@@ -40,49 +39,28 @@ struct Paper {
 
 /// Returns all papers, in the order of the families.
 std::vector<Paper> all_papers();
+/// Returns those of a family (app/scenario/algorithms/families.hpp).
+std::vector<Paper> papers_of(std::string_view family);
 
 /// Returns the deviation of the product from the reference.
 double difference(const Case& run);
 /// Returns that of all cases.
 double largest_difference(const Paper& paper);
 
-// One list for each file.
-std::span<const Paper> dense_papers();
-std::span<const Paper> lars_papers();
-std::span<const Paper> dgc_papers();
-std::span<const Paper> gradient_dropping_papers();
-std::span<const Paper> gtop_k_papers();
-std::span<const Paper> exchange_papers();
-std::span<const Paper> compressed_sgd_papers();
-std::span<const Paper> sign_papers();
-std::span<const Paper> power_sgd_papers();
-std::span<const Paper> demo_papers();
-std::span<const Paper> choco_papers();
-std::span<const Paper> adam_papers();
-std::span<const Paper> one_bit_adam_papers();
-std::span<const Paper> one_bit_lamb_papers();
-std::span<const Paper> zero_one_adam_papers();
-std::span<const Paper> one_bit_sgd_papers();
-std::span<const Paper> local_sgd_papers();
-std::span<const Paper> slowmo_papers();
-std::span<const Paper> bmuf_papers();
-std::span<const Paper> diloco_papers();
-std::span<const Paper> streaming_diloco_papers();
-std::span<const Paper> local_adam_papers();
-std::span<const Paper> sparta_papers();
-std::span<const Paper> overlapped_average_papers();
-std::span<const Paper> easgd_papers();
-std::span<const Paper> dsgd_papers();
-std::span<const Paper> dmsgd_papers();
-std::span<const Paper> bias_corrected_papers();
-std::span<const Paper> momentum_tracking_papers();
-std::span<const Paper> momentum_consensus_papers();
-std::span<const Paper> push_sum_papers();
-std::span<const Paper> ad_psgd_papers();
-std::span<const Paper> swarm_papers();
-std::span<const Paper> server_papers();
-std::span<const Paper> fedavg_papers();
-std::span<const Paper> fedopt_papers();
-std::span<const Paper> scaffold_papers();
+// The lists of papers, one for each file: dense_papers(), lars_papers(), ...
+#define PACELINE_LISTS_OF_PAPERS(LIST)                                                          \
+    LIST(dense)                                                                                 \
+    LIST(lars) LIST(dgc) LIST(gradient_dropping) LIST(gtop_k) LIST(exchange) LIST(sign)         \
+        LIST(power_sgd) LIST(demo) LIST(choco) LIST(adam) LIST(one_bit_adam) LIST(one_bit_lamb) \
+            LIST(zero_one_adam) LIST(one_bit_sgd) LIST(local_sgd) LIST(slowmo) LIST(bmuf)       \
+                LIST(diloco) LIST(streaming_diloco) LIST(local_adam) LIST(sparta)               \
+                    LIST(overlapped_average) LIST(easgd) LIST(dsgd) LIST(dmsgd)                 \
+                        LIST(bias_corrected) LIST(momentum_tracking) LIST(momentum_consensus)   \
+                            LIST(push_sum) LIST(ad_psgd) LIST(swarm) LIST(server) LIST(fedavg)  \
+                                LIST(fedopt) LIST(scaffold)
+
+#define PACELINE_DECLARE_PAPERS(name) std::span<const Paper> name##_papers();
+PACELINE_LISTS_OF_PAPERS(PACELINE_DECLARE_PAPERS)
+#undef PACELINE_DECLARE_PAPERS
 
 }  // namespace paceline::papers

@@ -98,8 +98,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"power-sgd", "Vogels, Karimireddy, Jaggi, NeurIPS 2019; released code: epfml/powersgd",
-     "warm start, momentum after the mean; Nesterov's step is D + m",
+    {"power-sgd", "warm start, momentum after the mean; Nesterov's step is D + m",
      "no small number in the norm of Gram-Schmidt; a zero column keeps its Q", &cases},
 });
 

@@ -117,10 +117,9 @@ std::vector<Case> of_osgp() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"sgp", "Assran et al., ICML 2019, Algorithm 1",
-     "local momentum, equal shares, any directed graph", "none", &of_sgp},
-    {"osgp", "Assran et al., ICML 2019; released code: facebookresearch/stochastic_gradient_push",
-     "messages one step late (tau = 1)", "the paper's tau above 1 is not available", &of_osgp},
+    {"sgp", "local momentum, equal shares, any directed graph", "none", &of_sgp},
+    {"osgp", "messages one step late (tau = 1)", "the paper's tau above 1 is not available",
+     &of_osgp},
 });
 
 }  // namespace

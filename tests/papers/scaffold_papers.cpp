@@ -60,8 +60,7 @@ std::vector<Case> scaffold_cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"scaffold", "Karimireddy et al., ICML 2020 (arXiv 1910.06378); released code: Flower, FLGo",
-     "option II; clients count alike; over-selection as in FedScale",
+    {"scaffold", "option II; clients count alike; over-selection as in FedScale",
      "the sum of learning rates in place of K eta; a change that comes too late renews no c_i",
      &scaffold_cases},
 });

@@ -102,15 +102,11 @@ std::vector<Case> of_stale() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"ps-async",
-     "Dean et al., NIPS 2012, Algorithm 1.1; released code: apache/mxnet (`dist_async`), "
-     "cerndb/dist-keras",
-     "one server; gamma / n, momentum in the worker",
+    {"ps-async", "one server; gamma / n, momentum in the worker",
      "n_fetch = n_push = 1, and the worker waits; no Adagrad; division by 1 + staleness as in "
      "dist-keras",
      &of_async},
-    {"ps-stale", "Ho et al., NIPS 2013; released code: sailing-pmls/bosen",
-     "a read at clock c waits for clock c - s of all workers that are there",
+    {"ps-stale", "a read at clock c waits for clock c - s of all workers that are there",
      "a worker reads from the server in every step; the code reads its cache while that is fresh",
      &of_stale},
 });

@@ -75,13 +75,11 @@ std::vector<Case> of_ef_sign() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"sign-sgd", "Bernstein et al., ICML 2018 and ICLR 2019; released code: sands-lab/grace",
-     "Signum with majority vote; beta = 0 is signSGD",
+    {"sign-sgd", "Signum with majority vote; beta = 0 is signSGD",
      "lambda x is part of the gradient; votes are gathered, where the paper has a server that "
      "answers with one bit",
      &of_signum},
-    {"ef-sign-sgd", "Karimireddy et al., ICML 2019; released code: epfml/error-feedback-SGD",
-     "errors in units of steps, a scale per tensor",
+    {"ef-sign-sgd", "errors in units of steps, a scale per tensor",
      "the mean over nodes; the paper has one worker", &of_ef_sign},
 });
 

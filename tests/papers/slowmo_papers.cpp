@@ -88,7 +88,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"slowmo", "Wang, Tantia, Ballas, Rabbat, ICLR 2020, Algorithm 1",
+    {"slowmo",
      "bases local, SGP, OSGP, D-PSGD, all-reduce, local Adam, SGP with Adam; three treatments of "
      "buffers; with and "
      "without the average",

@@ -60,7 +60,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"sparta", "released code: exo-explore/gym, exogym/strategy/sparta.py",
+    {"sparta",
      "AdamW inside, whose state stays local; a share of the entries, drawn anew in every step",
      "the number of drawn entries is fixed, in the code it varies; drawn from the product's stream",
      &cases},

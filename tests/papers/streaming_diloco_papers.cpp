@@ -117,7 +117,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"streaming-diloco", "Douillard et al., 2025; released code of another group: pytorch/torchft",
+    {"streaming-diloco",
      "AdamW inside; fragments of whole tensors in sequence, one under way at a time; y once for "
      "all nodes",
      "the paper's text was not available; offsets and alpha are of two versions of torchft; no "

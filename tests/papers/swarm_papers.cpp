@@ -91,8 +91,6 @@ std::vector<Case> cases() {
 
 constexpr auto papers = std::to_array<Paper>({
     {"swarm-sgd",
-     "Nadiradze et al., NeurIPS 2021, arXiv 1910.12308 (abstract); released code: "
-     "ICLR-PopSGD/PopSGD",
      "fixed H; blocking, non-blocking in additive form, one-sided as released, lattice",
      "a passive node's model moves at once (others' code: at its next turn); the paper's "
      "pseudo-code was not available",

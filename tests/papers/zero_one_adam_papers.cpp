@@ -103,8 +103,7 @@ std::vector<Case> cases() {
 }
 
 constexpr auto papers = std::to_array<Paper>({
-    {"zero-one-adam", "Lu et al., arXiv 2202.06009, 2022; released code: DeepSpeed",
-     "the code: intervals double, m is rebuilt with the decay in it",
+    {"zero-one-adam", "the code: intervals double, m is rebuilt with the decay in it",
      "no initializing call; the paper's intervals are an exponential", &cases},
 });
 

@@ -11,18 +11,22 @@
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
 #include "app/scenario/algorithms/all_reduces.hpp"
+#include "app/scenario/algorithms/exchange_rules.hpp"
 #include "app/scenario/algorithms/optimizer.hpp"
 
 namespace paceline {
 
 /// What an algorithm's options depend on.
 struct AlgorithmInput : WorkerShape {
-    Optimizer optimizer{};  // for runs that train
+    Optimizer optimizer{};                 // for runs that train
+    Feature exchanges = Feature::nothing;  // that of its row, which read_algorithm sets
 };
 
 struct AlgorithmEntry {
     std::string_view name;
     std::string_view summary;
+    std::string_view paper;  // paper, venue, year; or the released code that is followed
+    Feature exchanges;       // what is exchanged, and the step that follows (exchange_rules.hpp)
     AlgorithmChoice (*read)(const ObjectReader& read, const AlgorithmInput& in);
     AlgorithmTraits traits;
 };

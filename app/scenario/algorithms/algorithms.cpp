@@ -11,6 +11,7 @@
 #include "app/scenario/algorithms/families.hpp"
 #include "app/scenario/algorithms/own_exchange.hpp"
 #include "app/scenario/algorithms/words.hpp"
+#include "sim/engine/check.hpp"
 
 namespace paceline {
 
@@ -54,6 +55,12 @@ std::span<const AlgorithmEntry> algorithm_table() {
     return table;
 }
 
+const AlgorithmEntry& algorithm_entry(std::string_view name) {
+    const auto found = std::ranges::find(algorithm_table(), name, &AlgorithmEntry::name);
+    PACELINE_CHECK(found != algorithm_table().end(), "an algorithm that was read has a row");
+    return *found;
+}
+
 Keys algorithm_keys(const AlgorithmEntry& entry) {
     return definition_keys(entry.name);
 }
@@ -68,12 +75,13 @@ std::optional<Place> algorithm_optimizer(const Place& algorithm) {
 namespace {
 
 // Reads an algorithm in today's words.
-AlgorithmChoice read_in_todays_words(const Place& place, const AlgorithmInput& in) {
+AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
     const std::span<const AlgorithmEntry> table = algorithm_table();
     const std::vector<std::string_view> names = names_of(table);
     const Place kind = kind_of(place, "an algorithm", names);
     const AlgorithmEntry& entry = table[as_name(kind, "an algorithm", names)];
     const ObjectReader read(place, algorithm_keys(entry));
+    in.exchanges = entry.exchanges;
     if (entry.traits.has_server && in.devices_per_node > 1)
         place.refuse(
             "its server stands on a node of its own, which needs \"cluster.devices_per_node\" of "

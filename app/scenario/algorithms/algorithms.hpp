@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 
@@ -12,6 +13,9 @@ std::span<const AlgorithmFamily> algorithm_families();
 
 /// Returns the algorithms of all families.
 std::span<const AlgorithmEntry> algorithm_table();
+
+/// Returns the row of an algorithm. Requires one of the table.
+const AlgorithmEntry& algorithm_entry(std::string_view name);
 
 /// Returns the keys that an algorithm's object can have.
 Keys algorithm_keys(const AlgorithmEntry& entry);

@@ -85,6 +85,8 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
 constexpr auto collective_algorithms = std::to_array<AlgorithmEntry>({
     {"collective",
      "one collective per step and no training: measures a network",
+     "",
+     Feature::nothing,
      &read_collective,
      {.trains = false}},
 });

@@ -117,17 +117,26 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
 
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto dense_algorithms = std::to_array<AlgorithmEntry>({
-    {"sgd", "synchronous SGD by any codec, aggregation and schedule", &read_sgd,
-     momentum_sgd_on_replicas},
-    {"dense", "synchronous SGD, gradients all-reduced whole", &read_sgd, momentum_sgd_on_replicas},
-    {"pmsgd", "dense, as the literature of decentralized training names it", &read_sgd,
+    {"sgd", "synchronous SGD by any codec, aggregation and schedule",
+     "Xu et al., ICDCS 2021 (GRACE); Stich et al., NeurIPS 2018; Karimireddy et al., ICML 2019; "
+     "Tang et al., ICML 2019 and 2021",
+     Feature::momentum_sgd, &read_sgd, momentum_sgd_on_replicas},
+    {"dense", "synchronous SGD, gradients all-reduced whole",
+     "Goyal et al., arXiv 1706.02677, 2017; Sutskever et al., ICML 2013", Feature::momentum_sgd,
+     &read_sgd, momentum_sgd_on_replicas},
+    {"pmsgd", "dense, as the literature of decentralized training names it",
+     "Yuan et al., ICCV 2021 (as a baseline)", Feature::momentum_sgd, &read_sgd,
      momentum_sgd_on_replicas},
     {"pmsgd-lars",
      "the same with LARS (You et al., 2017)",
+     "You et al., arXiv 1708.03888, 2017; released code: NVIDIA Apex LARC",
+     Feature::layerwise,
      &read_pmsgd_lars,
      {.when_nodes_die = WhenNodesDie::reruns_replicas, .decays_by_itself = true}},
     {"zero",
      "ZeRO 1, 2, 3 (FSDP), HSDP: Adam with sharded moments, gradients, parameters (SC 2020)",
+     "Rajbhandari et al., SC 2020",
+     Feature::sharded,
      &read_zero,
      {.decays_by_itself = true}},
 });

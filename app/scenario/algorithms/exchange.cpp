@@ -19,11 +19,6 @@ namespace paceline {
 
 namespace {
 
-std::string kind_of_algorithm(const ObjectReader& read) {
-    const Json& json = *read.place().json;
-    return json.is_string() ? json.get<std::string>() : json.at("kind").get<std::string>();
-}
-
 // Records what the aggregation needs of the cluster.
 void need_of_aggregation(AlgorithmChoice& choice, const AggregationPlan& aggregation) {
     if (aggregation.kind == Aggregation::servers) {
@@ -108,9 +103,8 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
         options.aggregation = travel.plan;
     }
     if (schedule) read_schedule(*schedule, options, choice, pieces);
-    const Feature algorithm = feature_of_algorithm(kind_of_algorithm(read));
-    Features features = Features(algorithm).with(features_of(travel)).with(features_of(pieces));
-    if (codec || !encodes_by_itself(algorithm))
+    Features features = Features(in.exchanges).with(features_of(travel)).with(features_of(pieces));
+    if (codec || !encodes_by_itself(in.exchanges))
         features = features.with(features_of(options.codec));
     if (in.optimizer.clip > 0) features = features.with(Features(Feature::clipping));
     if (codec || aggregation || schedule) check_exchange(read.place(), features);
@@ -138,7 +132,7 @@ ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const Algorithm
     if (aggregation) travel = read_aggregation_choice(*aggregation, in);
     options.aggregation = travel.plan;
     if (schedule) read_schedule(*schedule, options, choice, pieces);
-    const Features features = Features(feature_of_algorithm(kind_of_algorithm(read)))
+    const Features features = Features(in.exchanges)
                                   .with(features_of(options.codec))
                                   .with(features_of(travel))
                                   .with(features_of(pieces));

@@ -295,66 +295,6 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      everybody_reruns},
 });
 
-struct AlgorithmFeature {
-    std::string_view kind;
-    Feature feature;
-};
-
-constexpr auto algorithm_features = std::to_array<AlgorithmFeature>({
-    {"sgd", momentum_sgd},
-    {"dense", momentum_sgd},
-    {"pmsgd", momentum_sgd},
-    {"pmsgd-lars", layerwise},
-    {"zero", sharded},
-    {"dgc", dgc_step},
-    {"demo", components},
-    {"gtop-k", global_top_k},
-    {"gradient-dropping", dropping_step},
-    {"sign-sgd", vote_step},
-    {"ef-sign-sgd", scaled_sign_step},
-    {"power-sgd", low_rank_step},
-    {"choco-sgd", differences},
-    {"adam", adam},
-    {"lamb", layerwise},
-    {"one-bit-adam", momenta},
-    {"one-bit-lamb", momenta},
-    {"zero-one-adam", momenta},
-    {"one-bit-sgd", column_step},
-    {"local-sgd", models},
-    {"post-local-sgd", models},
-    {"slowmo", models},
-    {"bmuf", models},
-    {"diloco", outer_gradients},
-    {"streaming-diloco", fragments},
-    {"sparta", shares},
-    {"local-adam", models},
-    {"overlap-local-sgd", models},
-    {"cocod-sgd", models},
-    {"easgd", models},
-    {"dsgd", neighbor_models},
-    {"dsgd-awc", neighbor_models},
-    {"dmsgd", neighbor_models},
-    {"awc-dmsgd", neighbor_models},
-    {"da-dmsgd", neighbor_models},
-    {"decentlam", neighbor_models},
-    {"qg-dmsgd", neighbor_models},
-    {"d2-dmsgd", neighbor_models},
-    {"gradient-tracking", neighbor_models},
-    {"momentum-tracking", neighbor_models},
-    {"momentum-consensus", neighbor_models},
-    {"sgp", pushes},
-    {"osgp", pushes},
-    {"ad-psgd", pairs},
-    {"swarm-sgd", pairs},
-    {"ps-async", server_of_models},
-    {"ps-stale", server_of_models},
-    {"fedavg", server_rounds},
-    {"fedprox", server_rounds},
-    {"fedopt", server_rounds},
-    {"scaffold", corrected_rounds},
-    {"collective", nothing},
-});
-
 }  // namespace
 
 }  // namespace rules_of_exchange
@@ -405,14 +345,6 @@ std::optional<Conflict> conflict_among(Features all) {
 
 Features features_of(Choice choice) {
     return rules_of_exchange::of(choice);
-}
-
-Feature feature_of_algorithm(std::string_view kind) {
-    const auto found = std::ranges::find(rules_of_exchange::algorithm_features, kind,
-                                         &rules_of_exchange::AlgorithmFeature::kind);
-    PACELINE_CHECK(found != rules_of_exchange::algorithm_features.end(),
-                   "every algorithm says what it exchanges (exchange_rules.cpp)");
-    return found->feature;
 }
 
 }  // namespace paceline

@@ -177,7 +177,4 @@ std::optional<Conflict> conflict_among(Features all);
 /// Returns all features of a choice.
 Features features_of(Choice choice);
 
-/// Returns the feature of an algorithm by its kind. Requires an algorithm of the table.
-Feature feature_of_algorithm(std::string_view kind);
-
 }  // namespace paceline

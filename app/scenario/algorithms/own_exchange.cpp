@@ -14,10 +14,8 @@ void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in) {
                                 Feature::server_of_models, Feature::server_rounds,
                                 Feature::corrected_rounds, Feature::global_top_k, Feature::sharded);
     const Place& place = read.place();
-    const Feature algorithm =
-        feature_of_algorithm(place.json->at("kind").get_ref<const std::string&>());
-    if (!with_own.has(algorithm)) return;
-    Features features(algorithm);
+    if (!with_own.has(in.exchanges)) return;
+    Features features(in.exchanges);
     if (const auto p = read.optional("codec"))
         features = features.with(features_of(read_codec(*p, in)));
     if (const auto p = read.optional("aggregation"))

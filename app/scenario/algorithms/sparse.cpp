@@ -111,11 +111,14 @@ AlgorithmChoice read_gtop_k(const ObjectReader& read, const AlgorithmInput& in) 
 
 // To add an algorithm: docs/adding/algorithm.md.
 constexpr auto sparse_algorithms = std::to_array<AlgorithmEntry>({
-    {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)", &read_dgc,
-     momentum_sgd_on_replicas},
+    {"dgc", "Deep Gradient Compression (Lin et al., ICLR 2018)",
+     "Lin et al., ICLR 2018; released code: synxlin/deep-gradient-compression", Feature::dgc_step,
+     &read_dgc, momentum_sgd_on_replicas},
     {"gradient-dropping", "one global threshold (Aji, Heafield, EMNLP 2017)",
+     "Aji, Heafield, EMNLP 2017; released code: Marian", Feature::dropping_step,
      &read_gradient_dropping, momentum_sgd_on_replicas},
     {"gtop-k", "gTop-k: a tree that keeps the largest entries of every sum (ICDCS 2019)",
+     "Shi et al., ICDCS 2019; released code: HKBU-HPML/gtopkssgd", Feature::global_top_k,
      &read_gtop_k, momentum_sgd_on_replicas},
 });
 

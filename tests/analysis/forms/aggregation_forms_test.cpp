@@ -73,26 +73,26 @@ void check(const ExchangeOptions& options, const StepModelInput& in, const Expec
     check(piece_form(options, four_thousand, 0, in), expected);
 }
 
-TEST_CASE("transport forms: all-gather sends whole messages and decodes each") {
+TEST_CASE("aggregation forms: all-gather sends whole messages and decodes each") {
     check({byte_codec(), {.kind = Aggregation::all_gather}, {}}, on_star(),
           {{"device 8000"}, {"wires 246000"}, {"device 16000"}});  // 3 (50 + 32)
 }
 
-TEST_CASE("transport forms: two-phase sends quarters twice, and owners work between") {
+TEST_CASE("aggregation forms: two-phase sends quarters twice, and owners work between") {
     check({byte_codec(), {.kind = Aggregation::two_phase}, {}}, on_star(),
           {{"device 8000"},
            {"wires 174000", "device 6000", "wires 174000"},  // 3 (50 + 8), 4 + 2
            {"device 4000"}});
 }
 
-TEST_CASE("transport forms: error feedback takes two passes more where something is encoded") {
+TEST_CASE("aggregation forms: error feedback takes two passes more where something is encoded") {
     Codec codec = byte_codec();
     codec.error_feedback = true;
     check({codec, {.kind = Aggregation::two_phase}, {}}, on_star(),
           {{"device 16000"}, {"wires 174000", "device 8000", "wires 174000"}, {"device 4000"}});
 }
 
-TEST_CASE("transport forms: servers on workers, encoded up: dense answers, nothing to decode") {
+TEST_CASE("aggregation forms: servers on workers, encoded up: dense answers, nothing to decode") {
     check(
         {byte_codec(), {.kind = Aggregation::servers, .servers = 2, .coded = ServerCoding::up}, {}},
         on_star(),
@@ -101,7 +101,7 @@ TEST_CASE("transport forms: servers on workers, encoded up: dense answers, nothi
          {}});
 }
 
-TEST_CASE("transport forms: servers of their own, encoded both ways") {
+TEST_CASE("aggregation forms: servers of their own, encoded both ways") {
     check({byte_codec(),
            {.kind = Aggregation::servers,
             .servers = 2,
@@ -114,14 +114,14 @@ TEST_CASE("transport forms: servers of their own, encoded both ways") {
            {"device 4000"}});
 }
 
-TEST_CASE("transport forms: what is not encoded needs no device, but the algorithm's passes do") {
+TEST_CASE("aggregation forms: what is not encoded needs no device, but the algorithm's passes do") {
     const ExchangeOptions dense{
         {.coder = make_none(), .coding = {1ns}}, {.kind = Aggregation::all_reduce}, {}};
     check(dense, on_star(), {{}, {"wires 492000"}, {}});  // 6 (50 + 32)
     check(piece_form(dense, four_thousand, 3, on_star()), {{"device 12000"}, {"wires 492000"}, {}});
 }
 
-TEST_CASE("transport forms: low rank is a sum of P, a pass and a sum of Q, also through servers") {
+TEST_CASE("aggregation forms: low rank is a sum of P, a pass and a sum of Q, also through servers") {
     // r = 1: P has 4 entries, Q has 1000.
     const Codec codec{.coder = LowRankCodec{1}, .coding = {1ns}};
     check({codec, {.kind = Aggregation::all_reduce}, {}}, on_star(),
@@ -135,7 +135,7 @@ TEST_CASE("transport forms: low rank is a sum of P, a pass and a sum of Q, also 
            {"device 8000"}});
 }
 
-TEST_CASE("transport forms: leaders reduce and broadcast dense vectors inside") {
+TEST_CASE("aggregation forms: leaders reduce and broadcast dense vectors inside") {
     check({byte_codec(),
            {.kind = Aggregation::all_gather, .machines = ByMachine::leaders, .devices = 2},
            {}},
@@ -146,7 +146,7 @@ TEST_CASE("transport forms: leaders reduce and broadcast dense vectors inside") 
            {}});
 }
 
-TEST_CASE("transport forms: leaders that take encoded vectors encode their sum again") {
+TEST_CASE("aggregation forms: leaders that take encoded vectors encode their sum again") {
     check(
         {byte_codec(),
          {.kind = Aggregation::all_gather,
@@ -161,7 +161,7 @@ TEST_CASE("transport forms: leaders that take encoded vectors encode their sum a
          {}});
 }
 
-TEST_CASE("transport forms: leaders pass on a message of every machine") {
+TEST_CASE("aggregation forms: leaders pass on a message of every machine") {
     StepModelInput in = on_machines();
     in.workers = 6;
     check({byte_codec(),
@@ -179,7 +179,7 @@ TEST_CASE("transport forms: leaders pass on a message of every machine") {
 }
 
 TEST_CASE(
-    "transport forms: servers on machines wait for their card, or for their lane of a slow bus") {
+    "aggregation forms: servers on machines wait for their card, or for their lane of a slow bus") {
     const ExchangeOptions four{
         byte_codec(),
         {.kind = Aggregation::servers, .servers = 4, .coded = ServerCoding::both},
@@ -196,7 +196,7 @@ TEST_CASE(
            {"device 4000"}});
 }
 
-TEST_CASE("transport forms: through servers, one-dimensional tensors travel with DGC's messages") {
+TEST_CASE("aggregation forms: through servers, one-dimensional tensors travel with DGC's messages") {
     DgcOptions options;
     options.density = 0.01;
     options.format = {6, 4};
@@ -207,7 +207,7 @@ TEST_CASE("transport forms: through servers, one-dimensional tensors travel with
           {{"device 0"}, {"wires 508960"}, {}});  // 2 50 + 3 (40 6 + 100 4 + 4100 4) 8 ns
 }
 
-TEST_CASE("transport forms: shards share the machine's card") {
+TEST_CASE("aggregation forms: shards share the machine's card") {
     check({byte_codec(),
            {.kind = Aggregation::all_gather, .machines = ByMachine::shards, .devices = 2},
            {}},
@@ -218,7 +218,7 @@ TEST_CASE("transport forms: shards share the machine's card") {
            {}});
 }
 
-TEST_CASE("transport forms: shards of a dense ring are the hierarchical all-reduce") {
+TEST_CASE("aggregation forms: shards of a dense ring are the hierarchical all-reduce") {
     const ExchangeOptions shards{
         {make_none()},
         {.kind = Aggregation::all_reduce, .machines = ByMachine::shards, .devices = 2},
@@ -229,7 +229,7 @@ TEST_CASE("transport forms: shards of a dense ring are the hierarchical all-redu
           hierarchical_all_reduce_time(2, 2, 16'000_B, {10_Gbps, 4us}, star, 2));
 }
 
-TEST_CASE("transport forms: tensors left out are cut apart from the others, and not coded") {
+TEST_CASE("aggregation forms: tensors left out are cut apart from the others, and not coded") {
     Tensor last{"last", {1001}};
     last.left_out = true;
     const Layout layout({{"a", {4, 1000}}, last});
@@ -248,7 +248,7 @@ TEST_CASE("transport forms: tensors left out are cut apart from the others, and 
 }
 
 TEST_CASE(
-    "transport forms: tensors left out travel with P, or behind the signs, and are not coded") {
+    "aggregation forms: tensors left out travel with P, or behind the signs, and are not coded") {
     const Layout layout({{"a", {4, 1000}}, {"last", {20, 50}, /*left_out=*/true}});
     const Codec low_rank{.coder = LowRankCodec{1}, .coding = {1ns}};
     check(piece_form({low_rank, {.kind = Aggregation::all_reduce}, {}}, layout, 0, on_star()),
@@ -266,7 +266,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("transport forms: a lone worker sends nothing, but codes") {
+TEST_CASE("aggregation forms: a lone worker sends nothing, but codes") {
     for (const Aggregation kind : {Aggregation::all_gather, Aggregation::two_phase}) {
         const auto form =
             piece_form({byte_codec(), {.kind = kind}, {}}, four_thousand, 0, on_star(1));
@@ -276,13 +276,13 @@ TEST_CASE("transport forms: a lone worker sends nothing, but codes") {
     }
 }
 
-TEST_CASE("transport forms: two-phase over machines of several workers has none") {
+TEST_CASE("aggregation forms: two-phase over machines of several workers has none") {
     CHECK_FALSE(piece_form({byte_codec(), {.kind = Aggregation::two_phase}, {}}, four_thousand, 0,
                            on_machines())
                     .has_value());
 }
 
-TEST_CASE("transport forms, property: chunks are all entries in order, and differ by one at most") {
+TEST_CASE("aggregation forms, property: chunks are all entries in order, and differ by one at most") {
     for (unsigned seed = 0; seed < 500; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 rng(seed);

@@ -209,7 +209,7 @@ double tolerance(int g, double over_machines) {
     return g == 1 ? 1e-8 : over_machines;
 }
 
-TEST_CASE("exchange forms: every codec by every transport, whole, with chunks that are equal") {
+TEST_CASE("exchange forms: every codec by every aggregation, whole, with chunks that are equal") {
     const auto layout = std::make_shared<const Layout>(std::vector<Tensor>{{"weight", {512, 640}}});
     int known = 0;
     for (const auto& [g, cards] : std::vector<std::pair<int, int>>{{1, 1}, {4, 1}, {4, 2}, {4, 4}})

@@ -144,8 +144,8 @@ TEST_CASE("command line: lists show what scenarios can name") {
 
     CHECK(contains(shell.run("list algorithms").out, "gradient-dropping"));
     CHECK(contains(shell.run("list fabrics").out, "star"));
-    CHECK(contains(shell.run("list compressors").out, "scaled-sign"));
-    CHECK(contains(shell.run("list compressors").out, "gathered, unbiased; keys: kind, levels"));
+    CHECK(contains(shell.run("list codecs").out, "scaled-sign"));
+    CHECK(contains(shell.run("list codecs").out, "gathered, unbiased; keys: kind, levels"));
     CHECK(contains(shell.run("list codecs").out, "power-sgd"));
     CHECK(contains(shell.run("list codecs").out, "keys: kind, scaler, error_feedback"));
     CHECK(contains(shell.run("list links").out, "10GbE-tcp"));

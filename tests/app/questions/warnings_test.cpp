@@ -278,7 +278,7 @@ TEST_CASE(
                     return fmt::format(
                         R"(algorithm={{"kind": "dgc", "density": 0.003, "density_law": "{}",
                             "uncompressed": "gathered",
-                            "transport": {{"kind": "sparse-all-reduce", "machines": "{}"}}}})",
+                            "aggregation": {{"kind": "sparse-all-reduce", "machines": "{}"}}}})",
                         law, by);
                 };
                 CAPTURE(cluster);
@@ -304,7 +304,7 @@ TEST_CASE(
                 std::smatch found;
                 REQUIRE(std::regex_search(
                     lines[0], found,
-                    std::regex("([0-9.]+) s for a step .* transport, ([0-9.]+) s")));
+                    std::regex("([0-9.]+) s for a step .* aggregation, ([0-9.]+) s")));
                 CHECK(std::stod(found[1]) == doctest::Approx(flat).epsilon(5e-3));
                 CHECK(std::stod(found[2]) == doctest::Approx(leaders).epsilon(5e-3));
             }
@@ -327,7 +327,7 @@ TEST_CASE("warnings: only methods whose step is that exchange are told that it i
     };
     for (const char* told :
          {R"({"kind": "dense"})", R"({"kind": "adam"})", R"({"kind": "local-sgd", "period": 8})",
-          R"({"kind": "sgd", "codec": "qsgd", "transport": "all-gather"})"}) {
+          R"({"kind": "sgd", "codec": "qsgd", "aggregation": "all-gather"})"}) {
         CAPTURE(told);
         CHECK(is_told(told));
     }

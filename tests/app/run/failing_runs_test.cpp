@@ -159,7 +159,7 @@ TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Str
                         "workload": {{"step_time": "3ms", "gradient": "100kB", "batch": 1,
                                       "dataset_samples": 10}},
                         "algorithm": {{"kind": "streaming-diloco", "period": 20, "delay": 4,
-                                       "codec": {}, "transport": "{}"}},
+                                       "codec": {}, "aggregation": "{}"}},
                         "stop": {{"iterations": 400}}}})",
                                                              seed, on_death, codec, aggregation);
                     CAPTURE(scenario);

@@ -72,7 +72,7 @@ const std::vector<Stage> stages{
      R"({"cluster": {"stragglers": {"factor": 3, "period": "400ms", "for": "50ms"}}})"},
     {"cluster", "/cluster",
      R"({"cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
-         "algorithm": {"kind": "dense", "all_reduce": "hierarchical"},
+         "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": "hierarchical"}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
     {"transport", "/cluster/transport", R"({"cluster": {"transport": {"kind": "tcp"}}})"},
     {"star", "/cluster/fabric", R"({})"},
@@ -99,8 +99,8 @@ const std::vector<Stage> stages{
     {"stand-in", "/workload/stand_in_for",
      R"({"workload": {"step_time": null, "stand_in_for":
          {"profile": "resnet-50", "device": "a100-80gb", "efficiency": 0.5, "batch": 8}}})"},
-    {"parameter-server", "/algorithm/all_reduce",
-     R"({"algorithm": {"all_reduce": {"kind": "parameter-server"}}})"},
+    {"parameter-server", "/algorithm/aggregation/plan",
+     R"({"algorithm": {"aggregation": {"kind": "all-reduce", "plan": {"kind": "parameter-server"}}}})"},
     {"mixing-in-turn", "/algorithm/mixing/in_turn/0",
      R"({"algorithm": {"kind": "dsgd", "mixing": {"kind": "explicit", "in_turn": [{"edges": [[0, 1], [1, 2], [2, 0]]}]}}})"},
     {"mixing", "/algorithm/mixing",
@@ -113,20 +113,20 @@ const std::vector<Stage> stages{
     {"lattice-exchange", "/algorithm/exchange",
      R"({"algorithm": {"kind": "swarm-sgd", "mixing": {"kind": "complete"},
          "exchange": {"kind": "lattice", "bits": 8}}})"},
-    {"warm_up", "/algorithm/warm_up",
-     R"({"algorithm": {"kind": "dgc", "warm_up": {"densities": [0.5, 0.1]}}, "workload": {"dataset_samples": 64}})"},
+    {"warm_up", "/algorithm/codec/warm_up",
+     R"({"algorithm": {"kind": "dgc", "codec": {"kind": "dgc", "warm_up": {"densities": [0.5, 0.1]}}}, "workload": {"dataset_samples": 64}})"},
     {"coding-time", "/algorithm/codec/coding/encode",
      R"({"algorithm": {"kind": "sgd", "codec": {"kind": "qsgd", "coding": {"encode": {}}}}})"},
-    {"pipelined-ring", "/algorithm/all_reduce",
+    {"pipelined-ring", "/algorithm/aggregation/plan",
      R"({"cluster": {"fabric": {"link": {"bandwidth": "100Gbps", "latency": "2ms"}}},
          "workload": {"model": null, "data": null, "batch": null, "profile": "alexnet", "step_time": "1ms"},
          "optimizer": null, "measure": null, 
-         "algorithm": {"kind": "dense", "all_reduce": {"kind": "pipelined-ring"}}})"},
-    {"double-tree", "/algorithm/all_reduce",
+         "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": {"kind": "pipelined-ring"}}}})"},
+    {"double-tree", "/algorithm/aggregation/plan",
      R"({"cluster": {"fabric": {"link": {"bandwidth": "100Gbps", "latency": "2ms"}}},
          "workload": {"model": null, "data": null, "batch": null, "profile": "alexnet", "step_time": "1ms"},
          "optimizer": null, "measure": null, 
-         "algorithm": {"kind": "dense", "all_reduce": {"kind": "double-tree"}}})"},
+         "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": {"kind": "double-tree"}}}})"},
     {"collective", "/algorithm",
      R"({"cluster": {"fabric": {"link": {"bandwidth": "100Gbps", "latency": "2ms"}}},
          "workload": {"model": null, "data": null, "batch": null, "profile": "alexnet", "step_time": "1ms"},
@@ -138,63 +138,63 @@ const std::vector<Stage> stages{
          "optimizer": null, "measure": null, 
          "algorithm": {"kind": "collective", "operation": "reduce", "method": "chain"}})"},
     {"library", "/cluster/library",
-     R"({"cluster": {"library": {}}, "algorithm": {"kind": "dense", "all_reduce": "library"}})"},
+     R"({"cluster": {"library": {}}, "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": "library"}}})"},
     {"library", "/cluster/library",
-     R"({"cluster": {"library": {}}, "algorithm": {"kind": "dense", "all_reduce": "tree"}})"},
-    {"transport-all-reduce", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "transport": {"kind": "all-reduce"}}})"},
-    {"transport-all-reduce", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "fp16", "transport": {"kind": "all-reduce", "machines": "leaders"}},
+     R"({"cluster": {"library": {}}, "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": "tree"}}})"},
+    {"aggregation-all-reduce", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "aggregation": {"kind": "all-reduce"}}})"},
+    {"aggregation-all-reduce", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "fp16", "aggregation": {"kind": "all-reduce", "machines": "leaders"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-all-reduce", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "fp16", "transport": {"kind": "all-reduce"}},
+    {"aggregation-all-reduce", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "fp16", "aggregation": {"kind": "all-reduce"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-all-gather", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "all-gather", "machines": "leaders"}},
+    {"aggregation-all-gather", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "all-gather", "machines": "leaders"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-all-gather", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "all-gather"}},
+    {"aggregation-all-gather", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "all-gather"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-two-phase", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "two-phase", "machines": "leaders"}},
+    {"aggregation-two-phase", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "two-phase", "machines": "leaders"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-two-phase", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "two-phase"}},
+    {"aggregation-two-phase", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "two-phase"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-sparse-all-reduce", "/algorithm/transport",
-     R"({"algorithm": {"kind": "dgc", "transport": {"kind": "sparse-all-reduce", "machines": "leaders"}},
+    {"aggregation-sparse-all-reduce", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "dgc", "aggregation": {"kind": "sparse-all-reduce", "machines": "leaders"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-sparse-all-reduce", "/algorithm/transport",
-     R"({"algorithm": {"kind": "dgc", "transport": {"kind": "sparse-all-reduce"}},
+    {"aggregation-sparse-all-reduce", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "dgc", "aggregation": {"kind": "sparse-all-reduce"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-servers", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "servers", "machines": "leaders"}},
+    {"aggregation-servers", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "servers", "machines": "leaders"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-servers", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "servers"}},
+    {"aggregation-servers", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "servers"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
-    {"transport-all-gather", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "all-gather"}}})"},
-    {"transport-all-gather", "/algorithm/transport",
-     R"({"algorithm": {"kind": "dgc", "transport": {"kind": "all-gather"}}})"},
-    {"transport-sparse-all-reduce", "/algorithm/transport",
-     R"({"algorithm": {"kind": "dgc", "transport": {"kind": "sparse-all-reduce"}}})"},
-    {"transport-two-phase", "/algorithm/transport",
-     R"({"algorithm": {"kind": "one-bit-adam", "freeze_step": 4, "transport": {"kind": "two-phase"}}})"},
-    {"transport-servers", "/algorithm/transport",
-     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "transport": {"kind": "servers", "servers": 2}}})"},
-    {"transport-neighbors", "/algorithm/transport",
-     R"({"algorithm": {"kind": "dmsgd", "mixing": {"kind": "complete"}, "transport": {"kind": "neighbors"}},
+    {"aggregation-all-gather", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "all-gather"}}})"},
+    {"aggregation-all-gather", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "dgc", "aggregation": {"kind": "all-gather"}}})"},
+    {"aggregation-sparse-all-reduce", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "dgc", "aggregation": {"kind": "sparse-all-reduce"}}})"},
+    {"aggregation-two-phase", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "one-bit-adam", "freeze_step": 4, "aggregation": {"kind": "two-phase"}}})"},
+    {"aggregation-servers", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "servers", "servers": 2}}})"},
+    {"aggregation-neighbors", "/algorithm/aggregation",
+     R"({"algorithm": {"kind": "dmsgd", "mixing": {"kind": "complete"}, "aggregation": {"kind": "neighbors"}},
          "cluster": {"nodes": 2, "devices_per_node": 2, "bus": {"kind": "switched", "link": {"bandwidth": "10Gbps"}}},
          "workload": {"step_time": null, "gradient_time": "5ms"}})"},
     {"exchange-schedule", "/algorithm/schedule",
@@ -246,15 +246,15 @@ const std::vector<Stage> stages{
      R"({"algorithm": {"kind": "ps-async"}, "cluster": {"stragglers": {"factor": 9, "nodes": [1]}}})"},
     {"fedavg", "/algorithm", R"({"algorithm": {"kind": "fedavg", "fraction": 0.5}})"},
     {"fedavg", "/algorithm",
-     R"({"algorithm": {"kind": "fedavg", "compressor": {"kind": "qsgd", "bucket": 8}}})"},
+     R"({"algorithm": {"kind": "fedavg", "codec": {"kind": "qsgd", "bucket": 8}}})"},
     {"fedprox", "/algorithm",
      R"({"algorithm": {"kind": "fedprox", "fraction": 0.5, "local_steps": 2}})"},
     {"fedprox", "/algorithm",
-     R"({"algorithm": {"kind": "fedprox", "compressor": {"kind": "qsgd", "bucket": 8}}})"},
+     R"({"algorithm": {"kind": "fedprox", "codec": {"kind": "qsgd", "bucket": 8}}})"},
     {"fedopt", "/algorithm",
      R"({"algorithm": {"kind": "fedopt", "fraction": 0.5, "local_steps": 2}})"},
     {"fedopt", "/algorithm",
-     R"({"algorithm": {"kind": "fedopt", "compressor": {"kind": "qsgd", "bucket": 8}}})"},
+     R"({"algorithm": {"kind": "fedopt", "codec": {"kind": "qsgd", "bucket": 8}}})"},
     {"scaffold", "/algorithm",
      R"({"algorithm": {"kind": "scaffold", "fraction": 0.5, "local_steps": 2}})"},
     {"swarm-sgd", "/algorithm",
@@ -335,7 +335,7 @@ std::vector<Json> other_values(const std::string& key, const Json& property, con
     if (key == "partition") values.push_back({{"kind", "iid"}});
     if (key == "schedule") values.push_back({{"kind", "cosine"}});
     if (key == "warm_up") values.push_back({{"densities", {0.5}}, {"steps_each", 2}});
-    if (key == "all_reduce") values.push_back({{"kind", "parameter-server"}, {"servers", 2}});
+    if (key == "all_reduce" || key == "plan") values.push_back({{"kind", "parameter-server"}, {"servers", 2}});
     if (key == "channels" && known.is_array()) values.push_back({2, 3});
     if (known.is_string())
         for (const char* quantity : {"1ms", "30ms", "130ms", "3kB", "1MB", "2Mbps"})
@@ -452,12 +452,6 @@ std::vector<Case> cases_of_data(const std::string& kind) {
     return {{scenario, Json::json_pointer("/workload/data")}};
 }
 
-std::vector<Case> cases_of_compressor(const std::string& kind) {
-    Json scenario = training;
-    scenario["algorithm"] = {{"kind", "compressed-sgd"}, {"compressor", {{"kind", kind}}}};
-    return {{scenario, Json::json_pointer("/algorithm/compressor")}};
-}
-
 std::vector<Case> cases_of_codec(const std::string& kind) {
     std::vector<Case> cases;
     for (Json scenario : {training, timing}) {
@@ -479,7 +473,6 @@ bool is_algorithm(const std::string& definition) {
 
 std::vector<Case> cases_of(const std::string& definition) {
     if (definition.starts_with("data-")) return cases_of_data(definition.substr(5));
-    if (definition.starts_with("compressor-")) return cases_of_compressor(definition.substr(11));
     if (definition.starts_with("codec-")) return cases_of_codec(definition.substr(6));
     std::vector<Case> cases;
     const auto add = [&](const Json& patch, const char* pointer) {
@@ -492,7 +485,7 @@ std::vector<Case> cases_of(const std::string& definition) {
     };
     if (is_algorithm(definition)) {
         Json object = plain_algorithm(definition);
-        if (object.contains("compressor")) object["compressor"]["density"] = 0.2;
+        if (object.contains("codec")) object["codec"] = {{"kind", "top-k"}, {"density", 0.2}};
         add({{"algorithm", object}}, "/algorithm");
     }
     for (const Stage& stage : stages)
@@ -526,7 +519,7 @@ Finding find(const Runner& runner, const Case& one, const std::string& key, cons
 const std::set<std::string> not_felt{
     "graph.switches",                      // a switch that no cable names changes nothing
     "cluster.devices_per_node",            // another number needs a bus, which excludes the default
-    "transport-sparse-all-reduce.inside",  // its one codec travels dense inside machines
+    "aggregation-sparse-all-reduce.inside",  // its one codec travels dense inside machines
 };
 
 TEST_CASE("schema: a key left out is the same as its default written, and not as another value") {

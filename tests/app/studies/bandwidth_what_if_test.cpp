@@ -23,7 +23,7 @@ const std::string dgc =
 
 const std::string by_machine =
     R"({"kind": "dgc", "density": 0.001, "selection": "sampled", "selection_step": "500ps",
-        "transport": {"kind": "sparse-all-reduce", "machines": "leaders"}})";
+        "aggregation": {"kind": "sparse-all-reduce", "machines": "leaders"}})";
 
 Scenario at(const std::string& algorithm, int nodes, double gbps) {
     const Study study =
@@ -119,10 +119,10 @@ double best_dense_with_costs(int nodes, double gbps) {
 TEST_CASE("bandwidth what-if: with start-ups and coding, dense passes DGC earlier") {
     const std::string tensors =
         R"({"kind": "dgc", "codec": {"kind": "dgc", "density": 0.001, "selection": "sampled", "selection_step": "500ps"},
-            "transport": {"kind": "all-gather", "how": "ring"}, "schedule": "tensors"})";
+            "aggregation": {"kind": "all-gather", "how": "ring"}, "schedule": "tensors"})";
     const std::string coded =
         R"({"kind": "dgc", "codec": {"kind": "dgc", "density": 0.001, "coding": "v100-tensorflow"},
-            "transport": {"kind": "all-gather", "how": "ring"}})";
+            "aggregation": {"kind": "all-gather", "how": "ring"}})";
     for (const auto& [method, nodes, gbps] :
          {WithCosts{dgc, 4, 89.5}, WithCosts{dgc, 16, 49.8}, WithCosts{dgc, 64, 36.1},
           WithCosts{dgc, 256, 6.96}, WithCosts{tensors, 4, 7.75}, WithCosts{tensors, 16, 2.41},

@@ -86,7 +86,7 @@ TEST_CASE("flow limits: all-gather, all-to-all and servers have their closed for
                             500 + rng() % 9000));
         for (const std::string& algorithm :
              {collective("all-gather-ring"), collective("all-to-all"), collective("reduce-scatter"),
-              std::string(R"(algorithm={"kind": "sgd", "transport": "servers"})")}) {
+              std::string(R"(algorithm={"kind": "sgd", "aggregation": "servers"})")}) {
             CAPTURE(algorithm);
             const Metrics m = study.run({net, algorithm, latency("30us"), limits});
             CHECK(m.model_step_time_s.value() == Approx(m.step_time_s.value()).epsilon(1e-5));
@@ -104,7 +104,7 @@ TEST_CASE("flow limits: rings of several devices share the card, each at its own
     const std::string job = R"(workload={"gradient": "96MB", "gradient_time": "0s"})";
     const std::string rings = R"(algorithm={"kind": "dense", "all_reduce": "hierarchical"})";
     const std::string shards =
-        R"(algorithm={"kind": "sgd", "transport": {"kind": "all-reduce", "machines": "shards"}})";
+        R"(algorithm={"kind": "sgd", "aggregation": {"kind": "all-reduce", "machines": "shards"}})";
     for (const std::string& algorithm : {rings, shards}) {
         CAPTURE(algorithm);
         const Metrics m = study.run({devices, job, algorithm});

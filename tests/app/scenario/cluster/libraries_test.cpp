@@ -114,7 +114,7 @@ TEST_CASE("libraries: staging copies in and out, in series with the messages") {
           Approx((3.25 * 3.125e6 + 2 * 20) / 2e9).epsilon(1e-6));
     // A message of 25 MB goes in, four come out.
     CHECK(copies(R"(algorithm={"kind": "sgd", "codec": {"kind": "sign", "entry_bits": 8},
-                               "transport": "all-gather"})") == Approx(5 * 0.0125));
+                               "aggregation": "all-gather"})") == Approx(5 * 0.0125));
 }
 
 TEST_CASE("libraries: devices of a machine share the copies, as far as there are devices") {
@@ -143,7 +143,7 @@ TEST_CASE("libraries: staging is refused where it is not modeled") {
     const SmallStudy study(4, 1);
     for (const char* algorithm : {R"({"kind": "dsgd", "mixing": {"kind": "ring"}})",
                                   R"({"kind": "swarm-sgd", "mixing": {"kind": "complete"}})",
-                                  R"({"kind": "sgd", "codec": "qsgd", "transport": "two-phase"})",
+                                  R"({"kind": "sgd", "codec": "qsgd", "aggregation": "two-phase"})",
                                   R"({"kind": "one-bit-sgd"})", R"({"kind": "dgc"})"}) {
         CAPTURE(algorithm);
         CHECK_THROWS_WITH_AS(

@@ -1,12 +1,5 @@
-// Dense SGD through a compressor C, tensor by tensor, with or without error feedback:
-//
-//   p_i = g_i + e_i;  e_i <- p_i - C(p_i);  momentum SGD with the mean of the C(p_i)
-//
-// Top-k keeps the k = max(1, floor(rho d)) largest (Stich et al., NeurIPS 2018). Scaled sign is
-// mean |p| sign(p) (Karimireddy et al., ICML 2019). QSGD (Alistarh et al., NeurIPS 2017) rounds
-// s |p| / |p|_2 up or down at random, bucket by bucket, TernGrad (Wen et al., NeurIPS 2017) clips p
-// at 2.5 standard deviations and sends M sign(p) with probability |p| / M. Random draws: the stream
-// "compression" of the node, one uniform number per entry.
+#include "tests/papers/compressed_cases.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/engine/random.hpp"
-#include "tests/papers/papers.hpp"
 #include "tests/papers/top_k.hpp"
 
 namespace paceline::papers {
@@ -58,7 +50,7 @@ Column compressed(const Json& compressor, const Column& p, const Draw& draw) {
 
 History compressed_sgd(const Case& run) {
     const Setting& s = run.setting;
-    const bool feedback = run.algorithm->at("error_feedback");
+    const bool feedback = run.algorithm->at("codec").at("error_feedback");
     Trace trace{s};
     Column x = s.start(), m = Column::Zero(entries);
     Models e = Models::Zero(entries, s.nodes);
@@ -73,8 +65,8 @@ History compressed_sgd(const Case& run) {
             const Column p = s.gradient(x, i, k) + e.col(i);
             Column sent(entries);
             for (const Part& part : parts())
-                sent.segment(part.begin, part.size()) = compressed(
-                    run.algorithm->at("compressor"), p.segment(part.begin, part.size()), [&] {
+                sent.segment(part.begin, part.size()) =
+                    compressed(run.algorithm->at("codec"), p.segment(part.begin, part.size()), [&] {
                         return boost::random::uniform_01<>()(random[static_cast<std::size_t>(i)]);
                     });
             if (feedback) e.col(i) = p - sent;
@@ -87,11 +79,14 @@ History compressed_sgd(const Case& run) {
     return trace.done();
 }
 
-Json through(const Json& compressor, bool feedback) {
-    return {{"kind", "compressed-sgd"}, {"compressor", compressor}, {"error_feedback", feedback}};
+Json through(Json codec, bool feedback) {
+    codec["error_feedback"] = feedback;
+    return {{"kind", "sgd"}, {"codec", codec}};
 }
 
-std::vector<Case> cases() {
+}  // namespace
+
+std::vector<Case> compressed_cases() {
     const Json top = {{"kind", "top-k"}, {"density", 0.3}};
     const Json quantized = {{"kind", "qsgd"}, {"levels", 4}, {"bucket", 6}};
     const Setting failing{.outages = {{1, 9, 17}, {4, 14, 30}}};
@@ -109,20 +104,6 @@ std::vector<Case> cases() {
          &compressed_sgd},
         {"two nodes die and return", through(top, true), failing, &compressed_sgd},
     };
-}
-
-constexpr auto papers = std::to_array<Paper>({
-    {"compressed-sgd",
-     "Stich et al., NeurIPS 2018; Alistarh et al. and Wen et al., NeurIPS 2017; released code: "
-     "sands-lab/grace",
-     "top-k and scaled sign with error feedback, QSGD, TernGrad; errors in units of gradients",
-     "QSGD without its variable-length code; TernGrad with one scale per tensor and node", &cases},
-});
-
-}  // namespace
-
-std::span<const Paper> compressed_sgd_papers() {
-    return papers;
 }
 
 }  // namespace paceline::papers
