@@ -18,7 +18,9 @@
 #include "app/host/output.hpp"
 #include "app/host/say.hpp"
 #include "app/json/config_error.hpp"
+#include "app/questions/solve_points.hpp"
 #include "app/questions/solve_text.hpp"
+#include "app/study/study_file.hpp"
 
 namespace paceline {
 
@@ -51,9 +53,9 @@ SolveQuestion question_of(const SolveArguments& arguments) {
     return question;
 }
 
-SolveOptions options_of(const SolveArguments& arguments, Interruption& interruption) {
+StudyOptions options_of(const SolveArguments& arguments, Interruption& interruption) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    SolveOptions options;
+    StudyOptions options;
     options.pool = {static_cast<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores),
                     static_cast<std::size_t>(cores)};
     if (!arguments.quiet && isatty(STDERR_FILENO) != 0) options.telling = Telling::line;
@@ -66,9 +68,11 @@ SolveOptions options_of(const SolveArguments& arguments, Interruption& interrupt
 int solve_and_tell(const SolveArguments& arguments) {
     Interruption interruption;  // must precede any other thread
     const SolveQuestion question = question_of(arguments);
-    tell_warnings(arguments.scenario, solve_warnings(question));
+    const ScenarioText scenario = open_scenario(question.file);
+    tell_warnings(arguments.scenario, solve_warnings(question, scenario));
     try {
-        const Solution solution = solve(question, options_of(arguments, interruption));
+        const Solution solution =
+            solve(question, scenario, concurrently(options_of(arguments, interruption)));
         say(stdout,
             arguments.json ? solution_json(question, solution) : solution_text(question, solution));
         return solution.found.closest ? done : point_failed;

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
 #include "app/questions/warnings/warnings.hpp"
-#include "app/run/results.hpp"
+#include "app/questions/what_if.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/run_point.hpp"
-#include "app/study/study_file.hpp"
 
 namespace paceline {
 
@@ -54,12 +55,23 @@ void check_target(const SolveQuestion& question) {
                       "is of the other scenario's column, and there is none; give --against");
 }
 
-void check_settings(const SolveQuestion& question, const VariedQuantity& varied) {
+VariedQuantity varied_of(const SolveQuestion& question) {
+    check_column(question.column);
+    check_target(question);
+    VariedQuantity varied = read_varied_quantity(question.vary);
     for (const std::string& setting : question.settings)
         if (at_or_below(path_of(setting), varied.path))
             refuse_search("--set " + path_of(setting),
                           "is also what --vary moves; remove one of the two");
+    return varied;
 }
+
+// A scenario whose column is evaluated.
+struct Subject {
+    Settings settings;
+    Picks picks;
+    bool varies = true;  // its free quantity takes the searched values
+};
 
 Subject other_subject(const SolveQuestion& question, const VariedQuantity& varied) {
     Subject other{question.settings, question.picks, true};
@@ -96,32 +108,122 @@ std::vector<std::string> paths_of(const std::vector<std::string>& settings) {
     return paths;
 }
 
-bool takes(SolvePoints& points, const Subject& subject, double value) {
-    return points.candidate(subject, value).point.has_value();
+bool has_values(const Metrics& metrics) {
+    return !metrics.failed() && metrics.outcome != "diverged" && !metrics.ended_before_a_step();
 }
 
-// The two scenarios, and the points of each.
+// Returns the "stop" of a point with this number of steps instead of its own.
+std::string stop_after(std::int64_t steps, const Point& point) {
+    Json stop = Json::parse(point.resolved)["stop"];
+    for (const char* key : {"epochs", "samples"}) stop.erase(key);
+    stop["iterations"] = steps;
+    return stop.dump();
+}
+
+// One point: its scenario, or the reason why the scenario is refused.
+struct Candidate {
+    std::optional<Point> point;
+    std::string refusal;
+};
+
+// The points of both scenarios, and the column of those that were run. Each is run once.
+class SearchedPoints {
+  public:
+    SearchedPoints(const SolveQuestion& question, const ScenarioText& scenario,
+                   VariedQuantity varied, Evaluate evaluate)
+        : scenario_(scenario),
+          column_(question.column),
+          varied_(std::move(varied)),
+          evaluate_(std::move(evaluate)) {}
+
+    // Returns the point of a subject with the varied quantity at this value. Throws ConfigError.
+    [[nodiscard]] Point read(const Subject& subject, double value) const {
+        std::vector<std::string> settings = subject.settings;
+        if (subject.varies) settings.push_back(varied_.setting(value));
+        Point point = read_single_point(scenario_, settings, subject.picks);
+        if (point.scenario.training || varied_.path.starts_with("stop")) return point;
+        const std::optional<std::int64_t> steps = steps_to_end_period(point.scenario);
+        if (!steps) return point;
+        settings.push_back("stop=" + stop_after(*steps, point));
+        return read_single_point(scenario_, settings, subject.picks);
+    }
+    // Does the same, but returns a refusal instead of throwing it.
+    [[nodiscard]] Candidate candidate(const Subject& subject, double value) const {
+        try {
+            return {read(subject, value), {}};
+        } catch (const ConfigError& error) {
+            return {std::nullopt, error.problem()};
+        }
+    }
+
+    void run(const std::vector<Candidate>& candidates) {
+        std::vector<Point> points;
+        std::set<std::string> asked;
+        for (const Candidate& candidate : candidates) {
+            if (!candidate.point || results_.contains(candidate.point->resolved)) continue;
+            if (!asked.insert(candidate.point->resolved).second) continue;
+            points.push_back(*candidate.point);
+            points.back().number = points.size() - 1;
+        }
+        if (points.empty()) return;
+        const Study study{scenario_.file, {}, {}, Points(std::move(points)), scenario_.sources};
+        Evaluated evaluated = evaluate_(study);
+        kept_ += evaluated.kept;
+        for (std::size_t i = 0; i < study.points.size(); ++i)
+            results_.emplace(study.points[i].resolved, std::move(evaluated.results[i].metrics));
+    }
+
+    // Returns the column of a candidate that was run, if it has a value.
+    [[nodiscard]] std::optional<double> column(const Candidate& candidate) const {
+        if (!candidate.point) return std::nullopt;
+        const Metrics& metrics = results_.at(candidate.point->resolved);
+        return has_values(metrics) ? column_value(column_, metrics) : std::nullopt;
+    }
+    // Returns why it has none; empty if it has one.
+    [[nodiscard]] std::string why_empty(const Candidate& candidate) const {
+        if (!candidate.point) return "refused: " + candidate.refusal;
+        const Metrics& metrics = results_.at(candidate.point->resolved);
+        if (!has_values(metrics))
+            return metrics.outcome +
+                   (metrics.outcome_details.empty() ? "" : ": " + metrics.outcome_details) +
+                   (metrics.ended_before_a_step() ? ", before a step was whole" : "");
+        return column_value(column_, metrics) ? "" : fmt::format("{} is empty", column_);
+    }
+
+    [[nodiscard]] std::size_t size() const { return results_.size(); }
+    [[nodiscard]] std::size_t kept() const { return kept_; }
+
+  private:
+    const ScenarioText& scenario_;
+    const std::string& column_;
+    VariedQuantity varied_;
+    Evaluate evaluate_;
+    std::map<std::string, Metrics> results_;  // by the point's JSON
+    std::size_t kept_ = 0;                    // number of them from an earlier run
+};
+
+// The two scenarios, or the one that is compared with a number.
 class Comparison {
   public:
     Comparison(const SolveQuestion& question, const ScenarioText& scenario,
-               const VariedQuantity& varied, SolveOptions options)
+               const VariedQuantity& varied, Evaluate evaluate)
         : question_(question),
-          points_(scenario, varied, std::move(options)),
+          points_(question, scenario, varied, std::move(evaluate)),
           main_{question.settings, question.picks, true},
           other_(other_subject(question, varied)) {}
 
     // Returns whether the scenario takes only whole numbers at this path. Throws ConfigError if it
     // refuses an end of the range.
-    bool check_ends(const VariedQuantity& varied) {
-        const bool whole =
-            varied.kind == QuantityKind::number && varied.from == std::floor(varied.from) &&
-            varied.to == std::floor(varied.to) && std::abs(varied.to) < 1e15 &&
-            std::abs(varied.from) < 1e15 && !takes(points_, main_, varied.from + 0.5) &&
-            (takes(points_, main_, varied.from) || takes(points_, main_, varied.to));
+    [[nodiscard]] bool check_ends(const VariedQuantity& varied) const {
+        const bool whole = varied.kind == QuantityKind::number &&
+                           varied.from == std::floor(varied.from) &&
+                           varied.to == std::floor(varied.to) && std::abs(varied.to) < 1e15 &&
+                           std::abs(varied.from) < 1e15 && !takes(main_, varied.from + 0.5) &&
+                           (takes(main_, varied.from) || takes(main_, varied.to));
         const auto read_ends = [&](const Subject& subject) {
-            if (whole && takes(points_, subject, varied.to)) return;
-            points_.read(subject, varied.from);
-            if (!whole && subject.varies) points_.read(subject, varied.to);
+            if (whole && takes(subject, varied.to)) return;
+            (void)points_.read(subject, varied.from);
+            if (!whole && subject.varies) (void)points_.read(subject, varied.to);
         };
         blaming("--vary", {varied.path}, [&] { read_ends(main_); });
         if (has_other())
@@ -130,26 +232,23 @@ class Comparison {
         return whole;
     }
 
-    [[nodiscard]] bool has_other() const { return !question_.equals; }
     [[nodiscard]] bool other_varies() const { return has_other() && other_.varies; }
-    [[nodiscard]] const SolvePoints& points() const { return points_; }
+    [[nodiscard]] const SearchedPoints& points() const { return points_; }
 
     std::vector<Sides> sides(const std::vector<double>& values,
                              std::map<double, std::string>& why_gap) {
-        const std::vector<Candidate> mine = candidates(main_, values);
-        const std::vector<Candidate> theirs =
-            has_other() ? candidates(other_, values) : std::vector<Candidate>{};
-        std::vector<Candidate> all = mine;
-        all.insert(all.end(), theirs.begin(), theirs.end());
-        const std::vector<std::optional<double>> columns = points_.column(all, question_.column);
+        const std::vector<Candidate> all = candidates(values);
+        points_.run(all);
         std::vector<Sides> sides;
         for (std::size_t i = 0; i < values.size(); ++i) {
-            sides.push_back(
-                {columns[i], has_other() ? columns[values.size() + i] : question_.equals});
-            if (sides.back().right) *sides.back().right *= question_.times;
-            std::string why = points_.why_empty(mine[i], question_.column);
-            if (why.empty() && has_other()) {
-                why = points_.why_empty(theirs[i], question_.column);
+            const Candidate* theirs = has_other() ? &all[values.size() + i] : nullptr;
+            Sides& at = sides.emplace_back();
+            at.left = points_.column(all[i]);
+            at.right = theirs != nullptr ? points_.column(*theirs) : question_.equals;
+            if (at.right) *at.right *= question_.times;
+            std::string why = points_.why_empty(all[i]);
+            if (why.empty() && theirs != nullptr) {
+                why = points_.why_empty(*theirs);
                 if (!why.empty()) why.insert(0, "the other: ");
             }
             if (!why.empty()) why_gap[values[i]] = why;
@@ -157,8 +256,8 @@ class Comparison {
         return sides;
     }
 
-    /// Returns the sides from closed forms, where both have one.
-    std::vector<Sides> predicted_sides(const std::vector<double>& values) {
+    // Returns the sides from closed forms, where both have one.
+    [[nodiscard]] std::vector<Sides> predicted_sides(const std::vector<double>& values) const {
         std::vector<Sides> sides;
         for (const double value : values) {
             Sides& at = sides.emplace_back();
@@ -170,11 +269,9 @@ class Comparison {
     }
 
     // Returns each warning of the points at these values once.
-    std::vector<std::string> warnings(const std::vector<double>& values) {
-        std::vector<Candidate> all = candidates(main_, values);
-        if (has_other()) std::ranges::move(candidates(other_, values), std::back_inserter(all));
+    [[nodiscard]] std::vector<std::string> warnings(const std::vector<double>& values) const {
         std::vector<std::string> lines;
-        for (const Candidate& candidate : all) {
+        for (const Candidate& candidate : candidates(values)) {
             if (!candidate.point) continue;
             Warnings of_point;
             of_point.see(*candidate.point);
@@ -185,13 +282,21 @@ class Comparison {
     }
 
   private:
-    std::vector<Candidate> candidates(const Subject& subject, const std::vector<double>& values) {
+    [[nodiscard]] bool has_other() const { return !question_.equals; }
+    [[nodiscard]] bool takes(const Subject& subject, double value) const {
+        return points_.candidate(subject, value).point.has_value();
+    }
+
+    // Returns the points at these values, and then those of the other scenario, if there is one.
+    [[nodiscard]] std::vector<Candidate> candidates(const std::vector<double>& values) const {
         std::vector<Candidate> all;
-        for (const double value : values) all.push_back(points_.candidate(subject, value));
+        for (const double value : values) all.push_back(points_.candidate(main_, value));
+        if (!has_other()) return all;
+        for (const double value : values) all.push_back(points_.candidate(other_, value));
         return all;
     }
 
-    std::optional<double> predicted(const Subject& subject, double value) {
+    [[nodiscard]] std::optional<double> predicted(const Subject& subject, double value) const {
         const Candidate candidate = points_.candidate(subject, value);
         if (!candidate.point) return std::nullopt;
         const Scenario& scenario = candidate.point->scenario;
@@ -213,7 +318,7 @@ class Comparison {
     }
 
     const SolveQuestion& question_;
-    SolvePoints points_;
+    SearchedPoints points_;
     Subject main_;
     Subject other_;
 };
@@ -245,34 +350,28 @@ bool nothing_but_gaps(const Changes& found) {
 
 }  // namespace
 
-std::vector<std::string> solve_warnings(const SolveQuestion& question) {
-    return solve_warnings(question, open_scenario(question.file));
+Evaluated in_turn(const Study& study) {
+    check_memory(study, 1);
+    Evaluated evaluated;
+    for (const Point& point : study.points)
+        evaluated.results.push_back({run_point(point.scenario, nullptr), 0});
+    return evaluated;
 }
 
 std::vector<std::string> solve_warnings(const SolveQuestion& question,
                                         const ScenarioText& scenario) {
-    check_column(question.column);
-    check_target(question);
-    const VariedQuantity varied = read_varied_quantity(question.vary);
-    check_settings(question, varied);
-    Comparison comparison(question, scenario, varied, {});
-    comparison.check_ends(varied);
+    const VariedQuantity varied = varied_of(question);
+    const Comparison comparison(question, scenario, varied, {});
+    (void)comparison.check_ends(varied);
     return comparison.warnings({varied.from, varied.to});
 }
 
-Solution solve(const SolveQuestion& question, const SolveOptions& options) {
-    return solve(question, open_scenario(question.file), options);
-}
-
 Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
-               const SolveOptions& options) {
-    check_column(question.column);
-    check_target(question);
+               const Evaluate& evaluate) {
     Solution solution;
     VariedQuantity& varied = solution.varied;
-    varied = read_varied_quantity(question.vary);
-    check_settings(question, varied);
-    Comparison comparison(question, scenario, varied, options);
+    varied = varied_of(question);
+    Comparison comparison(question, scenario, varied, evaluate);
     if (comparison.check_ends(varied)) varied.kind = QuantityKind::whole_number;
     solution.search = search_of(question, varied);
     solution.grid = grid_of(question, varied, solution.search);
@@ -289,7 +388,7 @@ Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
         [&](const std::vector<double>& values) { return comparison.predicted_sides(values); },
         solution.search);
     if (!nothing_but_gaps(predicted)) solution.closed_form = std::move(predicted);
-    solution.points = comparison.points().points();
+    solution.points = comparison.points().size();
     solution.kept = comparison.points().kept();
     return solution;
 }

@@ -14,16 +14,22 @@
 // A value is a gap if the scenario refuses it, or if its run fails, diverges or leaves the column
 // empty. For bandwidths, durations, sizes and numbers, the scenario must accept both ends of the
 // range. For whole numbers, such as nodes, it must accept one of the two.
+//
+// How points are run is up to an evaluator: one after the other here, which needs no threads and no
+// files, or as app/questions/solve_points.hpp does it.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/measures/crossings.hpp"
-#include "app/questions/solve_points.hpp"
+#include "app/questions/varied_quantity.hpp"
+#include "app/run/results.hpp"
+#include "app/scenario/study.hpp"
 
 namespace paceline {
 
@@ -56,17 +62,25 @@ struct Solution {
     std::size_t kept = 0;    // number of them from an earlier run
 };
 
+struct Evaluated {
+    std::vector<PointResult> results;  // one per point
+    std::size_t kept = 0;              // number of them from an earlier run
+};
+
+/// Runs the points of a study, which are distinct and at least one. Throws ConfigError if memory
+/// does not suffice.
+using Evaluate = std::function<Evaluated(const Study& study)>;
+
+/// Runs one point after the other, without baselines, and keeps nothing.
+Evaluated in_turn(const Study& study);
+
 /// Returns what there is to warn of at both ends of the range, in both scenarios. Runs nothing.
 /// Throws ConfigError.
 std::vector<std::string> solve_warnings(const SolveQuestion& question,
                                         const ScenarioText& scenario);
-std::vector<std::string> solve_warnings(const SolveQuestion& question);
 
-/// Throws ConfigError before anything runs, SearchStopped, and OutputError if a point cannot be
-/// stored.
+/// Throws ConfigError before anything runs, and whatever the evaluator throws.
 Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
-               const SolveOptions& options);
-/// Reads the scenario from the question's file.
-Solution solve(const SolveQuestion& question, const SolveOptions& options);
+               const Evaluate& evaluate);
 
 }  // namespace paceline

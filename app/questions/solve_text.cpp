@@ -239,20 +239,6 @@ Json side_json(Side side) {
     return nullptr;
 }
 
-std::string_view name_of(ChangeKind kind) {
-    switch (kind) {
-        case ChangeKind::crossing:
-            return "crossing";
-        case ChangeKind::jump:
-            return "jump";
-        case ChangeKind::equal:
-            return "equal";
-        case ChangeKind::hidden:
-            break;
-    }
-    return "hidden";
-}
-
 Json pair_json(const Sides& at) {
     return Json::array({optional_json(at.left), optional_json(at.right)});
 }
@@ -303,6 +289,20 @@ Json question_json(const SolveQuestion& question, const Solution& solution) {
 }
 
 }  // namespace
+
+std::string_view name_of(ChangeKind kind) {
+    switch (kind) {
+        case ChangeKind::crossing:
+            return "crossing";
+        case ChangeKind::jump:
+            return "jump";
+        case ChangeKind::equal:
+            return "equal";
+        case ChangeKind::hidden:
+            break;
+    }
+    return "hidden";
+}
 
 std::string solution_text(const SolveQuestion& question, const Solution& solution) {
     const Pen pen(question, solution);

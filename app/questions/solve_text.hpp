@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "app/questions/solve.hpp"
 
 namespace paceline {
+
+/// Returns "crossing", "jump", "equal" or "hidden".
+std::string_view name_of(ChangeKind kind);
 
 /// Returns the question in words, the answers, the values of the grid, and the cost.
 std::string solution_text(const SolveQuestion& question, const Solution& solution);

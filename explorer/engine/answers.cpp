@@ -16,12 +16,12 @@
 #include "app/json/json_file.hpp"
 #include "app/questions/check_text.hpp"
 #include "app/questions/explain.hpp"
+#include "app/questions/solve_text.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
 #include "app/run/trace_machine.hpp"
 #include "app/scenario/memory_estimate.hpp"
 #include "app/scenario/study.hpp"
-#include "explorer/engine/solve_here.hpp"
 #include "models/data/data_error.hpp"
 
 namespace paceline {
@@ -161,6 +161,30 @@ Json trace(const Json& request, const Study& study) {
     return {{"trace", text}, {"cut", recorder->cut_at().has_value()}, {"outcome", metrics.outcome}};
 }
 
+SolveQuestion question_of(const Json& request) {
+    SolveQuestion question;
+    question.settings = request.value("set", Settings{});
+    question.vary = request.at("vary").get<std::string>();
+    question.column = request.at("find").get<std::string>();
+    if (request.contains("equals")) question.equals = request["equals"].get<double>();
+    question.against = request.value("against", Settings{});
+    if (request.contains("grid")) question.grid = request["grid"].get<std::size_t>();
+    question.tolerance = request.value("tolerance", question.tolerance);
+    return question;
+}
+
+Json solve(const Json& request) {
+    const Solution solution = paceline::solve(question_of(request), scenario_of(request), in_turn);
+    const VariedQuantity& varied = solution.varied;
+    Json changes = Json::array();
+    for (const Change& change : solution.found.changes)
+        changes.push_back({{"kind", name_of(change.kind)},
+                           {"at", varied.in_base_unit(change.at)},
+                           {"shown", varied.shown(change.at, 3)},
+                           {"above_before", change.before == Side::above}});
+    return {{"changes", changes}, {"unit", varied.base_unit()}, {"points", solution.points}};
+}
+
 const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
     const ScenarioText scenario = scenario_of(request);
     Json files = request.value("files", Json::object());
@@ -174,7 +198,7 @@ const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
 
 Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last, const Tell& tell) {
     const auto what = request.at("do").get<std::string>();
-    if (what == "solve") return solve_here(request, scenario_of(request));
+    if (what == "solve") return solve(request);
     const Study& study = study_of(request, last);
     if (what == "study") return describe(request, study);
     if (what == "run") return run(request, study, tell);

@@ -9,7 +9,9 @@
 //             timeline.csv where they train
 //   explain   "point": what `paceline explain --json` prints, and its page for people
 //   trace     "point", "step": a trace of this step in the Chrome format
-//   solve     "set", "vary", "find", and "against" or "equals": as the options of `paceline solve`
+//   solve     "set", "vary", "find", and "against" or "equals", as the options of `paceline solve`:
+//             "changes" between the sides, each with "kind", "at", "shown", and whether "set" is
+//             "above_before"; the "unit" of "at", and the number of "points" that were run
 //
 // A refusal is {"error": {"file", "path", "problem", "text"}}. While points train, `tell` gets a
 // text for each evaluation.

@@ -7,6 +7,7 @@
 
 #include "app/questions/check_text.hpp"
 #include "app/questions/explain.hpp"
+#include "app/questions/solve_points.hpp"
 #include "app/questions/solve_text.hpp"
 #include "app/questions/warnings/warnings.hpp"
 #include "app/run/memory_check.hpp"
@@ -55,10 +56,10 @@ Answer explained(const Study& study, std::optional<std::size_t> wanted, int thre
 }
 
 Answer answer_to(const SolveQuestion& question, const ScenarioText& scenario,
-                 const SolveOptions& options) {
+                 const StudyOptions& options) {
     std::vector<std::string> warnings = solve_warnings(question, scenario);
     try {
-        const Solution solution = solve(question, scenario, options);
+        const Solution solution = solve(question, scenario, concurrently(options));
         return {solution_text(question, solution), solution_json(question, solution),
                 std::move(warnings)};
     } catch (const SearchStopped&) {
@@ -84,7 +85,7 @@ std::unique_ptr<AnswerJob> begin_explaining(ReadStudyPtr read, std::optional<std
 
 std::unique_ptr<AnswerJob> begin_solving(ScenarioText scenario, SolveQuestion question,
                                          PoolSize pool, const std::string& keep_in) {
-    SolveOptions options;
+    StudyOptions options;
     options.pool = pool;
     if (!keep_in.empty()) options.keep_in = keep_in;
     return std::make_unique<AnswerJob>(

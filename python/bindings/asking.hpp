@@ -11,6 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/questions/solve.hpp"
+#include "app/study/run_pool.hpp"
 #include "python/bindings/reading.hpp"
 
 namespace paceline::python {

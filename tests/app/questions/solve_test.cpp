@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "app/json/config_error.hpp"
+#include "app/questions/solve_points.hpp"
 #include "app/questions/solve_text.hpp"
 #include "app/run/results.hpp"
 #include "app/study/run_study.hpp"
@@ -44,7 +45,7 @@ std::string dgc(const std::string& density) {
 struct Question {
     TemporaryFolder folder;
     SolveQuestion asked;
-    SolveOptions options;
+    StudyOptions options;
 
     explicit Question(std::string vary, std::string column = "step_time_s") {
         asked.file = folder.write("net.json", scenario);
@@ -54,7 +55,13 @@ struct Question {
     }
     void keep_points() { options.keep_in = folder.path() / "points"; }
 
-    [[nodiscard]] Solution solve() const { return paceline::solve(asked, options); }
+    [[nodiscard]] Solution solve() const { return solve_by(concurrently(options)); }
+    [[nodiscard]] Solution solve_by(const Evaluate& evaluate) const {
+        return paceline::solve(asked, open_scenario(asked.file), evaluate);
+    }
+    [[nodiscard]] std::vector<std::string> warnings() const {
+        return solve_warnings(asked, open_scenario(asked.file));
+    }
     [[nodiscard]] std::string json() const { return solution_json(asked, solve()); }
 };
 
@@ -82,7 +89,7 @@ TEST_CASE("solve: a scenario in memory has the answer of the same scenario in a 
     const ScenarioText text{"nowhere.json", std::string(scenario), in_memory({})};
 
     const Solution of_file = question.solve();
-    const Solution of_text = solve(question.asked, text, question.options);
+    const Solution of_text = solve(question.asked, text, concurrently(question.options));
 
     CHECK(solution_json(question.asked, of_text) == solution_json(question.asked, of_file));
     CHECK(of_text.found.closest.has_value());
@@ -107,7 +114,7 @@ TEST_CASE("solve: Local SGD that ends within a period needs the bandwidth of who
         CHECK(solution.found.changes[0].at == doctest::Approx(exact).epsilon(1e-3));
         REQUIRE(solution.closed_form.has_value());
         CHECK(solution.closed_form->changes.at(0).at == doctest::Approx(exact).epsilon(1e-3));
-        CHECK(solve_warnings(question.asked).empty());
+        CHECK(question.warnings().empty());
     }
 }
 
@@ -116,8 +123,8 @@ TEST_CASE("solve: where a warm-up fills the run, a warning says why nothing chan
     question.asked.settings = {R"(algorithm={"kind": "one-bit-adam", "fused": true})"};
     question.asked.equals = 30;
 
-    REQUIRE(solve_warnings(question.asked).size() == 1);
-    CHECK(contains(solve_warnings(question.asked)[0], "which lasts 100000 steps"));
+    REQUIRE(question.warnings().size() == 1);
+    CHECK(contains(question.warnings()[0], "which lasts 100000 steps"));
     CHECK(question.solve().found.changes.empty());
 }
 
@@ -343,6 +350,40 @@ TEST_CASE("solve, determinism: whatever runs side by side, the answer is the sam
 
     CHECK(answers[0] == answers[1]);
     CHECK(answers[0] == answers[2]);
+}
+
+TEST_CASE("solve: points that run in turn give the answer of those that run concurrently") {
+    const std::string bandwidth = "cluster.fabric.link.bandwidth";
+    const std::string local_sgd = R"(algorithm={"kind": "local-sgd", "period": 8})";
+    struct Case {
+        std::string vary;
+        std::string column;
+        std::vector<std::string> settings;
+        std::vector<std::string> against{};  // empty: equals 0.5
+    };
+    const std::vector<Case> cases{
+        {bandwidth + "=1Gbps..100Gbps", "step_time_s", {"cluster.nodes=8"}},
+        {"cluster.nodes=8..30", "step_time_s", {}, {"algorithm=" + dgc("0.05")}},
+        {bandwidth + "=1Gbps..100Gbps", "step_time_s", {}, {bandwidth + "=2Gbps"}},
+        {bandwidth + "=100Mbps..100Gbps", "speedup", {local_sgd, "stop.iterations=3"}},
+        {"cluster.nodes=3..8",
+         "step_time_s",
+         {R"(algorithm={"kind": "dsgd", "mixing": {"kind": "hypercube"}})"}},
+        {"workload.step_time=1d..90d", "step_time_s", {"cluster.nodes=2", "stop.iterations=2"}},
+        {"workload.step_time=1s..90s", "speedup", {"cluster.nodes=2", R"(stop={"time": "40s"})"}},
+        {"cluster.nodes=2..4", "train_loss", {}},
+    };
+    for (const Case& c : cases) {
+        CAPTURE(c.vary);
+        Question question(c.vary, c.column);
+        question.asked.settings = c.settings;
+        question.asked.against = c.against;
+        if (c.against.empty()) question.asked.equals = 0.5;
+
+        const Solution in_this_thread = question.solve_by(in_turn);
+
+        CHECK(solution_json(question.asked, in_this_thread) == question.json());
+    }
 }
 
 TEST_CASE("solve: values that the scenario refuses, and failed runs, are gaps with a reason") {
