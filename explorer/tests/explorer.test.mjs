@@ -316,6 +316,7 @@ test("a link in earlier words gives the numbers of today's, and its controls go 
   await show({ nodes: "4", algorithms: savedWords.map(([earlier]) => earlier) });
   assert.equal(await csvOf(page), expected);
   assert.equal(await page.inputValue("#aggregation-3"), "all-gather");
+  await page.locator("details.algorithm summary").nth(3).click();
   await page.selectOption("#aggregation-3", "two-phase");
   await page.waitForTimeout(80);
   await idle(page);
@@ -400,7 +401,7 @@ test("downloads are the results, the charts, and a scenario that the command lin
 });
 
 test("the bandwidth view marks the crossing that paceline solve finds", async () => {
-  const exact = { label: "DGC", kind: "dgc", density: 0.001, selection: "exact" };
+  const exact = { label: "DGC", kind: "dgc", codec: { kind: "dgc", density: 0.001, selection: "exact" } };
   await show({ view: "bandwidth", nodes: "8", algorithms: [{ label: "dense", kind: "dense" }, exact] });
   const fact = await page.evaluate(() => document.getElementById("facts").textContent);
   const scenario = JSON.parse(await page.evaluate(() => window.explorer.scenario()));
