@@ -53,3 +53,10 @@ def test_an_earlier_word_beside_todays_is_refused():
     with pytest.raises(paceline.ScenarioError, match='earlier word for "aggregation') as caught:
         paceline.run(ring(algorithm={"kind": "dense", "all_reduce": "ring", "aggregation": "all-reduce"}))
     assert caught.value.path == "algorithm.all_reduce"
+
+
+@pytest.mark.parametrize("kind", [{"a": 1}, ["sgd"], None, 3])
+def test_a_kind_that_is_no_text_is_refused_at_its_place(kind):
+    with pytest.raises(paceline.ScenarioError) as caught:
+        paceline.run(ring(algorithm={"kind": kind}))
+    assert caught.value.path == "algorithm.kind"
