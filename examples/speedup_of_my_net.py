@@ -32,7 +32,7 @@ scenario = {
     "stop": {"iterations": 10},
     "sweep": {
         "cluster.nodes": [1, 2, 4, 8, 16, 32],
-        "algorithm": [{"label": "dense", "kind": "dense"}, {"label": "DGC", "kind": "dgc", "density": 0.001}],
+        "algorithm": [{"label": "dense", "kind": "dense"}, {"label": "DGC", "kind": "dgc", "codec": {"kind": "dgc", "density": 0.001}}],
     },
 }
 study = paceline.run(scenario)

@@ -8,7 +8,10 @@ const pictures = [["speedup", "light", 1280], ["speedup", "dark", 1280], ["bandw
   ["timeline", "light", 1280], ["math", "light", 1280], ["training", "dark", 1280], ["speedup", "light", 390]];
 
 // DGC that sorts exactly pays up to some bandwidth; the first view's DGC pays at all of them.
-const exact = [{ label: "dense", kind: "dense", all_reduce: "ring" }, { label: "DGC, exact selection", kind: "dgc", density: 0.001, selection: "exact" }];
+const exact = [
+  { label: "dense", kind: "dense", aggregation: { kind: "all-reduce", plan: "ring" } },
+  { label: "DGC, exact selection", kind: "dgc", codec: { kind: "dgc", density: 0.001, selection: "exact" } },
+];
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
 for (const [view, colorScheme, width] of pictures) {

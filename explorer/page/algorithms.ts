@@ -1,13 +1,13 @@
-// The algorithms that the page offers by name. "sgd" with a codec, a transport and a schedule is put together by hand.
+// The algorithms that the page offers by name. "sgd" with a codec, an aggregation and a schedule is put together by hand.
 import { dense, dgc, type Json } from "./state.js";
 
 export const offered: Json[] = [
   dense,
-  { label: "dense, overlapped", kind: "dense-overlapped", bucket: "25MiB" },
+  { label: "dense, overlapped", kind: "sgd", schedule: "25MiB" },
   dgc,
   { label: "PowerSGD, rank 2", kind: "sgd", codec: { kind: "power-sgd", rank: 2 } },
-  { label: "QSGD, 4 bits", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, transport: "all-gather" },
-  { label: "TernGrad, two-phase", kind: "sgd", codec: { kind: "terngrad" }, transport: "two-phase" },
+  { label: "QSGD, 4 bits", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, aggregation: { kind: "all-gather" } },
+  { label: "TernGrad, two-phase", kind: "sgd", codec: { kind: "terngrad" }, aggregation: { kind: "two-phase" } },
   { label: "fp16", kind: "sgd", codec: { kind: "fp16" } },
   { label: "local SGD, 8 steps", kind: "local-sgd", period: 8 },
   { label: "D-PSGD on a ring", kind: "dsgd", mixing: { kind: "ring" } },
@@ -16,14 +16,14 @@ export const offered: Json[] = [
 ];
 
 export const codecs = ["none", "fp16", "top-k", "random-k", "qsgd", "terngrad", "sign", "scaled-sign", "natural", "8-bit", "power-sgd", "one-bit"];
-export const transports = ["", "all-reduce", "all-gather", "two-phase", "sparse-all-reduce"];
+export const aggregations = ["", "all-reduce", "all-gather", "two-phase", "sparse-all-reduce"];
 export const schedules = ["", "whole", "tensors", "merged", "25MiB"];
 
 export const trained: Json[] = [
   { label: "PmSGD", kind: "pmsgd" },
   { label: "DmSGD", kind: "dmsgd", mixing: { kind: "ring" } },
   { label: "DecentLaM", kind: "decentlam", mixing: { kind: "ring" } },
-  { label: "DGC", kind: "dgc", density: 0.01 },
+  { label: "DGC", kind: "dgc", codec: { kind: "dgc", density: 0.01 } },
 ];
 
 /// The small training study: eight machines with two classes of digits each.

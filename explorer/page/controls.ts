@@ -1,8 +1,9 @@
 // The form beside the charts: each control with its label, its entry and its error.
-import { codecs, devices, myNet, nets, offered, schedules, transports } from "./algorithms.js";
+import { aggregations, codecs, devices, myNet, nets, offered, schedules } from "./algorithms.js";
 import { byId, el } from "./dom.js";
 import { Mismatch, mostAlgorithms, mostCharacters, readAlgorithm } from "./link.js";
 import { bandwidthText, bitsPerSecond, durationText, fabrics, seconds, type Json, type State } from "./state.js";
+import { aggregationOf, earlierAggregation } from "./words.js";
 
 export type Change = (change: Partial<State>) => void;
 
@@ -97,10 +98,11 @@ function algorithmBox(state: State, i: number, change: Change): HTMLElement {
     const codecKind = typeof codec === "object" ? (codec as Json)["kind"] : codec;
     const part = (name: string, values: string[], value: string, make: (v: string) => Json) =>
       field(`${name}-${i}`, name, selected(`${name}-${i}`, values.map((v) => [v, v === "" ? "default" : v]), value, (v) => replace(make(v))));
-    const without = (key: string): Json => Object.fromEntries(Object.entries(algorithm).filter(([k]) => k !== key));
+    const without = (...keys: string[]): Json => Object.fromEntries(Object.entries(algorithm).filter(([k]) => !keys.includes(k)));
+    const unsaid = without("aggregation", ...earlierAggregation);
     box.append(
       part("codec", codecs, shown(codecKind), (v) => ({ ...without("codec"), label: `SGD, ${v}`, codec: { kind: v } })),
-      part("transport", transports, shown(algorithm["transport"]), (v) => (v === "" ? without("transport") : { ...algorithm, transport: v })),
+      part("aggregation", aggregations, shown(aggregationOf(algorithm)?.["kind"]), (v) => (v === "" ? unsaid : { ...unsaid, aggregation: { kind: v } })),
       part("schedule", schedules, shown(algorithm["schedule"]), (v) => (v === "" ? without("schedule") : { ...algorithm, schedule: v })));
   }
   const text = el("textarea", { id: `json-${i}`, rows: "4", spellcheck: "false" });

@@ -8,6 +8,7 @@ import { short } from "./charts.js";
 import { el } from "./dom.js";
 import type { Json } from "./state.js";
 import { milliseconds } from "./step_view.js";
+import { aggregationOf } from "./words.js";
 
 export interface Facts {
   algorithm: Json;
@@ -38,31 +39,38 @@ const patterns: Record<string, Pattern> = {
   sparse: { name: "sparse all-reduce by recursive doubling", sends: "unions of log2 n rounds", messages: "log2 n", count: log2 },
 };
 
-// How an algorithm's messages travel, by its settings and their defaults; null where no form here is known to be its own.
-// Without latency most forms are compute + V / B, so that the check against the closed form alone would not tell them apart.
+// How the messages of these algorithms travel where a scenario does not say it.
+const usual = new Map<unknown, string>([
+  ["dense", "all-reduce"], ["sgd", "all-reduce"], ["dgc", "sparse-all-reduce"], ["sign-sgd", "all-gather"], ["ef-sign-sgd", "all-gather"],
+]);
+const called = (name: unknown, prefix = ""): Pattern | null =>
+  typeof name === "string" && Object.hasOwn(patterns, prefix + name) ? patterns[prefix + name]! : null;
+
+// Returns how an algorithm's messages travel; null where no form here is known to be its own. Without latency most forms are
+// compute + V / B, so that the check against the closed form alone would not tell them apart.
 function patternOf(algorithm: Json): Pattern | null {
-  const named = (key: string, otherwise: string) => (typeof algorithm[key] === "string" ? (algorithm[key] as string) : otherwise);
-  const codec = algorithm["codec"] ?? undefined;
-  const coded = typeof codec === "object" ? (codec as Json)["kind"] : codec;
-  const called = (key: string) => (Object.hasOwn(patterns, key) ? patterns[key]! : null);
-  const gathered = (key: string) => (key.startsWith("all-gather-") ? called(key) : null);
-  switch (algorithm["kind"]) {
-    case "dense":
-      return called(named("all_reduce", "ring"));
-    case "dgc":
-      return named("exchange", "recursive-doubling") === "recursive-doubling" ? patterns["sparse"]! : gathered(named("exchange", ""));
-    case "sign-sgd":
-    case "ef-sign-sgd":
-      return gathered(named("exchange", "all-gather-ring"));
-    case "sgd":
-      if (algorithm["schedule"] !== undefined && algorithm["schedule"] !== "whole") return null;
-      if (algorithm["transport"] === "all-gather") return patterns["all-gather-ring"]!;
-      if (coded === undefined || coded === "none" || coded === "fp16")
-        return named("transport", "all-reduce") === "all-reduce" && typeof algorithm["transport"] !== "object" ? patterns["ring"]! : null;
-      return null;
+  const byDefault = usual.get(algorithm["kind"]);
+  if (byDefault === undefined || (algorithm["schedule"] ?? "whole") !== "whole") return null;
+  const aggregation = aggregationOf(algorithm, byDefault) ?? { kind: byDefault };
+  if ((aggregation["machines"] ?? "flat") !== "flat") return null;
+  switch (aggregation["kind"]) {
+    case "all-reduce":
+      return isSummedWhole(algorithm) ? called(aggregation["plan"] ?? "ring") : null;
+    case "all-gather":
+      return called(aggregation["how"] ?? "ring", "all-gather-");
+    case "sparse-all-reduce":
+      return patterns["sparse"]!;
     default:
       return null;
   }
+}
+
+// Returns whether a gradient is sent as it is, or in half precision. Other codecs may send several messages of a step, or
+// choose another aggregation by themselves.
+function isSummedWhole(algorithm: Json): boolean {
+  const codec = algorithm["codec"] ?? undefined;
+  const kind = typeof codec === "object" ? (codec as Json)["kind"] : codec;
+  return kind === undefined || kind === "none" || kind === "fp16";
 }
 
 /// Returns the form with its numbers; null if none of these forms is the algorithm's.

@@ -27,8 +27,8 @@ export interface State {
   files: Record<string, string>; // texts that scenarios name
 }
 
-export const dense: Json = { label: "dense", kind: "dense", all_reduce: "ring" };
-export const dgc: Json = { label: "DGC", kind: "dgc", density: 0.001 };
+export const dense: Json = { label: "dense", kind: "dense", aggregation: { kind: "all-reduce", plan: "ring" } };
+export const dgc: Json = { label: "DGC", kind: "dgc", codec: { kind: "dgc", density: 0.001 } };
 
 export function firstState(): State {
   return {

@@ -287,8 +287,9 @@ test("every key of a link may hold junk", async () => {
     }
 });
 
-for (const settings of [{ codec: null }, { codec: "fp16" }, { codec: { kind: null } }, { codec: [] }, { codec: { kind: { toString: 1 } } }, { transport: null },
-  { transport: { toString: 1, valueOf: 1 } }, { schedule: { toString: null } }, { kind: null }, { kind: ["sgd"] }, JSON.parse('{"__proto__": 1}')])
+for (const settings of [{ codec: null }, { codec: "fp16" }, { codec: { kind: null } }, { codec: [] }, { codec: { kind: { toString: 1 } } }, { aggregation: null },
+  { aggregation: { toString: 1, valueOf: 1 } }, { aggregation: { kind: "all-gather", how: { toString: 1 } } }, { aggregation: { kind: "all-reduce", plan: [] } },
+  { transport: null }, { transport: { toString: 1, valueOf: 1 } }, { all_reduce: { toString: 1 } }, { schedule: { toString: null } }, { kind: null }, { kind: ["sgd"] }, JSON.parse('{"__proto__": 1}')])
   test(`an algorithm with ${JSON.stringify(settings)} is shown, and the engine judges it`, async () => {
     for (const view of ["speedup", "math"]) {
       await page.goto("about:blank");
@@ -301,6 +302,28 @@ for (const settings of [{ codec: null }, { codec: "fp16" }, { codec: { kind: nul
       assert.deepEqual(complaints, []);
     }
   });
+
+// What the page wrote into links before scenarios had one vocabulary, and what it writes now.
+const savedWords = [
+  [{ label: "a", kind: "dense", all_reduce: "ring" }, { label: "a", kind: "dense", aggregation: { kind: "all-reduce", plan: "ring" } }],
+  [{ label: "b", kind: "dense-overlapped", bucket: "25MiB" }, { label: "b", kind: "sgd", schedule: "25MiB" }],
+  [{ label: "c", kind: "dgc", density: 0.001 }, { label: "c", kind: "dgc", codec: { kind: "dgc", density: 0.001 } }],
+  [{ label: "d", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, transport: "all-gather" }, { label: "d", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, aggregation: { kind: "all-gather" } }],
+];
+test("a link in earlier words gives the numbers of today's, and its controls go on from there", async () => {
+  await show({ nodes: "4", algorithms: savedWords.map(([, today]) => today) });
+  const expected = await csvOf(page);
+  await show({ nodes: "4", algorithms: savedWords.map(([earlier]) => earlier) });
+  assert.equal(await csvOf(page), expected);
+  assert.equal(await page.inputValue("#aggregation-3"), "all-gather");
+  await page.locator("details.algorithm summary").nth(3).click();
+  await page.selectOption("#aggregation-3", "two-phase");
+  await page.waitForTimeout(80);
+  await idle(page);
+  assert.equal(await text(page, "message"), "");
+  assert.deepEqual(JSON.parse(await page.inputValue("#json-3")), { label: "d", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, aggregation: { kind: "two-phase" } });
+  assert.deepEqual(complaints, []);
+});
 
 const faults = {
   "while the controls are made": () => {
@@ -378,7 +401,7 @@ test("downloads are the results, the charts, and a scenario that the command lin
 });
 
 test("the bandwidth view marks the crossing that paceline solve finds", async () => {
-  const exact = { label: "DGC", kind: "dgc", density: 0.001, selection: "exact" };
+  const exact = { label: "DGC", kind: "dgc", codec: { kind: "dgc", density: 0.001, selection: "exact" } };
   await show({ view: "bandwidth", nodes: "8", algorithms: [{ label: "dense", kind: "dense" }, exact] });
   const fact = await page.evaluate(() => document.getElementById("facts").textContent);
   const scenario = JSON.parse(await page.evaluate(() => window.explorer.scenario()));
@@ -397,11 +420,20 @@ test("the bandwidth view marks the crossing that paceline solve finds", async ()
 
 test("the closed form has its numbers filled in, and is the engine's", async () => {
   const forms = [
+    { label: "ring", kind: "dense", aggregation: { kind: "all-reduce", plan: "ring" } },
+    { label: "halves", kind: "dense", aggregation: { kind: "all-reduce", plan: "halving-doubling" } },
+    { label: "gathered", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, aggregation: "all-gather" },
+    { label: "Bruck", kind: "sign-sgd", aggregation: { kind: "all-gather", how: "bruck" } },
+  ];
+  const inEarlierWords = [
     { label: "ring", kind: "dense", all_reduce: "ring" }, { label: "halves", kind: "dense", all_reduce: "halving-doubling" },
     { label: "gathered", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, transport: "all-gather" }, { label: "Bruck", kind: "sign-sgd", exchange: "all-gather-bruck" },
   ];
-  await show({ view: "math", nodes: "8", latency: "40us", algorithms: [...forms, { label: "beside", kind: "dense-overlapped", bucket: "25MiB" }] });
+  await show({ view: "math", nodes: "8", latency: "40us", algorithms: [...inEarlierWords, { label: "beside", kind: "dense-overlapped", bucket: "25MiB" }] });
+  const earlier = await page.locator("#panel > pre").allTextContents();
+  await show({ view: "math", nodes: "8", latency: "40us", algorithms: [...forms, { label: "beside", kind: "sgd", schedule: "25MiB" }] });
   const shown = await page.locator("#panel > pre").allTextContents();
+  assert.deepEqual(earlier, shown);
   assert.equal(shown.length, forms.length, shown.join("\n\n"));
   [14, 6, 7, 3].forEach((k, i) => assert.match(shown[i], new RegExp(`k +=  *${k} messages`)));
   for (const one of shown) {
@@ -498,7 +530,7 @@ test("a run that needs more memory than there is says so", async () => {
 test("an engine that runs out of memory says so, and another one takes its place", async () => {
   await show({ nodes: "4" });
   const scenario = { cluster: { nodes: 4096, fabric: { kind: "star", link: { bandwidth: "1Gbps" } } },
-    workload: { step_time: "1ms", gradient: "97MB" }, algorithm: { kind: "dense", all_reduce: "ring" }, stop: { iterations: 1 } };
+    workload: { step_time: "1ms", gradient: "97MB" }, algorithm: { kind: "dense", aggregation: { kind: "all-reduce", plan: "ring" } }, stop: { iterations: 1 } };
   const told = await page.evaluate(async (text) => {
     try {
       await window.explorer.pool.group().ask({ do: "trace", scenario: text, limit: 1e15 });

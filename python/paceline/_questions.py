@@ -199,8 +199,10 @@ def _range_of(vary: Any) -> str:
 
 
 def lists() -> dict[str, list[dict[str, Any]]]:
-    """Returns what can be named in a scenario: by kind ("algorithms", "fabrics", "profiles", ...), the entries with
-    "name" and, where there are any, "summary" and "keys"."""
+    """Returns what can be named in a scenario, by kind: "algorithms", "codecs", "aggregations", "fabrics", "profiles", ...
+
+    Each entry has a "name" and, where there are any, a "summary" and "keys".
+    """
     return _engine.lists()
 
 

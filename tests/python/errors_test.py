@@ -10,7 +10,8 @@ from conftest import ROOT, ring
 WRONG = [
     ({"cluster.nodse": 3}, ["cluster.nodse=3"]),
     ({"cluster.nodes": -1}, ["cluster.nodes=-1"]),
-    ({"algorithm": {"kind": "dense", "allreduce": "ring"}}, ['algorithm={"kind":"dense","allreduce":"ring"}']),
+    ({"algorithm": {"kind": "dense", "agregation": "all-reduce"}}, ['algorithm={"kind":"dense","agregation":"all-reduce"}']),
+    ({"algorithm": {"kind": "dense", "all_reduce": "rung"}}, ['algorithm={"kind":"dense","all_reduce":"rung"}']),
     ({"workload.batch": "many"}, ['workload.batch="many"']),
     ({"sweep": {}}, ["sweep={}"]),
     ({"cluster.nodes": []}, ["cluster.nodes=[]"]),

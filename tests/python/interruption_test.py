@@ -53,7 +53,7 @@ def test_points_that_had_finished_are_there_and_are_taken_over(tmp_path):
 @pytest.mark.parametrize("call", [
     lambda: paceline.explain(endless(), point=0, overrides={  # messages with jitter go by events, one by one
         "stop.iterations": 2000, "cluster.nodes": 4096, "cluster.fabric.link.jitter": {"kind": "normal", "mean": "1us", "sd": "1us"}}),
-    lambda: paceline.run(ring(), {"cluster.nodes": 8_000, "algorithm": {"kind": "dense", "all_reduce": "ring"},
+    lambda: paceline.run(ring(), {"cluster.nodes": 8_000, "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": "ring"}},
                                   "stop.iterations": 100}, progress=False),
     lambda: paceline.solve(endless(), {"cluster.fabric.link.latency": ("1us", "1ms")}, "sim_time_s", 1.0),
 ])

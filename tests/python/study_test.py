@@ -163,6 +163,10 @@ def test_check_and_lists_and_schema_tell_what_there_is():
     lists = paceline.lists()
     assert "decentlam" in {entry["name"] for entry in lists["algorithms"]}
     assert "resnet-50" in {entry["name"] for entry in lists["profiles"]}
+    aggregations = {entry["name"]: entry["keys"] for entry in lists["aggregations"]}
+    assert {"all-reduce", "all-gather", "two-phase", "sparse-all-reduce", "servers", "neighbors"} == set(aggregations)
+    assert {"kind", "plan"} <= set(aggregations["all-reduce"])
+    assert {"top-k", "power-sgd", "dgc"} <= {entry["name"] for entry in lists["codecs"]}
     assert "ring" in paceline.list_text("mixings")
     assert set(paceline.schema()["properties"]) >= {"cluster", "workload", "algorithm", "sweep"}
     assert paceline.schema() == json.loads((ROOT / "scenarios/scenario.schema.json").read_text())

@@ -225,10 +225,10 @@ ConfigError Words::in_users_words(const ConfigError& error, const std::string& p
         if (best) at = head + best->second + std::string(rest.substr(best->first.size()));
     }
     Fault fault = error.fault();
-    const std::string kind =
-        algorithm.is_object() ? algorithm.value("kind", std::string(typed)) : typed;
-    if (kind != typed)
-        replace_all(fault.problem, fmt::format("the kind \"{}\"", kind),
+    const auto kind = algorithm.find("kind");
+    if (kind != algorithm.end() && kind->is_string() && *kind != typed)
+        replace_all(fault.problem,
+                    fmt::format("the kind \"{}\"", kind->get_ref<const std::string&>()),
                     fmt::format("the kind \"{}\"", typed));
     return {error.file(), at, std::move(fault)};
 }

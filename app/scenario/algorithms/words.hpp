@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
 #include "app/json/object_reader.hpp"
