@@ -60,8 +60,9 @@ std::string list_algorithms() {
         text += entry_with_keys(entry.name, entry.summary, algorithm_keys(entry));
     text += "  names that stand for one of these with some keys:\n";
     for (const AlgorithmAlias& alias : algorithm_aliases())
-        text += fmt::format("  {:<20} {}\n  {:<20} {}\n", alias.name, alias.summary, "",
-                            alias.stands_for);
+        if (!alias.summary.empty())
+            text += fmt::format("  {:<20} {}\n  {:<20} {}\n", alias.name, alias.summary, "",
+                                alias.stands_for);
     return text;
 }
 

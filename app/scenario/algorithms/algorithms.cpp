@@ -77,7 +77,9 @@ namespace {
 // Reads an algorithm in today's words.
 AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
     const std::span<const AlgorithmEntry> table = algorithm_table();
-    const std::vector<std::string_view> names = names_of(table);
+    std::vector<std::string_view> names = names_of(table);
+    for (const AlgorithmAlias& alias : algorithm_aliases())  // which errors name, too
+        if (!alias.summary.empty()) names.push_back(alias.name);
     const Place kind = kind_of(place, "an algorithm", names);
     const AlgorithmEntry& entry = table[as_name(kind, "an algorithm", names)];
     const ObjectReader read(place, algorithm_keys(entry));

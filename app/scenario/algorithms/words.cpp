@@ -27,11 +27,10 @@ constexpr auto aliases = std::to_array<AlgorithmAlias>({
     {"zero-2", R"({"kind": "zero", "stage": 2})", "ZeRO, stage 2 (DeepSpeed)"},
     {"zero-3", R"({"kind": "zero", "stage": 3})", "ZeRO, stage 3 (DeepSpeed)"},
     {"adamw", R"({"kind": "adam"})", "Adam, whose weight decay is AdamW's here"},
-    {"dense-overlapped", in_buckets, "an earlier name of \"ddp\""},
-    {"compressed-sgd", R"({"kind": "sgd"})", "an earlier name of \"sgd\" with a codec"},
+    {"dense-overlapped", in_buckets, ""},
+    {"compressed-sgd", R"({"kind": "sgd"})", ""},  // and it needs a codec
     {"ps-sync",
-     R"({"kind": "sgd", "aggregation": {"kind": "all-reduce", "plan": "parameter-server"}})",
-     "an earlier name of \"sgd\" with parameter servers"},
+     R"({"kind": "sgd", "aggregation": {"kind": "all-reduce", "plan": "parameter-server"}})", ""},
 });
 
 // What a kind uses by itself, as JSON, so that an old word can say a part of it.
@@ -67,9 +66,8 @@ struct OldWord {
     std::string_view word;
     std::string_view section;
     std::string_view key;  // within it; empty: the section as a whole
-    Names of{};            // the names of algorithms that had it; empty: all but `with_own_words`
+    Names of{};            // the names of algorithms that had it; empty: all but "collective"
 };
-constexpr auto with_own_words = std::to_array<std::string_view>({"collective", "swarm-sgd"});
 constexpr auto dgc = std::to_array<std::string_view>({"dgc"});
 constexpr auto power_sgd = std::to_array<std::string_view>({"power-sgd"});
 constexpr auto in_pieces = std::to_array<std::string_view>({"dense-overlapped", "ddp", "horovod"});
@@ -113,20 +111,25 @@ bool names(Names all, std::string_view name) {
 }
 
 bool is_of(const OldWord& word, std::string_view name) {
-    if (word.of.empty()) return !names(with_own_words, name);
+    if (word.of.empty()) return name != "collective";  // whose words are its own
     return names(word.of, name);
 }
 
-// The old "exchange": a way to gather, the merging of sparse messages, or an all-reduce.
-Json aggregation_of(const Json& exchange, std::string_view name) {
+// The old "exchange": a way to gather, the merging of sparse messages, or, of messages that add up, an
+// all-reduce.
+Json aggregation_of(const Place& exchange, std::string_view name) {
+    constexpr auto ways = std::to_array<std::string_view>(
+        {"all-gather-ring", "all-gather-bruck", "recursive-doubling"});
     constexpr std::string_view gather = "all-gather-";
-    if (!exchange.is_string()) return {{"kind", "all-reduce"}, {"plan", exchange}};
-    const std::string said = exchange.get<std::string>();
-    if (said.starts_with(gather))
-        return {{"kind", "all-gather"}, {"how", said.substr(gather.size())}};
-    if (name == "compressed-sgd") return {{"kind", "all-reduce"}, {"plan", said}};
-    if (said == "recursive-doubling") return {{"kind", "sparse-all-reduce"}};
-    return {{"kind", "all-gather"}, {"how", said}};
+    const bool is_text = exchange.json->is_string();
+    const std::string said = is_text ? exchange.json->get<std::string>() : "";
+    if (name == "compressed-sgd" && !said.starts_with(gather))
+        return {{"kind", "all-reduce"}, {"plan", *exchange.json}};
+    const bool merges = usual_of(name).aggregation == by_merging;
+    const std::string_view way =
+        ways[as_name(exchange, "a way to exchange", std::span(ways).first(merges ? 3 : 2))];
+    if (way == "recursive-doubling") return {{"kind", "sparse-all-reduce"}};
+    return {{"kind", "all-gather"}, {"how", way.substr(gather.size())}};
 }
 
 // Earlier scenarios kept what any biased compressor leaves out.
@@ -153,7 +156,7 @@ bool says_whole(const OldWord& word, const Json& algorithm) {
 }
 
 Json whole_of(const OldWord& word, const Json& value, const Place& place, std::string_view name) {
-    if (word.word == "exchange") return aggregation_of(value, name);
+    if (word.word == "exchange") return aggregation_of(place.child(word.word, value), name);
     if (word.word == "compressor") return codec_of(value, *place.json);
     return value;
 }
@@ -164,10 +167,13 @@ void move(const OldWord& word, const Place& place, Words& into) {
     const Json& value = place.json->at(std::string(word.word));
     if (says_whole(word, *place.json))
         place.child(word.word, value)
-            .refuse(fmt::format("is an earlier word for \"{}\", which stands beside it; leave one "
+            .refuse(fmt::format("is an earlier word for \"{}\", which is said beside it; leave one "
                                 "of the two out",
-                                path_of(word)));
+                                word.section));
     into.from.emplace_back(path_of(word), std::string(word.word));
+    if (word.word == "exchange")  // a text, in which nothing lies deeper
+        for (const char* key : {"kind", "plan", "how"})
+            into.from.emplace_back(fmt::format("aggregation.{}", key), std::string(word.word));
     Json& algorithm = into.algorithm;
     if (word.key.empty()) {
         algorithm[section] = whole_of(word, value, place, into.typed);
@@ -245,6 +251,8 @@ Words in_todays_words(const Place& algorithm) {
     for (const OldWord& word : words)
         if (is_of(word, today.typed) && algorithm.json->contains(std::string(word.word)))
             move(word, algorithm, today);
+    if (today.typed == "compressed-sgd" && !today.algorithm.contains("codec"))
+        algorithm.refuse("\"codec\" is missing: what is sent, such as {\"kind\": \"qsgd\"}");
     return today;
 }
 

@@ -30,7 +30,7 @@ namespace paceline {
 struct AlgorithmAlias {
     std::string_view name;
     std::string_view stands_for;  // an object, as JSON
-    std::string_view summary;
+    std::string_view summary;     // empty: a name of earlier scenarios alone
 };
 std::span<const AlgorithmAlias> algorithm_aliases();
 
