@@ -16,7 +16,7 @@
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
-#include "sim/network/max_min.hpp"
+#include "tests/sim/network/whole_problems.hpp"
 #include "topologies/fabrics/fat_tree.hpp"
 #include "topologies/fabrics/star.hpp"
 
@@ -236,11 +236,11 @@ void max_min_solve(benchmark::State& state) {
     std::vector<Routes> problems;
     for (std::int64_t seed = 0; seed < 65536 / state.range(0); ++seed)
         problems.push_back(random_routes(fabric, state.range(0), static_cast<std::uint64_t>(seed)));
-    MaxMin max_min;
+    WholeProblems whole;
     std::size_t next = 0;
     for (auto _ : state) {
         const Routes& routes = problems[next++ % problems.size()];
-        benchmark::DoNotOptimize(max_min.solve(capacity, routes.first_hop, routes.hops));
+        benchmark::DoNotOptimize(whole.solve(capacity, routes.first_hop, routes.hops));
     }
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }

@@ -17,7 +17,6 @@ namespace {
 constexpr std::int64_t passes_before = 2;
 constexpr std::int64_t passes_between = 1;
 constexpr std::int64_t passes_behind = 2;
-static_assert(passes_before + passes_between + passes_behind == low_rank_passes);
 
 LayoutPtr flat(const char* name, std::int64_t entries) {
     return std::make_shared<const Layout>(std::vector<Tensor>{{name, {entries}}});

@@ -23,9 +23,6 @@ struct LowRankBytes {
 };
 LowRankBytes low_rank_bytes(const LowRankCodec& codec, const Layout& charged);
 
-/// Passes over the entries, of a whole exchange.
-inline constexpr std::int64_t low_rank_passes = 5;
-
 CoderPtr make_low_rank_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                              CoderPlace place);
 

@@ -61,20 +61,6 @@ Vector reduce(const OneBitPlan& plan, const Round<Vector>& round, Vector& owner_
 
 }  // namespace
 
-std::int64_t one_bit_passes(const OneBitBuffer& buffer, int workers) {
-    return 4 * buffer.padded + 2 * (buffer.padded / workers);
-}
-
-OneBitPlanPtr make_one_bit_plan(const Worker& self, bool fused, CodingCost coding,
-                                std::string name) {
-    const auto cut = [&](const LayoutPtr& layout) {
-        return fused ? fused_buffer(layout, self.workers())
-                     : buffer_per_tensor(layout, self.workers());
-    };
-    return std::make_shared<const OneBitPlan>(OneBitPlan{
-        cut(self.current_model().layout()), cut(self.charged_layout()), coding, std::move(name)});
-}
-
 OneBitEncoder::OneBitEncoder(OneBitPlanPtr plan, bool has_values) : plan_(std::move(plan)) {
     if (has_values) error_ = Eigen::VectorXd::Zero(plan_->values.padded->entries());
 }
@@ -89,10 +75,6 @@ Vector OneBitEncoder::encode(const Vector& v) {
         one_bit_encode(plan_->values, v.values().head(plan_->values.layout->entries()), error_);
     sent.tail(plan_->plain_values) = v.values().tail(plan_->plain_values);
     return {with_plain(*plan_, padded->entries()), std::move(sent)};
-}
-
-Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded) {
-    return one_bit_all_reduce(self, std::move(plan), std::move(encoded), self.everybody());
 }
 
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded, GroupPtr group) {

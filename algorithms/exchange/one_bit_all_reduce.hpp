@@ -54,10 +54,6 @@ struct OneBitPlan {
 
 using OneBitPlanPtr = std::shared_ptr<const OneBitPlan>;
 
-/// Makes a plan with one buffer for the whole model if `fused`, else one buffer per tensor.
-OneBitPlanPtr make_one_bit_plan(const Worker& self, bool fused, CodingCost coding,
-                                std::string name);
-
 /// The encoder of one worker, which keeps that worker's error.
 class OneBitEncoder {
   public:
@@ -67,7 +63,6 @@ class OneBitEncoder {
     /// Changes only state of this worker.
     [[nodiscard]] Vector encode(const Vector& v);
     [[nodiscard]] const OneBitPlanPtr& plan() const { return plan_; }
-    [[nodiscard]] const Eigen::VectorXd& error() const { return error_; }
 
   private:
     OneBitPlanPtr plan_;
@@ -75,12 +70,8 @@ class OneBitEncoder {
 };
 
 /// Returns the compressed mean of what all workers encoded, and behind it the mean of the entries that
-/// followed. The simulated time includes encoding.
-Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded);
-/// The same on a communication stream: a group of all workers (Worker::group).
+/// followed. The simulated time includes encoding. `group` holds all workers: everybody, or a communication
+/// stream (Worker::group).
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded, GroupPtr group);
-
-/// Returns how many entries one call processes for a buffer, summed over passes: 4 P + 2 P/n.
-std::int64_t one_bit_passes(const OneBitBuffer& buffer, int workers);
 
 }  // namespace paceline

@@ -230,10 +230,6 @@ LayoutPtr Backward::layout(std::size_t i) const {
         std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(bucket.count)));
 }
 
-Bytes Backward::weight(std::size_t i) const {
-    return shared_->job.wire.weigh(entries_of((*buckets_)[i], *charged_));
-}
-
 std::size_t Backward::micro_batches() const {
     return pass_->micro_batches();
 }

@@ -80,8 +80,6 @@ class Backward {
     /// than the model's, the buckets are those of that layout, and each holds the same share of the
     /// gradient's entries.
     [[nodiscard]] LayoutPtr layout(std::size_t i) const;
-    /// Returns the weight of bucket i on the wire.
-    [[nodiscard]] Bytes weight(std::size_t i) const;
 
     /// co_await backward.completed(i) waits until bucket i is complete. The last bucket ends the
     /// step: await it before the next gradient.

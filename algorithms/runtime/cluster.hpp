@@ -78,7 +78,6 @@ class Cluster {
     [[nodiscard]] bool fails() const { return state_.job.failures.has_value(); }
     [[nodiscard]] const std::optional<Failures>& failures() const { return state_.job.failures; }
     [[nodiscard]] bool present(int rank) const { return state_.present(rank); }
-    [[nodiscard]] std::vector<int> all_present() const { return state_.all_present(); }
     /// Returns how many steps somebody has begun: a step begins when the one before it is done.
     [[nodiscard]] std::int64_t steps_begun() const { return state_.steps_decided; }
     /// Returns whether the stop rule has said that no more steps begin.

@@ -27,11 +27,4 @@ StepTiming merged(const StepTiming& tensors, const ExchangeEstimate& exchange) {
     return timing;
 }
 
-Duration end_of_exchanges(const std::vector<Bucket>& buckets, const ExchangeEstimate& exchange) {
-    Duration end{};
-    for (const Bucket& bucket : buckets)
-        end = sum(std::max(end, bucket.ready), exchange.time(bucket));
-    return end;
-}
-
 }  // namespace paceline

@@ -42,7 +42,4 @@ struct ExchangeEstimate {
 /// Returns the timing whose buckets are runs of those of `tensors`.
 StepTiming merged(const StepTiming& tensors, const ExchangeEstimate& exchange);
 
-/// Returns when the last bucket's exchange ends, on one stream, first-in first-out.
-Duration end_of_exchanges(const std::vector<Bucket>& buckets, const ExchangeEstimate& exchange);
-
 }  // namespace paceline

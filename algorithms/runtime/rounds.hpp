@@ -72,7 +72,6 @@ class Rounds {
         const auto round = rounds_.find(key);
         if (++round->second.left_ == round->second.members()) rounds_.erase(round);
     }
-    [[nodiscard]] bool empty() const { return rounds_.empty(); }
     [[nodiscard]] std::size_t size() const { return rounds_.size(); }
 
   private:

@@ -57,9 +57,6 @@ struct SharedState {
     [[nodiscard]] int host(int rank) const { return network.in_network(rank); }
     /// Returns the state of a worker, or of a server if the rank is `workers` or more.
     [[nodiscard]] WorkerState& worker(int rank) { return states[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] const WorkerState& worker(int rank) const {
-        return states[static_cast<std::size_t>(rank)];
-    }
     [[nodiscard]] bool present(int rank) const {
         return !membership || rank >= workers || membership->present(rank);
     }

@@ -1,10 +1,7 @@
 #include "analysis/forms/adaptive_step_models.hpp"
 
 #include <algorithm>
-#include <variant>
 
-#include "algorithms/exchange/one_bit_all_reduce.hpp"
-#include "analysis/forms/compressed_step_models.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "sim/engine/check.hpp"
@@ -21,43 +18,12 @@ std::optional<IdleStar> one_star(int workers, const IdleNetwork& network) {
     return network.bus;
 }
 
-OneBitBuffers cut(bool fused, const StepModelInput& in) {
-    return fused ? fused_buffer(in.layout, in.workers) : buffer_per_tensor(in.layout, in.workers);
-}
-
 Known after_gradient(const StepModelInput& in, Known exchange) {
     if (!exchange) return std::nullopt;
     return sum(sum(in.timing.step, in.update), *exchange);
 }
 
-Known buffer_time(const OneBitBuffer& buffer, int n, const CodingCost& coding,
-                  const IdleNetwork& network) {
-    const Bytes signs{buffer.padded / n / 8};
-    const Known there = all_to_all_time(n, signs, network);
-    const Known back = all_gather_time(AllGather::ring, n, signs, network);
-    const Known scales = all_gather_time(AllGather::ring, n, Bytes{4}, network);
-    if (!there || !back || !scales) return std::nullopt;
-    return sum(sum(sum(*there, *back), multiple(2, *scales)),
-               coding_time(coding, 1, one_bit_passes(buffer, n)));
-}
-
 }  // namespace
-
-std::optional<Duration> one_bit_all_reduce_time(const OneBitBuffers& cut, const CodingCost& coding,
-                                                const IdleNetwork& network) {
-    Duration time{};
-    for (const OneBitBuffer& buffer : cut.buffers) {
-        const Known one = buffer_time(buffer, cut.workers, coding, network);
-        if (!one) return std::nullopt;
-        time = sum(time, *one);
-    }
-    return time;
-}
-
-std::optional<Duration> one_bit_step_time(bool fused, const CodingCost& coding,
-                                          const StepModelInput& in) {
-    return after_gradient(in, one_bit_all_reduce_time(cut(fused, in), coding, in.network));
-}
 
 std::optional<Duration> zero_one_step_time(const ZeroOneAdamOptions& options, std::int64_t k,
                                            const StepModelInput& in) {
@@ -85,13 +51,6 @@ std::optional<Duration> one_bit_sgd_step_time(const OneBitSgdOptions& options,
     const Duration messages = sum(all_to_all_time(in.workers, longest, *star),
                                   ring_all_gather_time(in.workers, longest, *star));
     return after_gradient(in, sum(messages, coding));
-}
-
-std::int64_t one_bit_messages(bool fused, const StepModelInput& in) {
-    const std::int64_t n = in.workers;
-    const auto buffers =
-        fused ? std::int64_t{1} : static_cast<std::int64_t>(in.layout->tensors().size());
-    return 4 * n * (n - 1) * buffers;
 }
 
 std::int64_t zero_one_messages(const ZeroOneAdamOptions& options, std::int64_t k,

@@ -21,24 +21,16 @@
 
 #include "algorithms/adaptive/one_bit_sgd.hpp"
 #include "algorithms/adaptive/zero_one_adam.hpp"
-#include "algorithms/compression/one_bit.hpp"
 #include "analysis/forms/step_models.hpp"
 
 namespace paceline {
 
-/// Returns the time of a compressed all-reduce alone.
-std::optional<Duration> one_bit_all_reduce_time(const OneBitBuffers& cut, const CodingCost& coding,
-                                                const IdleNetwork& network);
-/// Returns the time of a step that makes one compressed all-reduce, of the whole model.
-std::optional<Duration> one_bit_step_time(bool fused, const CodingCost& coding,
-                                          const StepModelInput& in);
 /// Returns the time of step k of 0/1 Adam.
 std::optional<Duration> zero_one_step_time(const ZeroOneAdamOptions& options, std::int64_t k,
                                            const StepModelInput& in);
 std::optional<Duration> one_bit_sgd_step_time(const OneBitSgdOptions& options,
                                               const StepModelInput& in);
 
-std::int64_t one_bit_messages(bool fused, const StepModelInput& in);
 std::int64_t zero_one_messages(const ZeroOneAdamOptions& options, std::int64_t k,
                                const StepModelInput& in);
 

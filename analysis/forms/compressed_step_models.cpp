@@ -1,22 +1,13 @@
 #include "analysis/forms/compressed_step_models.hpp"
 
 #include <memory>
-#include <variant>
 #include <vector>
-
-#include "algorithms/compression/error_feedback.hpp"
-#include "algorithms/exchange/low_rank_coder.hpp"
 
 namespace paceline {
 
 namespace {
 
 using Known = std::optional<Duration>;  // empty if no closed form is known
-
-Known plus(Known a, Known b) {
-    if (!a || !b) return std::nullopt;
-    return sum(*a, *b);
-}
 
 // Returns the time of gradient, update and coding.
 Duration work_of(const StepModelInput& in, Duration coding) {
@@ -49,34 +40,6 @@ std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
     const IdleStar& star = network.bus ? *network.bus : network.star;
     if (how == AllGather::ring) return ring_all_gather_time(n, block, star);
     return bruck_all_gather_time(n, block, star);
-}
-
-std::optional<Duration> compressed_step_time(const ExchangeOptions& options, std::int64_t passes,
-                                             const StepModelInput& in) {
-    const auto& compressor = std::get<Compressor>(options.codec.coder);
-    const CodingCost& cost = options.codec.coding;
-    const Bytes size = form_of_packed(compressor, *in.layout);
-    const bool summable = compressor.combining == Combining::summable;
-    if (options.codec.error_feedback) passes += error_feedback_passes;
-    const Duration coding =
-        sum(encoding_time(compressor, cost, *in.layout, passes),
-            decoding_time(compressor, cost, *in.layout, summable ? 1 : in.workers));
-    const AggregationPlan& aggregation = options.aggregation;
-    return plus(work_of(in, coding),
-                summable ? all_reduce_time(aggregation.all_reduce, in.workers, size, in.network)
-                         : all_gather_time(aggregation.all_gather, in.workers, size, in.network));
-}
-
-std::optional<Duration> low_rank_step_time(const ExchangeOptions& options,
-                                           const StepModelInput& in) {
-    const LowRankBytes size =
-        low_rank_bytes(std::get<LowRankCodec>(options.codec.coder), *in.layout);
-    const Duration coding =
-        coding_time(options.codec.coding, low_rank_passes, in.layout->entries());
-    const AllReducePlan plan = options.aggregation.all_reduce;
-    return plus(work_of(in, coding),
-                plus(all_reduce_time(plan, in.workers, size.left, in.network),
-                     all_reduce_time(plan, in.workers, size.right, in.network)));
 }
 
 std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, const Mixing& mixing,

@@ -181,17 +181,6 @@ std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput
            all_reduce_time(plan, in.workers, size, in.network);
 }
 
-std::optional<Duration> overlapped_step_time(AllReducePlan plan, const StepModelInput& in) {
-    Duration end{};  // of the exchanges so far
-    for (const Bucket& bucket : in.timing.buckets) {
-        const Bytes size = in.wire.weigh(entries_of(bucket, *in.layout));
-        const Known reduced = all_reduce_time(plan, in.workers, size, in.network);
-        if (!reduced) return std::nullopt;
-        end = sum(std::max(end, bucket.ready), *reduced);
-    }
-    return sum(end, in.update);
-}
-
 std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
                                            const StepModelInput& in) {
     const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
@@ -230,13 +219,6 @@ std::optional<Duration> sparse_travel_time(const DgcOptions& options, double den
     if (!form_exchanges_dense(options, layout, density, n))
         return sparse_exchange_time(options, density, layout, n, network);
     return all_reduce_time(options.all_reduce, n, form_of_dense(layout, options.format), network);
-}
-
-std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
-                                      const StepModelInput& in) {
-    Duration work = sum(in.timing.step, in.update);
-    if (density < 1) work = sum(work, form_of_selection(options.selection, *in.layout, density));
-    return Known{work} + sparse_travel_time(options, density, *in.layout, in.workers, in.network);
 }
 
 std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,

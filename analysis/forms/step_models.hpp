@@ -57,9 +57,8 @@ std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& n
 
 std::optional<Duration> collective_step_time(const CollectiveOptions& options,
                                              const StepModelInput& in);
-/// Dense gradients: whole and after backward, or bucket by bucket beside it.
+/// A dense gradient, whole and after backward.
 std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput& in);
-std::optional<Duration> overlapped_step_time(AllReducePlan plan, const StepModelInput& in);
 /// Returns the step time of a decentralized algorithm that sends `vectors` vectors to each
 /// neighbor, after the gradient or (`beside`) concurrently with it: T1 + L + d v t(S), or the
 /// longer of T1 and the rest, where d is the degree. Known if all workers have the same degree,
@@ -71,8 +70,6 @@ std::optional<Duration> sparse_travel_time(const DgcOptions& options, double den
                                            const Layout& layout, int n, const IdleNetwork& network);
 /// Returns whether n workers exchange dense vectors at this density (sparse_forms.hpp).
 bool form_exchanges_dense(const DgcOptions& options, const Layout& layout, double density, int n);
-std::optional<Duration> dgc_step_time(const DgcOptions& options, double density,
-                                      const StepModelInput& in);
 std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
                                                     std::int64_t step, const StepModelInput& in);
 

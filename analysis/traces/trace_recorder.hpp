@@ -145,7 +145,6 @@ class TraceRecorder {
     [[nodiscard]] const std::map<LinkId, std::vector<TraceCounter>>& counters() const {
         return counters_;
     }
-    [[nodiscard]] std::uint64_t events() const { return events_; }
     /// Returns the end of the run, or where the limit has cut the trace.
     [[nodiscard]] Time end() const { return end_; }
     /// Returns when the limit cut the trace, if it did.
@@ -222,7 +221,6 @@ class TraceRecorder {
     void change(LinkId link);
     void count_uses();
     void note_uses(Time at);
-    void note_all();
 
     TraceMachine machine_;
     TraceFilter filter_;

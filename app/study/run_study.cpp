@@ -98,12 +98,6 @@ StudyOutcome run_study(const Study& study, const StudyOptions& options) {
     return outcome;
 }
 
-std::vector<PointResult> run_points(const Study& study, int jobs) {
-    StudyOptions options;
-    options.pool = {static_cast<std::size_t>(jobs), static_cast<std::size_t>(jobs)};
-    return run_study(study, options).results;
-}
-
 namespace {
 
 // Writes the file, or removes one that an earlier study left if there is nothing to write.

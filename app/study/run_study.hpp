@@ -49,9 +49,6 @@ struct StudyOutcome {
 /// OutputError if a file cannot be written.
 StudyOutcome run_study(const Study& study, const StudyOptions& options);
 
-/// Returns the results of the points in order, without their baselines.
-std::vector<PointResult> run_points(const Study& study, int jobs);
-
 /// Writes results.csv, table.txt and manifest.json, timeline.csv if anything trains, and
 /// summary.csv if the seed is an axis. Removes files of these names that an earlier study left.
 /// Points that were not run have no rows. Throws OutputError.

@@ -21,12 +21,6 @@ namespace {
 constexpr double tolerance = 1e-13;  // of a frequency; iterations end below it
 constexpr int most_iterations = 20000;
 
-double entropy_of(const auto& frequencies) {
-    double sum = 0;
-    for (const double p : frequencies) sum -= p > 0 ? p * elementary::log(p) : 0;
-    return sum;
-}
-
 Eigen::VectorXd zipf_frequencies(int words, double exponent) {
     Eigen::VectorXd weights(words);
     for (int w = 0; w < words; ++w) weights[w] = elementary::pow(w + 1, -exponent);
@@ -138,22 +132,6 @@ ArtificialLanguage artificial_language(const ArtificialLanguageOptions& options,
         random_transitions(language.class_frequency, options.sharpness, stream);
     language.pair_frequency = stationary_pairs(language);
     return language;
-}
-
-LanguageEntropy entropy(const ArtificialLanguage& language) {
-    const Eigen::MatrixXd& pairs = language.pair_frequency;
-    double class_rate = 0;
-    for (Eigen::Index a = 0; a < pairs.rows(); ++a)
-        for (Eigen::Index b = 0; b < pairs.cols(); ++b) {
-            const Eigen::RowVectorXd next = (1 - language.memory) * language.after_last.row(b) +
-                                            language.memory * language.after_second_last.row(a);
-            class_rate += pairs(a, b) * entropy_of(next);
-        }
-    const double word = entropy_of(language.word_frequency);
-    const double of_class = entropy_of(language.class_frequency);
-    return {.word = word,
-            .after_one = entropy_of(pairs.reshaped()) - of_class + (word - of_class),
-            .rate = class_rate + (word - of_class)};
 }
 
 std::vector<int> speak(const ArtificialLanguage& language, int tokens, RandomStream& stream) {

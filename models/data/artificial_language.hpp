@@ -16,7 +16,7 @@
 // The loss that a model can reach, in nats per token, is `word` if it knows only frequencies,
 // `after_one` if it sees the last word, and `rate` if it sees two or more; earlier words do not
 // help. In samples of T steps the first prediction sees only one word, so the best mean loss is
-// attainable_loss(T).
+// (after_one + (T - 1) rate)/T. tests/models/data/artificial_language_test.cpp computes all three.
 //
 // Sources: Raftery, "A model for high-order Markov chains", J. R. Statist. Soc. B 47, 1985, eq. 1.2;
 // Sinkhorn, "Diagonal equivalence to matrices with prescribed row and column sums", 1967.
@@ -53,21 +53,9 @@ struct ArtificialLanguage {
     Eigen::MatrixXd pair_frequency;  // frequency of [c_t-1, c_t] in a long text
 };
 
-struct LanguageEntropy {
-    double word = 0;
-    double after_one = 0;
-    double rate = 0;
-
-    [[nodiscard]] double attainable_loss(int steps) const {
-        return (after_one + (steps - 1) * rate) / steps;
-    }
-};
-
 /// Requires vocabulary >= word_classes >= 1, zipf and sharpness >= 0, memory in [0, 1].
 ArtificialLanguage artificial_language(const ArtificialLanguageOptions& options,
                                        const RandomStreams& streams);
-
-LanguageEntropy entropy(const ArtificialLanguage& language);
 
 /// Returns this many tokens of stationary text.
 std::vector<int> speak(const ArtificialLanguage& language, int tokens, RandomStream& stream);

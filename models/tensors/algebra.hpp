@@ -21,7 +21,6 @@
 namespace paceline {
 
 using ConstVectorRef = Eigen::Ref<const Eigen::VectorXd>;
-using ConstMatrixRef = Eigen::Ref<const Eigen::MatrixXd>;
 using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 double sum(const ConstVectorRef& x);

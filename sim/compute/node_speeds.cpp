@@ -83,19 +83,6 @@ StepFactor by_speed(std::vector<double> speeds, int workers_each) {
     };
 }
 
-double Jitter::mean() const {
-    switch (law) {
-        case JitterLaw::normal:
-        case JitterLaw::log_normal:
-            return 1;
-        case JitterLaw::exponential:
-            return 1 + parameter;
-        case JitterLaw::pareto:
-            return parameter / (parameter - 1);
-    }
-    PACELINE_CHECK(false, "every law of jitter has its case");
-}
-
 StepFactor jitter(Jitter jitter, RandomStreams streams) {
     return [jitter, streams](int rank, std::int64_t k) {
         constexpr unsigned step_bits = 40;

@@ -41,9 +41,6 @@ enum class JitterLaw : std::uint8_t { normal, log_normal, exponential, pareto };
 struct Jitter {
     JitterLaw law = JitterLaw::normal;
     double parameter = 0;  // deviation, sigma, excess, shape
-
-    /// Returns the mean of the factor.
-    [[nodiscard]] double mean() const;
 };
 
 StepFactor jitter(Jitter jitter, RandomStreams streams);

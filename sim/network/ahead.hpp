@@ -134,8 +134,6 @@ class Ahead {
     /// Collectives that ran to their end ahead of the queue, and those that were handed over.
     [[nodiscard]] std::uint64_t finished() const { return finished_; }
     [[nodiscard]] std::uint64_t handed_over() const { return handed_over_; }
-    /// Collectives that have begun and not ended, whichever way.
-    [[nodiscard]] std::size_t pending() const { return runs_.size(); }
 
   private:
     friend class AheadRun;
@@ -155,7 +153,6 @@ class Ahead {
                       const MessageRounds& rounds);
     [[nodiscard]] bool can_run(int host) const;
     [[nodiscard]] bool is_plain() const;
-    [[nodiscard]] Wire wire_of(const Route& route, bool apart) const;
     [[nodiscard]] Wire half_wire(std::span<const LinkId> links) const;
     [[nodiscard]] Wire wire(const AheadRun& run, int from, int to);
     bool follow(AheadRun& run, int place);

@@ -22,25 +22,6 @@ void MaxMin::clear(std::size_t most_links, std::size_t most_flows, std::size_t m
     links_end_ = flows_end_ = hops_end_ = listed_end_ = 0;
 }
 
-std::span<const double> MaxMin::solve(std::span<const double> capacity,
-                                      std::span<const std::uint32_t> first_hop,
-                                      std::span<const std::uint32_t> hops) {
-    clear(capacity.size(), first_hop.size() - 1, hops.size());
-    for (const double one : capacity) add_link(one, 0);
-    for (const Index link : hops) ++links_[link].unfixed;
-    for (Index link = 0; link < links_end_; ++link) {
-        list_flows(link);
-        links_[link].end = links_[link].first;
-    }
-    for (Index flow = 0; flow + 1 < first_hop.size(); ++flow) {
-        const std::span<const Index> route =
-            hops.subspan(first_hop[flow], first_hop[flow + 1] - first_hop[flow]);
-        end_flow(std::ranges::copy(route, add_flow()).out);
-        for (const Index link : route) listed_[links_[link].end++] = flow;
-    }
-    return fill();
-}
-
 std::span<const double> MaxMin::fill() {
     std::fill_n(rate_.begin(), flows_end_, unset);
     first_hop_[flows_end_] = hops_end_;

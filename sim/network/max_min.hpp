@@ -16,8 +16,8 @@
 //
 // Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
 //
-// A problem is a call of solve(), or is built in place while the caller walks over its own links and
-// flows, without a second pass over the routes:
+// A problem is built in place while the caller walks over its own links and flows, without a second pass
+// over the routes:
 //
 //     clear(most links, flows and hops, a bound of each flow included)
 //     for each link, before the first flow over it:   add_link(capacity, its number of flows)
@@ -37,13 +37,6 @@ namespace paceline {
 class MaxMin {
   public:
     using Index = std::uint32_t;
-
-    /// Flow f crosses the links hops[first_hop[f] .. first_hop[f + 1]), each once; first_hop has
-    /// one more entry than there are flows. Returns one rate per flow, valid until the next problem.
-    /// Requires at least one link per flow.
-    std::span<const double> solve(std::span<const double> capacity,
-                                  std::span<const std::uint32_t> first_hop,
-                                  std::span<const std::uint32_t> hops);
 
     /// Begins a problem without links and flows. It will have at most so many.
     void clear(std::size_t most_links, std::size_t most_flows, std::size_t most_hops);

@@ -84,10 +84,4 @@ std::vector<std::string> Warnings::lines(const std::vector<Axis>& axes) const {
     return lines;
 }
 
-std::vector<std::string> warnings_of(const Study& study) {
-    Warnings warnings;
-    for (const Point& point : study.points) warnings.see(point);
-    return warnings.lines(study.axes);
-}
-
 }  // namespace paceline

@@ -53,7 +53,4 @@ class Warnings {
     std::map<std::pair<std::size_t, std::string>, std::size_t> places_;  // in found_
 };
 
-/// Returns the lines of a whole study. Looks at each point once.
-std::vector<std::string> warnings_of(const Study& study);
-
 }  // namespace paceline

@@ -53,7 +53,6 @@ class Leader {
     [[nodiscard]] std::string name_of(int rank) const;
     void check(int rank, const Greeting& own) const;
     void send_all(Word word, std::uint64_t number = 0);
-    void hand_out(Handing& handing);
     void answer(Handing& handing, const RankLetter& letter);
 
     Post& post_;

@@ -1,9 +1,13 @@
 // Laws that every compressing method obeys: closed forms of the step time, a clock that does not
 // depend on values, repeatable runs, and runs that can be dropped.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -38,15 +42,58 @@ struct Method {
     std::function<std::optional<Duration>(std::int64_t k, const StepModelInput&)> step;
 };
 
+// T1 + update + E + X + D of whole messages, where V is what the bits of all tensors fill, in bytes. E: the
+// compressor's passes and `passes` more; X: an all-reduce of V and D of one message, or an all-gather of
+// blocks of V and D of n.
+std::optional<Duration> compressed_step(const ExchangeOptions& exchange, std::int64_t passes,
+                                        const StepModelInput& in) {
+    const auto& compressor = std::get<Compressor>(exchange.codec.coder);
+    std::int64_t bits = 0;
+    std::int64_t held = 0;
+    for (const Tensor& tensor : in.layout->tensors()) {
+        bits += compressor.bits(tensor);
+        held += compressor.held(tensor);
+    }
+    const Bytes size{(bits + 7) / 8};
+    const bool adds_up = compressor.combining == Combining::summable;
+    const std::int64_t encoded =
+        compressor.encode + passes + (exchange.codec.error_feedback ? 2 : 0);
+    const std::int64_t decoded = compressor.decode * (adds_up ? 1 : in.workers);
+    const Duration pass = exchange.codec.coding.per_entry;
+    const std::optional<Duration> travel =
+        adds_up ? all_reduce_time(exchange.aggregation.all_reduce, in.workers, size, in.network)
+                : all_gather_time(exchange.aggregation.all_gather, in.workers, size, in.network);
+    return in.timing.step + in.update + encoded * in.layout->entries() * pass + *travel +
+           decoded * held * pass;
+}
+
+// Two all-reduces, of 4 (sum r a + 1-D) bytes and of 4 sum r c, and five passes. Tensors are a x c, and
+// r = min(rank, a, c).
+std::optional<Duration> low_rank_step(const ExchangeOptions& exchange, const StepModelInput& in) {
+    const std::int64_t rank = std::get<LowRankCodec>(exchange.codec.coder).rank;
+    Bytes left;
+    Bytes right;
+    for (const Tensor& tensor : in.layout->tensors()) {
+        const std::int64_t rows = tensor.shape.front();
+        const std::int64_t columns = tensor.entries() / rows;
+        const std::int64_t r = std::min({rank, rows, columns});
+        left += Bytes{4 * (tensor.shape.size() == 1 ? rows : r * rows)};
+        right += Bytes{4 * (tensor.shape.size() == 1 ? 0 : r * columns)};
+    }
+    const AllReducePlan& how = exchange.aggregation.all_reduce;
+    return in.timing.step + in.update + 5 * in.layout->entries() * exchange.codec.coding.per_entry +
+           *all_reduce_time(how, in.workers, left, in.network) +
+           *all_reduce_time(how, in.workers, right, in.network);
+}
+
 Method compressed(Compressor compressor, bool feedback, AllReducePlan all_reduce,
                   AllGather all_gather) {
     const std::string name = "compressed-sgd " + compressor.name;
     const ExchangeOptions exchange = compressed_exchange(std::move(compressor), feedback,
                                                          {Duration{90}}, all_reduce, all_gather);
-    return {name, [=](Worker& self) { return synchronous_sgd(self, {exchange, {0.9}}); },
-            [=](std::int64_t, const StepModelInput& in) {
-                return compressed_step_time(exchange, 0, in);
-            }};
+    return {
+        name, [=](Worker& self) { return synchronous_sgd(self, {exchange, {0.9}}); },
+        [=](std::int64_t, const StepModelInput& in) { return compressed_step(exchange, 0, in); }};
 }
 
 Method choco(const Compressor& compressor, const Mixing& mixing) {
@@ -76,16 +123,14 @@ std::vector<Method> methods(int n) {
         compressed(make_half(), false, AllReduce::recursive_doubling, AllGather::ring),
         {"sign-sgd", [=](Worker& self) { return sign_sgd(self, sign); },
          [=](std::int64_t, const StepModelInput& in) {
-             return compressed_step_time(sign.exchange, 1, in);
+             return compressed_step(sign.exchange, 1, in);
          }},
         {"ef-sign-sgd", [=](Worker& self) { return ef_sign_sgd(self, ef_sign); },
          [=](std::int64_t, const StepModelInput& in) {
-             return compressed_step_time(ef_sign.exchange, 0, in);
+             return compressed_step(ef_sign.exchange, 0, in);
          }},
         {"power-sgd", [=](Worker& self) { return power_sgd(self, power); },
-         [=](std::int64_t, const StepModelInput& in) {
-             return low_rank_step_time(power.exchange, in);
-         }},
+         [=](std::int64_t, const StepModelInput& in) { return low_rank_step(power.exchange, in); }},
         choco(make_top_k(0.1), ring),
         choco(make_random_k(0.1, false), ring),
         choco(make_qsgd({7, 5}), ring)};

@@ -11,7 +11,7 @@
 
 #include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "analysis/forms/step_models.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline::overlapped_exchange_test {
@@ -240,7 +240,7 @@ TEST_CASE("overlapped SGD, property: a step takes e_i = max(r_i, e_(i-1)) + a_i"
             const Duration step =
                 recurrence(timing, *layout, [&](Bytes size) { return formula(n, size, rate); });
             REQUIRE(time_of(n, link, how, job) == 2 * step);
-            REQUIRE(overlapped_step_time(how, in) == step);
+            REQUIRE(exchange_step_time(overlapped_exchange(how), 0, in) == step);
             if (step > timing.step + formula(n, bytes_of(*layout, timing.buckets.back()), rate))
                 ++waited;
         };
@@ -311,10 +311,9 @@ TEST_CASE("overlapped SGD: where members leave apart, it takes no longer than th
                 CAPTURE(static_cast<int>(how));
                 CAPTURE(n);
                 const Link link{rate, latency};
-                const StepModelInput in{n,  idle_network(link), three_buckets(),
-                                        {}, three_tensors(),    fp32};
-
-                const Duration step = *overlapped_step_time(how, in);
+                const Duration step = recurrence(
+                    three_buckets(), *three_tensors(),
+                    [&](Bytes size) { return *all_reduce_time(how, n, size, idle_network(link)); });
 
                 CHECK(time_of(n, link, how, three_bucket_job(1)) <= step);
             }

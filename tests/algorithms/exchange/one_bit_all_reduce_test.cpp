@@ -1,11 +1,14 @@
 #include "algorithms/exchange/one_bit_all_reduce.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <doctest/doctest.h>
 
-#include "analysis/forms/adaptive_step_models.hpp"
+#include "algorithms/exchange/exchange_presets.hpp"
+#include "analysis/forms/exchange_forms.hpp"
 #include "tests/algorithms/adaptive/adaptive_run.hpp"
 
 namespace paceline::one_bit_all_reduce_test {
@@ -13,6 +16,15 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace literals;
+
+OneBitPlanPtr plan_of(const Worker& self, bool fused, CodingCost coding) {
+    const auto cut = [&](const LayoutPtr& layout) {
+        return fused ? fused_buffer(layout, self.workers())
+                     : buffer_per_tensor(layout, self.workers());
+    };
+    return std::make_shared<const OneBitPlan>(OneBitPlan{
+        cut(self.current_model().layout()), cut(self.charged_layout()), coding, "errors"});
+}
 
 // Every step exchanges the gradient and keeps the result.
 struct Calls {
@@ -23,12 +35,12 @@ struct Calls {
 
 Task<> exchange_gradients(Worker& self, std::shared_ptr<Calls> calls) {
     const Vector x = self.model();
-    OneBitEncoder encoder(make_one_bit_plan(self, calls->fused, calls->coding, "errors"),
-                          !self.timing_only());
+    OneBitEncoder encoder(plan_of(self, calls->fused, calls->coding), !self.timing_only());
     while (self.keeps_training()) {
         Vector said(x.layout());
         co_await self.gradient(x, [&](const Vector& g) { said = encoder.encode(g); });
-        const Vector mean = co_await one_bit_all_reduce(self, encoder.plan(), std::move(said));
+        const Vector mean =
+            co_await one_bit_all_reduce(self, encoder.plan(), std::move(said), self.everybody());
         if (self.rank() == 0) calls->results.push_back(mean);
     }
 }
@@ -109,8 +121,18 @@ TEST_CASE("one-bit all-reduce: the closed form is that of the simulation, for ev
             CAPTURE(n);
             OneBitRun run(n, timing_job(layout, 3), {fused, {Duration{9}}});
 
-            const auto in = on_star(n, idle_star(adaptive_link), step_of_tests, layout);
-            CHECK(run.elapsed() == 3 * *one_bit_step_time(fused, {Duration{9}}, in));
+            const Bandwidth rate = adaptive_link.capacity();
+            Duration expected = step_of_tests;
+            for (const std::int64_t entries : fused ? std::vector<std::int64_t>{3158}
+                                                    : std::vector<std::int64_t>{3072, 65, 21}) {
+                const std::int64_t p = one_bit_padded(entries, n);
+                expected += 2 * (n - 1) * (10us + Bytes{p / 8 / n} / rate) +
+                            2 * (n - 1) * (10us + Bytes{4} / rate) +
+                            (4 * p + 2 * p / n) * Duration{9};
+            }
+            CHECK(run.elapsed() == 3 * expected);
+            const StepModelInput in = on_star(n, idle_star(adaptive_link), step_of_tests, layout);
+            CHECK(exchange_step_time(one_bit_exchange(fused, {Duration{9}}), 0, in) == expected);
         }
 }
 

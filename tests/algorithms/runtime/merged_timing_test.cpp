@@ -29,7 +29,10 @@ struct Net {
                 }};
     }
     [[nodiscard]] Duration end(const std::vector<Bucket>& buckets) const {
-        return end_of_exchanges(buckets, estimate());
+        Duration end{};  // of the exchanges so far, on one stream
+        for (const Bucket& bucket : buckets)
+            end = std::max(end, bucket.ready) + estimate().time(bucket);
+        return end;
     }
     // The last layer is complete first, after readies[0].
     void complete_at(const std::vector<Duration>& readies) {

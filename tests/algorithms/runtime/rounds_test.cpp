@@ -61,11 +61,11 @@ TEST_CASE("rounds: a round is erased when every member has left it") {
     rounds.at(7, 2).enter(1, 2);
 
     rounds.leave(7);
-    const bool after_one = rounds.empty();
+    const bool after_one = rounds.size() == 0;
     rounds.leave(7);
 
     CHECK_FALSE(after_one);
-    CHECK(rounds.empty());
+    CHECK(rounds.size() == 0);
     CHECK_THROWS_AS(static_cast<void>(rounds.at(7, 2).of(0)), LogicError);
 }
 

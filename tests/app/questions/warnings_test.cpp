@@ -13,6 +13,7 @@
 #include "app/run/run_point.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/questions/warnings_of.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::warnings_test {

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/questions/check_text.hpp"
-#include "app/questions/warnings/warnings.hpp"
 #include "app/run/run_point.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/questions/warnings_of.hpp"
 
 namespace paceline::final_models_test {
 namespace {

@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::run_point_test {

@@ -19,6 +19,7 @@
 #include "app/study/baseline.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::shared_network_test {

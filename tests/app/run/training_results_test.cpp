@@ -12,6 +12,7 @@
 
 #include "app/run/results.hpp"
 #include "app/study/study_file.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::training_results_test {

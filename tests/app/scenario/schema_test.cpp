@@ -250,6 +250,10 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(straggler_keys()) == properties("stragglers"));
     CHECK(as_set(speed_keys()) == properties("speeds"));
     CHECK(as_set(jitter_keys()) == properties("compute_jitter"));
+    CHECK(as_set(failure_keys()) == properties("failures"));
+    CHECK(as_set(absence_keys()) == properties("absence"));
+    CHECK(as_set(absence_trace_keys()) == properties("absence_trace"));
+    CHECK(as_set(checkpoint_keys()) == properties("checkpoint"));
     CHECK(as_set(outage_keys()) == properties("outage"));
     CHECK(as_set(stand_in_keys()) == properties("stand-in"));
     CHECK(as_set(measurement_keys()) == properties("measure"));

@@ -12,11 +12,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "analysis/forms/checkpoint_models.hpp"
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/checkpoint_models.hpp"
 #include "tests/app/studies/docs_table.hpp"
 
 namespace paceline::failures_figures_test {

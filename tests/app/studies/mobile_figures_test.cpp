@@ -13,8 +13,8 @@
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
 #include "app/scenario/study.hpp"
-#include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
+#include "tests/app/studies/run_points.hpp"
 
 namespace paceline::mobile_figures_test {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/study/study_file.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline {

@@ -13,6 +13,7 @@
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 
 namespace paceline {
 

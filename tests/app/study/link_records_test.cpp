@@ -20,6 +20,7 @@
 #include "app/study/study_file.hpp"
 #include "app/study/tracing.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 
 namespace paceline::link_records_test {
 namespace {

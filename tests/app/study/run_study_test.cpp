@@ -16,6 +16,7 @@
 #include "app/study/study_file.hpp"
 #include "tests/app/host/no_room.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 
 namespace paceline::run_study_test {
 namespace {

@@ -22,6 +22,7 @@
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::tracing_test {

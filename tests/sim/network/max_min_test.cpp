@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/sim/network/progressive_filling.hpp"
+#include "tests/sim/network/whole_problems.hpp"
 
 namespace paceline::max_min_test {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using doctest::Approx;
 using Routes = std::vector<std::vector<std::uint32_t>>;
 
-std::vector<double> solve(MaxMin& max_min, const std::vector<double>& capacity,
+std::vector<double> solve(WholeProblems& problems, const std::vector<double>& capacity,
                           const Routes& routes) {
     std::vector<std::uint32_t> first_hop{0};
     std::vector<std::uint32_t> hops;
@@ -28,13 +29,13 @@ std::vector<double> solve(MaxMin& max_min, const std::vector<double>& capacity,
         hops.insert(hops.end(), route.begin(), route.end());
         first_hop.push_back(static_cast<std::uint32_t>(hops.size()));
     }
-    const std::span<const double> rates = max_min.solve(capacity, first_hop, hops);
+    const std::span<const double> rates = problems.solve(capacity, first_hop, hops);
     return {rates.begin(), rates.end()};
 }
 
 std::vector<double> solve(const std::vector<double>& capacity, const Routes& routes) {
-    MaxMin max_min;
-    return solve(max_min, capacity, routes);
+    WholeProblems problems;
+    return solve(problems, capacity, routes);
 }
 
 TEST_CASE("max-min: without flows there are no rates") {
@@ -112,10 +113,10 @@ TEST_CASE("max-min: a bound of a flow is a link that it alone crosses") {
 }
 
 TEST_CASE("max-min: a solver can be used again for a smaller problem") {
-    MaxMin max_min;
-    solve(max_min, {1, 2, 4}, {{0, 1, 2}, {0}, {1}, {2}});
+    WholeProblems problems;
+    solve(problems, {1, 2, 4}, {{0, 1, 2}, {0}, {1}, {2}});
 
-    const std::vector<double> rates = solve(max_min, {6}, {{0}, {0}});
+    const std::vector<double> rates = solve(problems, {6}, {{0}, {0}});
 
     CHECK(rates == std::vector<double>{3, 3});
 }
@@ -185,25 +186,25 @@ std::vector<double> step_by_step(const Problem& problem) {
 }
 
 TEST_CASE("max-min, property: rates are to the bit those of the method, with few links and many") {
-    MaxMin max_min;
+    WholeProblems problems;
     for (unsigned seed = 0; seed < 3000; ++seed) {
         CAPTURE(seed);
         const bool many = seed % 10 == 0;
         const Problem problem = many ? random_problem(seed, 60, 90) : random_problem(seed, 20, 30);
 
-        const std::vector<double> rates = solve(max_min, problem.capacity, problem.routes);
+        const std::vector<double> rates = solve(problems, problem.capacity, problem.routes);
 
         REQUIRE(rates == step_by_step(problem));
     }
 }
 
 TEST_CASE("max-min, property: rates are those of progressive filling") {
-    MaxMin max_min;
+    WholeProblems problems;
     for (unsigned seed = 0; seed < 5000; ++seed) {
         CAPTURE(seed);
         const Problem problem = random_problem(seed);
 
-        const std::vector<double> rates = solve(max_min, problem.capacity, problem.routes);
+        const std::vector<double> rates = solve(problems, problem.capacity, problem.routes);
 
         const std::vector<double> expected = progressive_filling(problem.capacity, problem.routes);
         REQUIRE(rates.size() == expected.size());
@@ -214,12 +215,12 @@ TEST_CASE("max-min, property: rates are those of progressive filling") {
 
 TEST_CASE(
     "max-min, property: no link is overfull, and each flow is fastest on a full link of its") {
-    MaxMin max_min;
+    WholeProblems problems;
     for (unsigned seed = 0; seed < 5000; ++seed) {
         CAPTURE(seed);
         const auto [capacity, routes] = random_problem(seed);
 
-        const std::vector<double> rates = solve(max_min, capacity, routes);
+        const std::vector<double> rates = solve(problems, capacity, routes);
 
         std::vector<double> load(capacity.size(), 0);
         std::vector<double> fastest(capacity.size(), 0);

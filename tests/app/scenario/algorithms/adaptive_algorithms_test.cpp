@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/study/study_file.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 #include "tests/app/study/small_study.hpp"
 

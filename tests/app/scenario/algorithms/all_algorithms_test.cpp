@@ -11,9 +11,9 @@
 #include "app/json/names.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/study.hpp"
-#include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 
 namespace paceline::all_algorithms_test {
 namespace {

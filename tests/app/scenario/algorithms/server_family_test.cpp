@@ -8,6 +8,7 @@
 
 #include "app/run/run_point.hpp"
 #include "app/study/study_file.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 
 namespace paceline::server_family_test {

@@ -13,9 +13,9 @@
 #include "app/run/results.hpp"
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/study.hpp"
-#include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
+#include "tests/app/studies/run_points.hpp"
 
 namespace paceline::mixtures_test {
 namespace {

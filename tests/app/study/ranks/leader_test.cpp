@@ -14,6 +14,7 @@
 #include "app/study/ranks/follower.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
+#include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
 #include "tests/app/study/ranks/local_post.hpp"
 

@@ -38,6 +38,8 @@
 // less than a step.
 #pragma once
 
+#include <cmath>
+
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -50,16 +52,51 @@ struct CheckpointedRun {
     Duration read{};
 };
 
+/// Returns m in seconds.
+inline double between_deaths_s(const CheckpointedRun& run) {
+    return to_seconds(run.mean_between) / run.nodes;
+}
+
 /// Returns Young's interval.
-Duration young_interval(const CheckpointedRun& run);
+inline Duration young_interval(const CheckpointedRun& run) {
+    return from_seconds(std::sqrt(2 * to_seconds(run.write) * between_deaths_s(run)));
+}
+
 /// Returns Daly's interval of higher order.
-Duration daly_interval(const CheckpointedRun& run);
-/// Returns the interval that wastes least according to E.
-Duration best_interval(const CheckpointedRun& run);
+inline Duration daly_interval(const CheckpointedRun& run) {
+    const double m = between_deaths_s(run);
+    const double write = to_seconds(run.write);
+    if (write >= 2 * m) return from_seconds(m);
+    const double root = std::sqrt(write / (2 * m));
+    return from_seconds(2 * m * root * (1 + root / 3 + root * root / 9) - write);
+}
+
+/// Returns the interval that wastes least according to E. Bisects in units of m: (1 - x) e^(x + c) falls from
+/// e^c to 0 as x goes from 0 to 1.
+inline Duration best_interval(const CheckpointedRun& run) {
+    const double m = between_deaths_s(run);
+    const double c = to_seconds(run.write) / m;
+    double below = 0;
+    double above = 1;
+    for (int i = 0; i < 60; ++i) {
+        const double x = (below + above) / 2;
+        (std::log1p(-x) + x + c > 0 ? below : above) = x;
+    }
+    return from_seconds(m * below);
+}
 
 /// Returns E(tau) in seconds, because it may be far beyond the clock's range.
-double expected_segment_s(const CheckpointedRun& run, Duration interval);
+inline double expected_segment_s(const CheckpointedRun& run, Duration interval) {
+    const double m = between_deaths_s(run);
+    const double none_away =
+        run.nodes * std::log1p(to_seconds(run.mean_repair) / to_seconds(run.mean_between));
+    return std::expm1(to_seconds(interval + run.write) / m) *
+           std::exp(to_seconds(run.read) / m + none_away) * m;
+}
+
 /// Returns tau / E(tau): useful work relative to that of the same number of nodes that never fail.
-double useful_share(const CheckpointedRun& run, Duration interval);
+inline double useful_share(const CheckpointedRun& run, Duration interval) {
+    return to_seconds(interval) / expected_segment_s(run, interval);
+}
 
 }  // namespace paceline
