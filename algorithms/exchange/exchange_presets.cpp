@@ -22,13 +22,6 @@ ExchangeOptions dense_exchange(AllReducePlan plan) {
     return with({make_none(), false, {}}, Aggregation::all_reduce, plan);
 }
 
-ExchangeOptions overlapped_exchange(AllReducePlan plan) {
-    ExchangeOptions options = dense_exchange(plan);
-    options.schedule.whole = false;
-    options.schedule.begin = Begin::beside_backward;
-    return options;
-}
-
 ExchangeOptions compressed_exchange(Compressor compressor, bool error_feedback, CodingCost coding,
                                     AllReducePlan plan, AllGather gather) {
     const bool adds_up = compressor.combining == Combining::summable;

@@ -7,8 +7,6 @@ namespace paceline {
 
 /// Uncompressed, whole, after backward.
 ExchangeOptions dense_exchange(AllReducePlan plan);
-/// Uncompressed, in the job's buckets, beside backward.
-ExchangeOptions overlapped_exchange(AllReducePlan plan);
 /// Whole messages, all-reduced if they add up, else all-gathered.
 ExchangeOptions compressed_exchange(Compressor compressor, bool error_feedback,
                                     CodingCost coding = {}, AllReducePlan plan = {},

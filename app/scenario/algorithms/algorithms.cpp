@@ -76,12 +76,11 @@ namespace {
 
 // Reads an algorithm in today's words.
 AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
-    const std::span<const AlgorithmEntry> table = algorithm_table();
-    std::vector<std::string_view> names = names_of(table);
+    std::vector<std::string_view> names = names_of(algorithm_table());
     for (const AlgorithmAlias& alias : algorithm_aliases())  // which errors name, too
         if (!alias.summary.empty()) names.push_back(alias.name);
     const Place kind = kind_of(place, "an algorithm", names);
-    const AlgorithmEntry& entry = table[as_name(kind, "an algorithm", names)];
+    const AlgorithmEntry& entry = algorithm_entry(names[as_name(kind, "an algorithm", names)]);
     const ObjectReader read(place, algorithm_keys(entry));
     in.exchanges = entry.exchanges;
     if (entry.traits.has_server && in.devices_per_node > 1)

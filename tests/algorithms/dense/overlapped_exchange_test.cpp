@@ -1,3 +1,5 @@
+#include "tests/algorithms/dense/overlapped_exchange.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #include "app/scenario/algorithms/words.hpp"
 
-#include <filesystem>
 #include <set>
 #include <string>
 #include <tuple>
@@ -9,18 +8,15 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "app/host/files.hpp"
 #include "app/json/config_error.hpp"
 #include "app/run/run_point.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/scenario.hpp"
-#include "app/study/study_file.hpp"
-#include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/scenario/algorithms/plain_algorithm.hpp"
 
 namespace paceline::words_test {
 namespace {
-
-namespace fs = std::filesystem;
 
 Json today(const Json& algorithm) {
     const std::string file = "scenario.json";
