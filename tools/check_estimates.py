@@ -34,9 +34,9 @@ LEAST_S = 0.1  # starting the program alone takes some 0.02 s
 LEAST_GB = 0.016
 
 ALGORITHMS = [
-    {"kind": "dense"}, {"kind": "dense", "all_reduce": "halving-doubling"}, {"kind": "dense", "all_reduce": "tree"},
-    {"kind": "dgc", "density": 0.001}, {"kind": "sgd", "codec": "qsgd", "transport": "two-phase"},
-    {"kind": "sgd", "transport": "servers"}, {"kind": "local-sgd", "period": 8},
+    {"kind": "dense"}, {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": "halving-doubling"}}, {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": "tree"}},
+    {"kind": "dgc", "codec": {"kind": "dgc", "density": 0.001}}, {"kind": "sgd", "codec": "qsgd", "aggregation": "two-phase"},
+    {"kind": "sgd", "aggregation": "servers"}, {"kind": "local-sgd", "period": 8},
     {"kind": "dsgd", "mixing": {"kind": "ring"}}, {"kind": "dsgd", "mixing": {"kind": "one-peer-exponential"}},
     {"kind": "zero", "stage": 3},
 ]
@@ -44,7 +44,7 @@ ALGORITHMS = [
 
 TRAINED = [{"kind": "dense"}, {"kind": "dgc", "density": 0.01}, {"kind": "local-sgd", "period": 4},
            {"kind": "dsgd", "mixing": {"kind": "ring"}}, {"kind": "decentlam", "mixing": {"kind": "ring"}},
-           {"kind": "diloco", "period": 4}, {"kind": "sgd", "codec": "qsgd", "transport": "two-phase"}]
+           {"kind": "diloco", "period": 4}, {"kind": "sgd", "codec": "qsgd", "aggregation": "two-phase"}]
 
 
 def drawn_studies(count):
@@ -66,7 +66,7 @@ def drawn_studies(count):
                                   "schedule": {"pieces": draw.choice(["tensors", "25MiB"]),
                                                "partition": draw.choice(["4MB", "500kB", "100kB"])}}
             if study["algorithm"]["codec"] != "none":
-                study["algorithm"]["transport"] = "two-phase"
+                study["algorithm"]["aggregation"] = "two-phase"
             study["stop"] = {"iterations": 1}
         elif kind == "training":
             study["algorithm"] = draw.choice(TRAINED)

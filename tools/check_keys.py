@@ -27,16 +27,16 @@ SCHEMA = ROOT / "scenarios" / "scenario.schema.json"
 GENERATED = {"docs/reference.md"}
 FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.M | re.S)
 KIND = re.compile(r'"kind": "([^"]+)"')
-ON_NO_PAGE = {"kind", "label", "optimizer", "codec", "transport", "schedule"}
+ON_NO_PAGE = {"kind", "label", "optimizer", "codec", "aggregation", "schedule"}
 OVERFLOW = 1_000_000
 OF_THE_ALGORITHM = "that of the algorithm"  # a page says which one
 
 # What tables are about whose heading names no kind: by page, and heading or bold word above. "family" stands for all algorithms of the
 # page; a "*" for the kinds in the column "of" or "kind".
 PLACES = {
-    ("docs/algorithms/compressed.md", "Compressors"): ["compressor-*"],
     ("docs/algorithms/compressed.md", "Codecs"): ["codec-*"],
     ("docs/algorithms/decentralized.md", "Requirements on W"): ["family"],
+    ("docs/algorithms/sparse.md", "codec"): ["codec-dgc"],
     ("docs/algorithms/local.md", "Local methods"): ["family"],
     ("docs/failures.md", 'Options of "cluster.failures"'): ["failures"],
     ("docs/links.md", 'Links that change: `"cluster.access"`'): ["access-*"],
@@ -70,12 +70,17 @@ class Schema:
             node = {**target, **beside}
         return node
 
+    def alternatives(self, node):
+        """Yields a node and all that it may be: its "oneOf", and theirs."""
+        yield node
+        for part in node.get("oneOf", []):
+            yield from self.alternatives(self.resolved(part))
+
     def property(self, definition, path):
         """Returns the property at a dotted path, and whether it is required; nothing if there is none."""
         node = self.definitions[definition]
         for key in path.split("."):
-            parts = [node, *(self.resolved(part) for part in node.get("oneOf", []))]
-            node = next((part for part in parts if key in part.get("properties", {})), None)
+            node = next((part for part in self.alternatives(node) if key in part.get("properties", {})), None)
             if node is None:
                 return None
             required = key in node.get("required", [])
@@ -208,7 +213,7 @@ def values_fault(said, node, schema):
 def definitions_of(page, heading, above, row, header, family, schema):
     """Returns the definitions that a row is about; nothing if nobody says."""
     kinds = [kind for kind in KIND.findall(heading) if kind in schema.kinds]
-    if kinds:
+    if kinds and (page, above) not in PLACES:
         return kinds
     names = PLACES.get((page, above or heading))
     if names == ["family"]:

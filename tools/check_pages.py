@@ -111,10 +111,11 @@ def check_page(text, folder, binary):
         kind, content = block.groups()
         name = file_named_before(text[: block.start()])
         if kind in ("json", "csv", "python", "cpp") and name:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(content)
+            into = folder / "sources" if kind == "cpp" else folder  # folder/tests is the repository's
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            (into / name).write_text(content)
             if name.endswith(".cpp"):
-                compile_file(name, folder)
+                compile_file(name, into)
         if kind != "sh":
             continue
         commands += 1

@@ -44,11 +44,14 @@ EXAMPLES = {"duration": '"20us"', "bytes": '"25MiB"', "bandwidth": '"10Gbps"'}
 UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 
 # Small definitions, described where they are used.
-INLINE = {"density", "label", "overhead", "density_law", "encoding", "exchange", "selection", "coding_step",
-          "selection_step", "selection_share", "gather", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange", "transport_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
+INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection", "coding_step",
+          "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
+          "swarm-exchange", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight",
           "library_choice", "edges"}
+
+# Titles of definitions that are not their names.
+TITLES = {"aggregation-kinds": "aggregation"}
 
 # Values of keys that the program knows only to give a reason why it refuses them. Tables leave such keys out.
 REFUSED = {"own_messages", "own_codec"}
@@ -115,21 +118,20 @@ SECTIONS = [
         ("algorithm", ["algorithm"]),
     ]),
     ("Parts of algorithms", [("models.md#collectives-the-normative-table", "what each collective costs"), ("models.md#mixings", "weights and spectral gaps"),
-                             ("algorithms/compressed.md#compressors", "compressors")], [
+                             ("how-to/choose-what-travels.md", "how to choose them")], [
         ("codec", ["algorithm.codec"]),
         ("measured-coding", ["algorithm.codec.coding"]),
         ("coding-time", ["algorithm.codec.coding.encode", "algorithm.codec.coding.decode"]),
-        ("exchange-transport", ["algorithm.transport"]),
+        ("aggregation-kinds", ["algorithm.aggregation"]),
         ("exchange-schedule", ["algorithm.schedule"]),
-        ("all_reduce", ["algorithm.all_reduce", "algorithm.exchange", "algorithm.transport.plan"]),
-        ("parameter-server", ["algorithm.all_reduce", "algorithm.transport.plan"]),
-        ("pipelined-ring", ["algorithm.all_reduce", "algorithm.transport.plan"]),
-        ("double-tree", ["algorithm.all_reduce", "algorithm.transport.plan"]),
+        ("all_reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
+        ("parameter-server", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
+        ("pipelined-ring", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
+        ("double-tree", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("mixing", ["algorithm.mixing"]),
         ("mixing-in-turn", ["algorithm.mixing.in_turn[]"]),
-        ("warm_up", ["algorithm.warm_up"]),
+        ("warm_up", ["algorithm.codec.warm_up"]),
         ("lattice-exchange", ["algorithm.exchange"]),
-        ("compressor", ["algorithm.compressor"]),
     ]),
     ("Measuring and stopping", [("training.md#keys", "targets and evaluations")], [
         ("measure", ["measure"]),
@@ -162,7 +164,7 @@ class Schema:
 
     def kind_of(self, name):
         """Returns the value of "kind" in a definition; nothing if it has none."""
-        return self.definitions[name].get("properties", {}).get("kind", {}).get("const")
+        return next(iter(names_of_kind(self.definitions[name])), None)
 
     def may_be_a_name(self, name):
         """Whether a definition is a choice of kinds, or the name of one, which stands for its defaults."""
@@ -178,6 +180,16 @@ class Schema:
         if not parts or None in parts:
             return []
         return [self.name_of(part) for part in parts]
+
+
+def title_of(name):
+    return TITLES.get(name, name).replace("_", " ").replace("-", " ")
+
+
+def names_of_kind(definition):
+    """Returns what "kind" can be in a definition: the kind, and the names that stand for it with some keys."""
+    kind = definition.get("properties", {}).get("kind", {})
+    return [kind["const"]] if "const" in kind else kind.get("enum", [])
 
 
 def slug(heading):
@@ -221,7 +233,7 @@ def type_text(schema, node, anchors):
             return f"[{UNITS[name]}](#units)"
         if name in anchors:
             kind = schema.definitions[name].get("type", "")
-            title = name.replace("_", " ") + (" object" if kind == "object" and name in INLINE else "")
+            title = TITLES.get(name, name).replace("_", " ") + (" object" if kind == "object" and name in INLINE else "")
             return f"[{title}](#{anchors[name]})"
         return type_text(schema, schema.definitions[name], anchors)
     if "const" in node:
@@ -323,14 +335,17 @@ def pages_of_algorithms():
 
 def kind_entry(schema, family, name, anchors, pages):
     definition = schema.definitions[name]
-    kind = definition["properties"]["kind"]["const"]
-    lines = [f"#### {family} `{kind}`", ""]
+    kind, *others = names_of_kind(definition)
+    lines = [f"#### {title_of(family)} `{kind}`", ""]
     said = sentence(definition["description"]) if "description" in definition else ""
     more = f" [Entry]({pages[kind]})." if family == "algorithm" else ""
     if family == "algorithm" and kind not in pages:
         raise Failure(f"docs/algorithms: no entry of {kind}")
     if said or more:
         lines += [said + more, ""]
+    if others:
+        lines += [f"Also by {'a name that stands' if len(others) == 1 else 'names that stand'} for it with some keys: "
+                  f"{', '.join(f'`{other}`' for other in others)} ([which](how-to/choose-what-travels.md#names-that-people-type)).", ""]
     keys = table(schema, name, definition, anchors, ("kind", "label", "optimizer") if family == "algorithm" else ("kind",))
     lines += keys if keys else ["No other keys.", ""]
     return lines + [line for text in conditions(schema, definition) for line in (text, "")]
@@ -338,14 +353,14 @@ def kind_entry(schema, family, name, anchors, pages):
 
 def entry(schema, name, paths, anchors, pages):
     definition = schema.definitions[name]
-    lines = [f"### {name.replace('_', ' ').replace('-', ' ')}", "", f"Path: {paths_text(paths)}."]
+    lines = [f"### {title_of(name)}", "", f"Path: {paths_text(paths)}."]
     if "description" in definition:
         lines[-1] += " " + sentence(definition["description"])
     lines.append("")
     kinds = schema.kinds(name)
     if kinds:
-        one_of = [schema.definitions[kind]["properties"]["kind"]["const"] for kind in kinds]
-        lines += ["One of: " + ", ".join(f"[`{kind}`](#{slug(name + ' ' + kind)})" for kind in one_of) + ".", ""]
+        one_of = [schema.kind_of(kind) for kind in kinds]
+        lines += ["One of: " + ", ".join(f"[`{kind}`](#{slug(title_of(name) + ' ' + kind)})" for kind in one_of) + ".", ""]
         if name == "algorithm":
             lines += ["Every algorithm has `kind`, which is required, and may have `label` (its name in results; default: the kind) and, all but",
                       "`collective`, `optimizer` ([own optimizer](#own-optimizer)). Its other keys:", ""]
@@ -376,7 +391,7 @@ def check_all_are_said(schema):
 def contents():
     lines = ["## Contents", "", "- [Units](#units)", "- [The scenario](#the-scenario)"]
     for title, _, entries in SECTIONS:
-        names = [name.replace("_", " ").replace("-", " ") for name, _ in entries]
+        names = [title_of(name) for name, _ in entries]
         inner = ", ".join(f"[{name}](#{slug(name)})" for name in names)
         lines.append(f"- [{title}](#{slug(title)}): {inner}")
     return lines + [""]
@@ -387,9 +402,9 @@ def make(schema):
     anchors = {}
     for _, _, entries in SECTIONS:
         for name, _ in entries:
-            anchors[name] = slug(name.replace("_", " ").replace("-", " "))
+            anchors[name] = slug(title_of(name))
             for kind in schema.kinds(name):
-                anchors[kind] = slug(f"{name} {schema.definitions[kind]['properties']['kind']['const']}")
+                anchors[kind] = slug(f"{title_of(name)} {schema.kind_of(kind)}")
     pages = pages_of_algorithms()
     units = [f"| {UNITS[name]} | {schema.definitions[name]['description']} | `{EXAMPLES[name]}` |" for name in UNITS]
     lines = units + [""] + contents()

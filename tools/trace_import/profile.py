@@ -76,7 +76,7 @@ def scenario_of(title, profile, update_time):
     rows = {"title": title,
             "cluster": {"nodes": 1, "fabric": {"kind": "star", "link": {"preset": "10GbE-tcp"}}},
             "workload": workload,
-            "algorithm": {"kind": "dense-overlapped", "bucket": "25MB"},
+            "algorithm": {"kind": "ddp", "schedule": "25MB"},
             "stop": {"iterations": 10},
             "sweep": {"cluster.nodes": [1, 2, 4, 8, 16]}}
     return "{\n" + ",\n".join(f'  "{key}": {json.dumps(value)}' for key, value in rows.items()) + "\n}\n"
