@@ -1,4 +1,4 @@
-// Closed forms of exchanges: one for each aggregation (transport_forms.hpp) and one for each schedule
+// Closed forms of exchanges: one for each aggregation (aggregation_forms.hpp) and one for each schedule
 // (schedule_forms.hpp), none for an algorithm.
 //
 //   a step    the end of its last piece, or of backward, then the update

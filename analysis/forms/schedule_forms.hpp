@@ -1,7 +1,7 @@
 // Closed forms of schedules: when the last piece of a gradient has been decoded.
 //
 // There are two servers, the device and the communication stream, each first-in first-out. Piece i of
-// bucket b(i), with its stages (transport_forms.hpp):
+// bucket b(i), with its stages (aggregation_forms.hpp):
 //
 //   backward    segment b takes ready_b - ready_(b-1) on the device, and is requested when segment b-1
 //               has ended and what its end has set off has been requested

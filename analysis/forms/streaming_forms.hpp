@@ -8,7 +8,7 @@
 //               and the one in which the messages arrive D: step min(floor(W / T), tau - 1) of them
 //
 // Messages and bytes: those of the fragment, in the step after which it is due. Known where the exchange has one stage of coding before
-// its wires and one behind (transport_forms.hpp), or tau is 0.
+// its wires and one behind (aggregation_forms.hpp), or tau is 0.
 #pragma once
 
 #include <cstdint>

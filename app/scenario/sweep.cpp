@@ -13,6 +13,7 @@
 #include "app/json/names.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/json/schema.hpp"
+#include "app/scenario/algorithms/words.hpp"
 
 namespace paceline {
 
@@ -51,7 +52,8 @@ SweptAxis read_axis(const std::string& path, const Json& values, const std::stri
     if (path == "title")
         refuse_sweep(file, shown, "is that of the whole study and cannot be swept");
     if (path == "sweep") refuse_sweep(file, shown, "a sweep cannot be swept");
-    if (Fault fault = path_fault(scenario_schema(), path); !fault.problem.empty())
+    if (Fault fault = path_fault(scenario_schema(), path_in_todays_words(path));
+        !fault.problem.empty())
         refuse_sweep(file, shown, std::move(fault));
     if (!values.is_array()) refuse_sweep(file, shown, "is not a list of values; write [...]");
     if (values.empty()) refuse_sweep(file, shown, "is empty; give one value at least");
@@ -277,7 +279,8 @@ Setting read_setting(const std::string& text) {
     const std::string value = text.substr(equals + 1);
     setting.value = std::make_shared<const Json>(
         Json::accept(value) ? parse_json(value, std::string(command_line)) : Json(value));
-    if (Fault fault = path_fault(scenario_schema(), setting.path); !fault.problem.empty())
+    if (Fault fault = path_fault(scenario_schema(), path_in_todays_words(setting.path));
+        !fault.problem.empty())
         refuse_sweep(command_line, "--set " + setting.path, std::move(fault));
     return setting;
 }

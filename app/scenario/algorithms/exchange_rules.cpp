@@ -235,7 +235,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, momenta, models, outer_gradients, fragments, shares,
               components, neighbor_models, differences, pushes),
-     Features(own_messages), "the algorithm takes an aggregation"},
+     Features(own_messages), "its messages are those of an aggregation"},
     {Features(dropping_step), Features(all_reduce, two_phase).with(servers).with(machines),
      "each worker selects from its whole gradient, by one threshold: all-gather or "
      "sparse-all-reduce, flat"},

@@ -189,15 +189,30 @@ void move(const OldWord& word, const Place& place, Words& into) {
     if (in.is_object()) in[std::string(word.key)] = value;
 }
 
+// An object of a scenario that names no kind says some keys of what its algorithm uses by itself.
+void add_usual(const char* section, std::string_view usual, const Json& own, Words& into) {
+    const auto found = own.find(section);
+    if (found == own.end() || !found->is_object() || found->contains("kind")) return;
+    Json both = Json::parse(usual);
+    both.update(*found);
+    into.algorithm[section] = both;
+}
+
 // Replaces a name by what it stands for.
 void take_alias(std::string_view name, const Json& own, Words& into) {
     const auto alias = std::ranges::find(aliases, name, &AlgorithmAlias::name);
     if (alias == aliases.end()) return;
     const Json stands_for = Json::parse(alias->stands_for);
     for (const auto& [key, value] : stands_for.items()) {
-        if (key != "kind" && own.contains(key)) continue;
-        into.algorithm[key] = value;
-        into.from.emplace_back(key, "kind");
+        Json& here = into.algorithm[key];
+        if (key == "kind" || !own.contains(key)) {
+            here = value;
+            into.from.emplace_back(key, "kind");
+        } else if (here.is_object() && value.is_object()) {
+            Json both = value;
+            both.update(here);  // the scenario's own keys stand
+            here = both;
+        }
     }
     if (!own.contains("label")) into.algorithm["label"] = name;
 }
@@ -239,6 +254,16 @@ ConfigError Words::in_users_words(const ConfigError& error, const std::string& p
     return {error.file(), at, std::move(fault)};
 }
 
+std::string path_in_todays_words(const std::string& path) {
+    constexpr std::string_view head = "algorithm.";
+    if (!path.starts_with(head)) return path;
+    const std::string_view rest = std::string_view(path).substr(head.size());
+    for (const OldWord& word : words)
+        if (begins_with(rest, word.word))
+            return fmt::format("{}{}{}", head, path_of(word), rest.substr(word.word.size()));
+    return path;
+}
+
 Words in_todays_words(const Place& algorithm) {
     Words today{*algorithm.json, {}, {}};
     if (!algorithm.json->is_object()) return today;
@@ -247,6 +272,9 @@ Words in_todays_words(const Place& algorithm) {
     today.typed = kind->get<std::string>();
     for (const OldWord& word : words)
         if (is_of(word, today.typed)) today.algorithm.erase(std::string(word.word));
+    const Usual& usual = usual_of(today.typed);
+    add_usual("codec", usual.codec, *algorithm.json, today);
+    add_usual("aggregation", usual.aggregation, *algorithm.json, today);
     take_alias(today.typed, *algorithm.json, today);
     for (const OldWord& word : words)
         if (is_of(word, today.typed) && algorithm.json->contains(std::string(word.word)))

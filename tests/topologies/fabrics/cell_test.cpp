@@ -11,7 +11,7 @@
 
 #include "sim/engine/check.hpp"
 #include "sim/engine/random.hpp"
-#include "sim/network/max_min.hpp"
+#include "tests/sim/network/whole_problems.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 
 namespace paceline::cell_test {
@@ -125,7 +125,7 @@ std::vector<double> rates(const Fabric& fabric, const std::vector<std::pair<int,
         for (const LinkId link : route(fabric, from, to)) hops.push_back(link);
         first_hop.push_back(static_cast<std::uint32_t>(hops.size()));
     }
-    MaxMin solver;
+    WholeProblems solver;
     const auto solved = solver.solve(capacity, first_hop, hops);
     return {solved.begin(), solved.end()};
 }

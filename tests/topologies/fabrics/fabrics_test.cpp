@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/network/max_min.hpp"
+#include "tests/sim/network/whole_problems.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 #include "topologies/fabrics/dumbbell.hpp"
 #include "topologies/fabrics/torus.hpp"
@@ -298,7 +298,7 @@ double throughput(const Fabric& fabric, const Pairs& pairs) {
         for (const LinkId link : route(fabric, from, to)) hops.push_back(link);
         first_hop.push_back(static_cast<std::uint32_t>(hops.size()));
     }
-    MaxMin solver;
+    WholeProblems solver;
     const auto rates = solver.solve(capacity, first_hop, hops);
     return std::accumulate(rates.begin(), rates.end(), 0.0);
 }

@@ -14,6 +14,7 @@
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/scenario.hpp"
 #include "tests/app/scenario/algorithms/plain_algorithm.hpp"
+#include "tests/app/studies/training_study.hpp"
 
 namespace paceline::words_test {
 namespace {
@@ -102,6 +103,41 @@ TEST_CASE("words: a name stands for a kind and keys, which the scenario's own ke
         CHECK(names.insert(alias.name).second);  // no two things have one name
         CHECK(names.contains(Json::parse(alias.stands_for).at("kind").get<std::string>()));
     }
+}
+
+TEST_CASE("words: an object that names no kind says some keys of the usual one") {
+    CHECK(today({{"kind", "dense"}, {"aggregation", {{"plan", "tree"}}}}).at("aggregation") ==
+          Json{{"kind", "all-reduce"}, {"plan", "tree"}});
+    CHECK(today({{"kind", "dgc"}, {"codec", {{"density", 0.1}}}}).at("codec") ==
+          Json{{"kind", "dgc"}, {"density", 0.1}});
+    CHECK(today({{"kind", "ddp"}, {"schedule", {{"begin", "after-backward"}}}}).at("schedule") ==
+          Json{{"pieces", "25MiB"}, {"begin", "after-backward"}});
+}
+
+TEST_CASE("words: paths of earlier scenarios lead to where their words are today") {
+    for (const auto& [path, leads_to] :
+         {std::pair{"algorithm.transport", "algorithm.aggregation"},
+          {"algorithm.bucket", "algorithm.schedule.pieces"},
+          {"algorithm.compressor.levels", "algorithm.codec.levels"},
+          {"algorithm.warm_up.densities[1]", "algorithm.codec.warm_up.densities[1]"},
+          {"algorithm.codec", "algorithm.codec"},
+          {"algorithm.ranks", "algorithm.ranks"},
+          {"cluster.transport", "cluster.transport"}})
+        CHECK(path_in_todays_words(path) == leads_to);
+}
+
+// Every old word is a path that a sweep may have, and that --set takes.
+TEST_CASE("words: earlier scenarios may sweep their words") {
+    const TrainingStudy study;
+    for (const auto& [algorithm, setting] :
+         {std::pair{R"({"kind": "dense-overlapped"})", "algorithm.bucket=40B"},
+          {R"({"kind": "compressed-sgd", "compressor": {"kind": "qsgd"}})",
+           "algorithm.compressor.levels=3"},
+          {R"({"kind": "power-sgd"})", "algorithm.rank=1"},
+          {R"({"kind": "dgc"})", "algorithm.momentum_correction=false"},
+          {R"({"kind": "one-bit-adam"})", "algorithm.fused=true"},
+          {R"({"kind": "sgd"})", "algorithm.transport=two-phase"}})
+        CHECK_NOTHROW((void)study.scenario({std::string("algorithm=") + algorithm, setting}));
 }
 
 Json scenario_with(const Json& algorithm) {
