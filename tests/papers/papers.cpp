@@ -25,16 +25,20 @@ Case changed(Case run, const Json& patch) {
 
 std::vector<Paper> all_papers() {
     std::vector<Paper> all;
-#define PACELINE_ADD_PAPERS(name) \
-    for (const Paper& paper : name##_papers()) all.push_back(paper);
-    PACELINE_LISTS_OF_PAPERS(PACELINE_ADD_PAPERS)
-#undef PACELINE_ADD_PAPERS
+#define LIST(papers) \
+    for (const Paper& paper : papers()) all.push_back(paper);
+#include "tests/papers/lists.inc"
+#undef LIST
+    const auto place = [](const Paper& paper) {
+        return &algorithm_entry(paper.algorithm) - algorithm_table().data();
+    };
+    std::ranges::sort(all, {}, place);
     return all;
 }
 
 std::vector<Paper> papers_of(std::string_view family) {
-    const std::span<const AlgorithmFamily> families = algorithm_families();
-    const auto members = std::ranges::find(families, family, &AlgorithmFamily::name)->algorithms;
+    const auto members =
+        std::ranges::find(algorithm_families(), family, &AlgorithmFamily::name)->algorithms;
     std::vector<Paper> all = all_papers();
     std::erase_if(all, [&](const Paper& paper) {
         return std::ranges::find(members, paper.algorithm, &AlgorithmEntry::name) == members.end();

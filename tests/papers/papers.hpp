@@ -47,20 +47,9 @@ double difference(const Case& run);
 /// Returns that of all cases.
 double largest_difference(const Paper& paper);
 
-// The lists of papers, one for each file: dense_papers(), lars_papers(), ...
-#define PACELINE_LISTS_OF_PAPERS(LIST)                                                          \
-    LIST(dense)                                                                                 \
-    LIST(lars) LIST(dgc) LIST(gradient_dropping) LIST(gtop_k) LIST(exchange) LIST(sign)         \
-        LIST(power_sgd) LIST(demo) LIST(choco) LIST(adam) LIST(one_bit_adam) LIST(one_bit_lamb) \
-            LIST(zero_one_adam) LIST(one_bit_sgd) LIST(local_sgd) LIST(slowmo) LIST(bmuf)       \
-                LIST(diloco) LIST(streaming_diloco) LIST(local_adam) LIST(sparta)               \
-                    LIST(overlapped_average) LIST(easgd) LIST(dsgd) LIST(dmsgd)                 \
-                        LIST(bias_corrected) LIST(momentum_tracking) LIST(momentum_consensus)   \
-                            LIST(push_sum) LIST(ad_psgd) LIST(swarm) LIST(server) LIST(fedavg)  \
-                                LIST(fedopt) LIST(scaffold)
-
-#define PACELINE_DECLARE_PAPERS(name) std::span<const Paper> name##_papers();
-PACELINE_LISTS_OF_PAPERS(PACELINE_DECLARE_PAPERS)
-#undef PACELINE_DECLARE_PAPERS
+// One list for each file <name>_papers.cpp, which CMake lists: dense_papers(), lars_papers(), ...
+#define LIST(papers) std::span<const Paper> papers();
+#include "tests/papers/lists.inc"
+#undef LIST
 
 }  // namespace paceline::papers

@@ -14,6 +14,7 @@
 #include "algorithms/decentralized/dsgd_awc.hpp"
 #include "algorithms/decentralized/gradient_tracking.hpp"
 #include "algorithms/decentralized/momentum_tracking.hpp"
+#include "algorithms/decentralized/qg_dadam.hpp"
 #include "algorithms/decentralized/qg_dmsgd.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "analysis/forms/step_models.hpp"
@@ -67,6 +68,20 @@ AlgorithmChoice read_decentlam(const ObjectReader& read, const AlgorithmInput& i
 
 AlgorithmChoice read_qg_dmsgd(const ObjectReader& read, const AlgorithmInput& in) {
     return with_momentum(read, in, 1, false, &qg_dmsgd);
+}
+
+AlgorithmChoice read_qg_dadam(const ObjectReader& read, const AlgorithmInput& in) {
+    constexpr auto moments =
+        std::to_array<Spelling<Moments>>({{"both", Moments::both}, {"second", Moments::second}});
+    QgDadamOptions options;
+    options.rule = read_adam_rule(read, in, options.rule);
+    options.rule.weight_decay = 0;  // the gradient has it
+    if (const auto p = read.optional("moments"))
+        options.moments = as_choice(*p, "a choice of moments", moments);
+    AlgorithmChoice choice = neighborly(read, in, 1, false);
+    options.exchange = *choice.exchange;
+    choice.run = [options](Worker& worker) { return qg_dadam(worker, options); };
+    return choice;
 }
 
 AlgorithmChoice read_d2_dmsgd(const ObjectReader& read, const AlgorithmInput& in) {
@@ -149,6 +164,12 @@ constexpr auto decentralized_algorithms = std::to_array<AlgorithmEntry>({
      "Lin et al., ICML 2021; released code: epfml/quasi-global-momentum",
      Feature::neighbor_models,
      &read_qg_dmsgd,
+     {.when_nodes_die = WhenNodesDie::renormalizes}},
+    {"qg-dadam",
+     "decentralized Adam with quasi-global moments (Lin et al., ICML 2021)",
+     "Lin et al., ICML 2021; released code: epfml/quasi-global-momentum",
+     Feature::neighbor_models,
+     &read_qg_dadam,
      {.when_nodes_die = WhenNodesDie::renormalizes}},
     {"d2-dmsgd",
      "D2 with momentum, exact diffusion",

@@ -20,6 +20,7 @@
 #include "algorithms/decentralized/dsgd_awc.hpp"
 #include "algorithms/decentralized/gradient_tracking.hpp"
 #include "algorithms/decentralized/momentum_tracking.hpp"
+#include "algorithms/decentralized/qg_dadam.hpp"
 #include "algorithms/decentralized/qg_dmsgd.hpp"
 #include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
@@ -323,6 +324,22 @@ TEST_CASE("momentum tracking: it is its recursion, from the mean of the first gr
     }
 
     CHECK((problem.after(60, of_momentum_tracking(0.7)) - x).cwiseAbs().maxCoeff() < 1e-11);
+}
+
+// With beta1 = beta2 = 0 and a small epsilon, a step of Adam is gamma along the sign of the gradient,
+// whatever the moments have followed: X <- W (X - gamma sign(X - T)).
+TEST_CASE("QG-DAdam without memory averages steps along signs") {
+    const Quadratics problem{{3, -2, 0.5, 7, -1, 4}, make_ring_mixing(6), 0.07};
+    const Eigen::MatrixXd w = matrix(problem.mixing);
+    const Eigen::Map<const Eigen::VectorXd> t(problem.targets.data(), 6);
+    for (const Moments moments : {Moments::both, Moments::second}) {
+        const QgDadamOptions options{{.beta1 = 0, .beta2 = 0, .epsilon = 1e-300}, moments, {}};
+        Eigen::VectorXd x = Eigen::VectorXd::Constant(6, problem.start);
+        for (int k = 0; k < 9; ++k) x = w * (x - problem.gamma * (x - t).cwiseSign());
+        const Eigen::VectorXd models =
+            problem.after(9, [&](Worker& self) { return qg_dadam(self, options); });
+        CHECK((models - x).lpNorm<Eigen::Infinity>() < 1e-12);
+    }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tests/algorithms/dense/overlapped_exchange.hpp"
+#include "tests/algorithms/runtime/overlapped_exchange.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -28,7 +28,7 @@
 #include "algorithms/servers/stale_synchronous_sgd.hpp"
 #include "sim/compute/node_speeds.hpp"
 #include "sim/compute/slow_nodes.hpp"
-#include "tests/algorithms/dense/overlapped_exchange.hpp"
+#include "tests/algorithms/runtime/overlapped_exchange.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline::time_use_test {
