@@ -15,6 +15,7 @@
 #include "algorithms/runtime/step_timing.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "analysis/forms/closed_forms.hpp"
+#include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
 #include "topologies/mixing/mixing.hpp"
 
@@ -51,6 +52,8 @@ struct StepModelInput {
 };
 
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
+                                        const IdleNetwork& network);
+std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
                                         const IdleNetwork& network);
 /// Returns the time of an all-to-all of equal blocks; empty where the workers are not on one star or bus.
 std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network);
