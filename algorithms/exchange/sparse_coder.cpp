@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "algorithms/compression/half.hpp"
-#include "algorithms/exchange/dgc_memory.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "sim/collectives/servers.hpp"
@@ -72,7 +71,7 @@ std::int64_t selected_entries(const Layout& layout, double density) {
 class SparseCoder final : public Coder {
   public:
     SparseCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                CoderPlace place)
+                CoderPlace place, DgcMemoryPtr memory)
         : self_(self),
           options_(as_carried(std::get<DgcOptions>(codec.coder), aggregation)),
           aggregation_(aggregation),
@@ -81,8 +80,7 @@ class SparseCoder final : public Coder {
           members_(static_cast<int>(place_.group->members.size())),
           measures_(!self.timing_only() &&
                     place_.layout->entries() > place_.layout->incompressible_entries()),
-          memory_(make_dgc_memory(self.timing_only() ? 0 : place_.layout->entries(),
-                                  self.stream("selection" + place_.tag))),
+          memory_(std::move(memory)),
           gradient_(place_.layout),
           rest_(rest_layout(0)) {}
 
@@ -108,9 +106,6 @@ class SparseCoder final : public Coder {
                         coding_->decode.of(selected_tensors(*place_.charged),
                                            selected_entries(*place_.charged, stage_.density)));
     }
-    void begin_with(const Vector& momentum) override {
-        if (momentum.has_values()) memory_.velocity = momentum.values();
-    }
 
   private:
     [[nodiscard]] bool rest_travels_along() const {
@@ -133,7 +128,7 @@ class SparseCoder final : public Coder {
     CoderPlace place_;
     int members_;
     bool measures_;  // there is something to select from
-    DgcMemory memory_;
+    DgcMemoryPtr memory_;
     StageExchange stage_;
     Vector gradient_;  // as it came in, if nothing is selected from it
     SparseVector sent_;
@@ -154,7 +149,7 @@ Task<> SparseCoder::encode(CoderInput input) {
             return;
         }
         const bool whole = rest_travels_along();
-        sent_ = compress(options_, g.layout(), stage_.density, whole, g.values(), memory_);
+        sent_ = compress(options_, g.layout(), stage_.density, whole, g.values(), *memory_);
         rest_ = whole ? Vector(rest_layout(0)) : rest_of(options_.format, g);
     });
 }
@@ -268,9 +263,15 @@ Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, Stage
                          uncompressed_bytes(*layout, options.format), group);
 }
 
+DgcMemoryPtr dgc_memory_at(const Worker& self, const CoderPlace& place) {
+    return std::make_shared<DgcMemory>(make_dgc_memory(
+        self.timing_only() ? 0 : place.layout->entries(), self.stream("selection" + place.tag)));
+}
+
 CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                           CoderPlace place) {
-    return std::make_unique<SparseCoder>(self, codec, aggregation, std::move(place));
+                           CoderPlace place, DgcMemoryPtr memory) {
+    return std::make_unique<SparseCoder>(self, codec, aggregation, std::move(place),
+                                         std::move(memory));
 }
 
 }  // namespace paceline

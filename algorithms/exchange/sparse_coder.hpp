@@ -16,6 +16,7 @@
 #pragma once
 
 #include "algorithms/exchange/coder.hpp"
+#include "algorithms/exchange/dgc_memory.hpp"
 #include "algorithms/exchange/exchange_choice.hpp"
 
 namespace paceline {
@@ -28,7 +29,10 @@ DgcOptions as_carried(DgcOptions options, const AggregationPlan& aggregation);
 Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, StageExchange stage,
                        GroupPtr group);
 
+/// Returns the memory with which a coder begins.
+DgcMemoryPtr dgc_memory_at(const Worker& self, const CoderPlace& place);
+
 CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                           CoderPlace place);
+                           CoderPlace place, DgcMemoryPtr memory);
 
 }  // namespace paceline
