@@ -74,9 +74,10 @@ void dense_step(const DgcOptions& options, double gamma, const Vector& mean, Rep
 
 }  // namespace
 
-ExchangeOptions dense_stage(const ExchangeOptions& sparse, const DgcOptions& options) {
+ExchangeOptions dense_stage(const ExchangeOptions& sparse) {
     ExchangeOptions dense = sparse;
-    dense.codec = {options.format.half ? make_half() : make_none(), false, CodingCost{}, {}};
+    const bool half = std::get<DgcOptions>(sparse.codec.coder).format.half;
+    dense.codec = {half ? make_half() : make_none(), false, CodingCost{}, {}};
     dense.codec.coding.per_entry = {};
     if (dense.aggregation.kind != Aggregation::servers)
         dense.aggregation.kind = Aggregation::all_reduce;
@@ -101,7 +102,7 @@ Task<> dgc(Worker& self, DgcAlgorithmOptions all) {
         return make_sparse_coder(self, all.exchange.codec, all.exchange.aggregation,
                                  std::move(place), memories.back());
     });
-    VectorExchange dense(self, dense_stage(all.exchange, options));
+    VectorExchange dense(self, dense_stage(all.exchange));
     bool after_dense = true;  // the replicas hold the momentum, also where a process begins anew
 
     while (self.keeps_training()) {
