@@ -66,8 +66,6 @@ class Coder {
     [[nodiscard]] virtual Bytes received_bytes() const = 0;
     /// Returns the time of decoding that many messages.
     [[nodiscard]] virtual Duration decoding_time(std::int64_t messages) const = 0;
-    /// Sets the velocity from which DGC goes on (after its dense stages). Other coders have none.
-    virtual void begin_with(const Vector& /*momentum*/) {}
 };
 
 using CoderPtr = std::unique_ptr<Coder>;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <Eigen/Core>
@@ -26,6 +27,8 @@ struct DgcMemory {
     std::vector<double> guess{};  // per tensor: guess of the least magnitude sent next
     std::size_t found = 0;        // entries that reached the last guess
 };
+
+using DgcMemoryPtr = std::shared_ptr<DgcMemory>;
 
 /// Returns a zero memory for a flat vector with this many entries.
 DgcMemory make_dgc_memory(Eigen::Index entries, RandomStream random);

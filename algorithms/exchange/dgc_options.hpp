@@ -8,13 +8,11 @@
 
 #include "algorithms/compression/selection.hpp"
 #include "algorithms/compression/sparse.hpp"
-#include "algorithms/runtime/sparse_round.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 
 namespace paceline {
 
-/// How uncompressed tensors travel.
-enum class Uncompressed : std::uint8_t { gathered, all_reduced };
+/// Whether a sparse message holds the uncompressed tensors, or they travel apart, as a sum.
+enum class Uncompressed : std::uint8_t { in_messages, apart };
 
 /// Densities of the stages before the final one. Stages last a number of steps, or of epochs.
 struct WarmUp {
@@ -32,12 +30,10 @@ enum class DecayPlace : std::uint8_t {
 struct DgcOptions {
     double density = 0.001;
     DensityLaw law = DensityLaw::independent;
-    SparseFormat format;
-    SparseExchange exchange = SparseExchange::recursive_doubling;
-    Uncompressed uncompressed = Uncompressed::all_reduced;
-    AllReducePlan all_reduce;  // for the uncompressed tensors
-    SelectionCost selection;
-    WarmUp warm_up;         // empty: none
+    SparseFormat format{};
+    Uncompressed uncompressed = Uncompressed::apart;
+    SelectionCost selection{};
+    WarmUp warm_up{};       // empty: none
     double momentum = 0.9;  // beta, in [0, 1)
     bool nesterov = false;
     double clip = 0;          // c, for the norm of the global gradient; 0: no clipping

@@ -31,13 +31,14 @@ GroupPtr everybody_on(Worker& self, int stream) {
 }
 
 CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& piece,
-                  const std::string& name) {
+                  const std::string& name, const MakeCoder& make) {
     const int stream = stream_of(options.schedule, piece);
     CoderPlace place{piece.layout, piece.charged, everybody_on(self, stream), tag_of(name, piece)};
-    if (options.aggregation.machines == ByMachine::flat)
-        return make_coder(self, options.codec, options.aggregation, std::move(place));
-    return make_coder_by_machine(self, options.codec, options.aggregation, std::move(place),
-                                 stream);
+    if (options.aggregation.machines != ByMachine::flat)
+        return make_coder_by_machine(self, options.codec, options.aggregation, std::move(place),
+                                     stream);
+    if (make) return make(std::move(place));
+    return make_coder(self, options.codec, options.aggregation, std::move(place));
 }
 
 }  // namespace
@@ -55,31 +56,27 @@ struct VectorExchange::Pass {
 };
 
 VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare,
-                               const std::string& name)
+                               const std::string& name, const MakeCoder& make)
     : self_(self),
       options_(std::move(options)),
       prepare_(std::move(prepare)),
       pieces_(pieces_of(self, options_.schedule, options_.codec.leave_out)) {
-    make_coders(name);
+    make_coders(name, make);
 }
 
 VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, std::vector<Piece> pieces,
                                const std::string& name)
     : self_(self), options_(std::move(options)), pieces_(std::move(pieces)) {
-    make_coders(name);
+    make_coders(name, {});
 }
 
-void VectorExchange::make_coders(const std::string& name) {
+void VectorExchange::make_coders(const std::string& name, const MakeCoder& make) {
     coders_.reserve(pieces_.size());
-    for (const Piece& piece : pieces_) coders_.push_back(coder_of(self_, options_, piece, name));
+    for (const Piece& piece : pieces_)
+        coders_.push_back(coder_of(self_, options_, piece, name, make));
 }
 
 VectorExchange::~VectorExchange() = default;
-
-void VectorExchange::begin_with(const Vector& momentum) {
-    for (std::size_t i = 0; i < pieces_.size(); ++i)
-        coders_[i]->begin_with(part_of(momentum, pieces_[i]));
-}
 
 // The mean gradient of equal replicas can be formed from all batches at once.
 bool VectorExchange::averages_at_once() const {

@@ -54,12 +54,16 @@ struct Preparation {
     std::int64_t passes = 0;
 };
 
+/// Makes the coder of the next piece, for an algorithm that holds what its codec remembers.
+using MakeCoder = std::function<CoderPtr(CoderPlace place)>;
+
 class VectorExchange {
   public:
     /// Requires that the worker outlives the exchange. `name` tells apart the exchanges of an
-    /// algorithm that has several.
+    /// algorithm that has several. `make` makes the coders of pieces that travel flat; empty:
+    /// make_coder.
     VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
-                   const std::string& name = {});
+                   const std::string& name = {}, const MakeCoder& make = {});
     /// The same for a vector of these pieces, which is not the whole model: a fragment, or a selection.
     VectorExchange(Worker& self, ExchangeOptions options, std::vector<Piece> pieces,
                    const std::string& name);
@@ -80,13 +84,11 @@ class VectorExchange {
     Task<> arrive(Update update);
 
     [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-    /// Sets DGC's velocity.
-    void begin_with(const Vector& momentum);
 
   private:
     struct Pass;
 
-    void make_coders(const std::string& name);
+    void make_coders(const std::string& name, const MakeCoder& make);
     [[nodiscard]] bool averages_at_once() const;
     Task<> encode(std::size_t i, Vector part);
     Task<> exchange_beside(Pass& pass, Backward& backward);

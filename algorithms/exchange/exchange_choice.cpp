@@ -39,7 +39,7 @@ Bytes doubling_chain(const DgcOptions& options, const Layout& layout, double den
 Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
                   int contributions) {
     const Bytes sparse = sparse_bytes(layout, density, contributions, options.law, options.format);
-    if (options.uncompressed == Uncompressed::all_reduced) return sparse;
+    if (options.uncompressed == Uncompressed::apart) return sparse;
     return sparse + contributions * uncompressed_bytes(layout, options.format);
 }
 
@@ -70,28 +70,26 @@ Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
     PACELINE_CHECK(false, "every all-reduce has its chain");
 }
 
-Bytes sparse_chain(const DgcOptions& options, const Layout& layout, double density, int n) {
-    const Bytes sparse = options.exchange == SparseExchange::recursive_doubling
-                             ? doubling_chain(options, layout, density, n)
-                             : (n - 1) * union_bytes(options, layout, density, 1);
+Bytes sparse_chain(const DgcOptions& options, const AggregationPlan& aggregation,
+                   const Layout& layout, double density, int n) {
+    const Bytes sparse = aggregation.kind == Aggregation::all_gather
+                             ? (n - 1) * union_bytes(options, layout, density, 1)
+                             : doubling_chain(options, layout, density, n);
     const Bytes rest = uncompressed_bytes(layout, options.format);
-    if (options.uncompressed == Uncompressed::gathered || rest == Bytes{0}) return sparse;
-    return sparse + dense_chain(options.all_reduce, n, rest);
+    if (options.uncompressed == Uncompressed::in_messages || rest == Bytes{0}) return sparse;
+    return sparse + dense_chain(aggregation.all_reduce, n, rest);
 }
 
 Bytes dense_bytes(const DgcOptions& options, const Layout& layout) {
     return layout.entries() * Bytes{options.format.bytes_per_dense_entry};
 }
 
-bool exchanges_dense(const DgcOptions& options, const Layout& layout, double density, int n) {
-    if (density == 1) return true;
-    return sparse_chain(options, layout, density, n) >
-           dense_chain(options.all_reduce, n, dense_bytes(options, layout));
-}
-
-StageExchange stage_exchange(const DgcOptions& options, const Layout& layout, double density,
-                             int n) {
-    return {density, exchanges_dense(options, layout, density, n)};
+StageExchange stage_exchange(const DgcOptions& options, const AggregationPlan& aggregation,
+                             const Layout& layout, double density, int n) {
+    if (aggregation.kind == Aggregation::servers) return {density, false};
+    return {density, density == 1 ||
+                         sparse_chain(options, aggregation, layout, density, n) >
+                             dense_chain(aggregation.all_reduce, n, dense_bytes(options, layout))};
 }
 
 }  // namespace paceline

@@ -16,14 +16,15 @@
 //   q parameter servers          2 s ceil(S/q), s the workers that a server hears from
 //   hierarchical, p x g          2 (g-1) ceil(S/g) + 2 (p-1) g ceil(ceil(S/g)/p)
 //
-// [..] where n is not a power of two. One-dimensional tensors that are all-reduced on their own add
-// the chain of that.
+// [..] where n is not a power of two. One-dimensional tensors that travel apart add the chain of
+// their all-reduce.
 //
 // Source: this project. The paper (Lin et al., ICLR 2018) is silent. The released code looks at the
 // density alone: it gathers at any density below 1. PaddlePaddle's manual advises dense exchange
 // for the first epochs.
 #pragma once
 
+#include "algorithms/exchange/aggregation.hpp"
 #include "algorithms/exchange/dgc_options.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
@@ -31,7 +32,7 @@
 namespace paceline {
 
 /// Returns the weight of one message without values that carries the union of c `contributions`,
-/// including the uncompressed tensors if they are gathered.
+/// including the uncompressed tensors if it holds them.
 Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
                   int contributions);
 
@@ -39,7 +40,8 @@ Bytes union_bytes(const DgcOptions& options, const Layout& layout, double densit
 Bytes dense_chain(AllReducePlan plan, int n, Bytes size);
 
 /// Returns the longest chain of a sparse exchange of `layout`, one-dimensional tensors included.
-Bytes sparse_chain(const DgcOptions& options, const Layout& layout, double density, int n);
+Bytes sparse_chain(const DgcOptions& options, const AggregationPlan& aggregation,
+                   const Layout& layout, double density, int n);
 
 /// Returns the weight of all entries of `layout`, exchanged dense.
 Bytes dense_bytes(const DgcOptions& options, const Layout& layout);
@@ -50,12 +52,9 @@ struct StageExchange {
     bool dense = true;  // a dense all-reduce carries them
 };
 
-/// Returns whether n workers exchange dense vectors at this density: at 1, and where the sparse
-/// chain is longer.
-bool exchanges_dense(const DgcOptions& options, const Layout& layout, double density, int n);
-
-/// Returns the exchange of n workers at this density.
-StageExchange stage_exchange(const DgcOptions& options, const Layout& layout, double density,
-                             int n);
+/// Returns the exchange of n workers at this density. Without servers it is dense at 1, and where
+/// the sparse chain is longer.
+StageExchange stage_exchange(const DgcOptions& options, const AggregationPlan& aggregation,
+                             const Layout& layout, double density, int n);
 
 }  // namespace paceline

@@ -36,14 +36,13 @@ ExchangeOptions low_rank_exchange(std::int64_t rank, AllReducePlan plan, CodingC
     return with({LowRankCodec{rank}, false, coding}, Aggregation::all_reduce, plan);
 }
 
-ExchangeOptions sparse_exchange(const DgcOptions& options) {
-    const bool doubles = options.exchange == SparseExchange::recursive_doubling;
-    ExchangeOptions exchange = with(
-        {options, false, {}}, doubles ? Aggregation::sparse_all_reduce : Aggregation::all_gather,
-        options.all_reduce);
-    if (options.exchange == SparseExchange::all_gather_bruck)
-        exchange.aggregation.all_gather = AllGather::bruck;
-    return exchange;
+AggregationPlan sparse_aggregation(std::optional<AllGather> gather, AllReducePlan plan) {
+    if (!gather) return {Aggregation::sparse_all_reduce, plan};
+    return {Aggregation::all_gather, plan, *gather};
+}
+
+ExchangeOptions sparse_exchange(const DgcOptions& options, const AggregationPlan& aggregation) {
+    return {{options}, aggregation, {}};
 }
 
 ExchangeOptions vote_exchange(AllGather gather, CodingCost coding) {

@@ -1,6 +1,8 @@
 // Exchanges that papers and libraries have given names.
 #pragma once
 
+#include <optional>
+
 #include "algorithms/exchange/exchange_options.hpp"
 
 namespace paceline {
@@ -12,8 +14,11 @@ ExchangeOptions compressed_exchange(Compressor compressor, bool error_feedback,
                                     CodingCost coding = {}, AllReducePlan plan = {},
                                     AllGather gather = AllGather::ring);
 ExchangeOptions low_rank_exchange(std::int64_t rank, AllReducePlan plan, CodingCost coding = {});
-/// DGC's, by the aggregation that its options name.
-ExchangeOptions sparse_exchange(const DgcOptions& options);
+/// Sparse messages merge by recursive doubling, or are gathered; what is dense is all-reduced.
+AggregationPlan sparse_aggregation(std::optional<AllGather> gather = {}, AllReducePlan plan = {});
+/// DGC's.
+ExchangeOptions sparse_exchange(const DgcOptions& options,
+                                const AggregationPlan& aggregation = sparse_aggregation());
 /// Signs, gathered, and the vote of all.
 ExchangeOptions vote_exchange(AllGather gather = AllGather::ring, CodingCost coding = {});
 /// Scaled signs with error feedback, gathered.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "algorithms/compression/half.hpp"
-#include "algorithms/exchange/dgc_memory.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "sim/collectives/servers.hpp"
@@ -72,19 +71,21 @@ std::int64_t selected_entries(const Layout& layout, double density) {
 class SparseCoder final : public Coder {
   public:
     SparseCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                CoderPlace place)
+                CoderPlace place, DgcMemoryPtr memory)
         : self_(self),
-          options_(as_carried(std::get<DgcOptions>(codec.coder), aggregation)),
+          options_(std::get<DgcOptions>(codec.coder)),
           aggregation_(aggregation),
           coding_(codec.coding.measured),
           place_(std::move(place)),
           members_(static_cast<int>(place_.group->members.size())),
           measures_(!self.timing_only() &&
                     place_.layout->entries() > place_.layout->incompressible_entries()),
-          memory_(make_dgc_memory(self.timing_only() ? 0 : place_.layout->entries(),
-                                  self.stream("selection" + place_.tag))),
+          memory_(std::move(memory)),
           gradient_(place_.layout),
-          rest_(rest_layout(0)) {}
+          rest_(rest_layout(0)) {
+        if (aggregation_.kind == Aggregation::servers)
+            options_.uncompressed = Uncompressed::in_messages;
+    }
 
     Task<> encode(CoderInput input) override;
     Task<Vector> travel() override;
@@ -108,19 +109,15 @@ class SparseCoder final : public Coder {
                         coding_->decode.of(selected_tensors(*place_.charged),
                                            selected_entries(*place_.charged, stage_.density)));
     }
-    void begin_with(const Vector& momentum) override {
-        if (momentum.has_values()) memory_.velocity = momentum.values();
-    }
 
   private:
     [[nodiscard]] bool rest_travels_along() const {
-        return stage_.dense || options_.uncompressed == Uncompressed::gathered ||
+        return stage_.dense || options_.uncompressed == Uncompressed::in_messages ||
                place_.charged->incompressible_entries() == 0;
     }
     void set_density(double density) {
         if (density == stage_.density) return;
-        stage_ = stage_exchange(options_, *place_.charged, density, members_);
-        if (aggregation_.kind == Aggregation::servers) stage_.dense = false;
+        stage_ = stage_exchange(options_, aggregation_, *place_.charged, density, members_);
     }
     Task<Vector> measured();
     Task<Vector> by_law();
@@ -133,7 +130,7 @@ class SparseCoder final : public Coder {
     CoderPlace place_;
     int members_;
     bool measures_;  // there is something to select from
-    DgcMemory memory_;
+    DgcMemoryPtr memory_;
     StageExchange stage_;
     Vector gradient_;  // as it came in, if nothing is selected from it
     SparseVector sent_;
@@ -154,7 +151,7 @@ Task<> SparseCoder::encode(CoderInput input) {
             return;
         }
         const bool whole = rest_travels_along();
-        sent_ = compress(options_, g.layout(), stage_.density, whole, g.values(), memory_);
+        sent_ = compress(options_, g.layout(), stage_.density, whole, g.values(), *memory_);
         rest_ = whole ? Vector(rest_layout(0)) : rest_of(options_.format, g);
     });
 }
@@ -162,13 +159,15 @@ Task<> SparseCoder::encode(CoderInput input) {
 Task<Vector> SparseCoder::measured() {
     SparsePacking packing{options_.format, self_.stands_in() ? place_.charged : nullptr,
                           rest_travels_along(), stage_.density};
-    if (stage_.dense) packing.dense = options_.all_reduce;
-    Vector mean = co_await self_.sparse_all_reduce(std::move(sent_), options_.exchange,
-                                                   std::move(packing), place_.group);
+    if (aggregation_.kind == Aggregation::all_gather) packing.gather = aggregation_.all_gather;
+    if (stage_.dense) packing.dense = aggregation_.all_reduce;
+    Vector mean =
+        co_await self_.sparse_all_reduce(std::move(sent_), std::move(packing), place_.group);
     if (rest_travels_along()) co_return mean;
     const Bytes size = uncompressed_bytes(*place_.charged, options_.format);
-    put_rest(co_await all_reduced(self_, std::move(rest_), options_.all_reduce, size, place_.group),
-             mean);
+    put_rest(
+        co_await all_reduced(self_, std::move(rest_), aggregation_.all_reduce, size, place_.group),
+        mean);
     co_return mean;
 }
 
@@ -183,7 +182,8 @@ UnionWeight weight_of_unions(const DgcOptions& options, LayoutPtr layout, double
 // A vector without values, or values that are too few to select from and are averaged whole.
 Task<Vector> SparseCoder::by_law() {
     if (!gradient_.has_values()) {
-        co_await exchange_sparse(self_, options_, place_.charged, stage_, place_.group);
+        co_await exchange_sparse(self_, options_, aggregation_, place_.charged, stage_,
+                                 place_.group);
         co_return gradient_;
     }
     const auto weight = [this](int count) {
@@ -191,10 +191,10 @@ Task<Vector> SparseCoder::by_law() {
                             : union_bytes(options_, *place_.charged, stage_.density, count);
     };
     if (stage_.dense)
-        co_return co_await all_reduced(self_, std::move(gradient_), options_.all_reduce, weight(1),
-                                       place_.group);
+        co_return co_await all_reduced(self_, std::move(gradient_), aggregation_.all_reduce,
+                                       weight(1), place_.group);
     const CollectiveOfOwn messages = [this, weight](const Rank& rank) -> Task<> {
-        if (options_.exchange != SparseExchange::recursive_doubling)
+        if (aggregation_.kind == Aggregation::all_gather)
             return all_gather(aggregation_.all_gather, rank, weight(1));
         return sparse_all_reduce(rank, weight_of_unions(options_, place_.charged, stage_.density));
     };
@@ -202,7 +202,7 @@ Task<Vector> SparseCoder::by_law() {
                                          place_.group, "sparse all-reduce");
     const Bytes rest = uncompressed_bytes(*place_.charged, options_.format);
     if (!rest_travels_along())
-        co_await all_reduced(self_, Vector(rest_layout(1)), options_.all_reduce, rest,
+        co_await all_reduced(self_, Vector(rest_layout(1)), aggregation_.all_reduce, rest,
                              place_.group);
     co_return mean;
 }
@@ -237,40 +237,33 @@ Task<Vector> SparseCoder::travel() {
 
 }  // namespace
 
-DgcOptions as_carried(DgcOptions options, const AggregationPlan& aggregation) {
-    options.all_reduce = aggregation.all_reduce;
-    options.exchange = SparseExchange::recursive_doubling;
-    if (aggregation.kind == Aggregation::servers) options.uncompressed = Uncompressed::gathered;
-    if (aggregation.kind == Aggregation::all_gather)
-        options.exchange = aggregation.all_gather == AllGather::ring
-                               ? SparseExchange::all_gather_ring
-                               : SparseExchange::all_gather_bruck;
-    return options;
-}
-
-Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, StageExchange stage,
-                       GroupPtr group) {
+Task<> exchange_sparse(Worker& self, DgcOptions options, AggregationPlan aggregation,
+                       LayoutPtr layout, StageExchange stage, GroupPtr group) {
     if (stage.dense) {
-        co_await all_reduced(self, Vector(layout), options.all_reduce,
+        co_await all_reduced(self, Vector(layout), aggregation.all_reduce,
                              dense_bytes(options, *layout), group);
         co_return;
     }
-    if (options.exchange == SparseExchange::recursive_doubling) {
+    if (aggregation.kind == Aggregation::all_gather)
+        co_await self.all_gather(union_bytes(options, *layout, stage.density, 1),
+                                 aggregation.all_gather, group);
+    else
         co_await self.sparse_all_reduce(weight_of_unions(options, layout, stage.density), group);
-    } else {
-        const auto how = options.exchange == SparseExchange::all_gather_ring ? AllGather::ring
-                                                                             : AllGather::bruck;
-        co_await self.all_gather(union_bytes(options, *layout, stage.density, 1), how, group);
-    }
-    if (options.uncompressed == Uncompressed::gathered) co_return;
+    if (options.uncompressed == Uncompressed::in_messages) co_return;
     if (layout->incompressible_entries() == 0) co_return;
-    co_await all_reduced(self, Vector(layout), options.all_reduce,
+    co_await all_reduced(self, Vector(layout), aggregation.all_reduce,
                          uncompressed_bytes(*layout, options.format), group);
 }
 
+DgcMemoryPtr dgc_memory_at(const Worker& self, const CoderPlace& place) {
+    return std::make_shared<DgcMemory>(make_dgc_memory(
+        self.timing_only() ? 0 : place.layout->entries(), self.stream("selection" + place.tag)));
+}
+
 CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                           CoderPlace place) {
-    return std::make_unique<SparseCoder>(self, codec, aggregation, std::move(place));
+                           CoderPlace place, DgcMemoryPtr memory) {
+    return std::make_unique<SparseCoder>(self, codec, aggregation, std::move(place),
+                                         std::move(memory));
 }
 
 }  // namespace paceline

@@ -1,12 +1,13 @@
 // DGC's messages: a worker sends its largest accumulated entries, and the supports of messages unite.
 //
 // algorithms/sparse/dgc.hpp has the rule of the memory. The aggregate is the mean of what was sent; for
-// tensors that are not compressible it is the mean gradient, which travels with the sparse messages or is
-// all-reduced on its own (Uncompressed).
+// tensors that are not compressible it is the mean gradient, which the sparse messages hold or
+// which is all-reduced apart (Uncompressed).
 //
 //   sparse-all-reduce   recursive doubling; a message weighs as the union that it carries
 //   all-gather          every message to every member
-//   servers             each shard gets its share of every message and answers with its mean, dense
+//   servers             each shard gets its share of every message, which holds all tensors, and
+//                       answers with its mean, dense
 //
 // With values the weight of a message is measured (runtime/sparse_round.hpp). Without, and for pieces in
 // which the model that stands in has nothing to select from, a declared law gives it (sparse.hpp). Where
@@ -16,19 +17,20 @@
 #pragma once
 
 #include "algorithms/exchange/coder.hpp"
+#include "algorithms/exchange/dgc_memory.hpp"
 #include "algorithms/exchange/exchange_choice.hpp"
 
 namespace paceline {
 
-/// Returns the options with the exchange that a aggregation asks for.
-DgcOptions as_carried(DgcOptions options, const AggregationPlan& aggregation);
+/// Runs one worker's part of a sparse exchange of `layout` without values, among a group. Returns
+/// when the worker has the sum over all members. Requires an aggregation without servers.
+Task<> exchange_sparse(Worker& self, DgcOptions options, AggregationPlan aggregation,
+                       LayoutPtr layout, StageExchange stage, GroupPtr group);
 
-/// Runs one worker's part of a sparse exchange of `layout` without values, among a group. Returns when
-/// the worker has the sum over all members.
-Task<> exchange_sparse(Worker& self, DgcOptions options, LayoutPtr layout, StageExchange stage,
-                       GroupPtr group);
+/// Returns the memory with which a coder begins.
+DgcMemoryPtr dgc_memory_at(const Worker& self, const CoderPlace& place);
 
 CoderPtr make_sparse_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                           CoderPlace place);
+                           CoderPlace place, DgcMemoryPtr memory);
 
 }  // namespace paceline

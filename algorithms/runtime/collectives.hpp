@@ -61,7 +61,7 @@ class Collectives {
     virtual Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) = 0;
     /// Returns the mean of the sparse v of all members (sparse_round.hpp).
     virtual Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
-                                     SparseExchange how, SparsePacking packing) = 0;
+                                     SparsePacking packing) = 0;
     /// Returns the sum of what this worker and those it listens to have passed, by the mixing of
     /// its step.
     virtual Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,

@@ -98,7 +98,7 @@ Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, A
 }
 
 Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank rank, SparseVector v,
-                               SparseExchange how, SparsePacking packing) {
+                               SparsePacking packing) {
     const auto members = static_cast<std::size_t>(rank.size());
     const Stream key = rank.stream();
     const InRound part(all.observer(), all.host(own.rank),
@@ -107,7 +107,7 @@ Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank ra
         all.sparse_rounds.try_emplace(key, members, v.layout, std::move(packing)).first->second;
     round.enter(static_cast<std::size_t>(rank.place()), std::move(v));
 
-    co_await behind_start_up(all, rank.size(), sparse_messages(round, rank, how));
+    co_await behind_start_up(all, rank.size(), sparse_messages(round, rank));
     Vector mean = round.mean();
     if (round.leave()) {
         all.note_density(round);
@@ -175,8 +175,8 @@ Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, Vector x, AllRedu
 }
 
 Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
-                                           SparseExchange how, SparsePacking packing) {
-    return plain_sparse_mean(all_, own, next_rank(all_, own, group), std::move(v), how,
+                                           SparsePacking packing) {
+    return plain_sparse_mean(all_, own, next_rank(all_, own, group), std::move(v),
                              std::move(packing));
 }
 

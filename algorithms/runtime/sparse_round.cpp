@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/schedule.hpp"
 #include "sim/engine/check.hpp"
 
@@ -183,21 +182,20 @@ std::string_view name_of(const SparsePacking& packing, const Layout& layout) {
     return name_of(*packing.dense, bytes_of_all(packing, layout));
 }
 
-Task<> sparse_messages(SparseRound& round, Rank rank, SparseExchange how) {
-    if (round.dense()) {
-        co_await all_reduce(*round.dense(), std::move(rank), round.dense_bytes());
-    } else if (how == SparseExchange::recursive_doubling) {
+Task<> sparse_messages(SparseRound& round, Rank rank) {
+    const SparsePacking& packing = round.packing();
+    if (packing.dense) {
+        co_await all_reduce(*packing.dense, std::move(rank), round.dense_bytes());
+    } else if (packing.gather) {
+        const BlockWeight weight = [&round](int from) {
+            return round.contribution_bytes(static_cast<std::size_t>(from));
+        };
+        co_await all_gather(*packing.gather, std::move(rank), weight);
+    } else {
         const UnionWeight weight = [&round](const Union& merged) {
             return round.union_bytes(merged);
         };
         co_await sparse_all_reduce(std::move(rank), weight);
-    } else {
-        const BlockWeight weight = [&round](int from) {
-            return round.contribution_bytes(static_cast<std::size_t>(from));
-        };
-        const auto gather =
-            how == SparseExchange::all_gather_ring ? AllGather::ring : AllGather::bruck;
-        co_await all_gather(gather, std::move(rank), weight);
     }
 }
 

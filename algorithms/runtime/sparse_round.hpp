@@ -33,6 +33,7 @@
 #include "algorithms/compression/sparse.hpp"
 #include "algorithms/compression/sparse_vector.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
@@ -41,15 +42,13 @@
 
 namespace paceline {
 
-/// How sparse contributions are combined: by messages that merge, or by an all-gather.
-enum class SparseExchange : std::uint8_t { recursive_doubling, all_gather_ring, all_gather_bruck };
-
-/// The contents of the messages of a sparse exchange; equal on all members.
+/// What the messages of a sparse exchange hold, and how they travel; equal on all members.
 struct SparsePacking {
-    SparseFormat format;
-    LayoutPtr charged;                     // layout that messages weigh as; null: the vectors' own
+    SparseFormat format{};
+    LayoutPtr charged{};                   // layout that messages weigh as; null: the vectors' own
     bool carries_rest = false;             // incompressible tensors travel along, dense
     double declared_density = 1;           // rho; used if `charged` is set
+    std::optional<AllGather> gather{};     // set: nothing merges; empty: recursive doubling
     std::optional<AllReducePlan> dense{};  // set: an all-reduce carries all entries instead
 };
 
@@ -74,8 +73,8 @@ class SparseRound {
 
     [[nodiscard]] Bytes contribution_bytes(std::size_t member);
     [[nodiscard]] Bytes union_bytes(const Union& merged);
-    /// Returns how all entries are exchanged, if they are, and what they weigh together.
-    [[nodiscard]] const std::optional<AllReducePlan>& dense() const { return packing_.dense; }
+    [[nodiscard]] const SparsePacking& packing() const { return packing_; }
+    /// Returns what all entries weigh together.
     [[nodiscard]] Bytes dense_bytes() const;
     /// Returns the mean over all members; entries that nobody sent are zero.
     const Vector& mean();
@@ -120,6 +119,6 @@ class SparseRound {
 std::string_view name_of(const SparsePacking& packing, const Layout& layout);
 
 /// Sends and receives the messages of one member. Requires that the round outlives the task.
-Task<> sparse_messages(SparseRound& round, Rank rank, SparseExchange how);
+Task<> sparse_messages(SparseRound& round, Rank rank);
 
 }  // namespace paceline

@@ -121,12 +121,12 @@ Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector 
 }
 
 Task<Vector> surviving_sparse_mean(SharedState& all, const WorkerState& own, Stream round,
-                                   SparseVector v, SparseExchange how, SparsePacking packing) {
+                                   SparseVector v, SparsePacking packing) {
     Messages messages = [&](Attempt& attempt, const Rank& rank) {
         const auto members = static_cast<std::size_t>(rank.size());
         if (!attempt.sparse) attempt.sparse.emplace(members, v.layout, packing);
         attempt.sparse->enter(static_cast<std::size_t>(rank.place()), v);
-        return behind_start_up(all, rank.size(), sparse_messages(*attempt.sparse, rank, how));
+        return behind_start_up(all, rank.size(), sparse_messages(*attempt.sparse, rank));
     };
     const AttemptPtr attempt =
         co_await run_attempts(all, own, round, name_of(packing, *v.layout), std::move(messages));
@@ -258,9 +258,8 @@ Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, Vector x, All
 }
 
 Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, const GroupPtr& group,
-                                               SparseVector v, SparseExchange how,
-                                               SparsePacking packing) {
-    return surviving_sparse_mean(all_, own, begin_round(all_, own, group), std::move(v), how,
+                                               SparseVector v, SparsePacking packing) {
+    return surviving_sparse_mean(all_, own, begin_round(all_, own, group), std::move(v),
                                  std::move(packing));
 }
 

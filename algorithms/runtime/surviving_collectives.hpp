@@ -36,7 +36,7 @@ class SurvivingCollectives final : public Collectives {
                                  Vector v, CollectiveOfOwn messages, Form form) override;
     Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) override;
     Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
-                             SparseExchange how, SparsePacking packing) override;
+                             SparsePacking packing) override;
     Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
                               NeighborWeights weights) override;
     Task<Vector> machine_sum(WorkerState& own, Vector v, Bytes size, int devices) override;

@@ -293,9 +293,9 @@ Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
                     "sparse all-reduce", group);
 }
 
-Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing,
+Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparsePacking packing,
                                        const GroupPtr& group) {
-    return shared_.collectives->sparse_mean(own_, group, std::move(v), how, std::move(packing));
+    return shared_.collectives->sparse_mean(own_, group, std::move(v), std::move(packing));
 }
 
 Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,

@@ -283,11 +283,10 @@ class Worker {
 
     /// Returns the mean of the sparse v of all members. Messages weigh what they contain
     /// (sparse_round.hpp).
-    Task<Vector> sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing) {
-        return sparse_all_reduce(std::move(v), how, std::move(packing), everybody());
+    Task<Vector> sparse_all_reduce(SparseVector v, SparsePacking packing) {
+        return sparse_all_reduce(std::move(v), std::move(packing), everybody());
     }
-    Task<Vector> sparse_all_reduce(SparseVector v, SparseExchange how, SparsePacking packing,
-                                   const GroupPtr& group);
+    Task<Vector> sparse_all_reduce(SparseVector v, SparsePacking packing, const GroupPtr& group);
     /// Returns the mean of the v of all members. Messages weigh as a vector of layout `charged`.
     Task<Vector> all_reduce_as(Vector v, const Layout& charged, AllReducePlan how);
     /// Returns the layout that messages weigh as: the model's own, or that of the net it stands in

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/none.hpp"
-#include "algorithms/exchange/dgc_memory.hpp"
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/exchange/exchange_choice.hpp"
+#include "algorithms/exchange/sparse_coder.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -74,9 +74,10 @@ void dense_step(const DgcOptions& options, double gamma, const Vector& mean, Rep
 
 }  // namespace
 
-ExchangeOptions dense_stage(const ExchangeOptions& sparse, const DgcOptions& options) {
+ExchangeOptions dense_stage(const ExchangeOptions& sparse) {
     ExchangeOptions dense = sparse;
-    dense.codec = {options.format.half ? make_half() : make_none(), false, CodingCost{}, {}};
+    const bool half = std::get<DgcOptions>(sparse.codec.coder).format.half;
+    dense.codec = {half ? make_half() : make_none(), false, CodingCost{}, {}};
     dense.codec.coding.per_entry = {};
     if (dense.aggregation.kind != Aggregation::servers)
         dense.aggregation.kind = Aggregation::all_reduce;
@@ -95,13 +96,20 @@ Task<> dgc(Worker& self, DgcAlgorithmOptions all) {
             g.writable() += options.weight_decay * x.values().segment(piece.offset, g.entries());
         return g;
     };
-    VectorExchange sparse(self, all.exchange, {prepare});
-    VectorExchange dense(self, dense_stage(all.exchange, options));
+    std::vector<DgcMemoryPtr> memories;  // of pieces that travel flat
+    VectorExchange sparse(self, all.exchange, {prepare}, {}, [&](CoderPlace place) {
+        memories.push_back(dgc_memory_at(self, place));
+        return make_sparse_coder(self, all.exchange.codec, all.exchange.aggregation,
+                                 std::move(place), memories.back());
+    });
+    VectorExchange dense(self, dense_stage(all.exchange));
     bool after_dense = true;  // the replicas hold the momentum, also where a process begins anew
 
     while (self.keeps_training()) {
         const bool is_dense = density_at(options, self.step(), self.epoch()) == 1;
-        if (after_dense && !is_dense) sparse.begin_with(replicas.momentum);
+        if (after_dense && !is_dense && !self.timing_only())
+            for (std::size_t i = 0; i < memories.size(); ++i)
+                memories[i]->velocity = part_of(replicas.momentum, sparse.pieces()[i]).values();
         const Vector mean = co_await (is_dense ? dense : sparse).mean_gradient(x);
         if (!self.timing_only())
             self.once(self.step(), [&] {

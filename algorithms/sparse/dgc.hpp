@@ -27,9 +27,9 @@
 //   m        options.momentum     beta
 //
 // One-dimensional tensors are not compressed: a dense exchange forms their mean gradient, and
-// ordinary momentum follows, m <- beta m + g, x <- x - gamma m (Nesterov: beta m + g). They travel
-// with the sparse messages (gathered, as the paper's ratios count them) or are all-reduced on their
-// own. They are clipped with the rest of the gradient, before the exchange.
+// ordinary momentum follows, m <- beta m + g, x <- x - gamma m (Nesterov: beta m + g). The sparse
+// messages hold them (as the paper's ratios count them), or they are all-reduced apart. They are
+// clipped with the rest of the gradient, before the exchange.
 //
 // Weight decay outside the compressed path, as in the released code: every worker keeps the same
 // momentum of lambda x, d <- beta d + lambda x, and x <- x - gamma d in addition (Nesterov:
@@ -89,8 +89,8 @@ struct DgcAlgorithmOptions {
 };
 
 /// Returns the exchange of stages of density 1: everything travels dense, by an all-reduce or the servers
-/// that the sparse stages have.
-ExchangeOptions dense_stage(const ExchangeOptions& sparse, const DgcOptions& options);
+/// that the sparse stages have. Requires DGC's codec.
+ExchangeOptions dense_stage(const ExchangeOptions& sparse);
 
 /// Requires DGC's codec.
 Task<> dgc(Worker& self, DgcAlgorithmOptions options);

@@ -38,12 +38,9 @@ namespace paceline {
 class Worker;
 
 struct GradientDroppingOptions {
-    double density = 0.01;  // share of entries sent: 1 - drop rate
-    DensityLaw law = DensityLaw::independent;
-    SparseFormat format{8, 4};  // fp32 value and int32 position
-    SparseExchange exchange = SparseExchange::recursive_doubling;
-    AllReducePlan all_reduce;  // for the dense steps
-    SelectionCost selection;
+    /// Uses density (1 - drop rate), law, format (fp32 value and int32 position) and selection.
+    DgcOptions codec{.density = 0.01, .format = {8, 4}};
+    AggregationPlan aggregation = sparse_aggregation();  // its all-reduce is that of dense steps
     std::int64_t dense_steps = 100;
     MomentumRule rule{};  // after aggregation; DGC's comparisons use momentum 0.9
 };
@@ -52,17 +49,16 @@ struct GradientDroppingOptions {
 Duration dropping_time(const SelectionCost& cost, std::int64_t entries);
 
 /// Returns t. Requires a residual with at least one entry, all finite.
-double dropping_threshold(const GradientDroppingOptions& options, std::span<const double> residual,
+double dropping_threshold(const DgcOptions& codec, std::span<const double> residual,
                           TopKScratch& scratch);
 /// Removes the entries to be sent from the residual and returns them. Requires a layout with as
 /// many entries as the residual.
-SparseVector drop(const GradientDroppingOptions& options, const LayoutPtr& layout,
-                  Eigen::VectorXd& residual, TopKScratch& scratch);
+SparseVector drop(const DgcOptions& codec, const LayoutPtr& layout, Eigen::VectorXd& residual,
+                  TopKScratch& scratch);
 
 Task<> gradient_dropping(Worker& self, GradientDroppingOptions options);
 
-/// Returns DGC's exchange as gradient dropping uses it: one compressible tensor holds everything.
-DgcOptions exchange_of(const GradientDroppingOptions& options);
+/// Returns the layout of what is selected from: one compressible tensor holds everything.
 LayoutPtr as_one_tensor(const Layout& layout);
 
 }  // namespace paceline

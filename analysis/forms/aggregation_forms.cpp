@@ -295,14 +295,13 @@ std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
 }
 
 std::optional<PieceForm> sparse_form(const Flat& f, DgcOptions options) {
-    options = carried_by(std::move(options), f.aggregation());
     MaybeTime travel;
     if (f.aggregation().kind == Aggregation::servers) {
-        options.uncompressed = Uncompressed::gathered;
+        options.uncompressed = Uncompressed::in_messages;
         travel = summing_servers_time(f, form_of_union(options, f.layout, f.density, 1),
                                       form_of_dense(f.layout, options.format));
     } else {
-        travel = sparse_travel_time(options, f.density, f.layout, f.n, f.network);
+        travel = sparse_travel_time(options, f.aggregation(), f.density, f.layout, f.n, f.network);
     }
     if (!travel) return std::nullopt;
     if (f.density == 1) return PieceForm{{on_device({})}, {{false, *travel}}, {}};
@@ -448,16 +447,6 @@ OneBitBuffers form_of_buffers(const OneBitCodec& codec, const Layout& layout, in
 
 Bytes form_of_left_out(const Layout& layout) {
     return {4 * (layout.entries() - encoded_tensors(layout).entries())};
-}
-
-DgcOptions carried_by(DgcOptions options, const AggregationPlan& aggregation) {
-    options.all_reduce = aggregation.all_reduce;
-    options.exchange = SparseExchange::recursive_doubling;
-    if (aggregation.kind == Aggregation::all_gather)
-        options.exchange = aggregation.all_gather == AllGather::ring
-                               ? SparseExchange::all_gather_ring
-                               : SparseExchange::all_gather_bruck;
-    return options;
 }
 
 Layout form_of_chunk(const Layout& layout, int k, int i) {

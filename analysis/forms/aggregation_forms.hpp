@@ -81,9 +81,6 @@ OneBitBuffers form_of_buffers(const OneBitCodec& codec, const Layout& layout, in
 /// Returns what the tensors weigh that are left out.
 Bytes form_of_left_out(const Layout& layout);
 
-/// Returns DGC's options with the exchange that a aggregation asks for.
-DgcOptions carried_by(DgcOptions options, const AggregationPlan& aggregation);
-
 /// Returns part i of k.
 Layout form_of_chunk(const Layout& layout, int k, int i);
 

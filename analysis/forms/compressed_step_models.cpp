@@ -23,25 +23,6 @@ Bytes form_of_packed(const Compressor& compressor, const Layout& layout) {
     return {bits / 8 + (bits % 8 == 0 ? 0 : 1)};
 }
 
-std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
-                                        const IdleNetwork& network) {
-    if (network.staging) {
-        IdleNetwork on_hosts = network;
-        on_hosts.staging.reset();
-        const auto messages = all_gather_time(how, n, block, on_hosts);
-        if (!messages) return std::nullopt;
-        return sum(staging_time(n, block, n * block, network), *messages);
-    }
-    const bool spans_machines = network.bus && n > network.devices;
-    if (spans_machines) {
-        if (how != AllGather::ring) return std::nullopt;
-        return ring_all_gather_over_machines_time(n, block, *network.bus, network.star);
-    }
-    const IdleStar& star = network.bus ? *network.bus : network.star;
-    if (how == AllGather::ring) return ring_all_gather_time(n, block, star);
-    return bruck_all_gather_time(n, block, star);
-}
-
 std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, const Mixing& mixing,
                                             std::int64_t step, const StepModelInput& in) {
     const auto degree = static_cast<std::int64_t>(mixing.listeners(0).size());

@@ -15,16 +15,12 @@
 #include "algorithms/compressed/choco_sgd.hpp"
 #include "algorithms/compression/compressor.hpp"
 #include "analysis/forms/step_models.hpp"
-#include "sim/collectives/all_gather.hpp"
 #include "topologies/mixing/mixing.hpp"
 
 namespace paceline {
 
 /// Returns the bytes of a packed vector: the bits of its tensors, rounded up once.
 Bytes form_of_packed(const Compressor& compressor, const Layout& layout);
-
-std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
-                                        const IdleNetwork& network);
 
 std::optional<Duration> choco_sgd_step_time(const ChocoSgdOptions& options, const Mixing& mixing,
                                             std::int64_t step, const StepModelInput& in);

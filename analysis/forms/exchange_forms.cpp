@@ -98,8 +98,8 @@ std::int64_t flat_messages(const ExchangeOptions& options, const Layout& layout,
     }
     if (options.aggregation.kind == Aggregation::servers)
         return server_messages(options.aggregation, n);
-    return sparse_exchange_messages(carried_by(std::get<DgcOptions>(coder), options.aggregation),
-                                    layout, density, n);
+    return sparse_exchange_messages(std::get<DgcOptions>(coder), options.aggregation, layout,
+                                    density, n);
 }
 
 std::int64_t piece_messages(const ExchangeOptions& options, const Layout& layout,

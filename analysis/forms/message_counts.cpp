@@ -91,25 +91,17 @@ std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes 
     PACELINE_CHECK(false, "every operation has its number of messages");
 }
 
-std::int64_t sparse_exchange_messages(const DgcOptions& options, const Layout& layout,
-                                      double density, int n) {
-    if (form_exchanges_dense(options, layout, density, n))
-        return all_reduce_messages(options.all_reduce, n, form_of_dense(layout, options.format));
-    std::int64_t messages = 0;
-    switch (options.exchange) {
-        case SparseExchange::recursive_doubling:
-            messages = sparse_all_reduce_messages(n);
-            break;
-        case SparseExchange::all_gather_ring:
-            messages = all_gather_messages(AllGather::ring, n);
-            break;
-        case SparseExchange::all_gather_bruck:
-            messages = all_gather_messages(AllGather::bruck, n);
-            break;
-    }
+std::int64_t sparse_exchange_messages(const DgcOptions& options, const AggregationPlan& aggregation,
+                                      const Layout& layout, double density, int n) {
+    const AllReducePlan& plan = aggregation.all_reduce;
+    if (form_exchanges_dense(options, aggregation, layout, density, n))
+        return all_reduce_messages(plan, n, form_of_dense(layout, options.format));
+    const std::int64_t messages = aggregation.kind == Aggregation::all_gather
+                                      ? all_gather_messages(aggregation.all_gather, n)
+                                      : sparse_all_reduce_messages(n);
     const Bytes rest = form_of_rest(layout, options.format);
-    if (options.uncompressed == Uncompressed::gathered || rest == Bytes{0}) return messages;
-    return messages + all_reduce_messages(options.all_reduce, n, rest);
+    if (options.uncompressed == Uncompressed::in_messages || rest == Bytes{0}) return messages;
+    return messages + all_reduce_messages(plan, n, rest);
 }
 
 }  // namespace paceline

@@ -29,7 +29,7 @@ std::int64_t all_gather_messages(AllGather how, int n);
 std::int64_t sparse_all_reduce_messages(int n);
 std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes size);
 /// Returns the messages of one exchange of DGC or gradient dropping at this density.
-std::int64_t sparse_exchange_messages(const DgcOptions& options, const Layout& layout,
-                                      double density, int n);
+std::int64_t sparse_exchange_messages(const DgcOptions& options, const AggregationPlan& aggregation,
+                                      const Layout& layout, double density, int n);
 
 }  // namespace paceline

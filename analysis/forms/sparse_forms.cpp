@@ -60,7 +60,7 @@ Bytes form_of_union(const DgcOptions& options, const Layout& layout, double dens
         bytes +=
             std::min(options.format.bytes_per_entry * z, options.format.bytes_per_dense_entry * n);
     }
-    if (options.uncompressed == Uncompressed::all_reduced) return {bytes};
+    if (options.uncompressed == Uncompressed::apart) return {bytes};
     return Bytes{bytes} + c * form_of_rest(layout, options.format);
 }
 
@@ -74,10 +74,8 @@ std::int64_t form_of_kept(const Layout& layout, double density) {
 }
 
 Bytes form_of_message(const Layout& layout, double density, const SparseFormat& format) {
-    DgcOptions gathered;
-    gathered.format = format;
-    gathered.uncompressed = Uncompressed::gathered;
-    return form_of_union(gathered, layout, density, 1);
+    const DgcOptions whole{.format = format, .uncompressed = Uncompressed::in_messages};
+    return form_of_union(whole, layout, density, 1);
 }
 
 Bytes form_of_rest(const Layout& layout, const SparseFormat& format) {

@@ -8,7 +8,7 @@
 //
 //   nonzeros of c contributions   z_j(c) = min(n_j, c k_j)                    worst case
 //                                 z_j(c) = ceil(n_j (1 - (1 - k_j/n_j)^c))    independent, c > 1
-//   their union                   W(c) = sum over j of min(e z_j(c), f n_j) [+ c f D if gathered]
+//   their union                   W(c) = sum over j of min(e z_j(c), f n_j) [+ c f D if it is held]
 //   selection, exact              s n log2 n
 //   selection, sampled            s (m log2 m + a log2 a),  m = max(ceil(n/100), ceil(2/rho)),
 //                                 a = min(n, 1.3 k);  exact if n <= ceil(2/rho)
@@ -33,7 +33,7 @@ namespace paceline {
 /// W(c).
 Bytes form_of_union(const DgcOptions& options, const Layout& layout, double density, int c);
 
-/// Returns the bytes of one worker's message and of its one-dimensional tensors: W(1), gathered.
+/// Returns the bytes of one worker's message that holds its one-dimensional tensors: W(1).
 Bytes form_of_message(const Layout& layout, double density, const SparseFormat& format);
 
 /// Returns f D.

@@ -89,29 +89,16 @@ Known sparse_doubling_time(const DgcOptions& options, double density, const Layo
                                               network.star, network.sharing());
 }
 
-Known sparse_exchange_time(const DgcOptions& options, double density, const Layout& layout, int n,
+Known sparse_exchange_time(const DgcOptions& options, const AggregationPlan& aggregation,
+                           double density, const Layout& layout, int n,
                            const IdleNetwork& network) {
-    const std::optional<IdleStar> star = as_one_star(n, network);
     const Bytes one = form_of_union(options, layout, density, 1);
-    Known time;
-    if (!star && options.exchange == SparseExchange::all_gather_bruck) return std::nullopt;
-    switch (options.exchange) {
-        case SparseExchange::recursive_doubling:
-            time = sparse_doubling_time(options, density, layout, n, network);
-            break;
-        case SparseExchange::all_gather_ring:
-            time = star ? ring_all_gather_time(n, one, *star)
-                        : ring_all_gather_over_machines_time(n, one, *network.bus, network.star);
-            break;
-        case SparseExchange::all_gather_bruck:
-            time = bruck_all_gather_time(n, one, *star);
-            break;
-    }
-    if (options.exchange != SparseExchange::recursive_doubling)
-        time = time + Known{staging_time(n, one, n * one, network)};
+    const Known time = aggregation.kind == Aggregation::all_gather
+                           ? all_gather_time(aggregation.all_gather, n, one, network)
+                           : sparse_doubling_time(options, density, layout, n, network);
     const Bytes rest = form_of_rest(layout, options.format);
-    if (options.uncompressed == Uncompressed::gathered || rest == Bytes{0}) return time;
-    return time + all_reduce_time(options.all_reduce, n, rest, network);
+    if (options.uncompressed == Uncompressed::in_messages || rest == Bytes{0}) return time;
+    return time + all_reduce_time(aggregation.all_reduce, n, rest, network);
 }
 
 }  // namespace
@@ -120,6 +107,17 @@ Duration staging_time(int n, Bytes in, Bytes out, const IdleNetwork& network) {
     if (!network.staging || n == 1) return {};
     const std::int64_t together = std::min(n, network.devices);
     return sum((together * in) / *network.staging, (together * out) / *network.staging);
+}
+
+std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
+                                        const IdleNetwork& network) {
+    const std::optional<IdleStar> star = as_one_star(n, network);
+    if (!star && how == AllGather::bruck) return std::nullopt;
+    const Duration messages =
+        !star ? ring_all_gather_over_machines_time(n, block, *network.bus, network.star)
+        : how == AllGather::ring ? ring_all_gather_time(n, block, *star)
+                                 : bruck_all_gather_time(n, block, *star);
+    return sum(staging_time(n, block, n * block, network), messages);
 }
 
 std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network) {
@@ -204,31 +202,35 @@ std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bo
     return sum(step, in.update);
 }
 
-bool form_exchanges_dense(const DgcOptions& options, const Layout& layout, double density, int n) {
+bool form_exchanges_dense(const DgcOptions& options, const AggregationPlan& aggregation,
+                          const Layout& layout, double density, int n) {
     if (density == 1) return true;
     const IdleNetwork one_byte_per_tick{{Bandwidth{8'000'000'000'000}, {}}, {}, 1};
-    const Known sparse = sparse_exchange_time(options, density, layout, n, one_byte_per_tick);
-    const Known dense = all_reduce_time(options.all_reduce, n,
+    const Known sparse =
+        sparse_exchange_time(options, aggregation, density, layout, n, one_byte_per_tick);
+    const Known dense = all_reduce_time(aggregation.all_reduce, n,
                                         form_of_dense(layout, options.format), one_byte_per_tick);
     return *sparse > *dense;
 }
 
-std::optional<Duration> sparse_travel_time(const DgcOptions& options, double density,
+std::optional<Duration> sparse_travel_time(const DgcOptions& options,
+                                           const AggregationPlan& aggregation, double density,
                                            const Layout& layout, int n,
                                            const IdleNetwork& network) {
-    if (!form_exchanges_dense(options, layout, density, n))
-        return sparse_exchange_time(options, density, layout, n, network);
-    return all_reduce_time(options.all_reduce, n, form_of_dense(layout, options.format), network);
+    if (!form_exchanges_dense(options, aggregation, layout, density, n))
+        return sparse_exchange_time(options, aggregation, density, layout, n, network);
+    return all_reduce_time(aggregation.all_reduce, n, form_of_dense(layout, options.format),
+                           network);
 }
 
 std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
                                                     std::int64_t step, const StepModelInput& in) {
-    if (step < options.dense_steps) return dense_step_time(options.all_reduce, in);
+    if (step < options.dense_steps) return dense_step_time(options.aggregation.all_reduce, in);
     const Layout everything({{"everything", {in.layout->entries(), 1}}});
-    const Duration search = form_of_search(options.selection, in.layout->entries());
+    const Duration search = form_of_search(options.codec.selection, in.layout->entries());
     return Known{sum(sum(in.timing.step, in.update), search)} +
-           sparse_travel_time(exchange_of(options), options.density, everything, in.workers,
-                              in.network);
+           sparse_travel_time(options.codec, options.aggregation, options.codec.density, everything,
+                              in.workers, in.network);
 }
 
 }  // namespace paceline

@@ -15,11 +15,13 @@
 #include "algorithms/runtime/step_timing.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "analysis/forms/closed_forms.hpp"
+#include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
 #include "topologies/mixing/mixing.hpp"
 
 namespace paceline {
 
+struct AggregationPlan;
 struct CollectiveOptions;
 struct DgcOptions;
 struct GradientDroppingOptions;
@@ -52,6 +54,8 @@ struct StepModelInput {
 
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
                                         const IdleNetwork& network);
+std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
+                                        const IdleNetwork& network);
 /// Returns the time of an all-to-all of equal blocks; empty where the workers are not on one star or bus.
 std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network);
 
@@ -66,10 +70,12 @@ std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput
 std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
                                            const StepModelInput& in);
 /// Returns the time of an exchange of sparse messages among n workers: sparse, or dense where that is less.
-std::optional<Duration> sparse_travel_time(const DgcOptions& options, double density,
+std::optional<Duration> sparse_travel_time(const DgcOptions& options,
+                                           const AggregationPlan& aggregation, double density,
                                            const Layout& layout, int n, const IdleNetwork& network);
 /// Returns whether n workers exchange dense vectors at this density (sparse_forms.hpp).
-bool form_exchanges_dense(const DgcOptions& options, const Layout& layout, double density, int n);
+bool form_exchanges_dense(const DgcOptions& options, const AggregationPlan& aggregation,
+                          const Layout& layout, double density, int n);
 std::optional<Duration> gradient_dropping_step_time(const GradientDroppingOptions& options,
                                                     std::int64_t step, const StepModelInput& in);
 

@@ -31,7 +31,7 @@ constexpr auto encodings = std::to_array<Spelling<SparseFormat>>({{"run-length-1
                                                                   {"fp32-int32", {8, 4}},
                                                                   {"fp32-int64", {12, 4}}});
 constexpr auto uncompresseds = std::to_array<Spelling<Uncompressed>>(
-    {{"gathered", Uncompressed::gathered}, {"all-reduced", Uncompressed::all_reduced}});
+    {{"gathered", Uncompressed::in_messages}, {"all-reduced", Uncompressed::apart}});
 constexpr auto decay_places = std::to_array<Spelling<DecayPlace>>(
     {{"compressed", DecayPlace::compressed}, {"outside", DecayPlace::outside}});
 constexpr auto selections = std::to_array<Spelling<Selection>>(

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "algorithms/exchange/sparse_coder.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "algorithms/sparse/gtop_k.hpp"
@@ -40,16 +39,12 @@ AlgorithmChoice read_dgc(const ObjectReader& read, const AlgorithmInput& in) {
 AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     GradientDroppingOptions options;
-    read_sparse_messages(read, options.density, options.law, options.format, options.selection);
+    DgcOptions& codec = options.codec;
+    read_sparse_messages(read, codec.density, codec.law, codec.format, codec.selection);
     if (const auto p = read.optional("dense_steps"))
         options.dense_steps = as_integer(*p, 0, most_steps_of_an_option);
     options.rule = rule_of(in.optimizer);
-
-    const ExchangeOptions exchange =
-        read_exchange(read, in, sparse_exchange(exchange_of(options)), choice);
-    const DgcOptions carried = as_carried(exchange_of(options), exchange.aggregation);
-    options.exchange = carried.exchange;
-    options.all_reduce = carried.all_reduce;
+    options.aggregation = read_exchange(read, in, sparse_exchange(codec), choice).aggregation;
     choice.exchange.reset();
     choice.kept = kept_by_momentum(in) + 1;  // the residual
     choice.run = [options](Worker& worker) { return gradient_dropping(worker, options); };
@@ -57,7 +52,7 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
                                                         double) {
         if (k < options.dense_steps) return wire.weigh(layout.entries());
         const Layout everything({{"everything", {layout.entries(), 1}}});
-        return form_of_message(everything, options.density, options.format);
+        return form_of_message(everything, options.codec.density, options.codec.format);
     };
     choice.stage = [options](std::int64_t k, double) {
         return k < options.dense_steps ? 0.0 : 1.0;
@@ -65,15 +60,15 @@ AlgorithmChoice read_gradient_dropping(const ObjectReader& read, const Algorithm
     choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
         return gradient_dropping_step_time(options, k, in);
     };
-    choice.least_density = options.density;
+    choice.least_density = codec.density;
     choice.encodes = true;
     choice.messages = [options](const StepModelInput& in, std::int64_t k) {
         if (k < options.dense_steps)
-            return all_reduce_messages(options.all_reduce, in.workers,
+            return all_reduce_messages(options.aggregation.all_reduce, in.workers,
                                        in.wire.weigh(in.layout->entries()));
         const Layout everything({{"everything", {in.layout->entries(), 1}}});
-        return sparse_exchange_messages(exchange_of(options), everything, options.density,
-                                        in.workers);
+        return sparse_exchange_messages(options.codec, options.aggregation, everything,
+                                        options.codec.density, in.workers);
     };
     return choice;
 }
@@ -135,9 +130,7 @@ std::vector<double> densities_of(const DgcOptions& options) {
 
 // Density 1 travels dense, by the same schedule.
 ExchangeOptions at_density(const ExchangeOptions& exchange, double density) {
-    if (density < 1) return exchange;
-    const auto& dgc = std::get<DgcOptions>(exchange.codec.coder);
-    return dense_stage(exchange, dgc);
+    return density < 1 ? exchange : dense_stage(exchange);
 }
 
 // Stages in steps are told apart by the step. Stages in epochs are not, and the dearest counts.

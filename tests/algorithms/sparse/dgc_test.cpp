@@ -24,9 +24,10 @@ using namespace std::chrono_literals;
 using namespace literals;
 
 const Link link{1_Gbps, 5us};
-constexpr std::array exchanges{SparseExchange::recursive_doubling, SparseExchange::all_gather_ring,
-                               SparseExchange::all_gather_bruck};
-constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
+const std::array aggregations{sparse_aggregation(), sparse_aggregation(AllGather::ring),
+                              sparse_aggregation(AllGather::bruck)};
+const AggregationPlan& gathered_by_ring = aggregations[1];
+constexpr std::array ways{Uncompressed::in_messages, Uncompressed::apart};
 constexpr std::array laws{DensityLaw::worst_case, DensityLaw::independent};
 constexpr std::array selections{Selection::free, Selection::exact, Selection::sampled};
 
@@ -36,31 +37,37 @@ LayoutPtr mixed_layout() {
 }
 
 struct DgcRun : TrainingRun {
-    DgcRun(int nodes, const DgcOptions& options, Job job)
+    DgcRun(int nodes, const DgcOptions& options, Job job,
+           const AggregationPlan& how = sparse_aggregation())
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return dgc(self, {sparse_exchange(options)}); });
+        spawn_all([=](Worker& self) { return dgc(self, {sparse_exchange(options, how)}); });
         simulation.run();
     }
 };
 
 // The form that `paceline explain` shows.
-Duration step_of(const DgcOptions& options, double density, const StepModelInput& in) {
-    return exchange_step_time(sparse_exchange(options), 0, in, density).value();
+Duration step_of(const DgcOptions& options, double density, const StepModelInput& in,
+                 const AggregationPlan& how = sparse_aggregation()) {
+    return exchange_step_time(sparse_exchange(options, how), 0, in, density).value();
 }
 
-std::vector<DgcOptions> all_options() {
-    std::vector<DgcOptions> all;
-    for (const SparseExchange exchange : exchanges)
+struct Choice {
+    DgcOptions options;
+    AggregationPlan how;
+};
+
+std::vector<Choice> all_options() {
+    std::vector<Choice> all;
+    for (const AggregationPlan& how : aggregations)
         for (const Uncompressed uncompressed : ways)
             for (const DensityLaw law : laws)
                 for (const Selection selection : selections) {
                     DgcOptions options;
                     options.density = 0.01;
                     options.law = law;
-                    options.exchange = exchange;
                     options.uncompressed = uncompressed;
                     options.selection = {selection, Duration{500}};
-                    all.push_back(options);
+                    all.push_back({options, how});
                 }
     return all;
 }
@@ -125,9 +132,9 @@ TEST_CASE("dgc: one contribution is the message of sparse.hpp, or its sparse par
     const LayoutPtr layout = mixed_layout();
     DgcOptions options;
     options.format = {8, 4};
-    options.uncompressed = Uncompressed::gathered;
+    options.uncompressed = Uncompressed::in_messages;
     const Bytes gathered = union_bytes(options, *layout, 0.01, 1);
-    options.uncompressed = Uncompressed::all_reduced;
+    options.uncompressed = Uncompressed::apart;
     const Bytes reduced = union_bytes(options, *layout, 0.01, 1);
 
     CHECK(gathered == Bytes{8 * (31 + 7) + 4 * 64});
@@ -138,54 +145,54 @@ TEST_CASE("dgc: uncompressed tensors that are gathered do not merge") {
     const LayoutPtr layout = mixed_layout();
     DgcOptions options;
     options.law = DensityLaw::worst_case;
-    options.uncompressed = Uncompressed::gathered;
+    options.uncompressed = Uncompressed::in_messages;
 
     CHECK(union_bytes(options, *layout, 0.01, 4) == 4 * Bytes{6 * (31 + 7) + 4 * 64});
 }
 
 TEST_CASE("dgc: steps of powers of two take the step model exactly, whatever the options") {
     const LayoutPtr layout = mixed_layout();
-    for (const DgcOptions& options : all_options())
+    for (const auto& [options, how] : all_options())
         for (const int n : {1, 2, 4, 8, 16}) {
-            CAPTURE(static_cast<int>(options.exchange));
+            CAPTURE(static_cast<int>(how.kind));
             CAPTURE(static_cast<int>(options.uncompressed));
             CAPTURE(static_cast<int>(options.law));
             CAPTURE(static_cast<int>(options.selection.method));
             CAPTURE(n);
 
-            const DgcRun run(n, options, timing_job(layout, 3));
+            const DgcRun run(n, options, timing_job(layout, 3), how);
 
-            CHECK(run.elapsed() == 3 * step_of(options, 0.01, input(n, layout)));
+            CHECK(run.elapsed() == 3 * step_of(options, 0.01, input(n, layout), how));
         }
 }
 
 TEST_CASE("dgc: one step of any number of nodes takes the step model, gathered tensors included") {
     const LayoutPtr layout = mixed_layout();
-    for (const DgcOptions& options : all_options())
+    for (const auto& [options, how] : all_options())
         for (const int n : {3, 5, 6, 7, 9, 33}) {
-            if (options.uncompressed == Uncompressed::all_reduced) continue;
-            CAPTURE(static_cast<int>(options.exchange));
+            if (options.uncompressed == Uncompressed::apart) continue;
+            CAPTURE(static_cast<int>(how.kind));
             CAPTURE(static_cast<int>(options.law));
             CAPTURE(n);
 
-            const DgcRun run(n, options, timing_job(layout, 1));
+            const DgcRun run(n, options, timing_job(layout, 1), how);
 
-            CHECK(run.elapsed() == step_of(options, 0.01, input(n, layout)));
+            CHECK(run.elapsed() == step_of(options, 0.01, input(n, layout), how));
         }
 }
 
 TEST_CASE("dgc: steps of other numbers of nodes take the step model at most") {
     const LayoutPtr layout = mixed_layout();
-    for (const DgcOptions& options : all_options())
+    for (const auto& [options, how] : all_options())
         for (const int n : {3, 5, 6, 7, 9}) {
-            CAPTURE(static_cast<int>(options.exchange));
+            CAPTURE(static_cast<int>(how.kind));
             CAPTURE(static_cast<int>(options.uncompressed));
             CAPTURE(static_cast<int>(options.law));
             CAPTURE(n);
 
-            const DgcRun run(n, options, timing_job(layout, 3));
+            const DgcRun run(n, options, timing_job(layout, 3), how);
 
-            CHECK(run.elapsed() <= 3 * step_of(options, 0.01, input(n, layout)));
+            CHECK(run.elapsed() <= 3 * step_of(options, 0.01, input(n, layout), how));
         }
 }
 
@@ -195,11 +202,10 @@ TEST_CASE("dgc: the kind of all-reduce of the uncompressed tensors is the one as
          {AllReduce::ring, AllReduce::recursive_doubling, AllReduce::halving_doubling}) {
         CAPTURE(static_cast<int>(how));
         DgcOptions options;
-        options.all_reduce = how;
         options.selection.method = Selection::free;
         options.law = DensityLaw::worst_case;
 
-        const DgcRun run(8, options, timing_job(layout, 1));
+        const DgcRun run(8, options, timing_job(layout, 1), sparse_aggregation({}, how));
 
         // k = 4 and 1: 30, 60 and 120 bytes; then 64 entries of 4 bytes.
         CHECK(run.elapsed() == 1ms + 3 * 10us + (30_B / 1_Gbps) + (60_B / 1_Gbps) +
@@ -221,17 +227,15 @@ TEST_CASE("dgc: selection is work of the device and takes its time") {
 }
 
 TEST_CASE("dgc: an all-gather brings each node the messages of all others") {
-    for (const SparseExchange exchange :
-         {SparseExchange::all_gather_ring, SparseExchange::all_gather_bruck})
+    for (const AllGather how : {AllGather::ring, AllGather::bruck})
         for (const int n : {2, 3, 5, 8}) {
-            CAPTURE(static_cast<int>(exchange));
+            CAPTURE(static_cast<int>(how));
             CAPTURE(n);
             DgcOptions options;
             options.density = 0.01;
-            options.exchange = exchange;
-            options.uncompressed = Uncompressed::gathered;
+            options.uncompressed = Uncompressed::in_messages;
 
-            const DgcRun run(n, options, timing_job(mixed_layout(), 3));
+            const DgcRun run(n, options, timing_job(mixed_layout(), 3), sparse_aggregation(how));
 
             const Bytes message{6 * (31 + 7) + 4 * 64};
             CHECK(run.network.traffic(0).sent == 3 * ((n - 1) * message));
@@ -242,15 +246,13 @@ TEST_CASE("dgc: an all-gather brings each node the messages of all others") {
 TEST_CASE("dgc: recursive doubling of powers of two moves at worst what an all-gather moves") {
     for (const int n : {2, 4, 8, 16, 32}) {
         CAPTURE(n);
-        DgcOptions doubling;
-        doubling.density = 0.01;
-        doubling.law = DensityLaw::worst_case;
-        doubling.uncompressed = Uncompressed::gathered;
-        DgcOptions gather = doubling;
-        gather.exchange = SparseExchange::all_gather_ring;
+        DgcOptions options;
+        options.density = 0.01;
+        options.law = DensityLaw::worst_case;
+        options.uncompressed = Uncompressed::in_messages;
 
-        const DgcRun one(n, doubling, timing_job(mixed_layout(), 2));
-        const DgcRun other(n, gather, timing_job(mixed_layout(), 2));
+        const DgcRun one(n, options, timing_job(mixed_layout(), 2));
+        const DgcRun other(n, options, timing_job(mixed_layout(), 2), gathered_by_ring);
 
         const Bytes each = one.network.traffic(0).sent;
         CHECK(each == 2 * ((n - 1) * Bytes{6 * (31 + 7) + 4 * 64}));
@@ -264,7 +266,7 @@ TEST_CASE("dgc: recursive doubling of independent supports moves their unions") 
     DgcOptions options;
     options.density = 0.01;
     options.law = DensityLaw::independent;
-    options.uncompressed = Uncompressed::gathered;
+    options.uncompressed = Uncompressed::in_messages;
 
     const DgcRun run(8, options, timing_job(mixed_layout(), 1));
 
@@ -279,10 +281,9 @@ TEST_CASE("dgc: recursive doubling of independent supports moves their unions") 
 TEST_CASE("dgc: tensors that are all-reduced on their own add the bytes of that") {
     DgcOptions options;
     options.density = 0.01;
-    options.exchange = SparseExchange::all_gather_ring;
-    options.uncompressed = Uncompressed::all_reduced;
+    options.uncompressed = Uncompressed::apart;
 
-    const DgcRun run(4, options, timing_job(mixed_layout(), 1));
+    const DgcRun run(4, options, timing_job(mixed_layout(), 1), gathered_by_ring);
 
     CHECK(run.network.traffic(2).sent == Bytes{3 * 6 * (31 + 7) + 2 * 3 * 256 / 4});
 }
@@ -291,9 +292,8 @@ TEST_CASE("dgc: where nothing is uncompressed there is no second collective") {
     const LayoutPtr layout = make_layout({{"a", {64, 48}}});
     DgcOptions options;
     options.selection.method = Selection::free;
-    options.exchange = SparseExchange::all_gather_bruck;
 
-    const DgcRun run(4, options, timing_job(layout, 1));
+    const DgcRun run(4, options, timing_job(layout, 1), sparse_aggregation(AllGather::bruck));
 
     CHECK(run.elapsed() == 1ms + 2 * 10us + (24_B / 1_Gbps) + (48_B / 1_Gbps));
 }
@@ -302,7 +302,8 @@ TEST_CASE("dgc: tensors whose entries are all sent are sent dense, and fall back
     const LayoutPtr layout = make_layout({{"a", {64, 48}}, {"c", {100, 7}}});
     DgcOptions options;
     options.density = 1 - 1e-9;
-    options.all_reduce = AllReduce::recursive_doubling;  // as many bytes as the sparse exchange
+    // As many bytes as the sparse exchange.
+    const AggregationPlan how = sparse_aggregation({}, AllReduce::recursive_doubling);
     options.selection.method = Selection::free;
     for (const DensityLaw law : laws)
         for (const int n : {1, 2, 3, 4, 6, 8}) {
@@ -310,7 +311,7 @@ TEST_CASE("dgc: tensors whose entries are all sent are sent dense, and fall back
             CAPTURE(n);
             options.law = law;
 
-            const DgcRun run(n, options, timing_job(layout, 1));
+            const DgcRun run(n, options, timing_job(layout, 1), how);
 
             const Bytes dense = fp32.weigh(layout->entries());
             CHECK(union_bytes(options, *layout, options.density, n) == dense);
@@ -366,15 +367,14 @@ TEST_CASE("dgc: a warm-up by epochs takes the step model of each stage") {
 }
 
 TEST_CASE("dgc: density 1 is a dense all-reduce of all tensors, without selection") {
-    for (const SparseExchange exchange : exchanges)
+    for (const AggregationPlan& how : aggregations)
         for (const Uncompressed uncompressed : ways) {
             DgcOptions options;
             options.density = 1;
-            options.exchange = exchange;
             options.uncompressed = uncompressed;
             options.selection.method = Selection::exact;
 
-            const DgcRun run(4, options, timing_job(mixed_layout(), 2));
+            const DgcRun run(4, options, timing_job(mixed_layout(), 2), how);
 
             // 3836 entries of 4 bytes, in four chunks.
             CHECK(run.elapsed() == 2 * (1ms + 6 * (10us + 3836_B / 1_Gbps)));
@@ -386,36 +386,34 @@ TEST_CASE("dgc: an all-gather at density 0.25 is dense beyond five nodes") {
     const LayoutPtr layout = make_layout({{"a", {1000, 96}}});
     DgcOptions options;
     options.density = 0.25;
-    options.exchange = SparseExchange::all_gather_ring;
-    options.uncompressed = Uncompressed::gathered;
+    options.uncompressed = Uncompressed::in_messages;
     options.selection.method = Selection::free;
     for (const int n : {2, 4, 5, 6, 8, 32}) {
         CAPTURE(n);
-        const DgcRun run(n, options, timing_job(layout, 1));
+        const DgcRun run(n, options, timing_job(layout, 1), gathered_by_ring);
 
         const Bytes gathered = (n - 1) * Bytes{144'000};
         const Bytes ring{2 * (n - 1) * (384'000 / n)};
         CHECK(run.network.traffic(0).sent == (n > 5 ? ring : gathered));
-        CHECK(run.elapsed() == step_of(options, 0.25, input(n, layout)));
+        CHECK(run.elapsed() == step_of(options, 0.25, input(n, layout), gathered_by_ring));
     }
 }
 
 TEST_CASE("dgc: ResNet-50 on 32 nodes is dense in its first two stages of warm-up") {
     const LayoutPtr layout = built_in_profile("resnet-50").layout();
-    const auto step = [&](double density, SparseExchange exchange) {
+    const auto step = [&](double density, const AggregationPlan& how) {
         DgcOptions options;
         options.density = density;
-        options.exchange = exchange;
         options.selection.method = Selection::free;
-        return to_seconds(DgcRun(32, options, timing_job(layout, 1)).elapsed());
+        return to_seconds(DgcRun(32, options, timing_job(layout, 1), how).elapsed());
     };
     // 62 chunks of 25,557,032 / 32 entries, and 62 latencies, in the ring of 1 Gbps.
     const double dense = 1e-3 + 62 * (4 * 25'557'032 / 32.0 / 125e6 + 10e-6);
 
     for (const double density : {0.25, 0.0625})
-        for (const SparseExchange exchange : exchanges)
-            CHECK(step(density, exchange) == doctest::Approx(dense).epsilon(1e-6));
-    for (const SparseExchange exchange : exchanges) CHECK(step(0.001, exchange) < 0.1 * dense);
+        for (const AggregationPlan& how : aggregations)
+            CHECK(step(density, how) == doctest::Approx(dense).epsilon(1e-6));
+    for (const AggregationPlan& how : aggregations) CHECK(step(0.001, how) < 0.1 * dense);
 }
 
 TEST_CASE("dgc, property: with any all-reduce, chains longer than dense ones are not taken") {
@@ -427,22 +425,22 @@ TEST_CASE("dgc, property: with any all-reduce, chains longer than dense ones are
          {AllReduce::ring, AllReduce::recursive_doubling, AllReduce::halving_doubling,
           AllReduce::tree, AllReduce::parameter_server, AllReduce::automatic})
         for (const double density : {0.001, 0.03, 0.1, 0.3, 0.6})
-            for (const SparseExchange exchange : exchanges)
+            for (AggregationPlan plan : aggregations)
                 for (const Uncompressed uncompressed : ways)
                     for (const int n : {2, 4, 8, 16}) {
                         DgcOptions options;
-                        options.exchange = exchange;
                         options.uncompressed = uncompressed;
-                        options.all_reduce = how;
+                        plan.all_reduce = how;
                         const Bytes chosen =
-                            std::min(sparse_chain(options, *layout, density, n),
+                            std::min(sparse_chain(options, plan, *layout, density, n),
                                      dense_chain(how, n, dense_bytes(options, *layout)));
-                        const bool is_dense = exchanges_dense(options, *layout, density, n);
-                        (is_dense ? dense : sparse) += 1;
+                        const StageExchange stage =
+                            stage_exchange(options, plan, *layout, density, n);
+                        (stage.dense ? dense : sparse) += 1;
 
                         TrainingRun run(n, no_latency, timing_job(layout, 1));
                         run.spawn_all([&](Worker& self) {
-                            return exchange_sparse(self, options, layout, {density, is_dense},
+                            return exchange_sparse(self, options, plan, layout, stage,
                                                    self.everybody());
                         });
                         run.simulation.run();

@@ -30,9 +30,10 @@ using Set = std::set<std::int64_t>;
 using Values = Eigen::VectorXd;
 
 const Link link{1_Gbps, 5us};
-constexpr std::array exchanges{SparseExchange::recursive_doubling, SparseExchange::all_gather_ring,
-                               SparseExchange::all_gather_bruck};
-constexpr std::array ways{Uncompressed::gathered, Uncompressed::all_reduced};
+const std::array aggregations{sparse_aggregation(), sparse_aggregation(AllGather::ring),
+                              sparse_aggregation(AllGather::bruck)};
+const AggregationPlan reduced_by_doubling = sparse_aggregation({}, AllReduce::recursive_doubling);
+constexpr std::array ways{Uncompressed::in_messages, Uncompressed::apart};
 
 /// 480 and 70 entries are compressed, 14 are not.
 LayoutPtr mixed_layout() {
@@ -67,9 +68,10 @@ DgcOptions everything_with_momentum() {
 }
 
 struct DgcRun : TrainingRun {
-    DgcRun(int nodes, const DgcOptions& options, Job job)
+    DgcRun(int nodes, const DgcOptions& options, Job job,
+           const AggregationPlan& how = sparse_aggregation())
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return dgc(self, {sparse_exchange(options)}); });
+        spawn_all([=](Worker& self) { return dgc(self, {sparse_exchange(options, how)}); });
         simulation.run();
     }
     [[nodiscard]] const Values& model() { return cluster.worker(0).replicated_model().values(); }
@@ -165,16 +167,15 @@ std::int64_t union_of(const std::vector<Set>& sets, std::size_t first, std::size
 }
 
 TEST_CASE("dgc: where all is sent and nothing is masked, it is dense momentum SGD") {
-    for (const SparseExchange exchange : exchanges)
+    for (const AggregationPlan& how : aggregations)
         for (const Uncompressed uncompressed : ways)
             for (const int n : {1, 2, 3, 4, 6}) {
-                CAPTURE(static_cast<int>(exchange));
+                CAPTURE(static_cast<int>(how.kind));
                 CAPTURE(n);
                 DgcOptions options = everything_with_momentum();
-                options.exchange = exchange;
                 options.uncompressed = uncompressed;
 
-                DgcRun run(n, options, job_with_schedule(30));
+                DgcRun run(n, options, job_with_schedule(30), how);
                 TrainingRun dense(n, link, job_with_schedule(30));
                 dense.spawn_all([](Worker& self) { return synchronous_sgd(self, {{}, {0.9}}); });
                 dense.simulation.run();
@@ -284,18 +285,17 @@ Values serial_dense_then_dgc(int nodes, std::int64_t dense, std::int64_t steps) 
 }
 
 TEST_CASE("dgc: a warm-up at density 1 is dense momentum SGD, whose momentum the workers keep") {
-    for (const SparseExchange exchange : exchanges)
+    for (const AggregationPlan& how : aggregations)
         for (const Uncompressed uncompressed : ways)
             for (const int n : {1, 3, 4}) {
-                CAPTURE(static_cast<int>(exchange));
+                CAPTURE(static_cast<int>(how.kind));
                 CAPTURE(n);
                 DgcOptions options = exact(0.03, 0.9);
-                options.exchange = exchange;
                 options.uncompressed = uncompressed;
                 options.warm_up = {{1.0, 1.0}, 10, 1};
 
-                DgcRun warm(n, options, job_with_schedule(20));
-                DgcRun run(n, options, job_with_schedule(45));
+                DgcRun warm(n, options, job_with_schedule(20), how);
+                DgcRun run(n, options, job_with_schedule(45), how);
 
                 CHECK(distance(warm.model(), serial_dense(n, {0.9}, 20)) < 1e-12);
                 CHECK(distance(run.model(), serial_dense_then_dgc(n, 20, 45)) < 1e-12);
@@ -345,14 +345,13 @@ TEST_CASE("dgc: a dense stage after a sparse one begins without momentum") {
 // 32 workers send a quarter of their entries each: 6 bytes for each of them, 15 times the dense
 // vector's bytes. The dense exchange is used, of the same values.
 TEST_CASE("dgc: where sparse messages outweigh dense ones, a dense exchange carries the values") {
-    for (const SparseExchange exchange : exchanges)
+    for (const AggregationPlan& how : aggregations)
         for (const Uncompressed uncompressed : ways) {
-            CAPTURE(static_cast<int>(exchange));
+            CAPTURE(static_cast<int>(how.kind));
             DgcOptions options = exact(0.25, 0.7);
-            options.exchange = exchange;
             options.uncompressed = uncompressed;
 
-            DgcRun run(32, options, job_with_schedule(6));
+            DgcRun run(32, options, job_with_schedule(6), how);
 
             SerialDgc serial(32, 0.25, 0.7);
             for (std::int64_t k = 0; k < 6; ++k) serial.step(k);
@@ -377,9 +376,8 @@ TEST_CASE("dgc: fp16 casts what is sent, in every tensor, and loses what the cas
         DgcOptions options = exact(0.03, 0.9);
         options.format = {6, 2, true};
         options.uncompressed = uncompressed;
-        options.all_reduce = AllReduce::recursive_doubling;
 
-        DgcRun run(2, options, job_with_schedule(1));
+        DgcRun run(2, options, job_with_schedule(1), reduced_by_doubling);
 
         Values x = Values::Ones(564);
         SerialDgc serial(2, 0.03, 0.9);
@@ -416,16 +414,15 @@ TEST_CASE("dgc: it is the serial algorithm of sorts and sums, for any exchange")
         for (const double momentum : {0.0, 0.7}) {
             SerialDgc serial(n, 0.03, momentum);
             for (std::int64_t k = 0; k < 40; ++k) serial.step(k);
-            for (const SparseExchange exchange : exchanges)
+            for (const AggregationPlan& how : aggregations)
                 for (const Uncompressed uncompressed : ways) {
-                    CAPTURE(static_cast<int>(exchange));
+                    CAPTURE(static_cast<int>(how.kind));
                     CAPTURE(n);
                     CAPTURE(momentum);
                     DgcOptions options = exact(0.03, momentum);
-                    options.exchange = exchange;
                     options.uncompressed = uncompressed;
 
-                    DgcRun run(n, options, job_with_schedule(40));
+                    DgcRun run(n, options, job_with_schedule(40), how);
 
                     REQUIRE(distance(run.model(), serial.x) < 1e-12);
                 }
@@ -436,7 +433,7 @@ TEST_CASE("dgc: messages weigh what the unions of the supports do, and steps tak
     for (const int n : {1, 2, 4, 8}) {
         CAPTURE(n);
         DgcOptions options = exact(0.03, 0.9);
-        options.uncompressed = Uncompressed::gathered;
+        options.uncompressed = Uncompressed::in_messages;
         SerialDgc serial(n, 0.03, 0.9);
 
         const DgcRun run(n, options, job_with_schedule(6));
@@ -472,11 +469,10 @@ TEST_CASE("dgc: messages weigh what the unions of the supports do, and steps tak
 
 TEST_CASE("dgc: the density of contributions and of their union is measured") {
     DgcOptions options = exact(0.03, 0.9);
-    for (const SparseExchange exchange : exchanges)
+    for (const AggregationPlan& how : aggregations)
         for (const int n : {1, 3, 8}) {
             CAPTURE(n);
-            options.exchange = exchange;
-            const DgcRun run(n, options, job_with_schedule(6));
+            const DgcRun run(n, options, job_with_schedule(6), how);
 
             SerialDgc serial(n, 0.03, 0.9);
             double merged = 0;
@@ -506,16 +502,14 @@ TEST_CASE("dgc: warm-up also applies to values") {
 }
 
 TEST_CASE("dgc: gathered messages weigh what each worker sends, biases included") {
-    for (const SparseExchange exchange :
-         {SparseExchange::all_gather_ring, SparseExchange::all_gather_bruck}) {
+    for (const AllGather how : {AllGather::ring, AllGather::bruck}) {
         DgcOptions options = exact(0.03, 0.9);
-        options.exchange = exchange;
-        options.uncompressed = Uncompressed::gathered;
+        options.uncompressed = Uncompressed::in_messages;
 
-        const DgcRun run(5, options, job_with_schedule(4));
+        const DgcRun run(5, options, job_with_schedule(4), sparse_aggregation(how));
 
         const Bytes one{6 * (15 + 3) + 4 * 14};
-        const Duration gather = exchange == SparseExchange::all_gather_ring
+        const Duration gather = how == AllGather::ring
                                     ? ring_all_gather_time(5, one, idle_star(link))
                                     : bruck_all_gather_time(5, one, idle_star(link));
         const Duration selection = selection_time(options.selection, *mixed_layout(), 0.03);
@@ -525,24 +519,26 @@ TEST_CASE("dgc: gathered messages weigh what each worker sends, biases included"
 }
 
 // Worker i sends i + 1 entries, starting at entry i.
-Task<> exchange_once(Worker& self, SparseExchange how, std::vector<Vector>& means) {
+Task<> exchange_once(Worker& self, std::optional<AllGather> gather, std::vector<Vector>& means) {
     SparseVector own{self.model().layout(), {}, {}};
     for (int i = 0; i <= self.rank(); ++i) {
         own.positions.push_back(self.rank() + i);
         own.values.push_back(std::exp(i + 10 * self.rank()));
     }
     means[static_cast<std::size_t>(self.rank())] =
-        co_await self.sparse_all_reduce(std::move(own), how, {});
+        co_await self.sparse_all_reduce(std::move(own), {.gather = gather});
 }
 
 TEST_CASE("sparse all-reduce: blocks of different sizes all arrive, and all means are equal") {
-    for (const SparseExchange how : exchanges)
+    for (const std::optional<AllGather> gather :
+         {std::optional<AllGather>(), std::optional(AllGather::ring),
+          std::optional(AllGather::bruck)})
         for (const int n : {1, 2, 3, 6, 8}) {
-            CAPTURE(static_cast<int>(how));
+            CAPTURE(gather == AllGather::bruck);
             CAPTURE(n);
             TrainingRun run(n, link, training_job(mixed_layout(), 1));
             std::vector<Vector> means(static_cast<std::size_t>(n), Vector(mixed_layout()));
-            run.spawn_all([&](Worker& self) { return exchange_once(self, how, means); });
+            run.spawn_all([&](Worker& self) { return exchange_once(self, gather, means); });
 
             run.simulation.run();
 
@@ -551,7 +547,7 @@ TEST_CASE("sparse all-reduce: blocks of different sizes all arrive, and all mean
                 for (int j = 0; j <= i; ++j) sum(i + j) += std::exp(j + 10 * i);
             const Values expected = sum * (1.0 / n);
             for (const Vector& mean : means) CHECK(mean.values() == expected);
-            if (how == SparseExchange::recursive_doubling) continue;
+            if (!gather) continue;
             for (int i = 0; i < n; ++i)
                 CHECK(run.network.traffic(i).received == Bytes{6 * (n * (n + 1) / 2 - (i + 1))});
         }
@@ -564,10 +560,9 @@ TEST_CASE("dgc: a stand-in's messages and selection are those of the net it stan
         job.charged = charged;
         DgcOptions options = exact(0.03, 0.9);
         options.uncompressed = uncompressed;
-        options.all_reduce = AllReduce::recursive_doubling;
 
-        DgcRun run(2, options, std::move(job));
-        DgcRun own(2, options, job_with_schedule(3));
+        DgcRun run(2, options, std::move(job), reduced_by_doubling);
+        DgcRun own(2, options, job_with_schedule(3), reduced_by_doubling);
 
         // 3 % of 10,000 and 300 entries, though 18/550 of its own are sent; all 500 biases.
         const Bytes each{6 * (300 + 9) + 4 * 500};
@@ -591,21 +586,20 @@ TEST_CASE("dgc: a stand-in for a net without biases sends none of its own") {
 
 // The scenario refuses such a model. A piece of one may have nothing to select from (a bucket of biases).
 TEST_CASE("dgc: a stand-in without tensors that are compressed averages all, at what is charged") {
-    for (const SparseExchange exchange : exchanges)
+    for (const AggregationPlan& how : aggregations)
         for (const Uncompressed uncompressed : ways)
             for (const int n : {1, 2, 3, 8}) {
-                CAPTURE(static_cast<int>(exchange));
+                CAPTURE(static_cast<int>(how.kind));
                 CAPTURE(static_cast<int>(uncompressed));
                 CAPTURE(n);
                 DgcOptions options = exact(0.03, 0.9);
-                options.exchange = exchange;
                 options.uncompressed = uncompressed;
                 Job job = training_job(make_layout({{"b", {10}}}), 6);
                 job.learning_rate = rate_at;
                 job.charged = mixed_layout();
 
-                DgcRun run(n, options, std::move(job));
-                const DgcRun charged(n, options, timing_job(mixed_layout(), 6));
+                DgcRun run(n, options, std::move(job), how);
+                const DgcRun charged(n, options, timing_job(mixed_layout(), 6), how);
 
                 Values x = Values::Ones(10);
                 Values m = Values::Zero(10);
@@ -650,9 +644,9 @@ TEST_CASE("dgc, property: a run that learns can be dropped at any time") {
     for (std::int64_t i = 0; i < 120; ++i) {
         CAPTURE(i);
         TrainingRun run(1 + static_cast<int>(i % 7), link, job_with_schedule(20));
-        DgcOptions options = exact(0.03, 0.9);
-        options.exchange = exchanges[static_cast<std::size_t>(i % 3)];
-        run.spawn_all([&](Worker& self) { return dgc(self, {sparse_exchange(options)}); });
+        const ExchangeOptions exchange =
+            sparse_exchange(exact(0.03, 0.9), aggregations[static_cast<std::size_t>(i % 3)]);
+        run.spawn_all([&](Worker& self) { return dgc(self, {exchange}); });
         run.simulation.run(Time{Duration{i * 170'000'000}});
         unfinished += run.processes.finished() ? 0 : 1;
 

@@ -35,16 +35,15 @@ struct DroppingRun : TrainingRun {
 
 std::vector<GradientDroppingOptions> all_options() {
     std::vector<GradientDroppingOptions> all;
-    for (const SparseExchange exchange :
-         {SparseExchange::recursive_doubling, SparseExchange::all_gather_ring,
-          SparseExchange::all_gather_bruck})
+    for (const AggregationPlan& how : {sparse_aggregation(), sparse_aggregation(AllGather::ring),
+                                       sparse_aggregation(AllGather::bruck)})
         for (const DensityLaw law : {DensityLaw::worst_case, DensityLaw::independent})
             for (const Selection selection :
                  {Selection::free, Selection::exact, Selection::sampled}) {
                 GradientDroppingOptions options;
-                options.law = law;
-                options.exchange = exchange;
-                options.selection.method = selection;
+                options.codec.law = law;
+                options.aggregation = how;
+                options.codec.selection.method = selection;
                 options.dense_steps = 2;
                 all.push_back(options);
             }
@@ -58,9 +57,9 @@ StepModelInput input(int nodes, LayoutPtr layout) {
 TEST_CASE("gradient dropping: unless said otherwise, 1 % is sent after 100 dense steps") {
     const GradientDroppingOptions options;
 
-    CHECK(options.density == 0.01);
+    CHECK(options.codec.density == 0.01);
     CHECK(options.dense_steps == 100);
-    CHECK(options.format.bytes_per_entry == 8);
+    CHECK(options.codec.format.bytes_per_entry == 8);
 }
 
 TEST_CASE("gradient dropping: an exact threshold sorts all entries, a sampled one 100,000") {
@@ -86,31 +85,13 @@ TEST_CASE("gradient dropping: the whole gradient is one compressible tensor") {
     CHECK(everything->incompressible_entries() == 0);
 }
 
-TEST_CASE("gradient dropping: its exchange is DGC's with its own density, law and format") {
-    GradientDroppingOptions options;
-    options.density = 0.02;
-    options.law = DensityLaw::worst_case;
-    options.format = {12, 4};
-    options.exchange = SparseExchange::all_gather_bruck;
-    options.all_reduce = AllReduce::halving_doubling;
-
-    const DgcOptions exchange = exchange_of(options);
-
-    CHECK(exchange.density == 0.02);
-    CHECK(exchange.law == DensityLaw::worst_case);
-    CHECK(exchange.format.bytes_per_entry == 12);
-    CHECK(exchange.exchange == SparseExchange::all_gather_bruck);
-    CHECK(exchange.all_reduce.method == AllReduce::halving_doubling);
-    CHECK(exchange.warm_up.densities.empty());
-}
-
 TEST_CASE("gradient dropping: steps of powers of two take the step model, dense and sparse") {
     const LayoutPtr layout = mixed_layout();
     for (const GradientDroppingOptions& options : all_options())
         for (const int n : {1, 2, 4, 8, 16}) {
-            CAPTURE(static_cast<int>(options.exchange));
-            CAPTURE(static_cast<int>(options.law));
-            CAPTURE(static_cast<int>(options.selection.method));
+            CAPTURE(static_cast<int>(options.aggregation.kind));
+            CAPTURE(static_cast<int>(options.codec.law));
+            CAPTURE(static_cast<int>(options.codec.selection.method));
             CAPTURE(n);
 
             const DroppingRun run(n, options, timing_job(layout, 5));
@@ -127,8 +108,8 @@ TEST_CASE("gradient dropping: steps of other numbers of nodes take the step mode
     const LayoutPtr layout = mixed_layout();
     for (const GradientDroppingOptions& options : all_options())
         for (const int n : {3, 5, 6, 7, 9}) {
-            CAPTURE(static_cast<int>(options.exchange));
-            CAPTURE(static_cast<int>(options.law));
+            CAPTURE(static_cast<int>(options.aggregation.kind));
+            CAPTURE(static_cast<int>(options.codec.law));
             CAPTURE(n);
 
             const DroppingRun run(n, options, timing_job(layout, 5));
@@ -145,7 +126,7 @@ TEST_CASE("gradient dropping: the first steps are dense SGD") {
     const LayoutPtr layout = mixed_layout();
     GradientDroppingOptions options;
     options.dense_steps = 3;
-    options.all_reduce = AllReduce::recursive_doubling;
+    options.aggregation.all_reduce = AllReduce::recursive_doubling;
 
     const DroppingRun run(8, options, timing_job(layout, 3));
 
@@ -157,7 +138,7 @@ TEST_CASE("gradient dropping: the first steps are dense SGD") {
 TEST_CASE("gradient dropping: without dense steps it drops from the first on") {
     GradientDroppingOptions options;
     options.dense_steps = 0;
-    options.exchange = SparseExchange::all_gather_ring;
+    options.aggregation = sparse_aggregation(AllGather::ring);
 
     const DroppingRun run(4, options, timing_job(mixed_layout(), 2));
 
@@ -167,7 +148,7 @@ TEST_CASE("gradient dropping: without dense steps it drops from the first on") {
 TEST_CASE("gradient dropping: biases are among what is dropped, and the share is global") {
     GradientDroppingOptions options;
     options.dense_steps = 1;
-    options.law = DensityLaw::worst_case;
+    options.codec.law = DensityLaw::worst_case;
 
     const DroppingRun run(4, options, timing_job(mixed_layout(), 2));
 

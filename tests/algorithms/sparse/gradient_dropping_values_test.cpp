@@ -35,7 +35,7 @@ LayoutPtr mixed_layout() {
 
 GradientDroppingOptions dropping(double density, std::int64_t dense_steps, double momentum) {
     GradientDroppingOptions options;
-    options.density = density;
+    options.codec.density = density;
     options.dense_steps = dense_steps;
     options.rule.momentum = momentum;
     return options;
@@ -71,7 +71,7 @@ struct Serial {
         std::vector<double> sorted(r.begin(), r.end());
         for (double& entry : sorted) entry = std::abs(entry);
         std::ranges::sort(sorted);
-        const auto dropped = std::lround(std::floor((1 - options.density) * 564));
+        const auto dropped = std::lround(std::floor((1 - options.codec.density) * 564));
         return sorted[static_cast<std::size_t>(std::max(0L, dropped - 1))];
     }
     void step(std::int64_t k) {
@@ -101,12 +101,12 @@ struct Serial {
 TEST_CASE("gradient dropping: it is the serial algorithm of sorts and sums") {
     for (const int n : {1, 2, 3, 8})
         for (const double momentum : {0.0, 0.8})
-            for (const SparseExchange exchange :
-                 {SparseExchange::recursive_doubling, SparseExchange::all_gather_ring}) {
+            for (const AggregationPlan& how :
+                 {sparse_aggregation(), sparse_aggregation(AllGather::ring)}) {
                 CAPTURE(n);
                 CAPTURE(momentum);
                 GradientDroppingOptions options = dropping(0.05, 4, momentum);
-                options.exchange = exchange;
+                options.aggregation = how;
 
                 DroppingRun run(n, options, training_job(mixed_layout(), 30));
 
@@ -133,7 +133,7 @@ TEST_CASE("gradient dropping: dense steps are dense momentum SGD") {
 
 TEST_CASE("gradient dropping: each worker sends what passes its threshold, and that is charged") {
     GradientDroppingOptions options = dropping(0.05, 0, 0);
-    options.exchange = SparseExchange::all_gather_ring;
+    options.aggregation = sparse_aggregation(AllGather::ring);
 
     const DroppingRun run(3, options, training_job(mixed_layout(), 1));
 
@@ -154,20 +154,19 @@ TEST_CASE("gradient dropping: the threshold is that of at most 100,000 entries a
     TopKScratch scratch;
     Values r = normal_values(250'000, 1);
     const std::span<const double> all(r.data(), 250'000);
-    const GradientDroppingOptions options = dropping(0.01, 0, 0);
+    DgcOptions codec = dropping(0.01, 0, 0).codec;
 
-    const double t = dropping_threshold(options, all, scratch);
+    const double t = dropping_threshold(codec, all, scratch);
 
     std::vector<double> sample;
     for (Eigen::Index i = 0; i < 100'000; ++i) sample.push_back(std::abs(r(2 * i)));
     std::ranges::sort(sample);
     CHECK(t == sample[98'999]);
-    GradientDroppingOptions exact = options;
-    exact.selection.method = Selection::exact;
+    codec.selection.method = Selection::exact;
     std::vector<double> sorted(r.begin(), r.end());
     for (double& entry : sorted) entry = std::abs(entry);
     std::ranges::sort(sorted);
-    CHECK(dropping_threshold(exact, all, scratch) == sorted[247'499]);
+    CHECK(dropping_threshold(codec, all, scratch) == sorted[247'499]);
 }
 
 TEST_CASE("gradient dropping, property: sent and residual are all gradients, about 1 % are sent") {
@@ -182,7 +181,8 @@ TEST_CASE("gradient dropping, property: sent and residual are all gradients, abo
             const Values g = normal_values(20'000, 100 * seed + k);
             gradients += g;
             residual += g;
-            const SparseVector sent = drop(dropping(0.01, 0, 0), everything, residual, scratch);
+            const SparseVector sent =
+                drop(dropping(0.01, 0, 0).codec, everything, residual, scratch);
             add(sent, sum);
             REQUIRE(sent.positions.size() == 200);
         }
@@ -196,7 +196,7 @@ TEST_CASE("gradient dropping: among equal entries nothing passes, and nothing is
     Values residual = Values::Ones(50);
     const LayoutPtr everything = make_layout({{"everything", {50, 1}}});
 
-    const SparseVector sent = drop(dropping(0.1, 0, 0), everything, residual, scratch);
+    const SparseVector sent = drop(dropping(0.1, 0, 0).codec, everything, residual, scratch);
 
     CHECK(sent.positions.empty());
     CHECK(residual == Values::Ones(50));
@@ -206,7 +206,7 @@ TEST_CASE("gradient dropping: a stand-in has its density on the whole of the oth
     Job job = training_job(mixed_layout(), 3);
     job.charged = make_layout({{"A", {1000, 10}}, {"B", {500}}});
     GradientDroppingOptions options = dropping(0.05, 1, 0);
-    options.all_reduce = AllReduce::recursive_doubling;
+    options.aggregation.all_reduce = AllReduce::recursive_doubling;
 
     DroppingRun run(2, options, std::move(job));
     DroppingRun own(2, options, training_job(mixed_layout(), 3));
@@ -215,7 +215,7 @@ TEST_CASE("gradient dropping: a stand-in has its density on the whole of the oth
     CHECK(run.network.traffic(0).sent == Bytes{4 * 10'500 + 2 * 8 * 525});
     CHECK(run.model() == own.model());
     CHECK(run.cluster.worker(1).compute_time() ==
-          3ms + 2 * dropping_time(options.selection, 10'500));
+          3ms + 2 * dropping_time(options.codec.selection, 10'500));
 }
 
 TEST_CASE("gradient dropping: a gradient that is not finite ends the run") {

@@ -81,9 +81,9 @@ TEST_CASE("gTop-k: two workers with the same largest entries are top-k with erro
             return job;
         };
         GradientDroppingOptions dropping;
-        dropping.density = 6.0 / 26;
+        dropping.codec.density = 6.0 / 26;
         dropping.dense_steps = 0;
-        dropping.selection.method = Selection::exact;
+        dropping.codec.selection.method = Selection::exact;
         dropping.rule.momentum = 0.7;
         Values x = Values::Ones(26);
         Values m = Values::Zero(26);

@@ -27,8 +27,8 @@ DgcOptions options_of(DensityLaw law, Uncompressed uncompressed) {
 }
 
 TEST_CASE("sparse forms: one contribution has ceil(rho n) entries of each tensor, 6 bytes each") {
-    const DgcOptions reduced = options_of(DensityLaw::independent, Uncompressed::all_reduced);
-    const DgcOptions gathered = options_of(DensityLaw::independent, Uncompressed::gathered);
+    const DgcOptions reduced = options_of(DensityLaw::independent, Uncompressed::apart);
+    const DgcOptions gathered = options_of(DensityLaw::independent, Uncompressed::in_messages);
 
     CHECK(form_of_union(reduced, mixed, 0.05, 1) == Bytes{6 * (50 + 4)});
     CHECK(form_of_union(gathered, mixed, 0.05, 1) == Bytes{6 * (50 + 4) + 4 * 10});
@@ -39,8 +39,8 @@ TEST_CASE("sparse forms: one contribution has ceil(rho n) entries of each tensor
 }
 
 TEST_CASE("sparse forms: unions grow by their law, and no tensor outweighs its dense form") {
-    const DgcOptions worst = options_of(DensityLaw::worst_case, Uncompressed::gathered);
-    const DgcOptions apart = options_of(DensityLaw::independent, Uncompressed::all_reduced);
+    const DgcOptions worst = options_of(DensityLaw::worst_case, Uncompressed::in_messages);
+    const DgcOptions apart = options_of(DensityLaw::independent, Uncompressed::apart);
 
     CHECK(form_of_union(worst, mixed, 0.05, 3) == Bytes{6 * (150 + 12) + 3 * 40});
     // 1000 (1 - 0.95^2) = 97.5 and 64 (1 - (60/64)^2) = 7.75

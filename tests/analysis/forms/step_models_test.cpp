@@ -34,14 +34,14 @@ DgcOptions as_in_the_paper() {
     options.density = 0.001;
     options.law = DensityLaw::worst_case;
     options.format = {6, 4};
-    options.exchange = SparseExchange::recursive_doubling;
-    options.uncompressed = Uncompressed::gathered;
+    options.uncompressed = Uncompressed::in_messages;
     options.selection.method = Selection::free;
     return options;
 }
 
-Duration dgc_step(const DgcOptions& options, double density, const StepModelInput& in) {
-    return exchange_step_time(sparse_exchange(options), 0, in, density).value();
+Duration dgc_step(const DgcOptions& options, double density, const StepModelInput& in,
+                  const AggregationPlan& how = sparse_aggregation()) {
+    return exchange_step_time(sparse_exchange(options, how), 0, in, density).value();
 }
 
 // One row of the calibrated curves: N = 1, 2, 4, ..., 64.
@@ -106,7 +106,7 @@ TEST_CASE("step models: alone there is nothing but computation and selection") {
     CHECK(dgc_step(dgc, 0.001, in) == 344ms + selection_time(dgc.selection, *layout, 0.001));
     CHECK(gradient_dropping_step_time(dropping, 0, in) == 344ms);
     CHECK(gradient_dropping_step_time(dropping, 100, in) ==
-          344ms + dropping_time(dropping.selection, layout->entries()));
+          344ms + dropping_time(dropping.codec.selection, layout->entries()));
 }
 
 TEST_CASE("step models: dense SGD on AlexNet over a ring of two takes S/B more") {
@@ -182,12 +182,11 @@ TEST_CASE("step models: dense AlexNet on two nodes over 1 Gbps is slower than on
 }
 
 TEST_CASE("step models: DGC's all-gather catches up with dense at twice the ratio in nodes") {
-    DgcOptions gather = as_in_the_paper();
-    gather.exchange = SparseExchange::all_gather_ring;
+    const AggregationPlan gather = sparse_aggregation(AllGather::ring);
     const auto dgc_wins_at = [&](int nodes) {
         const StepModelInput in =
             on_star(nodes, {1_Gbps}, 344ms, built_in_profile("alexnet").layout(), fp32);
-        return dgc_step(gather, 0.001, in) < *dense_step_time({}, in);
+        return dgc_step(as_in_the_paper(), 0.001, in, gather) < *dense_step_time({}, in);
     };
 
     CHECK(dgc_wins_at(1185));
@@ -199,7 +198,7 @@ TEST_CASE("step models: gathered and all-reduced tensors differ by their own exc
     const StepModelInput in = on_star(16, {1_Gbps, 10us}, 150ms, layout, fp32);
     DgcOptions gathered = as_in_the_paper();
     DgcOptions reduced = as_in_the_paper();
-    reduced.uncompressed = Uncompressed::all_reduced;
+    reduced.uncompressed = Uncompressed::apart;
 
     const Duration more = dgc_step(gathered, 0.001, in) - dgc_step(reduced, 0.001, in);
 
@@ -213,8 +212,8 @@ TEST_CASE("step models: gradient dropping is dense for its first steps") {
     const LayoutPtr layout = built_in_profile("ptb-lstm").layout();
     const StepModelInput in = on_star(4, {1_Gbps, 10us}, 150ms, layout, fp32);
     GradientDroppingOptions options;
-    options.selection.method = Selection::free;
-    options.law = DensityLaw::worst_case;
+    options.codec.selection.method = Selection::free;
+    options.codec.law = DensityLaw::worst_case;
 
     CHECK(gradient_dropping_step_time(options, 0, in) == dense_step_time({}, in));
     CHECK(gradient_dropping_step_time(options, 99, in) == dense_step_time({}, in));
