@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 
 #include <fmt/format.h>
@@ -174,7 +175,7 @@ void move(const OldWord& word, const Place& place, Words& into) {
     if (word.word == "exchange")  // a text, in which nothing lies deeper
         for (const char* key : {"kind", "plan", "how"})
             into.from.emplace_back(fmt::format("aggregation.{}", key), std::string(word.word));
-    Json& algorithm = into.algorithm;
+    Json& algorithm = *into.algorithm;
     if (word.key.empty()) {
         algorithm[section] = whole_of(word, value, place, into.typed);
         return;
@@ -195,7 +196,7 @@ void add_usual(const char* section, std::string_view usual, const Json& own, Wor
     if (found == own.end() || !found->is_object() || found->contains("kind")) return;
     Json both = Json::parse(usual);
     both.update(*found);
-    into.algorithm[section] = both;
+    (*into.algorithm)[section] = both;
 }
 
 // Replaces a name by what it stands for.
@@ -204,7 +205,7 @@ void take_alias(std::string_view name, const Json& own, Words& into) {
     if (alias == aliases.end()) return;
     const Json stands_for = Json::parse(alias->stands_for);
     for (const auto& [key, value] : stands_for.items()) {
-        Json& here = into.algorithm[key];
+        Json& here = (*into.algorithm)[key];
         if (key == "kind" || !own.contains(key)) {
             here = value;
             into.from.emplace_back(key, "kind");
@@ -214,7 +215,7 @@ void take_alias(std::string_view name, const Json& own, Words& into) {
             here = both;
         }
     }
-    if (!own.contains("label")) into.algorithm["label"] = name;
+    if (!own.contains("label")) (*into.algorithm)["label"] = name;
 }
 
 bool begins_with(std::string_view path, std::string_view head) {
@@ -246,8 +247,8 @@ ConfigError Words::in_users_words(const ConfigError& error, const std::string& p
         if (best) at = head + best->second + std::string(rest.substr(best->first.size()));
     }
     Fault fault = error.fault();
-    const auto kind = algorithm.find("kind");
-    if (kind != algorithm.end() && kind->is_string() && *kind != typed)
+    const auto kind = algorithm->find("kind");
+    if (kind != algorithm->end() && kind->is_string() && *kind != typed)
         replace_all(fault.problem,
                     fmt::format("the kind \"{}\"", kind->get_ref<const std::string&>()),
                     fmt::format("the kind \"{}\"", typed));
@@ -265,13 +266,13 @@ std::string path_in_todays_words(const std::string& path) {
 }
 
 Words in_todays_words(const Place& algorithm) {
-    Words today{*algorithm.json, {}, {}};
+    Words today{std::make_shared<Json>(*algorithm.json), {}, {}};
     if (!algorithm.json->is_object()) return today;
     const auto kind = algorithm.json->find("kind");
     if (kind == algorithm.json->end() || !kind->is_string()) return today;
     today.typed = kind->get<std::string>();
     for (const OldWord& word : words)
-        if (is_of(word, today.typed)) today.algorithm.erase(std::string(word.word));
+        if (is_of(word, today.typed)) today.algorithm->erase(std::string(word.word));
     const Usual& usual = usual_of(today.typed);
     add_usual("codec", usual.codec, *algorithm.json, today);
     add_usual("aggregation", usual.aggregation, *algorithm.json, today);
@@ -279,7 +280,7 @@ Words in_todays_words(const Place& algorithm) {
     for (const OldWord& word : words)
         if (is_of(word, today.typed) && algorithm.json->contains(std::string(word.word)))
             move(word, algorithm, today);
-    if (today.typed == "compressed-sgd" && !today.algorithm.contains("codec"))
+    if (today.typed == "compressed-sgd" && !today.algorithm->contains("codec"))
         algorithm.refuse("\"codec\" is missing: what is sent, such as {\"kind\": \"qsgd\"}");
     return today;
 }

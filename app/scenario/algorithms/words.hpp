@@ -15,13 +15,12 @@
 // where each of today's words came from. Files of "version" 1, 2 or of none are read alike.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
@@ -39,7 +38,7 @@ std::span<const AlgorithmAlias> algorithm_aliases();
 
 /// An algorithm in today's words.
 struct Words {
-    Json algorithm;
+    std::shared_ptr<Json> algorithm;
     std::string typed;                                      // the kind, as the user wrote it
     std::vector<std::pair<std::string, std::string>> from;  // today's path, and the user's
 

@@ -206,7 +206,7 @@ std::optional<nlohmann::json> in_words_of_the_schema(Json scenario) {
     try {
         if (scenario.is_object() && scenario.contains("algorithm"))
             scenario["algorithm"] =
-                in_todays_words({&scenario["algorithm"], &file, "algorithm"}).algorithm;
+                *in_todays_words({&scenario["algorithm"], &file, "algorithm"}).algorithm;
     } catch (const ConfigError&) {
         return std::nullopt;
     }

@@ -21,7 +21,7 @@ namespace {
 
 Json today(const Json& algorithm) {
     const std::string file = "scenario.json";
-    return in_todays_words({&algorithm, &file, "algorithm"}).algorithm;
+    return *in_todays_words({&algorithm, &file, "algorithm"}).algorithm;
 }
 
 TEST_CASE("words: keys of earlier scenarios become those within codec, aggregation and schedule") {
