@@ -141,7 +141,7 @@ class Generator {
     std::string name_of_all_reduce();
     Json all_reduce();
     void choose_exchange(const std::string& kind, Json& made);
-    void mend_exchange(Json& made) const;
+    void mend_exchange(const std::string& kind, Json& made) const;
     void disturb(Json& cluster);
     Json algorithm();
     Json workload(bool may_train);
@@ -505,7 +505,7 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
 }
 
 // Leaves out what the rules of codecs, aggregations and schedules refuse beside the rest.
-void Generator::mend_exchange(Json& made) const {
+void Generator::mend_exchange(const std::string& kind, Json& made) const {
     static const std::string nowhere;
     for (const char* key : {"schedule", "aggregation", "codec", ""}) {
         try {
@@ -513,6 +513,7 @@ void Generator::mend_exchange(Json& made) const {
             return;
         } catch (const ConfigError&) {
             made.erase(key);
+            if (kind == "choco-sgd" && !made.contains("codec")) made["codec"] = "top-k";
         }
     }
 }
@@ -550,7 +551,7 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
         const bool exact = how == "exact" || (how.is_object() && how.at("kind") == "exact");
         drop(made, {exact ? "coding_step" : "wire"});
     }
-    if (is_algorithm(kind)) mend_exchange(made);
+    if (is_algorithm(kind)) mend_exchange(kind, made);
 }
 
 // --- parts ---

@@ -218,6 +218,18 @@ void take_alias(std::string_view name, const Json& own, Words& into) {
     if (!own.contains("label")) (*into.algorithm)["label"] = name;
 }
 
+// The name says that servers add up.
+void check_servers_of(const Place& algorithm, const Words& today) {
+    const auto said = algorithm.json->find("all_reduce");
+    if (today.typed != "ps-sync" || said == algorithm.json->end()) return;
+    const Json kind = said->is_object() ? said->value("kind", Json()) : *said;
+    if (kind != "parameter-server")
+        algorithm.child("all_reduce", *said)
+            .refuse(
+                "is for \"parameter-server\" alone, by name or as an object; for others use the "
+                "kind \"dense\"");
+}
+
 bool begins_with(std::string_view path, std::string_view head) {
     return path.starts_with(head) &&
            (path.size() == head.size() || path[head.size()] == '.' || path[head.size()] == '[');
@@ -280,6 +292,7 @@ Words in_todays_words(const Place& algorithm) {
     for (const OldWord& word : words)
         if (is_of(word, today.typed) && algorithm.json->contains(std::string(word.word)))
             move(word, algorithm, today);
+    check_servers_of(algorithm, today);
     if (today.typed == "compressed-sgd" && !today.algorithm->contains("codec"))
         algorithm.refuse("\"codec\" is missing: what is sent, such as {\"kind\": \"qsgd\"}");
     return today;

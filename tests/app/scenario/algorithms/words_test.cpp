@@ -179,7 +179,7 @@ TEST_CASE("words: errors stand at the key that the user wrote, and name the kind
          {std::tuple{R"({"kind": "dgc", "density": 3})", "algorithm.density", "3 is not"},
           {R"({"kind": "dense", "all_reduce": "tre"})", "algorithm.all_reduce", "\"tree\""},
           {R"({"kind": "dense", "all_reduce": {"kind": "parameter-server", "servers": 99}})",
-           "algorithm.all_reduce.servers", "99"},
+           "algorithm.all_reduce.servers", "as many servers"},
           {R"({"kind": "compressed-sgd", "compressor": {"kind": "qsgd", "levls": 3}})",
            "algorithm.compressor.levls", "\"levels\""},
           {R"({"kind": "compressed-sgd", "compressor": {"kind": "top-k"}, "exchange": "tree"})",
@@ -189,7 +189,8 @@ TEST_CASE("words: errors stand at the key that the user wrote, and name the kind
            "\"all-gather\""},
           {R"({"kind": "compressed-sgd"})", "algorithm", "\"codec\" is missing"},
           {R"({"kind": "dense-overlapped", "bucket": 7})", "algorithm.bucket", "text"},
-          {R"({"kind": "zero3"})", "algorithm.kind", "\"zero-3\""},
+          {R"({"kind": "hrovod"})", "algorithm.kind", "did you mean \"horovod\""},
+          {R"({"kind": "ps-sync", "all_reduce": "ring"})", "algorithm.all_reduce", "\"dense\""},
           {R"({"kind": ["sgd"]})", "algorithm.kind", "is not a text"},
           {R"({"kind": "ddp", "codec": "top-k", "aggregation": "neighbors"})",
            "algorithm.aggregation", "the kind \"ddp\""}}) {
