@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -16,10 +17,11 @@ namespace paceline {
 
 namespace {
 
-constexpr std::size_t enough_ways = 2;
+constexpr std::size_t enough_ways = 3;
 
-// Two scenarios that train nothing, and two that train. Those of a pair differ wherever they can, so
-// that hardly any fault depends on the same values of both.
+// Scenarios that train nothing, and scenarios that train. The first of each is the plainest. The
+// others differ from it, and from one another, wherever they can, so that hardly any fault that
+// depends on something is there with all of them.
 constexpr std::string_view timing = R"([
     {"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps"}}},
      "workload": {"gradient": "4MB", "step_time": "5ms", "batch": 32, "dataset_samples": 100000},
@@ -28,7 +30,16 @@ constexpr std::string_view timing = R"([
                  "link": {"bandwidth": "100Gbps", "latency": "50us"}}},
      "workload": {"gradient": "400MB", "step_time": "500ms", "batch": 8,
                   "dataset_samples": 10000000},
-     "algorithm": {"kind": "sgd"}, "stop": {"iterations": 100000}}])";
+     "algorithm": {"kind": "sgd"}, "stop": {"iterations": 100000}},
+    {"cluster": {"nodes": 6, "devices_per_node": 4,
+                 "bus": {"kind": "switched", "link": {"preset": "pcie-3.0-x16"}},
+                 "compute_jitter": {"kind": "log-normal", "sigma": 0.2},
+                 "stragglers": {"factor": 3, "nodes": [1]},
+                 "fabric": {"kind": "leaf-spine", "hosts_per_leaf": 3, "spines": 2,
+                            "link": {"preset": "10GbE-tcp"}}},
+     "workload": {"profile": "resnet-50", "gradient_time": "50us", "batch": 1},
+     "algorithm": {"kind": "dsgd", "mixing": {"kind": "ring"}},
+     "measure": {"skip": 2}, "price": {"up_per_gb": 1}, "stop": {"epochs": 3}}])";
 constexpr std::string_view training = R"([
     {"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps"}}},
      "workload": {"model": {"kind": "softmax-regression"},
@@ -42,7 +53,24 @@ constexpr std::string_view training = R"([
                   "data": {"kind": "digits", "train": 50000, "test": 5000},
                   "batch": 8, "step_time": "500ms"},
      "optimizer": {"learning_rate": 0.01},
-     "algorithm": {"kind": "sgd"}, "stop": {"iterations": 100000}}])";
+     "algorithm": {"kind": "sgd"}, "stop": {"iterations": 100000}},
+    {"cluster": {"nodes": 6, "devices_per_node": 4,
+                 "bus": {"kind": "switched", "link": {"preset": "pcie-3.0-x16"}},
+                 "compute_jitter": {"kind": "log-normal", "sigma": 0.2},
+                 "stragglers": {"factor": 3, "nodes": [1]},
+                 "fabric": {"kind": "leaf-spine", "hosts_per_leaf": 3, "spines": 2,
+                            "link": {"preset": "10GbE-tcp"}}},
+     "workload": {"model": {"kind": "lstm"}, "data": {"kind": "artificial-language"},
+                  "batch": 1, "gradient_time": "50us"},
+     "optimizer": {"learning_rate": 1, "momentum": 0.5},
+     "algorithm": {"kind": "dsgd", "mixing": {"kind": "ring"}},
+     "measure": {"every": "2 epochs"}, "stop": {"epochs": 3}},
+    {"cluster": {"nodes": 2, "fabric": {"kind": "ring", "link": {"preset": "10GbE-tcp"}}},
+     "workload": {"model": {"kind": "linear-regression"},
+                  "data": {"kind": "linear-regression", "rows": 50, "dimension": 30},
+                  "batch": 50, "step_time": "1s"},
+     "optimizer": {"learning_rate": 0.5},
+     "algorithm": {"kind": "local-sgd"}, "stop": {"time": "100s"}}])";
 constexpr std::string_view plain_values = R"([1, 2, 0.5, true, "1ms", "1MB", "1Gbps", "x"])";
 
 struct OutOfReadings {};
@@ -118,6 +146,14 @@ Trail trail_of(const Json& scenario, const std::string& path) {
     return trail;
 }
 
+// Adds a member. An object that is there gets what only the other one has.
+void add_under(const std::string& name, const Json& value, Json& object) {
+    if (!object.contains(name))
+        object[name] = value;
+    else if (object[name].is_object() && value.is_object())
+        for (const auto& [key, inner] : value.items()) add_under(key, inner, object[name]);
+}
+
 void carry_out(const Repair& repair, Json& scenario) {
     Json* above = &scenario;
     for (std::size_t i = 0; i + 1 < repair.keys.size(); ++i) {
@@ -131,9 +167,9 @@ void carry_out(const Repair& repair, Json& scenario) {
     } else if (above->is_object() && repair.value) {
         (*above)[key] = *repair.value;
     } else if (above->is_object() && above->contains(key)) {
-        Json value = std::move(above->at(key));
+        const Json value = std::move(above->at(key));
         above->erase(key);
-        if (!repair.name.empty()) (*above)[repair.name] = std::move(value);
+        if (!repair.name.empty()) add_under(repair.name, value, *above);
     }
 }
 
@@ -244,13 +280,18 @@ class Ways {
         return *value_at(scenario_, {trail.keys.begin(), trail.keys.end() - 1});
     }
 
+    bool is_object(const Trail& trail) const {
+        return value_at(scenario_, trail.keys)->is_object();
+    }
+
     void add_suggested(const Trail& trail) {
         const std::string& suggestion = fault_.fault().suggestion;
         if (suggestion.empty() || trail.keys.empty()) return;
         if (!fault_.fault().unknown_key && value_at(scenario_, trail.keys)->is_string())
             add_value(trail, suggestion);
-        if (fault_.fault().unknown_key && !above(trail).contains(suggestion))
-            add(trail, nullptr, suggestion);
+        const Json* const other = step_into(above(trail), suggestion);
+        const bool mergeable = other == nullptr || (other->is_object() && is_object(trail));
+        if (fault_.fault().unknown_key && mergeable) add(trail, nullptr, suggestion);
     }
 
     void add_values(const Trail& trail) {
@@ -275,7 +316,9 @@ class Ways {
             return value != nullptr && value->is_structured();
         };
         if (is_structured(scenario_) || is_structured(stand_ins_for(scenario_).front())) return;
+        const std::size_t known = ways_.size();
         for (const Json& value : plain) add_value(trail, value);
+        for (std::size_t i = known; i < ways_.size(); ++i) ways_[i].guessed = true;
     }
 
     const Json& scenario_;
@@ -334,11 +377,11 @@ Json mended_copy(const Json& scenario, const std::vector<MendedPlace>& mended) {
     return copy;
 }
 
-// Returns whether a way removes an object or a list, or puts another one in its place.
+// Returns whether a way removes an object or a list, or puts one in place of a value.
 bool replaces_structure(const Repair& way, const Json& scenario) {
     const Json* const before = value_at(scenario, way.keys);
-    const bool after = way.value == nullptr || way.value->is_structured();
-    return before != nullptr && before->is_structured() && after && way.name.empty();
+    if (before == nullptr || !way.name.empty()) return false;
+    return way.value == nullptr ? before->is_structured() : way.value->is_structured();
 }
 
 // Mends one place after the other, until a copy is read or there is no way on.
@@ -367,18 +410,36 @@ void mend(const Json& scenario, FaultSearch& search) {
 
 // --- what only follows ---
 
+// Returns when a section is read; 0 for what is in none of these.
+std::size_t turn_of(std::string_view place) {
+    constexpr auto sections =
+        std::to_array<std::string_view>({"cluster", "workload", "algorithm", "stop"});
+    const std::string_view section = place.substr(0, place.find('.'));
+    const auto found = std::ranges::find(sections, section);
+    return found == sections.end() ? 0 : 1 + static_cast<std::size_t>(found - sections.begin());
+}
+
 // Returns whether a fault is what a repair has left: what is missing now, or what does not go with
 // an object in place of another one, or of another kind.
 bool is_left_by(const MendedPlace& earlier, const MendedPlace& later) {
     const Repair& way = earlier.ways[*earlier.way];
+    const std::string object = around(way.place);
     const bool missing = !later.fault->fault().missing.empty();
-    if (way.value == nullptr && missing && around(later.place) == around(way.place))
+    if (way.value == nullptr && missing && around(later.place) == object)
         return !earlier.unknown_key() || later.fault->fault().missing == earlier.suggestion();
     const bool other_kind =
         way.value && way.keys.back() == "kind" && *way.value != Json(earlier.suggestion());
-    if (!other_kind && !earlier.structured) return false;
-    const std::string object = around(other_kind ? around(way.place) : way.place);
-    return !object.empty() && at_or_below(later.place, object);
+    const bool beside =
+        (other_kind && at_or_below(later.place, object)) ||
+        (other_kind && !around(object).empty() && at_or_below(later.place, around(object))) ||
+        (earlier.structured && !object.empty() && at_or_below(later.place, object));
+    // A number for what is missing there is a guess.
+    const bool guessed = !earlier.fault->fault().missing.empty() && way.guessed &&
+                         !object.empty() && at_or_below(later.place, object);
+    // What a section before this one is refused for now is that it does not go with this one.
+    const bool back = (other_kind || earlier.structured) && turn_of(later.place) > 0 &&
+                      turn_of(later.place) < turn_of(way.place);
+    return beside || guessed || back;
 }
 
 bool follows_by_place(const MendedPlace& earlier, const MendedPlace& later) {
@@ -392,6 +453,13 @@ bool follows_by_place(const MendedPlace& earlier, const MendedPlace& later) {
     }
     if (at_or_below(later.place, earlier.place)) return true;
     return !earlier.unknown_key() && at_or_below(earlier.place, later.place);
+}
+
+// Returns the place before one that its fault follows from, as far as places tell.
+std::optional<std::size_t> followed_by(std::size_t fault, const std::vector<MendedPlace>& mended) {
+    for (std::size_t i = 0; i < fault; ++i)
+        if (follows_by_place(mended[i], mended[fault])) return i;
+    return std::nullopt;
 }
 
 enum class Seen : std::uint8_t { there, gone, hidden };
@@ -437,8 +505,8 @@ class Recheck {
         return at_or_below(search_.mended[fault].place, search_.mended[place].ways[way].place);
     }
 
-    // Returns whether an unknown key may be meant to be one that is missing beside it, which it is if
-    // its value could stand there.
+    // Returns whether an unknown key may be meant to be one that is missing beside it, which it is
+    // if its value could stand there.
     bool may_be_meant(std::size_t place, std::size_t fault) {
         const MendedPlace& mended = search_.mended[place];
         const MendedPlace& lacking = search_.mended[fault];
@@ -460,21 +528,34 @@ class Recheck {
     // Returns whether a fault is there however one place is mended.
     bool stays_beside(std::size_t place, std::size_t fault) {
         MendedPlace& mended = search_.mended[place];
+        std::string widest = mended.way ? mended.ways[*mended.way].place : mended.place;
         std::size_t seen = 0;
         for (std::size_t way = 0; way < mended.ways.size() && seen < enough_ways; ++way) {
-            const bool wide = mended.ways[way].place != mended.place;
-            if (wide && seen > 0) break;
+            if (seen > 0 && at_or_below(widest, mended.ways[way].place) &&
+                widest != mended.ways[way].place)
+                break;
             if (way == mended.way || covers(place, way, fault)) continue;
-            WayOfEach ways = as_mended(fault);
-            ways[place] = way;
-            const Seen now = look_for(fault, ways);
-            if (now == Seen::gone) return false;
+            const Seen now = look_for(fault, place, way);
             if (now == Seen::hidden) continue;
-            ++seen;
             if (std::ranges::find(mended.telling_ways, way) == mended.telling_ways.end())
                 mended.telling_ways.push_back(way);
+            if (now == Seen::gone) return false;
+            ++seen;
+            if (at_or_below(widest, mended.ways[way].place)) widest = mended.ways[way].place;
         }
         return seen > 0 || mended.unknown_key();
+    }
+
+    // Looks for a fault with one place mended in another way, and first without what was only
+    // mended because of the way that was taken.
+    Seen look_for(std::size_t fault, std::size_t place, std::size_t way) {
+        WayOfEach ways = as_mended(fault);
+        ways[place] = way;
+        const WayOfEach all = ways;
+        for (std::size_t i = place + 1; i < fault; ++i)
+            if (search_.mended[i].follows == place) ways[i].reset();
+        const Seen now = look_for(fault, ways);
+        return now == Seen::hidden && ways != all ? look_for(fault, all) : now;
     }
 
     Seen look_for(std::size_t fault, const WayOfEach& ways) {
@@ -494,6 +575,12 @@ class Recheck {
     const Json& scenario_;
     FaultSearch& search_;
 };
+
+// Returns whether a scenario has a place, which is cut if it is long.
+bool is_in(const Json& scenario, const std::string& path) {
+    constexpr std::size_t longest = 100;
+    return path.size() >= longest || trail_of(scenario, path).complete;
+}
 
 // Returns a fault at its place as the user wrote it, where keys were renamed to get there.
 ConfigError as_written(const ConfigError& fault, const FaultSearch& search) {
@@ -540,13 +627,12 @@ std::vector<ConfigError> find_faults(const Json& scenario, FaultSearch& search) 
     std::vector<ConfigError> faults;
     Recheck recheck(scenario, search);
     for (std::size_t i = before; i < search.mended.size(); ++i) {
-        const auto earlier = std::span(search.mended).first(i);
-        const bool follows = std::ranges::any_of(earlier, [&](const MendedPlace& place) {
-            return follows_by_place(place, search.mended[i]);
-        });
+        search.mended[i].follows = followed_by(i, search.mended);
         try {
-            if (!follows && recheck.stays(i))
-                faults.push_back(as_written(*search.mended[i].fault, search));
+            if (search.mended[i].follows || !recheck.stays(i)) continue;
+            ConfigError fault = as_written(*search.mended[i].fault, search);
+            const bool written = fault.file() != search.file || is_in(scenario, fault.path());
+            if (i == 0 || written) faults.push_back(std::move(fault));
         } catch (const OutOfReadings&) {
             break;
         }

@@ -28,8 +28,9 @@ namespace {
 // What is wrong with a study itself, before its points are read.
 struct StudyFaults {
     std::vector<ConfigError> faults{};
-    std::vector<Doubt> doubts{};      // about what was to be changed or swept, and is not
-    bool nothing_is_certain = false;  // it may be anything that was to be changed
+    std::vector<Doubt> doubts{};          // about what was to be changed or swept, and is not
+    bool nothing_is_certain = false;      // it may be anything that was to be changed
+    std::vector<std::string> barriers{};  // values that are no objects, and bar the way to others
 };
 
 // A study before its points are read.
@@ -154,8 +155,8 @@ std::size_t axis_above(const std::string& path, const Sweep& sweep) {
     refuse(swept.file, fmt::format("{}{}", shown_value(swept, choice[axis]), rest), error.fault());
 }
 
-// Returns a doubt about a path that was to be set or swept: about what was probably meant, if the path
-// is not known.
+// Returns a doubt about a path that was to be set or swept: about what was probably meant, if the
+// path is not known.
 Doubt doubt_about(const std::string& path) {
     std::string meant;
     for (const std::string& key : split_path(path)) {
@@ -167,8 +168,8 @@ Doubt doubt_about(const std::string& path) {
     return {meant, false};
 }
 
-// Runs one part of the making of a study. Keeps its fault, and doubts the path that it was to change,
-// or any if that is empty.
+// Runs one part of the making of a study. Keeps its fault, and doubts the path that it was to
+// change, or any if that is empty.
 template <class Part>
 bool attempt(StudyFaults& wrong, const std::string& path, Part part) {
     try {
@@ -280,6 +281,35 @@ Plan plan_of(const ScenarioText& scenario, const Settings& settings, const Picks
     return plan;
 }
 
+// Returns the path of a value above this one that is no object, so that nothing can be put below
+// it; empty if there is none.
+std::string barrier_to(const Json& json, const std::string& path) {
+    const Json* at = &json;
+    std::string passed;
+    for (const std::string& key : split_path(path)) {
+        if (at->is_array() && is_index(key) && std::stoul(key) < at->size())
+            at = &(*at)[std::stoul(key)];
+        else if (at->is_object() && at->contains(key))
+            at = &at->at(key);
+        else
+            return at->is_structured() || at->is_null() ? std::string() : passed;
+        passed += "." + key;
+    }
+    return {};
+}
+
+// Puts a value into a point. Of several that one value bars, the first is a fault, and the others
+// follow.
+void put_into(Json& json, const std::string& path, const Json& value, std::string_view file,
+              const std::string& shown, StudyFaults& wrong) {
+    if (attempt(wrong, path, [&] { put(json, path, value, file, shown); })) return;
+    const std::string barrier = barrier_to(json, path);
+    if (std::ranges::find(wrong.barriers, barrier) != wrong.barriers.end())
+        wrong.faults.pop_back();
+    else if (!barrier.empty())
+        wrong.barriers.push_back(barrier);
+}
+
 Json resolve(const Plan& plan, const std::vector<std::size_t>& choice, StudyFaults& wrong) {
     Json json = plan.json;
     for (const std::size_t i : plan.order) {
@@ -287,12 +317,10 @@ Json resolve(const Plan& plan, const std::vector<std::size_t>& choice, StudyFaul
         const std::string& path = swept.axis.path;
         Json value = *swept.values[choice[i]];
         if (value.is_object() && path != "algorithm") value.erase("label");
-        attempt(wrong, path, [&] { put(json, path, value, swept.file, swept.shown); });
+        put_into(json, path, value, swept.file, swept.shown, wrong);
     }
     for (const Setting& change : plan.changes)
-        attempt(wrong, change.path, [&] {
-            put(json, change.path, *change.value, command_line, "--set " + change.path);
-        });
+        put_into(json, change.path, *change.value, command_line, "--set " + change.path, wrong);
     return json;
 }
 
@@ -300,7 +328,8 @@ std::string as_text(const Json& resolved) {
     return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Returns the points that differ from one in the value of one axis, or of axes that advance together.
+// Returns the points that differ from one in the value of one axis, or of axes that advance
+// together.
 std::vector<std::size_t> points_beside(const Plan& plan, std::size_t number) {
     std::vector<std::size_t> beside;
     std::size_t stride = 1;

@@ -2,8 +2,8 @@
 #include "app/scenario/faults.hpp"
 
 #include <algorithm>
+#include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@
 #include "app/scenario/study.hpp"
 #include "tests/app/json/in_memory.hpp"
 
-namespace paceline {
+namespace paceline::faults_test {
 namespace {
 
 // A valid scenario that trains nothing, with every section.
@@ -47,7 +47,8 @@ ScenarioText text_of(const Json& scenario, std::map<std::string, std::string> fi
     return {"s.json", scenario.dump(), in_memory(std::move(files))};
 }
 
-// Returns the messages of all faults of a study, in their order. The name of the scenario is left out.
+// Returns the messages of all faults of a study, in their order. The name of the scenario is left
+// out.
 std::vector<std::string> faults(const ScenarioText& scenario, const Settings& settings = {},
                                 const Picks& picks = {}) {
     try {
@@ -378,7 +379,6 @@ void check_planted(const char* valid, std::vector<Plant> plants, unsigned seed) 
     std::ranges::shuffle(plants, random);
     plants.resize(1 + random() % 6);
     Json scenario = Json::parse(valid);
-    std::set<std::string> places;
     for (const Plant& plant : plants) {
         Json& object = object_at(scenario, plant.object);
         if (*plant.value == '\0')
@@ -414,4 +414,4 @@ TEST_CASE("faults: the scenarios in which faults are planted have none") {
 }
 
 }  // namespace
-}  // namespace paceline
+}  // namespace paceline::faults_test
