@@ -11,8 +11,9 @@
 //   trace     "point", "step": a trace of this step in the Chrome format
 //   solve     "set", "vary", "find", and "against" or "equals": as the options of `paceline solve`
 //
-// A refusal is {"error": {"file", "path", "problem", "text"}}. While points train, `tell` gets a
-// text for each evaluation.
+// A refusal is {"error": {"file", "path", "problem", "text", "all"}}: the first fault, and all of
+// them in "all", each with these four fields. While points train, `tell` gets a text for each
+// evaluation.
 #pragma once
 
 #include <functional>
