@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ int told(const Teller& teller, const std::function<int()>& work) {
     try {
         return work();
     } catch (const ConfigError& error) {
-        teller.fail(error.what());
+        for (const std::string& message : messages_of(error)) teller.fail(message);
         return wrong_input;
     } catch (const IsaError& error) {
         teller.fail(error.what());

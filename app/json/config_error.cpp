@@ -41,4 +41,15 @@ ConfigError::ConfigError(const std::string& file, std::string_view path, Fault f
     fault_.problem = one_line(fault_.problem, longest_problem);
 }
 
+ConfigError::ConfigError(const ConfigError& first, std::vector<ConfigError> others)
+    : ConfigError(first) {
+    others_ = std::move(others);
+}
+
+std::vector<std::string> messages_of(const ConfigError& error) {
+    std::vector<std::string> messages{error.what()};
+    for (const ConfigError& other : error.others()) messages.emplace_back(other.what());
+    return messages;
+}
+
 }  // namespace paceline

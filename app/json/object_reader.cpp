@@ -62,8 +62,11 @@ ObjectReader::ObjectReader(Place place, Keys known) : place_(std::move(place)), 
         place_.refuse(fmt::format("{} is not an object; write {{\"{}\": ...}}", shown(*place_.json),
                                   known_.empty() ? "key" : known_.front()));
     for (const auto& [key, value] : place_.json->items())
-        if (std::ranges::find(known_, key) == known_.end())
-            place_.child(key, value).refuse(unknown(key, "a key here", known_));
+        if (std::ranges::find(known_, key) == known_.end()) {
+            Fault fault = unknown(key, "a key here", known_);
+            fault.unknown_key = true;
+            place_.child(key, value).refuse(std::move(fault));
+        }
 }
 
 bool ObjectReader::has(std::string_view key) const {
@@ -78,7 +81,9 @@ std::optional<Place> ObjectReader::optional(std::string_view key) const {
 
 Place ObjectReader::required(std::string_view key, std::string_view what) const {
     std::optional<Place> found = optional(key);
-    if (!found) place_.refuse(fmt::format("\"{}\" is missing: {}", key, what));
+    if (!found)
+        place_.refuse({.problem = fmt::format("\"{}\" is missing: {}", key, what),
+                       .missing = std::string(key)});
     return *std::move(found);
 }
 
@@ -189,8 +194,9 @@ Place kind_of(const Place& place, std::string_view what, std::span<const std::st
         place.refuse(fmt::format("{} is not an object; write {{\"kind\": \"{}\", ...}}",
                                  shown(*place.json), names.front()));
     if (!place.json->contains("kind"))
-        place.refuse(
-            fmt::format("\"kind\" is missing: {}, one of {}", what, fmt::join(names, ", ")));
+        place.refuse({.problem = fmt::format("\"kind\" is missing: {}, one of {}", what,
+                                             fmt::join(names, ", ")),
+                      .missing = "kind"});
     return place.child("kind", place.json->at("kind"));
 }
 

@@ -83,22 +83,31 @@ Subject other_subject(const SolveQuestion& question, const VariedQuantity& varie
     return other;
 }
 
-// Reports an error of a setting under the name of the option that set it.
+// Returns an error of a setting under the name of the option that set it.
+ConfigError blamed(const ConfigError& error, const std::string& option,
+                   const std::vector<std::string>& paths) {
+    constexpr std::string_view set = "--set";
+    if (error.file() != "command line" || !error.path().starts_with(set)) return error;
+    const std::string rest = error.path().substr(set.size());
+    const std::string path = rest.empty() ? rest : rest.substr(1);
+    const auto leads_there = [&](const std::string& above) {
+        return path.empty() ? option == "--against"
+                            : at_or_below(path, above) || path.starts_with(above + "[");
+    };
+    if (std::ranges::none_of(paths, leads_there)) return error;
+    return {error.file(), option + rest, error.fault()};
+}
+
+// Reports errors of settings under the name of the option that set them.
 template <class Read>
 auto blaming(const std::string& option, const std::vector<std::string>& paths, Read read) {
     try {
         return read();
     } catch (const ConfigError& error) {
-        constexpr std::string_view set = "--set";
-        if (error.file() != "command line" || !error.path().starts_with(set)) throw;
-        const std::string rest = error.path().substr(set.size());
-        const std::string path = rest.empty() ? rest : rest.substr(1);
-        const auto leads_there = [&](const std::string& above) {
-            return path.empty() ? option == "--against"
-                                : at_or_below(path, above) || path.starts_with(above + "[");
-        };
-        if (std::ranges::none_of(paths, leads_there)) throw;
-        refuse_search(option + rest, error.fault());
+        std::vector<ConfigError> others;
+        for (const ConfigError& other : error.others())
+            others.push_back(blamed(other, option, paths));
+        throw ConfigError(blamed(error, option, paths), std::move(others));
     }
 }
 

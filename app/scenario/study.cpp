@@ -10,6 +10,7 @@
 
 #include "app/json/config_error.hpp"
 #include "app/json/schema.hpp"
+#include "app/scenario/faults.hpp"
 #include "app/scenario/sweep.hpp"
 
 namespace paceline {
@@ -23,6 +24,14 @@ namespace {
 [[noreturn]] void refuse(std::string_view file, const std::string& path, std::string problem) {
     refuse(file, path, Fault{std::move(problem)});
 }
+
+// What is wrong with a study itself, before its points are read.
+struct StudyFaults {
+    std::vector<ConfigError> faults{};
+    std::vector<Doubt> doubts{};          // about what was to be changed or swept, and is not
+    bool nothing_is_certain = false;      // it may be anything that was to be changed
+    std::vector<std::string> barriers{};  // values that are no objects, and bar the way to others
+};
 
 // A study before its points are read.
 struct Plan {
@@ -146,18 +155,113 @@ std::size_t axis_above(const std::string& path, const Sweep& sweep) {
     refuse(swept.file, fmt::format("{}{}", shown_value(swept, choice[axis]), rest), error.fault());
 }
 
-// The title is that of the study; its points do not repeat it.
-std::string take_title(Json& json, const Plan& plan) {
-    for (const Setting& setting : plan.changes)
-        if (setting.path == "title") json["title"] = *setting.value;
-    const auto title = json.find("title");
-    if (title == json.end()) return {};
-    std::string text = as_string({&*title, &plan.file, "title"});
-    json.erase("title");
-    return text;
+// Returns a doubt about a path that was to be set or swept: about what was probably meant, if the
+// path is not known.
+Doubt doubt_about(const std::string& path) {
+    std::string meant;
+    for (const std::string& key : split_path(path)) {
+        const std::string dot = meant.empty() ? "" : ".";
+        const Fault fault = path_fault(scenario_schema(), meant + dot + key);
+        if (!fault.problem.empty() && fault.suggestion.empty()) return {path, true};
+        meant += dot + (fault.problem.empty() ? key : fault.suggestion);
+    }
+    return {meant, false};
 }
 
-Plan plan_of(const ScenarioText& scenario, const Settings& settings, const Picks& picks) {
+// Runs one part of the making of a study. Keeps its fault, and doubts the path that it was to
+// change, or any if that is empty.
+template <class Part>
+bool attempt(StudyFaults& wrong, const std::string& path, Part part) {
+    try {
+        part();
+        return true;
+    } catch (const ConfigError& error) {
+        wrong.faults.push_back(error);
+        if (path.empty())
+            wrong.nothing_is_certain = true;
+        else
+            wrong.doubts.push_back(doubt_about(path));
+        return false;
+    }
+}
+
+// Returns the paths that a member of a sweep sweeps. They need not be known.
+std::vector<std::string> paths_swept_by(const std::string& path, const Json& values) {
+    if (path != "zip") return {path};
+    std::vector<std::string> paths;
+    for (const Json& zip : values.is_array() ? values : Json::array({values}))
+        if (zip.is_object())
+            for (const auto& [swept, of_axis] : zip.items()) paths.push_back(swept);
+    return paths;
+}
+
+// Reads the sweep. Axes with a fault are left out.
+void read_sweep_of(Plan& plan, StudyFaults& wrong) {
+    if (attempt(wrong, "", [&] { plan.sweep = read_sweep(plan.json, plan.file); })) return;
+    const Json& sweep = plan.json.at("sweep");
+    if (!sweep.is_object()) return;
+    StudyFaults of_axes;
+    Json right{{"sweep", Json::object()}};
+    for (const auto& [path, values] : sweep.items()) {
+        const Json alone{{"sweep", {{path, values}}}};
+        const std::vector<std::string> swept = paths_swept_by(path, values);
+        const std::string first = swept.empty() ? "" : swept.front();
+        if (attempt(of_axes, first, [&] { read_sweep(alone, plan.file); }))
+            right["sweep"][path] = values;
+        else
+            for (const std::string& other : swept) of_axes.doubts.push_back(doubt_about(other));
+    }
+    if (of_axes.faults.empty()) return;  // the axes are wrong together
+    wrong = std::move(of_axes);
+    attempt(wrong, "", [&] { plan.sweep = read_sweep(right, plan.file); });
+}
+
+void apply_picks(const Picks& picks, Plan& plan, StudyFaults& wrong) {
+    const bool certain = wrong.faults.empty();  // whether the axes are those that are meant
+    try {
+        pick(picks, plan.sweep);
+    } catch (const ConfigError& together) {
+        if (!certain) return;
+        for (const std::string& one : picks)
+            attempt(wrong, "", [&] {
+                Sweep sweep = plan.sweep;
+                pick({one}, sweep);
+            });
+        if (wrong.faults.empty()) wrong.faults.push_back(together);
+        wrong.nothing_is_certain = true;  // neither are the points
+    }
+}
+
+void apply_settings(const Settings& settings, Plan& plan, StudyFaults& wrong) {
+    const bool certain = wrong.faults.empty();
+    for (const std::string& text : settings) {
+        const std::string path = text.substr(0, text.find('='));
+        std::optional<Setting> setting;
+        const bool nowhere = text == path || leads_to("sweep", path);
+        if (!attempt(wrong, nowhere ? "" : path, [&] { setting = read_setting(text); })) continue;
+        StudyFaults of_axes;
+        attempt(of_axes, path, [&] {
+            if (!apply_to_axes(*setting, plan.sweep)) plan.changes.push_back(*std::move(setting));
+        });
+        if (certain) std::ranges::move(of_axes.faults, std::back_inserter(wrong.faults));
+        std::ranges::move(of_axes.doubts, std::back_inserter(wrong.doubts));
+    }
+}
+
+// The title is that of the study; its points do not repeat it.
+void take_title(Plan& plan, StudyFaults& wrong) {
+    for (const Setting& setting : plan.changes)
+        if (setting.path == "title") plan.json["title"] = *setting.value;
+    std::erase_if(plan.changes, [](const Setting& setting) { return setting.path == "title"; });
+    const auto title = plan.json.find("title");
+    if (title == plan.json.end()) return;
+    attempt(wrong, "title", [&] { plan.title = as_string({&*title, &plan.file, "title"}); });
+    plan.json.erase("title");
+}
+
+// The parts of a study that are wrong are left out.
+Plan plan_of(const ScenarioText& scenario, const Settings& settings, const Picks& picks,
+             StudyFaults& wrong) {
     const std::string& file = scenario.file;
     Plan plan{.file = file,
               .title = {},
@@ -167,31 +271,56 @@ Plan plan_of(const ScenarioText& scenario, const Settings& settings, const Picks
               .changes = {},
               .json = parse_json(scenario.text, file)};
     if (!plan.json.is_object()) refuse(file, "", "is not a scenario: it is no object; write {...}");
-    plan.sweep = read_sweep(plan.json, file);
+    read_sweep_of(plan, wrong);
     plan.json.erase("sweep");
-    pick(picks, plan.sweep);
-    for (const std::string& text : settings) {
-        Setting setting = read_setting(text);
-        if (!apply_to_axes(setting, plan.sweep)) plan.changes.push_back(std::move(setting));
-    }
-    plan.title = take_title(plan.json, plan);
-    std::erase_if(plan.changes, [](const Setting& setting) { return setting.path == "title"; });
+    apply_picks(picks, plan, wrong);
+    apply_settings(settings, plan, wrong);
+    take_title(plan, wrong);
     plan.order = order_of_application(plan.sweep);
-    plan.points = plan.sweep.points(file);
+    attempt(wrong, "sweep", [&] { plan.points = plan.sweep.points(file); });
     return plan;
 }
 
-Json resolve(const Plan& plan, const std::vector<std::size_t>& choice) {
+// Returns the path of a value above this one that is no object, so that nothing can be put below
+// it; empty if there is none.
+std::string barrier_to(const Json& json, const std::string& path) {
+    const Json* at = &json;
+    std::string passed;
+    for (const std::string& key : split_path(path)) {
+        if (at->is_array() && is_index(key) && std::stoul(key) < at->size())
+            at = &(*at)[std::stoul(key)];
+        else if (at->is_object() && at->contains(key))
+            at = &at->at(key);
+        else
+            return at->is_structured() || at->is_null() ? std::string() : passed;
+        passed += "." + key;
+    }
+    return {};
+}
+
+// Puts a value into a point. Of several that one value bars, the first is a fault, and the others
+// follow.
+void put_into(Json& json, const std::string& path, const Json& value, std::string_view file,
+              const std::string& shown, StudyFaults& wrong) {
+    if (attempt(wrong, path, [&] { put(json, path, value, file, shown); })) return;
+    const std::string barrier = barrier_to(json, path);
+    if (std::ranges::find(wrong.barriers, barrier) != wrong.barriers.end())
+        wrong.faults.pop_back();
+    else if (!barrier.empty())
+        wrong.barriers.push_back(barrier);
+}
+
+Json resolve(const Plan& plan, const std::vector<std::size_t>& choice, StudyFaults& wrong) {
     Json json = plan.json;
     for (const std::size_t i : plan.order) {
         const SweptAxis& swept = plan.sweep.axes[i];
         const std::string& path = swept.axis.path;
         Json value = *swept.values[choice[i]];
         if (value.is_object() && path != "algorithm") value.erase("label");
-        put(json, path, value, swept.file, swept.shown);
+        put_into(json, path, value, swept.file, swept.shown, wrong);
     }
     for (const Setting& change : plan.changes)
-        put(json, change.path, *change.value, command_line, "--set " + change.path);
+        put_into(json, change.path, *change.value, command_line, "--set " + change.path, wrong);
     return json;
 }
 
@@ -199,8 +328,112 @@ std::string as_text(const Json& resolved) {
     return resolved.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Point read_point(const Plan& plan, const Json& resolved, std::size_t number) {
-    Point point{plan.sweep.choice(number), as_text(resolved), {}, number};
+// Returns the points that differ from one in the value of one axis, or of axes that advance
+// together.
+std::vector<std::size_t> points_beside(const Plan& plan, std::size_t number) {
+    std::vector<std::size_t> beside;
+    std::size_t stride = 1;
+    for (std::size_t g = plan.sweep.lengths.size(); g-- > 0; stride *= plan.sweep.lengths[g]) {
+        const std::size_t length = plan.sweep.lengths[g];
+        const std::size_t first = number - number / stride % length * stride;
+        for (std::size_t i = 0; i < length; ++i)
+            if (first + i * stride != number) beside.push_back(first + i * stride);
+    }
+    return beside;
+}
+
+// Collects the faults of a study: those of the study itself, of one point, and what those beside it
+// have besides.
+class Refusal {
+  public:
+    Refusal(const Plan& plan, std::vector<ConfigError> faults) : plan_(plan) {
+        for (const ConfigError& fault : faults) add(fault);
+    }
+
+    void search(std::size_t number, const std::vector<Doubt>& doubts) {
+        FaultSearch search{.file = plan_.file, .read = [this](const Json& json) {
+                               read_scenario(json, plan_.file, plan_.sources);
+                           }};
+        for (const Doubt& doubt : doubts) put_in_doubt(search, doubt);
+        search_point(number, search);
+        if (plan_.points == 1) return;
+        for (const std::size_t beside : points_beside(plan_, number)) {
+            FaultSearch other = search;
+            std::erase_if(other.mended, [&](const MendedPlace& place) {
+                return is_of_axis_between(place.place, number, beside);
+            });
+            search_point(beside, other);
+            search.readings = other.readings;
+        }
+    }
+
+    [[noreturn]] void end() {
+        if (faults_.size() > most_faults) faults_.resize(most_faults, faults_.front());
+        throw ConfigError(faults_.front(), {faults_.begin() + 1, faults_.end()});
+    }
+
+  private:
+    // Adds a fault unless another one at its place is known.
+    void add(const ConfigError& fault) {
+        const bool known = std::ranges::any_of(faults_, [&](const ConfigError& other) {
+            return other.file() == fault.file() && other.path() == fault.path() &&
+                   other.fault().missing == fault.fault().missing;
+        });
+        if (!known) faults_.push_back(fault);
+    }
+
+    void search_point(std::size_t number, FaultSearch& search) {
+        const std::vector<std::size_t> choice = plan_.sweep.choice(number);
+        StudyFaults wrong;
+        const Json resolved = resolve(plan_, choice, wrong);
+        for (const ConfigError& fault : wrong.faults) add(fault);
+        for (const Doubt& doubt : wrong.doubts) put_in_doubt(search, doubt);
+        for (const ConfigError& fault : find_faults(resolved, search)) {
+            const bool known = std::ranges::any_of(resolved_, [&](const ConfigError& other) {
+                return other.path() == fault.path() && other.problem() == fault.problem();
+            });
+            if (known) continue;
+            resolved_.push_back(fault);
+            try {
+                blame(fault, plan_, choice);
+            } catch (const ConfigError& blamed) {
+                add(blamed);
+            }
+        }
+    }
+
+    // Returns whether a place is, or may depend on, that of an axis on which two points differ.
+    [[nodiscard]] bool is_of_axis_between(const std::string& place, std::size_t one,
+                                          std::size_t other) const {
+        const std::vector<std::size_t> first = plan_.sweep.choice(one);
+        const std::vector<std::size_t> second = plan_.sweep.choice(other);
+        for (std::size_t i = 0; i < plan_.sweep.axes.size(); ++i) {
+            const std::string& path = plan_.sweep.axes[i].axis.path;
+            if (first[i] != second[i] && (leads_to(path, place) || leads_to(place, path)))
+                return true;
+        }
+        return false;
+    }
+
+    const Plan& plan_;
+    std::vector<ConfigError> faults_;
+    std::vector<ConfigError> resolved_;  // as they are in the points
+};
+
+// Throws all faults of a study that has some of its own, before any point is read.
+void refuse_if_wrong(const Plan& plan, const StudyFaults& wrong) {
+    if (wrong.faults.empty()) return;
+    Refusal refusal(plan, wrong.faults);
+    if (!wrong.nothing_is_certain) refusal.search(0, wrong.doubts);
+    refusal.end();
+}
+
+Point make_point(const Plan& plan, std::size_t number) {
+    StudyFaults wrong;
+    const std::vector<std::size_t> choice = plan.sweep.choice(number);
+    const Json resolved = resolve(plan, choice, wrong);
+    if (!wrong.faults.empty()) throw wrong.faults.front();
+    Point point{choice, as_text(resolved), {}, number};
     try {
         point.scenario = read_scenario(resolved, plan.file, plan.sources);
     } catch (const ConfigError& error) {
@@ -209,18 +442,27 @@ Point read_point(const Plan& plan, const Json& resolved, std::size_t number) {
     return point;
 }
 
-Point make_point(const Plan& plan, std::size_t number) {
-    return read_point(plan, resolve(plan, plan.sweep.choice(number)), number);
+// Throws all faults of the study if the point has one.
+Point read_point(const Plan& plan, std::size_t number) {
+    try {
+        return make_point(plan, number);
+    } catch (const ConfigError& first) {
+        Refusal refusal(plan, {first});
+        refusal.search(number, {});
+        refusal.end();
+    }
 }
 
 }  // namespace
 
 Study read_study(const ScenarioText& scenario, const Settings& settings, const Picks& picks,
                  const SeePoint& see) {
-    const auto plan = std::make_shared<const Plan>(plan_of(scenario, settings, picks));
+    StudyFaults wrong;
+    const auto plan = std::make_shared<const Plan>(plan_of(scenario, settings, picks, wrong));
+    refuse_if_wrong(*plan, wrong);
     Study study{scenario.file, plan->title, plan->sweep.shown_axes(), {}, scenario.sources};
     for (std::size_t number = 0; number < plan->points; ++number) {
-        const Point point = make_point(*plan, number);
+        const Point point = read_point(*plan, number);
         if (see) see(point);
     }
     study.points = {
@@ -231,7 +473,9 @@ Study read_study(const ScenarioText& scenario, const Settings& settings, const P
 
 Point read_single_point(const ScenarioText& scenario, const Settings& settings,
                         const Picks& picks) {
-    const Plan plan = plan_of(scenario, settings, picks);
+    StudyFaults wrong;
+    const Plan plan = plan_of(scenario, settings, picks, wrong);
+    refuse_if_wrong(plan, wrong);
     std::vector<std::string_view> axes;
     for (const SweptAxis& swept : plan.sweep.axes) axes.emplace_back(swept.axis.path);
     if (plan.points > 1)
@@ -239,14 +483,16 @@ Point read_single_point(const ScenarioText& scenario, const Settings& settings,
                fmt::format("makes {} points and one is wanted; pick a value of each axis with "
                            "--pick axis=label: {}",
                            plan.points, fmt::join(axes, ", ")));
-    return make_point(plan, 0);
+    return read_point(plan, 0);
 }
 
 std::vector<std::string> resolve_study(const ScenarioText& scenario, const Settings& settings) {
-    const Plan plan = plan_of(scenario, settings, {});
+    StudyFaults wrong;
+    const Plan plan = plan_of(scenario, settings, {}, wrong);
     std::vector<std::string> points;
-    for (std::size_t number = 0; number < plan.points; ++number)
-        points.push_back(as_text(resolve(plan, plan.sweep.choice(number))));
+    for (std::size_t number = 0; wrong.faults.empty() && number < plan.points; ++number)
+        points.push_back(as_text(resolve(plan, plan.sweep.choice(number), wrong)));
+    if (!wrong.faults.empty()) throw wrong.faults.front();
     return points;
 }
 

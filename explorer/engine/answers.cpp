@@ -209,7 +209,20 @@ Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last, const Tell
 
 Json refusal(const std::string& file, const std::string& path, const std::string& problem,
              const std::string& text) {
-    return {{"error", {{"file", file}, {"path", path}, {"problem", problem}, {"text", text}}}};
+    return {{"file", file}, {"path", path}, {"problem", problem}, {"text", text}};
+}
+
+Json refusal(const ConfigError& error) {
+    return refusal(error.file(), error.path(), error.problem(), error.what());
+}
+
+// Returns the answer with a first fault and with all faults.
+std::string refused(Json first, const std::vector<ConfigError>& others) {
+    Json all = Json::array({first});
+    for (const ConfigError& other : others) all.push_back(refusal(other));
+    first["all"] = std::move(all);
+    // Texts may not be UTF-8.
+    return Json{{"error", std::move(first)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -218,14 +231,13 @@ Desk::Desk() = default;
 Desk::~Desk() = default;
 
 std::string Desk::answer(std::string_view request, const Tell& tell) {
-    constexpr auto replace = Json::error_handler_t::replace;  // texts may not be UTF-8
     try {
-        return answer_to(Json::parse(request), last_, tell).dump(-1, ' ', false, replace);
+        return answer_to(Json::parse(request), last_, tell)
+            .dump(-1, ' ', false, Json::error_handler_t::replace);
     } catch (const ConfigError& error) {
-        return refusal(error.file(), error.path(), error.problem(), error.what())
-            .dump(-1, ' ', false, replace);
+        return refused(refusal(error), error.others());
     } catch (const std::exception& error) {
-        return refusal("", "", error.what(), error.what()).dump(-1, ' ', false, replace);
+        return refused(refusal("", "", error.what(), error.what()), {});
     }
 }
 

@@ -13,8 +13,9 @@
 //             "changes" between the sides, each with "kind", "at", "shown", and whether "set" is
 //             "above_before"; the "unit" of "at", and the number of "points" that were run
 //
-// A refusal is {"error": {"file", "path", "problem", "text"}}. While points train, `tell` gets a
-// text for each evaluation.
+// A refusal is {"error": {"file", "path", "problem", "text", "all"}}: the first fault, and all of
+// them in "all", each with these four fields. While points train, `tell` gets a text for each
+// evaluation.
 #pragma once
 
 #include <functional>

@@ -9,11 +9,16 @@ interface Exports {
   answer_length(): number;
 }
 
-export interface Refusal {
+export interface Fault {
   file: string;
   path: string;
   problem: string;
   text: string;
+}
+
+/// The first fault of a request, and all of them.
+export interface Refusal extends Fault {
+  all: Fault[];
 }
 
 /// The engine has ended: by a bug, or because it ran out of memory.

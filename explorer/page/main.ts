@@ -3,6 +3,7 @@ import { trainingScenario } from "./algorithms.js";
 import { type Chart, ChartBox, colorOf, svgOf } from "./charts.js";
 import { clearWrong, showControls, showWrong } from "./controls.js";
 import { byId, el, save, table } from "./dom.js";
+import type { Fault } from "./engine.js";
 import { fromAddress, toAddress } from "./link.js";
 import { stepMath } from "./math_view.js";
 import { CancelledError, type Group, PageError, Pool, RefusedError } from "./pool.js";
@@ -42,13 +43,27 @@ function showError(error: unknown): void {
     if (!showWrong(error.control, error.message)) byId("message").textContent = error.message;
     return;
   }
-  if (error instanceof RefusedError) {
-    const control = state.file === null ? controlOf(error.refusal.path) : null;
-    if (control !== null && showWrong(control, error.refusal.problem)) return;
-  }
-  const text = isTold(error) ? (error as Error).message : `The page has failed: ${String(error)}`;
+  if (error instanceof RefusedError && state.file === null) return showFaults(error.refusal.all);
+  showText(isTold(error) ? (error as Error).message : `The page has failed: ${String(error)}`);
+}
+
+function showText(text: string): void {
   showWrong("text", text);
   byId("message").textContent = text;
+}
+
+// Each fault stands beside its control; those without one stand above the view.
+function showFaults(faults: Fault[]): void {
+  const beside = new Map<string, string[]>();
+  const other: string[] = [];
+  for (const fault of faults) {
+    const control = controlOf(fault.path);
+    if (control === null) other.push(fault.text);
+    else beside.set(control, [...(beside.get(control) ?? []), fault.problem]);
+  }
+  for (const [control, problems] of beside)
+    if (!showWrong(control, problems.join("\n"))) other.push(...problems);
+  if (other.length > 0) showText(other.join("\n"));
 }
 
 function draw(charts: Chart[]): void {

@@ -5,7 +5,7 @@ import type { Refusal } from "./engine.js";
 /// The engine has refused a request, as the command line would.
 export class RefusedError extends Error {
   constructor(readonly refusal: Refusal) {
-    super(refusal.text);
+    super(refusal.all.map((fault) => fault.text).join("\n"));
   }
 }
 export class CancelledError extends Error {}

@@ -174,6 +174,22 @@ test("nonsense is answered beside its control, and the page goes on", async () =
   assert.notEqual(await csvOf(page), "");
 });
 
+test("each of several mistakes stands beside its control", async () => {
+  await show({ nodes: "4", bandwidth: "fast", latency: "50", batch: "-3", stepTime: "now" });
+  for (const [id, answer] of [["bandwidth", /unit/], ["latency", /duration/], ["batch", /whole number/], ["stepTime", /duration/]])
+    assert.match(await text(page, `${id}-wrong`), answer, id);
+  assert.equal(await text(page, "nodes-wrong"), "");
+  assert.equal(await text(page, "message"), "");
+});
+
+test("all mistakes of a file are told", async () => {
+  const scenario = shipped("ring-allreduce");
+  await drop("three.json", JSON.stringify({ ...scenario, strange: 1, stop: { iterations: 0 }, workload: { ...scenario.workload, step_time: 5 } }));
+  const told = (await text(page, "message")).split("\n");
+  assert.equal(told.length, 3, told.join("\n"));
+  [/strange/, /workload\.step_time/, /stop\.iterations/].forEach((place, i) => assert.match(told[i], place));
+});
+
 test("a broken file is told with its place", async () => {
   await drop("broken.json", "{\"cluster\": {\"nodes\": 4,,}}");
   assert.match(await text(page, "message"), /line|column|1:/);

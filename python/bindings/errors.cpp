@@ -31,13 +31,22 @@ void raise(const py::object& exception) {
     PyErr_SetObject(py::type::of(exception).ptr(), exception.ptr());
 }
 
-void raise_scenario_error(const ConfigError& error) {
+// Returns the fields of a ScenarioError but its text: file, path, problem, value, suggestion.
+py::tuple fields_of(const ConfigError& error) {
     const Fault& fault = error.fault();
     const nlohmann::json value = nlohmann::json::parse(fault.value, nullptr, false);
-    raise(exception_class("ScenarioError")(
-        text(error.what()), text(error.file()), text(error.path()), text(error.problem()),
+    return py::make_tuple(
+        text(error.file()), text(error.path()), text(error.problem()),
         value.is_discarded() ? py::none() : pyjson::from_json(value),
-        fault.suggestion.empty() ? py::object(py::none()) : text(fault.suggestion)));
+        fault.suggestion.empty() ? py::object(py::none()) : text(fault.suggestion));
+}
+
+// The others come as tuples of a text and the fields.
+void raise_scenario_error(const ConfigError& error) {
+    py::list others;
+    for (const ConfigError& other : error.others())
+        others.append(py::make_tuple(text(other.what())) + fields_of(other));
+    raise(exception_class("ScenarioError")(text(error.what()), *fields_of(error), others));
 }
 
 void translate(std::exception_ptr thrown) {

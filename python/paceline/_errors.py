@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 if TYPE_CHECKING:
     from ._study import Study
 
 
-class ScenarioError(ValueError):
-    """A mistake in a scenario or in an argument, found before anything runs.
+class Fault(NamedTuple):
+    """One mistake: where, and what is wrong and would be right."""
 
-    ``str(error)`` is the line that ``paceline`` prints: file, path, what is wrong, and the fix.
+    file: str
+    path: str
+    message: str
+
+
+class ScenarioError(ValueError):
+    """Mistakes in a scenario or in an argument, found before anything runs.
+
+    ``str(error)`` is what ``paceline`` prints, a line for each mistake: file, path, what is wrong, and the fix.
 
     Attributes:
+        faults: all mistakes that were found, as tuples of file, path and message.
+
+    The others are those of the first mistake:
         file: the name of the scenario, or of a file that it names, or "command line" for an override.
         path: leads to the mistake, such as "cluster.nodes" or "sweep.seed[1]"; may be empty.
         problem: what is wrong, and what would be right.
@@ -22,16 +33,23 @@ class ScenarioError(ValueError):
     """
 
     def __init__(self, message: str, file: str = "", path: str = "", problem: str = "", value: Any = None,
-                 suggestion: str | None = None) -> None:
-        super().__init__(message)
+                 suggestion: str | None = None, others: Sequence[tuple[Any, ...]] = ()) -> None:
+        super().__init__("\n".join([message, *(other[0] for other in others)]))
+        self.message = message
         self.file = file
         self.path = path
         self.problem = problem or message
         self.value = value
         self.suggestion = suggestion
+        self.others = [tuple(other) for other in others]
+        self.faults = [Fault(file, path, self.problem), *(Fault(*other[1:4]) for other in self.others)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.file, self.path, self.problem, self.value, self.suggestion)
+        return type(self), (self.message, *self.fields(), self.others)
+
+    def fields(self) -> tuple[Any, ...]:
+        """Returns file, path, problem, value and suggestion of the first mistake."""
+        return self.file, self.path, self.problem, self.value, self.suggestion
 
 
 class OutputError(OSError):

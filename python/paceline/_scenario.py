@@ -54,16 +54,17 @@ class Input:
     places: dict[str, str] = field(default_factory=dict)  # name of a content: where the user wrote it
 
     def at_its_place(self, error: ScenarioError) -> ScenarioError:
-        """Returns an error of an object with the place of the object in the scenario."""
-        name = error.file.rsplit("/", 1)[-1].split(" ", 1)[0]
-        place = self.places.get(name)
+        """Returns an error with what is wrong in an object at the place of the object in the scenario."""
+        first, *others = (self._at_its_place(*mistake) for mistake in [(error.message, *error.fields()), *error.others])
+        return ScenarioError(*first, others)
+
+    def _at_its_place(self, message: str, file: str, path: str, problem: str, *rest: Any) -> tuple[Any, ...]:
+        place = self.places.get(file.rsplit("/", 1)[-1].split(" ", 1)[0])
         if place is None:
-            return error
-        inside = error.path if not error.path or error.path.split()[0] in ("line", "byte") else f".{error.path}"
+            return message, file, path, problem, *rest
+        inside = path if not path or path.split()[0] in ("line", "byte") else f".{path}"
         path = f"{place} ({inside})" if inside and not inside.startswith(".") else place + inside
-        made = ScenarioError(f"{self.file}: {path}: {error.problem}", self.file, path, error.problem, error.value,
-                             error.suggestion)
-        return made
+        return f"{self.file}: {path}: {problem}", self.file, path, problem, *rest
 
 
 def read_input(scenario: Scenario, overrides: Overrides | None = None, pick: Picks = ()) -> Input:

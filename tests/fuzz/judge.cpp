@@ -218,6 +218,8 @@ std::string fault_of_refusal(const ConfigError& error, const std::filesystem::pa
     if (json.is_discarded() || error.path().size() >= longest_path) return {};
     if (!leads_somewhere(json, error.path()))
         return fmt::format("its path, {}, is not in the scenario", error.path());
+    for (const ConfigError& other : error.others())
+        if (std::string fault = fault_of_refusal(other, file, text); !fault.empty()) return fault;
     return {};
 }
 

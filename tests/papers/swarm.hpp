@@ -32,7 +32,7 @@ struct SwarmNodes {
     void join(int i);
 };
 
-/// Runs of the blocking mode (blocking_swarm_papers.cpp).
+/// Runs of the blocking mode (blocking_swarm.cpp).
 std::vector<Case> blocking_swarm_cases();
 
 /// Six nodes of different speed on a ring.

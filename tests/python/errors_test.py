@@ -1,6 +1,7 @@
 """Errors have the words of the command line, and tell programs what is wrong where."""
 
 import json
+import pickle
 
 import pytest
 
@@ -18,6 +19,11 @@ WRONG = [
 ]
 
 
+def printed(error):
+    """Returns what the command line prints of an error."""
+    return "".join(f"paceline: {line}\n" for line in str(error).split("\n"))
+
+
 @pytest.mark.parametrize(("overrides", "settings"), WRONG)
 def test_an_error_has_the_words_of_the_command_line(overrides, settings, command):
     file = ROOT / "scenarios/ring-allreduce.json"
@@ -25,7 +31,7 @@ def test_an_error_has_the_words_of_the_command_line(overrides, settings, command
     assert done.returncode == 2
     with pytest.raises(paceline.ScenarioError) as caught:
         paceline.run(file, overrides)
-    assert f"paceline: {caught.value}\n" == done.stderr
+    assert printed(caught.value) == done.stderr
 
 
 def test_an_error_of_a_file_has_the_words_of_the_command_line(command, tmp_path):
@@ -34,7 +40,7 @@ def test_an_error_of_a_file_has_the_words_of_the_command_line(command, tmp_path)
         done = command("check", "wrong.json")
         with pytest.raises(paceline.ScenarioError) as caught:
             paceline.check(tmp_path / "wrong.json")
-        assert f"paceline: {caught.value}\n".replace(f"{tmp_path}/", "") == done.stderr
+        assert printed(caught.value).replace(f"{tmp_path}/", "") == done.stderr
     with pytest.raises(paceline.ScenarioError, match="no such file|cannot be"):
         paceline.run(tmp_path / "none.json")
 
@@ -45,6 +51,26 @@ def test_an_error_has_path_value_and_suggestion():
     error = caught.value
     assert (error.file, error.path, error.value, error.suggestion) == ("scenario", "algorithm.kind", "dens", "dense")
     assert str(error) == f"scenario: algorithm.kind: {error.problem}"
+
+
+def test_all_mistakes_are_told_at_once():
+    with pytest.raises(paceline.ScenarioError) as caught:
+        paceline.run(ring(stop={"iterations": 0}, algorithm={"kind": "dens"}), {"cluster.nodes": "four"})
+    error = caught.value
+    assert [(fault.file, fault.path) for fault in error.faults] == [
+        ("command line", "--set cluster.nodes"), ("scenario", "algorithm.kind"), ("scenario", "stop.iterations")]
+    assert error.faults[0] == (error.file, error.path, error.problem)
+    assert str(error).split("\n")[2] == f"scenario: stop.iterations: {error.faults[2].message}"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.faults, again.value) == (str(error), error.faults, "four")
+
+
+def test_a_mistake_in_an_object_stands_beside_others():
+    profile = {"name": "own", "layers": 3}
+    with pytest.raises(paceline.ScenarioError) as caught:
+        paceline.run(ring(workload={"profile": profile, "step_time": "5ms"}, stop={"iterations": 0}))
+    assert [fault.path for fault in caught.value.faults][1:] == ["stop.iterations"]
+    assert caught.value.path.startswith("workload.profile")
 
 
 def test_a_mistyped_key_has_the_nearest_as_its_suggestion():

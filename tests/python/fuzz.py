@@ -147,8 +147,8 @@ def judge(seed):
             ask(scenario, overrides, r)
             return "ran"
         except paceline.ScenarioError as error:
-            assert str(error) and "\n" not in str(error), error
-            assert error.file and error.problem, error
+            assert len(str(error).split("\n")) == len(error.faults), error
+            assert all(fault.file and fault.message for fault in error.faults), error
             return "refused"
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
