@@ -141,7 +141,8 @@ class Generator {
     std::string name_of_all_reduce();
     Json all_reduce();
     void choose_exchange(const std::string& kind, Json& made);
-    void mend_exchange(const std::string& kind, Json& made) const;
+    [[nodiscard]] bool is_read(const Json& made) const;
+    void mend_exchange(const std::string& kind, Json& made);
     void disturb(Json& cluster);
     Json algorithm();
     Json workload(bool may_train);
@@ -504,18 +505,29 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
         need(kind, made, {"slice", "in_flight"});
 }
 
-// Leaves out what the rules of codecs, aggregations and schedules refuse beside the rest.
-void Generator::mend_exchange(const std::string& kind, Json& made) const {
+bool Generator::is_read(const Json& made) const {
     static const std::string nowhere;
-    for (const char* key : {"schedule", "aggregation", "codec", ""}) {
-        try {
-            (void)read_algorithm({&made, &nowhere, "algorithm"}, {{workers_, per_node_, {}}, {}});
-            return;
-        } catch (const ConfigError&) {
-            made.erase(key);
-            if (kind == "choco-sgd" && !made.contains("codec")) made["codec"] = "top-k";
-        }
+    try {
+        (void)read_algorithm({&made, &nowhere, "algorithm"}, {{workers_, per_node_, {}}, {}});
+        return true;
+    } catch (const ConfigError&) {
+        return false;
     }
+}
+
+// Draws codec, aggregation and schedule again while the rules refuse them beside the rest, and in the
+// end leaves them out.
+void Generator::mend_exchange(const std::string& kind, Json& made) {
+    constexpr auto parts = std::to_array<const char*>({"schedule", "aggregation", "codec"});
+    constexpr int tries = 20;
+    for (int i = 0; i < tries && !is_read(made); ++i)
+        for (const char* part : parts)
+            if (made.contains(part)) made[part] = property(kind, part);
+    for (const char* part : parts) {
+        if (is_read(made)) return;
+        made.erase(part);
+    }
+    if (kind == "choco-sgd" && !made.contains("codec")) made["codec"] = "top-k";
 }
 
 void Generator::mend_algorithm(const std::string& kind, Json& made) {
@@ -1052,7 +1064,7 @@ Json Generator::scenario() {
     if (!trains_ && made["algorithm"].contains("optimizer")) made["algorithm"].erase("optimizer");
     if (fabric_nodes_ > 1 && chance(of_network_ ? 0.2 : 0.4 * richness_))
         made["other_jobs"] = other_jobs();
-    for (const char* key : {"$schema", "title", "seed", "price", "sweep"})
+    for (const char* key : {"$schema", "version", "title", "seed", "price", "sweep"})
         if (maybe()) made[key] = property("", key);
     if (moves || made.contains("other_jobs")) made["stop"]["time"] = text({"50ms", "1s"});
     if (made["workload"].contains("batch") && maybe()) made["stop"]["samples"] = whole(1, 200);
