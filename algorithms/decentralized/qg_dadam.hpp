@@ -42,7 +42,7 @@ enum class Moments : std::uint8_t { both, second };
 
 struct QgDadamOptions {
     AdamRule rule{};
-    Moments moments = Moments::both;
+    Moments moments = Moments::second;
     ExchangeOptions exchange{};
 };
 
