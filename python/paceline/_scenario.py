@@ -56,7 +56,8 @@ class Input:
     def at_its_place(self, error: ScenarioError) -> ScenarioError:
         """Returns an error with what is wrong in an object at the place of the object in the scenario."""
         first, *others = (self._at_its_place(*mistake) for mistake in [(error.message, *error.fields()), *error.others])
-        return ScenarioError(*first, others=others)
+        message, file, path, problem, value, suggestion = first
+        return ScenarioError(message, file, path, problem, value, suggestion, others)
 
     def _at_its_place(self, message: str, file: str, path: str, problem: str, *rest: Any) -> tuple[Any, ...]:
         place = self.places.get(file.rsplit("/", 1)[-1].split(" ", 1)[0])
