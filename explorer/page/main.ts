@@ -9,7 +9,7 @@ import { stepMath } from "./math_view.js";
 import { CancelledError, type Group, PageError, Pool, RefusedError } from "./pool.js";
 import { presets } from "./presets.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
-import { controlOf, EntryError, type Json, nodesOf, overBandwidth, overNodes, scenarioOf, seconds, bitsPerSecond, firstState, type State, type View, views } from "./state.js";
+import { controlOf, entryErrors, EntryError, type Json, nodesOf, overBandwidth, overNodes, scenarioOf, seconds, bitsPerSecond, firstState, type State, type View, views } from "./state.js";
 import { bars, type Explanation } from "./step_view.js";
 import { Timeline } from "./timeline_view.js";
 import { bandwidthCharts, speedupCharts, tableRows, trainingCharts } from "./views.js";
@@ -40,7 +40,8 @@ function showError(error: unknown): void {
   if (error instanceof CancelledError) return;
   status("This cannot be run.");
   if (error instanceof EntryError) {
-    if (!showWrong(error.control, error.message)) byId("message").textContent = error.message;
+    for (const wrong of entryErrors(state, error))
+      if (!showWrong(wrong.control, wrong.message)) byId("message").textContent = wrong.message;
     return;
   }
   if (error instanceof RefusedError && state.file === null) return showFaults(error.refusal.all);

@@ -149,6 +149,25 @@ export function overNodes(state: State): Json {
   };
 }
 
+/// Returns the errors of all entries, the first one among them: each wrong entry is put at its first value, and the
+/// rest is read again.
+export function entryErrors(state: State, first: EntryError): EntryError[] {
+  const errors = [first];
+  const usual = firstState();
+  let mended = state;
+  for (let error = first; error.control in usual;) {
+    mended = { ...mended, [error.control]: usual[error.control as keyof State] };
+    try {
+      scenarioOf(mended, overNodes(mended));
+      return errors;
+    } catch (next) {
+      if (!(next instanceof EntryError) || errors.some(({ control }) => control === next.control)) return errors;
+      errors.push(error = next);
+    }
+  }
+  return errors;
+}
+
 export const sweptBandwidths = ["100Mbps", "200Mbps", "500Mbps", "1Gbps", "2Gbps", "5Gbps", "10Gbps", "20Gbps", "50Gbps", "100Gbps"];
 export function overBandwidth(state: State): Json {
   return { algorithm: state.algorithms, "cluster.fabric.link.bandwidth": sweptBandwidths };

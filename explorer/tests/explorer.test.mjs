@@ -175,7 +175,7 @@ test("nonsense is answered beside its control, and the page goes on", async () =
 });
 
 test("each of several mistakes stands beside its control", async () => {
-  await show({ nodes: "4", bandwidth: "fast", latency: "50", batch: "-3", stepTime: "now" });
+  await show({ nodes: "4", bandwidth: "fast", latency: "near", batch: "-3", stepTime: "now" });
   for (const [id, answer] of [["bandwidth", /unit/], ["latency", /duration/], ["batch", /whole number/], ["stepTime", /duration/]])
     assert.match(await text(page, `${id}-wrong`), answer, id);
   assert.equal(await text(page, "nodes-wrong"), "");
