@@ -10,8 +10,11 @@ sources = $(wildcard $(shell git ls-files --cached --others --exclude-standard -
 # .ci/run sets PACELINE_WERROR=ON in the environment. A user's build never fails for a warning.
 werror = $(if $(PACELINE_WERROR),-D PACELINE_WERROR=$(PACELINE_WERROR))
 
+# Whoever writes one part configures this preset with some tests (docs/adding), which `make` must not take for all.
+all_tests = $(if $(filter release,$(1)),-D PACELINE_TESTS=ON)
+
 # $(call build,PRESET,TARGET)
-build = cmake --preset $(1) $(werror) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
+build = cmake --preset $(1) $(all_tests) $(werror) --log-level=NOTICE && cmake --build build/$(1) --target $(2)
 
 # For clang-tidy, which reads sources one by one; the builds compile two dozen as one. Nothing is compiled in this
 # folder.

@@ -964,9 +964,11 @@ def main(arguments):
     stale = []
     for name in NETWORKS:
         path, wanted = PROFILES / f"{name}.json", text(profile(name)).encode("ascii")
+        if path.is_file() and path.read_bytes() == wanted:
+            continue  # not written again, or the program would be built again
         if not arguments:
             path.write_bytes(wanted)
-        elif not path.is_file() or path.read_bytes() != wanted:
+        else:
             stale.append(f"models/profiles/{name}.json differs; run tools/make_profiles.py")
     if stale:
         sys.exit("\n".join(stale))
