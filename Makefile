@@ -161,11 +161,12 @@ check-reference: deps ## check docs/reference.md, the tables of algorithms and o
 	@python3 tools/check_links.py --self-test
 	@python3 tools/check_links.py
 
-check-docs: deps ## check that the commands of the tutorial and the how-to pages print what the pages show
-	@echo "check-docs: runs the commands of docs/tutorial.md, docs/how-to and docs/adding"
+check-docs: deps ## check that the commands of the tutorial, the how-to pages and docs/adding do what the pages show
+	@echo "check-docs: runs the commands of docs/tutorial.md and docs/how-to, and those of docs/adding in a tree with its patches"
 	@$(call build,release,paceline)
 	@python3 tools/check_pages.py --self-test
 	@python3 tools/check_pages.py build/release/paceline
+	@python3 -B tools/check_adding.py
 
 check-attacks: deps ## check that full disks, signals, odd files, hostile texts and small limits do no harm
 	@echo "check-attacks: runs tests/attacks; those that mount a small disk need root, and are skipped and told without"

@@ -7,15 +7,14 @@
 Each page runs from top to bottom in its own folder, which has the shipped scenarios, tools/ and tests/, and PACELINE as
 `paceline`.
 
-  ```json, ```csv, ```python, ```cpp
-                               is written to the file that the paragraph before it names: "Write `name`",
-                               or the last `name` of a paragraph that ends with a colon; a .cpp must compile;
+  ```json, ```csv, ```python   is written to the file that the paragraph before it names: "Write `name`",
+                               or the last `name` of a paragraph that ends with a colon;
   ```sh                        is run by bash and must succeed (```bash is only shown);
   ```text right after it       is the expected output; a line "..." stands for any lines. If it begins with
                                "paceline: " and no "warning", it is an error, and the commands must fail.
 
 On every other page of docs/ and in README.md, the scenarios that commands name must exist, and `paceline check` must
-accept their `--set` options.
+accept their `--set` options. tools/check_adding.py runs the commands of docs/adding.
 
 A number may be shown with fewer decimals than are printed. Otherwise lines must be equal except for the width of gaps:
 results have the same bytes on every machine.
@@ -41,14 +40,13 @@ class Failure(Exception):
 
 
 def pages():
-    return [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")),
-            *sorted((ROOT / "docs" / "adding").glob("*.md"))]
+    return [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
 
 
 def file_named_before(text):
     """Returns the file that the paragraph before a block names: "Write `name`", or the last `name` before a colon."""
     paragraph = text.rstrip().rsplit("\n\n", 1)[-1]
-    name = r"`([\w./-]+\.(?:json|csv|py|hpp|cpp))`"
+    name = r"`([\w./-]+\.(?:json|csv|py))`"
     written = re.findall(r"Write " + name, paragraph)
     named = re.findall(name, paragraph) if paragraph.endswith(":") else []
     return (written or named or [None])[-1]
@@ -85,22 +83,13 @@ def is_error(line):
     return line.startswith("paceline: ") and not line.startswith("paceline: warning: ")
 
 
-def run(command, folder, binary, must_fail):
+def run(command, folder, binary, must_fail, timeout_s=TIMEOUT_S):
     environment = dict(os.environ, PATH=f"{binary.parent}:{os.environ['PATH']}", LC_ALL="C")
-    done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", command], cwd=folder, env=environment, timeout=TIMEOUT_S,
+    done = subprocess.run(["bash", "-eu", "-o", "pipefail", "-c", command], cwd=folder, env=environment, timeout=timeout_s,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if (done.returncode != 0) != must_fail:
         raise Failure(f"this {'did not fail' if must_fail else 'failed'}:\n{command}{done.stdout}")
     return done.stdout
-
-
-def compile_file(name, folder):
-    """Compiles a file, with the page's headers before those of the repository."""
-    compiler = os.environ.get("CXX", "clang++-19")
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{folder}", f"-I{ROOT}", "-isystem/usr/include/eigen3", name]
-    done = subprocess.run(command, cwd=folder, timeout=TIMEOUT_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        raise Failure(f"{name} does not compile:\n{done.stdout}")
 
 
 def check_page(text, folder, binary):
@@ -110,12 +99,9 @@ def check_page(text, folder, binary):
     for i, block in enumerate(blocks):
         kind, content = block.groups()
         name = file_named_before(text[: block.start()])
-        if kind in ("json", "csv", "python", "cpp") and name:
-            into = folder / "sources" if kind == "cpp" else folder  # folder/tests is the repository's
-            (into / name).parent.mkdir(parents=True, exist_ok=True)
-            (into / name).write_text(content)
-            if name.endswith(".cpp"):
-                compile_file(name, into)
+        if kind in ("json", "csv", "python") and name:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content)
         if kind != "sh":
             continue
         commands += 1
@@ -171,8 +157,7 @@ def check_named_commands(binary):
 def self_test():
     """Checks pages of which the first is right and each other one has one fault."""
     right = "Write `a.json`:\n\n```json\n{}\n```\n\n```sh\ncat a.json\necho x 1.0401\n```\n\n```text\n{}\n...\nx  1.0\n```\n"
-    source = "Write `a.cpp`:\n\n```cpp\nint twice(int x) { return 2 * x; }\n```\n"
-    cases = [(right, True), (source, True), (source.replace("2 * x", "y"), False), (right.replace("x  1.0", "x  1.1"), False), (right.replace("x  1.0", "y  1.0"), False),
+    cases = [(right, True), (right.replace("x  1.0", "x  1.1"), False), (right.replace("x  1.0", "y  1.0"), False),
              (right.replace("...\n", "").replace("{}\nx", "{}\n{}\nx"), False), (right.replace("echo", "false; echo"), False),
              ("```sh\necho paceline: no; false\n```\n```text\npaceline: no\n```\n", True), ("```sh\necho paceline: no\n```\n```text\npaceline: no\n```\n", False),
              ("```sh\necho paceline: warning: w\n```\n```text\npaceline: warning: w\n```\n", True)]
