@@ -254,8 +254,7 @@ void check(Toy& toy, Mode mode, const Combination& one, Seen& seen) {
 void visit(const AlgorithmEntry& entry, Mode mode, std::size_t stride, std::size_t offset,
            Seen& seen) {
     // Servers on nodes of their own need machines of one device.
-    const bool machines =
-        mode != Mode::failures && !entry.traits.has_server;
+    const bool machines = mode != Mode::failures && !entry.traits.has_server;
     Toy toy(mode, machines);
     std::vector<std::pair<std::string, Features>> aggregations = all_aggregations();
     if (!machines) {
@@ -275,7 +274,8 @@ void visit(const AlgorithmEntry& entry, Mode mode, std::size_t stride, std::size
 }
 
 TEST_CASE(
-    "combinations: every algorithm, codec, aggregation, schedule and way with machines has a rule") {
+    "combinations: every algorithm, codec, aggregation, schedule and way with machines has a "
+    "rule") {
     for (const AlgorithmEntry& entry : algorithm_table()) {
         CAPTURE(entry.name);
         CHECK(entry_of(entry.exchanges).choice == Choice::algorithm);

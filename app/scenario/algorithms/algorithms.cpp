@@ -104,7 +104,8 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
 AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
     const Words words = in_todays_words(place);
     try {
-        return read_in_todays_words({words.algorithm.get(), place.file, place.path, place.sources}, in);
+        return read_in_todays_words({words.algorithm.get(), place.file, place.path, place.sources},
+                                    in);
     } catch (const ConfigError& error) {
         throw words.in_users_words(error, place.path);
     }

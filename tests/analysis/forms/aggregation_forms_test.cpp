@@ -121,7 +121,8 @@ TEST_CASE("aggregation forms: what is not encoded needs no device, but the algor
     check(piece_form(dense, four_thousand, 3, on_star()), {{"device 12000"}, {"wires 492000"}, {}});
 }
 
-TEST_CASE("aggregation forms: low rank is a sum of P, a pass and a sum of Q, also through servers") {
+TEST_CASE(
+    "aggregation forms: low rank is a sum of P, a pass and a sum of Q, also through servers") {
     // r = 1: P has 4 entries, Q has 1000.
     const Codec codec{.coder = LowRankCodec{1}, .coding = {1ns}};
     check({codec, {.kind = Aggregation::all_reduce}, {}}, on_star(),
@@ -196,7 +197,8 @@ TEST_CASE(
            {"device 4000"}});
 }
 
-TEST_CASE("aggregation forms: through servers, one-dimensional tensors travel with DGC's messages") {
+TEST_CASE(
+    "aggregation forms: through servers, one-dimensional tensors travel with DGC's messages") {
     DgcOptions options;
     options.density = 0.01;
     options.format = {6, 4};
@@ -282,7 +284,8 @@ TEST_CASE("aggregation forms: two-phase over machines of several workers has non
                     .has_value());
 }
 
-TEST_CASE("aggregation forms, property: chunks are all entries in order, and differ by one at most") {
+TEST_CASE(
+    "aggregation forms, property: chunks are all entries in order, and differ by one at most") {
     for (unsigned seed = 0; seed < 500; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 rng(seed);

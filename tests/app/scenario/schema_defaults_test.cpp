@@ -335,7 +335,8 @@ std::vector<Json> other_values(const std::string& key, const Json& property, con
     if (key == "partition") values.push_back({{"kind", "iid"}});
     if (key == "schedule") values.push_back({{"kind", "cosine"}});
     if (key == "warm_up") values.push_back({{"densities", {0.5}}, {"steps_each", 2}});
-    if (key == "all_reduce" || key == "plan") values.push_back({{"kind", "parameter-server"}, {"servers", 2}});
+    if (key == "all_reduce" || key == "plan")
+        values.push_back({{"kind", "parameter-server"}, {"servers", 2}});
     if (key == "channels" && known.is_array()) values.push_back({2, 3});
     if (known.is_string())
         for (const char* quantity : {"1ms", "30ms", "130ms", "3kB", "1MB", "2Mbps"})
@@ -517,8 +518,8 @@ Finding find(const Runner& runner, const Case& one, const std::string& key, cons
 
 // Keys for which no other value makes a difference on four small nodes, and why.
 const std::set<std::string> not_felt{
-    "graph.switches",                      // a switch that no cable names changes nothing
-    "cluster.devices_per_node",            // another number needs a bus, which excludes the default
+    "graph.switches",            // a switch that no cable names changes nothing
+    "cluster.devices_per_node",  // another number needs a bus, which excludes the default
     "aggregation-sparse-all-reduce.inside",  // its one codec travels dense inside machines
 };
 
