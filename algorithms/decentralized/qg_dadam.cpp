@@ -2,6 +2,7 @@
 
 #include "algorithms/exchange/neighbor_averages.hpp"
 #include "algorithms/runtime/worker.hpp"
+#include "models/tensors/algebra.hpp"
 
 namespace paceline {
 
@@ -9,7 +10,7 @@ namespace {
 
 // Returns v / (|v|_2 + 1e-8).
 Vector of_length_one(Vector v) {
-    if (v.has_values()) v *= 1 / (v.values().norm() + 1e-8);
+    if (v.has_values()) v *= 1 / (norm(v.values()) + 1e-8);
     return v;
 }
 
