@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -412,8 +413,9 @@ void mend(const Json& scenario, FaultSearch& search) {
 
 // Returns when a section is read; 0 for what is in none of these.
 std::size_t turn_of(std::string_view place) {
-    constexpr auto sections =
+    static constexpr auto in_turn =
         std::to_array<std::string_view>({"cluster", "workload", "algorithm", "stop"});
+    const std::span sections(in_turn);
     const std::string_view section = place.substr(0, place.find('.'));
     const auto found = std::ranges::find(sections, section);
     return found == sections.end() ? 0 : 1 + static_cast<std::size_t>(found - sections.begin());
@@ -622,7 +624,7 @@ std::vector<ConfigError> find_faults(const Json& scenario, FaultSearch& search) 
     try {
         mend(scenario, search);
     } catch (const OutOfReadings&) {
-        // What has been found is judged without more readings.
+        search.readings = 0;  // what has been found is judged without more
     }
     std::vector<ConfigError> faults;
     Recheck recheck(scenario, search);

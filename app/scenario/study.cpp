@@ -160,10 +160,10 @@ std::size_t axis_above(const std::string& path, const Sweep& sweep) {
 Doubt doubt_about(const std::string& path) {
     std::string meant;
     for (const std::string& key : split_path(path)) {
-        const std::string dot = meant.empty() ? "" : ".";
-        const Fault fault = path_fault(scenario_schema(), meant + dot + key);
+        if (!meant.empty()) meant += '.';
+        const Fault fault = path_fault(scenario_schema(), meant + key);
         if (!fault.problem.empty() && fault.suggestion.empty()) return {path, true};
-        meant += dot + (fault.problem.empty() ? key : fault.suggestion);
+        meant += fault.problem.empty() ? key : fault.suggestion;
     }
     return {meant, false};
 }
@@ -346,7 +346,7 @@ std::vector<std::size_t> points_beside(const Plan& plan, std::size_t number) {
 // have besides.
 class Refusal {
   public:
-    Refusal(const Plan& plan, std::vector<ConfigError> faults) : plan_(plan) {
+    Refusal(const Plan& plan, const std::vector<ConfigError>& faults) : plan_(plan) {
         for (const ConfigError& fault : faults) add(fault);
     }
 
@@ -432,7 +432,7 @@ Point make_point(const Plan& plan, std::size_t number) {
     StudyFaults wrong;
     const std::vector<std::size_t> choice = plan.sweep.choice(number);
     const Json resolved = resolve(plan, choice, wrong);
-    if (!wrong.faults.empty()) throw wrong.faults.front();
+    if (!wrong.faults.empty()) throw ConfigError(wrong.faults.front());
     Point point{choice, as_text(resolved), {}, number};
     try {
         point.scenario = read_scenario(resolved, plan.file, plan.sources);
@@ -492,7 +492,7 @@ std::vector<std::string> resolve_study(const ScenarioText& scenario, const Setti
     std::vector<std::string> points;
     for (std::size_t number = 0; wrong.faults.empty() && number < plan.points; ++number)
         points.push_back(as_text(resolve(plan, plan.sweep.choice(number), wrong)));
-    if (!wrong.faults.empty()) throw wrong.faults.front();
+    if (!wrong.faults.empty()) throw ConfigError(wrong.faults.front());
     return points;
 }
 

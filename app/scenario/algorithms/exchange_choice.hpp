@@ -60,7 +60,7 @@ ScheduleChoice read_schedule_choice(const Place& place);
 
 Features features_of(const Codec& codec);
 Features features_of(const AggregationChoice& aggregation);
-Features features_of(const ScheduleChoice& schedule);
+Features features_of(const ScheduleChoice& choice);
 
 /// Refuses features that do not go together, at the key that states one of them. `algorithm` has the
 /// keys "codec", "aggregation" and "schedule", or some of them.

@@ -28,7 +28,7 @@ namespace {
 
 // Sets what methods with one server on its own node have in common: one model up and one down.
 template <class Options>
-AlgorithmChoice with_server(const ObjectReader& read, Options options,
+AlgorithmChoice with_server(const ObjectReader& read, const Options& options,
                             Task<> (*work)(Worker&, Options), Task<> (*serve)(Worker&, Options)) {
     AlgorithmChoice choice;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);

@@ -57,8 +57,9 @@ constexpr auto usuals = std::to_array<Usual>({
 constexpr Usual of_other_kinds{"", "{}", R"({"kind": "all-reduce"})"};
 
 const Usual& usual_of(std::string_view kind) {
-    const auto found = std::ranges::find(usuals, kind, &Usual::kind);
-    return found == usuals.end() ? of_other_kinds : *found;
+    const std::span known(usuals);
+    const auto found = std::ranges::find(known, kind, &Usual::kind);
+    return found == known.end() ? of_other_kinds : *found;
 }
 
 // A word of an earlier scenario, and the word of today for it.
@@ -201,8 +202,9 @@ void add_usual(const char* section, std::string_view usual, const Json& own, Wor
 
 // Replaces a name by what it stands for.
 void take_alias(std::string_view name, const Json& own, Words& into) {
-    const auto alias = std::ranges::find(aliases, name, &AlgorithmAlias::name);
-    if (alias == aliases.end()) return;
+    const std::span known(aliases);
+    const auto alias = std::ranges::find(known, name, &AlgorithmAlias::name);
+    if (alias == known.end()) return;
     const Json stands_for = Json::parse(alias->stands_for);
     for (const auto& [key, value] : stands_for.items()) {
         Json& here = (*into.algorithm)[key];
