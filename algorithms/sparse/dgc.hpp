@@ -93,6 +93,6 @@ struct DgcAlgorithmOptions {
 ExchangeOptions dense_stage(const ExchangeOptions& sparse);
 
 /// Requires DGC's codec.
-Task<> dgc(Worker& self, DgcAlgorithmOptions options);
+Task<> dgc(Worker& self, DgcAlgorithmOptions all);
 
 }  // namespace paceline
