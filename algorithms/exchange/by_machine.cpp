@@ -214,7 +214,8 @@ Task<Vector> LeadersCoder::encoded_inside() {
 }  // namespace
 
 CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                               CoderPlace place, int channel) {
+                               CoderPlace place,
+                               int channel) {  // NOLINT(performance-unnecessary-value-param)
     if (aggregation.machines == ByMachine::leaders)
         return std::make_unique<LeadersCoder>(self, codec, aggregation, place, channel);
     return std::make_unique<ShardsCoder>(self, codec, aggregation, place, channel);

@@ -115,8 +115,10 @@ std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
     if (!star && how == AllGather::bruck) return std::nullopt;
     const Duration messages =
         !star ? ring_all_gather_over_machines_time(n, block, *network.bus, network.star)
-        : how == AllGather::ring ? ring_all_gather_time(n, block, *star)
-                                 : bruck_all_gather_time(n, block, *star);
+        : how == AllGather::ring
+            ? ring_all_gather_time(n, block,
+                                   *star)  // NOLINT(readability-avoid-nested-conditional-operator)
+            : bruck_all_gather_time(n, block, *star);
     return sum(staging_time(n, block, n * block, network), messages);
 }
 

@@ -121,12 +121,12 @@ double training_seconds(const Scenario& scenario, double steps) {
     const Training& training = *scenario.training;
     const std::vector<double>& macs = training.model.tensor_macs;
     const double flops = 2 * std::accumulate(macs.begin(), macs.end(), 0.0);  // forward, a sample
-    const double entries = static_cast<double>(training.model.layout->entries());
+    const auto entries = static_cast<double>(training.model.layout->entries());
     const double workers = scenario.cluster.workers;
     const auto scored = [&](std::int64_t samples) {
         return static_cast<double>(std::min(samples, training.measurement.samples));
     };
-    const double inputs = static_cast<double>(training.data.shape.features);
+    const auto inputs = static_cast<double>(training.data.shape.features);
     const double gradient_s =
         static_cast<double>(*scenario.workload.step_batch()) *
         (3 * flops / training_flops + inputs * seconds_per_number + seconds_per_sample);
