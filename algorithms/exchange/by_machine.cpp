@@ -214,8 +214,7 @@ Task<Vector> LeadersCoder::encoded_inside() {
 }  // namespace
 
 CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                               CoderPlace place,
-                               int channel) {  // NOLINT(performance-unnecessary-value-param)
+                               const CoderPlace& place, int channel) {
     if (aggregation.machines == ByMachine::leaders)
         return std::make_unique<LeadersCoder>(self, codec, aggregation, place, channel);
     return std::make_unique<ShardsCoder>(self, codec, aggregation, place, channel);

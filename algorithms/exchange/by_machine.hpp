@@ -24,6 +24,6 @@ namespace paceline {
 /// Requires aggregation.machines other than flat, and that all workers stand on machines of
 /// aggregation.devices. `channel` is the communication stream (Worker::group).
 CoderPtr make_coder_by_machine(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                               CoderPlace place, int channel);
+                               const CoderPlace& place, int channel);
 
 }  // namespace paceline

@@ -112,14 +112,13 @@ Duration staging_time(int n, Bytes in, Bytes out, const IdleNetwork& network) {
 std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
                                         const IdleNetwork& network) {
     const std::optional<IdleStar> star = as_one_star(n, network);
-    if (!star && how == AllGather::bruck) return std::nullopt;
-    const Duration messages =
-        !star ? ring_all_gather_over_machines_time(n, block, *network.bus, network.star)
-        : how == AllGather::ring
-            ? ring_all_gather_time(n, block,
-                                   *star)  // NOLINT(readability-avoid-nested-conditional-operator)
-            : bruck_all_gather_time(n, block, *star);
-    return sum(staging_time(n, block, n * block, network), messages);
+    const Duration staging = staging_time(n, block, n * block, network);
+    if (how == AllGather::bruck)
+        return star ? std::optional(sum(staging, bruck_all_gather_time(n, block, *star)))
+                    : std::nullopt;
+    return sum(staging,
+               star ? ring_all_gather_time(n, block, *star)
+                    : ring_all_gather_over_machines_time(n, block, *network.bus, network.star));
 }
 
 std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network) {

@@ -20,9 +20,8 @@ struct FragmentTimes {
 };
 
 // Returns the fragments. The tensors that are left out are told by the whole layout, once.
-std::vector<Layout> fragments_of_form(
-    const StreamingDilocoOptions& options,
-    LayoutPtr layout) {  // NOLINT(performance-unnecessary-value-param)
+std::vector<Layout> fragments_of_form(const StreamingDilocoOptions& options,
+                                      const LayoutPtr& layout) {
     const Layout charged = *with_left_out(layout, options.diloco.exchange.codec.leave_out);
     std::vector<Layout> parts;
     for (const TensorRun& run : fragments(charged, static_cast<std::size_t>(options.fragments)))

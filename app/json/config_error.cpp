@@ -41,9 +41,8 @@ ConfigError::ConfigError(const std::string& file, std::string_view path, Fault f
     fault_.problem = one_line(fault_.problem, longest_problem);
 }
 
-ConfigError::ConfigError(const ConfigError& first,
-                         std::vector<ConfigError> others)  // NOLINT(modernize-pass-by-value)
-    : ConfigError(first) {
+ConfigError::ConfigError(ConfigError first, std::vector<ConfigError> others)
+    : ConfigError(std::move(first)) {
     others_ = std::move(others);
 }
 

@@ -33,7 +33,7 @@ class ConfigError : public std::runtime_error {
     ConfigError(const std::string& file, std::string_view path, std::string_view problem)
         : ConfigError(file, path, Fault{std::string(problem)}) {}
     /// The first of several mistakes, with the others.
-    ConfigError(const ConfigError& first, std::vector<ConfigError> others);
+    ConfigError(ConfigError first, std::vector<ConfigError> others);
 
     [[nodiscard]] const std::string& file() const { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
