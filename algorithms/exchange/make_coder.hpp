@@ -5,7 +5,7 @@
 
 namespace paceline {
 
-/// Makes the coder of a codec. Requires a aggregation that the codec can use, whose `machines` are not
+/// Makes the coder of a codec. Requires an aggregation that the codec can use, whose `machines` are not
 /// looked at, and that the worker outlives the coder.
 CoderPtr make_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                     CoderPlace place);

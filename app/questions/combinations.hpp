@@ -11,7 +11,7 @@ namespace paceline {
 /// reason; the reasons follow.
 std::string combinations_text();
 
-/// Of all combinations of a kind of algorithm, a codec, a aggregation and a schedule.
+/// Of all combinations of a kind of algorithm, a codec, an aggregation and a schedule.
 struct CombinationCounts {
     std::int64_t run = 0;
     std::int64_t refused = 0;

@@ -368,8 +368,8 @@ class Refusal {
     }
 
     [[noreturn]] void end() {
-        if (faults_.size() > most_faults) faults_.resize(most_faults, faults_.front());
-        throw ConfigError(faults_.front(), {faults_.begin() + 1, faults_.end()});
+        const auto reported = static_cast<std::ptrdiff_t>(std::min(faults_.size(), most_faults));
+        throw ConfigError(faults_.front(), {faults_.begin() + 1, faults_.begin() + reported});
     }
 
   private:

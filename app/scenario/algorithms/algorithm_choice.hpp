@@ -59,10 +59,9 @@ struct AlgorithmChoice : AlgorithmTraits {
     std::function<Task<>(Worker&)> run;
     std::function<Task<>(Worker&)> serve{};  // run by each server, for algorithms with server code
     WireFormat wire = fp32;
-    std::optional<Bytes> bucket;  // bucket size of the gradient; empty: one bucket
-    bool merges_pieces = false;   // buckets are merged by MG-WFBP's rule
-    std::optional<ExchangeOptions>
-        exchange{};  // of methods that choose codec, aggregation, schedule
+    std::optional<Bytes> bucket;                // bucket size of the gradient; empty: one bucket
+    bool merges_pieces = false;                 // buckets are merged by MG-WFBP's rule
+    std::optional<ExchangeOptions> exchange{};  // of methods that choose one
     std::string_view why_survivors_cannot_go_on{};  // with that exchange; empty: they can
     bool could_have_leaders = false;  // that exchange is flat, and could go by machine
     MixingChoice mixing;              // set by decentralized algorithms

@@ -17,6 +17,7 @@
 #include "app/json/names.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
+#include "app/scenario/algorithms/exchange_choice.hpp"
 #include "app/scenario/algorithms/measured_coding.hpp"
 #include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/algorithms/words.hpp"
@@ -230,6 +231,24 @@ TEST_CASE("schema: a refused scenario that is wrong in shape is invalid to other
     CHECK(wrong_in_shape >= 60);
 }
 
+// tests/fingerprints has scenarios in the words of each earlier version.
+TEST_CASE("schema: a scenario in earlier words is valid in today's") {
+    Validator validator;
+    std::set<std::string> rewritten;
+    for (const fs::path& file : json_files(source / "tests" / "fingerprints"))
+        for (const std::string& resolved : resolve_study(open_scenario(file.string()), {})) {
+            CAPTURE(resolved);
+            auto point = nlohmann::json::parse(resolved);
+            const nlohmann::json before = point.at("algorithm");
+            REQUIRE(put_in_words_of_the_schema(point));
+            if (point.at("algorithm") == before || !rewritten.insert(before.dump()).second)
+                continue;
+
+            CHECK(validator.accepts(point));
+        }
+    CHECK(rewritten.size() > 100);
+}
+
 TEST_CASE("schema: the reader's tables of keys and the schema's properties are the same") {
     CHECK(as_set(scenario_keys()) == as_set(schema_keys(scenario_schema(), "")));
     CHECK(as_set(cluster_keys()) == properties("cluster"));
@@ -361,10 +380,8 @@ TEST_CASE("schema: every object is closed, so that a misspelt key is seen while 
     }
 }
 
-// The last part of a refusal's message: "known: a, b, c".
-std::string known_to_reader(const std::string& algorithm, const std::string& key) {
-    Json object = plain_algorithm(algorithm);
-    object[key] = "?";
+// The last part of the message with which an algorithm is refused: "known: a, b, c".
+std::string known_to_reader(const Json& algorithm) {
     const TemporaryFolder folder;
     const std::string file =
         folder.write("scenario.json", fmt::format(
@@ -372,7 +389,7 @@ std::string known_to_reader(const std::string& algorithm, const std::string& key
                                                     "link": {{"bandwidth": "1Gbps"}}}}}},
                  "workload": {{"gradient": "4B", "step_time": "1s"}},
                  "algorithm": {}, "stop": {{"iterations": 1}}}})",
-                                          object.dump()));
+                                          algorithm.dump()));
     try {
         (void)read_study(file, {});
     } catch (const ConfigError& error) {
@@ -396,21 +413,45 @@ std::string known_to_schema(const Json& property) {
     return fmt::format("known: {}", fmt::join(choices(property), ", "));
 }
 
+// Compares the choices of each key of a definition; `with` puts a value there.
+template <class With>
+int check_choices(const std::string& name, With with) {
+    int checked = 0;
+    const Json& definition = scenario_schema().at("definitions").at(name);
+    for (const auto& [key, property] : definition.at("properties").items()) {
+        if (choices(property).empty() || key == "kind" || key == "pieces") continue;
+        CAPTURE(name);
+        CAPTURE(key);
+        ++checked;
+
+        CHECK(known_to_reader(with(key)) == known_to_schema(property));
+    }
+    return checked;
+}
+
 TEST_CASE("schema: the spellings of every choice are those of the reader, in the same order") {
     int checked = 0;
-    for (const AlgorithmEntry& entry : algorithm_table()) {
-        const std::string algorithm(entry.name);
-        const Json& definition = scenario_schema().at("definitions").at(algorithm);
-        for (const auto& [key, property] : definition.at("properties").items()) {
-            if (choices(property).empty() || key == "kind") continue;
-            CAPTURE(algorithm);
-            CAPTURE(key);
-            ++checked;
-
-            CHECK(known_to_reader(algorithm, key) == known_to_schema(property));
-        }
-    }
-    CHECK(checked > 50);
+    for (const AlgorithmEntry& entry : algorithm_table())
+        checked += check_choices(std::string(entry.name), [&](const std::string& key) {
+            Json algorithm = plain_algorithm(entry.name);
+            algorithm[key] = "?";
+            return algorithm;
+        });
+    const auto in_section = [](const char* section, Json object) {
+        return [section, object](const std::string& key) {
+            Json algorithm{{"kind", "sgd"}, {section, object}};
+            algorithm[section][key] = "?";
+            return algorithm;
+        };
+    };
+    for (const CodecEntry& entry : codec_table())
+        checked += check_choices(fmt::format("codec-{}", entry.name),
+                                 in_section("codec", {{"kind", entry.name}}));
+    for (const AggregationEntry& entry : aggregation_table())
+        checked += check_choices(fmt::format("aggregation-{}", entry.name),
+                                 in_section("aggregation", {{"kind", entry.name}}));
+    checked += check_choices("exchange-schedule", in_section("schedule", Json::object()));
+    CHECK(checked > 60);
 }
 
 TEST_CASE("schema: the kinds of mixings are those of the reader, in the same order") {

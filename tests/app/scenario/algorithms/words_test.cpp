@@ -1,5 +1,6 @@
 #include "app/scenario/algorithms/words.hpp"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -163,6 +164,35 @@ TEST_CASE("words: a name that people type runs as what it stands for, and keeps 
         CHECK(typed.algorithm.label == alias.name);
         CHECK(run_point(typed, nullptr).sim_time_s == run_point(meant, nullptr).sim_time_s);
     }
+}
+
+// What a kind uses by itself stands in its reader, and in the table with which old words say a part.
+TEST_CASE("words: an object that says nothing is what the algorithm uses by itself") {
+    const Sources sources = files_of_this_machine();
+    const auto run = [&](const Json& algorithm) -> std::optional<Metrics> {
+        try {
+            return run_point(read_scenario(scenario_with(algorithm), "plain.json", sources),
+                             nullptr);
+        } catch (const ConfigError&) {
+            return std::nullopt;  // it has no such part, or no usual one
+        }
+    };
+    int compared = 0;
+    for (const AlgorithmEntry& entry : algorithm_table())
+        for (const char* section : {"codec", "aggregation"}) {
+            CAPTURE(entry.name);
+            CAPTURE(section);
+            Json algorithm = plain_algorithm(entry.name);
+            if (algorithm.contains(section)) continue;
+            const std::optional<Metrics> plain = run(algorithm);
+            algorithm[section] = Json::object();
+            const std::optional<Metrics> said = run(algorithm);
+            if (!plain || !said) continue;
+            ++compared;
+            CHECK(said->sim_time_s == plain->sim_time_s);
+            CHECK(said->bytes_sent_per_node_per_step == plain->bytes_sent_per_node_per_step);
+        }
+    CHECK(compared > 25);
 }
 
 std::pair<std::string, std::string> refusal(const Json& algorithm) {
