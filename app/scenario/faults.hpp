@@ -6,13 +6,7 @@
 // is read. It knows places and some small scenarios that are valid, and of keys only that a "kind"
 // says what an object is.
 //
-// A place is mended in the first of these ways with which the copy is refused elsewhere:
-//
-//   the key or the name that the message suggests; an unknown key else goes
-//   the value at the same place of some small scenarios that are valid
-//   a plain value: 1, 2, 0.5, true, "1ms", "1MB", "1Gbps", "x"
-//   no value: the key goes; or another element of the same list
-//   the same for the object around it, up to the whole section ("cluster", "workload", ...)
+// A place is mended in the first of several ways (repairs.hpp) with which the copy is refused elsewhere.
 //
 // A key that is missing is a fault at its own place. A fault in a file that the scenario names is
 // one at the place that names the file, so there is one fault for each file.
@@ -36,24 +30,15 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
+#include "app/scenario/repairs.hpp"
 
 namespace paceline {
-
-/// One way to mend a scenario at one place.
-struct Repair {
-    std::string place;                  // as errors name it
-    std::vector<std::string> keys;      // that lead there; elements of lists by their index
-    std::shared_ptr<const Json> value;  // null: the key goes, or gets another name
-    std::string name{};                 // the other name
-    bool guessed = false;               // whether the value is one of the plain ones
-};
 
 /// A place that has a fault, and how a copy of the scenario is mended there.
 struct MendedPlace {
