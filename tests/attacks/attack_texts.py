@@ -75,10 +75,13 @@ def settings(arena):
 
 
 def texts_that_are_no_scenario(arena):
-    """texts that are no JSON, or JSON of another shape, are refused in a line"""
+    """texts that are no JSON, or JSON of another shape, are refused in a line for each fault"""
     for text in (b"", b"\0", b"{", b"[]", b"1", b"null", b"\"\\ud800\"", b"\xff\xfe{\0}\0", b"\xef\xbb\xbf{}", b"{" * 100000,
                  b"{\"title\": \"\xff\"}", b"{\"a\": 1, \"a\": 2}", b"{\"title\": 1e999}", json.dumps(SMALL).encode()[:-1],
                  b"{\"\\u001b[31m\": 1}"):
         arena.write("text.json", text)
         ended = arena.run("check", "text.json")
-        assert ended.code == 2 and one_line(ended.err), (text[:40], ended)
+        lines = ended.err.splitlines(keepends=True)
+        assert ended.code == 2 and all(one_line(line) and line.startswith(b"paceline: text.json") for line in lines), (text[:40], ended)
+        missing = [line for line in lines if b"is missing" in line]  # objects lack all four sections
+        assert len(missing) == (4 if len(lines) > 1 else 0), (text[:40], ended)
