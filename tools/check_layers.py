@@ -33,12 +33,17 @@ LAYERS = {
 
 # layer: {room: the rooms of the layer that it may include besides itself}. A room's inner folders belong to it. Rooms of
 # one layer that are not listed may include each other, as long as that leads to no circle.
-FAMILY = ["algorithms/compression", "algorithms/optimizers", "algorithms/runtime", "algorithms/exchange"]
+FAMILY = ["algorithms/compression", "algorithms/optimizers", "algorithms/rounds", "algorithms/lives", "algorithms/timing",
+          "algorithms/runtime", "algorithms/coders", "algorithms/exchange"]
 ROOMS = {
     "algorithms/compression": [],
     "algorithms/optimizers": [],
-    "algorithms/runtime": FAMILY[:2],
-    "algorithms/exchange": FAMILY[:3],
+    "algorithms/rounds": FAMILY[:1],
+    "algorithms/lives": FAMILY[2:3],
+    "algorithms/timing": [],
+    "algorithms/runtime": FAMILY[:5],
+    "algorithms/coders": FAMILY[:6],
+    "algorithms/exchange": FAMILY[:7],
     "algorithms/collective": FAMILY,
     "algorithms/dense": FAMILY,
     "algorithms/sparse": FAMILY,

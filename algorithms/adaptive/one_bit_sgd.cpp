@@ -7,7 +7,7 @@
 
 #include "algorithms/compression/column_quantizer.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/chunks.hpp"
 
 namespace paceline {
 

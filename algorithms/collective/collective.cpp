@@ -5,9 +5,9 @@
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
-#include "sim/collectives/schedule.hpp"
 #include "sim/collectives/tree.hpp"
 #include "sim/engine/check.hpp"
 

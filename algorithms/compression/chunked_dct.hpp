@@ -17,7 +17,7 @@
 
 #include <Eigen/Core>
 
-#include "algorithms/compression/top_k.hpp"
+#include "algorithms/compression/sparse/top_k.hpp"
 #include "models/tensors/layout.hpp"
 
 namespace paceline {

@@ -7,7 +7,7 @@
 
 #include <boost/random/uniform_int_distribution.hpp>
 
-#include "algorithms/compression/top_k.hpp"
+#include "algorithms/compression/sparse/top_k.hpp"
 
 namespace paceline {
 

@@ -8,8 +8,8 @@
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
-#include "sim/collectives/schedule.hpp"
 #include "sim/engine/signal.hpp"
 
 namespace paceline {

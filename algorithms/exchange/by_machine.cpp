@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/exchange/make_coder.hpp"
+#include "algorithms/coders/make_coder.hpp"
 #include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/inside_machine.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
-#include "sim/collectives/schedule.hpp"
 
 namespace paceline {
 

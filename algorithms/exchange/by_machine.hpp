@@ -17,7 +17,7 @@
 // an entry. Deaths of workers are not provided for.
 #pragma once
 
-#include "algorithms/exchange/coder.hpp"
+#include "algorithms/coders/coder.hpp"
 
 namespace paceline {
 

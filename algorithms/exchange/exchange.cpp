@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "algorithms/coders/make_coder.hpp"
 #include "algorithms/exchange/by_machine.hpp"
-#include "algorithms/exchange/make_coder.hpp"
 #include "algorithms/exchange/piece_queue.hpp"
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/exchange_to_come.hpp"

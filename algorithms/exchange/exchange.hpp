@@ -35,7 +35,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/exchange/coder.hpp"
+#include "algorithms/coders/coder.hpp"
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/exchange/piece.hpp"
 #include "models/tensors/vector.hpp"

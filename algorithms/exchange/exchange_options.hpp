@@ -1,9 +1,9 @@
 // The three choices of an exchange, made apart: what is sent, how it travels, and when.
 #pragma once
 
-#include "algorithms/exchange/aggregation.hpp"
-#include "algorithms/exchange/codec.hpp"
-#include "algorithms/exchange/schedule.hpp"
+#include "algorithms/coders/aggregation.hpp"
+#include "algorithms/coders/codec.hpp"
+#include "algorithms/exchange/piece_schedule.hpp"
 
 namespace paceline {
 

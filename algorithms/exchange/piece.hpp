@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/exchange/schedule.hpp"
-#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/exchange/piece_schedule.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/layout.hpp"
 #include "models/tensors/layout_parts.hpp"
 #include "models/tensors/vector.hpp"

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "algorithms/runtime/common_order.hpp"
+#include "algorithms/rounds/common_order.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {

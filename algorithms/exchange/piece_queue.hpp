@@ -21,7 +21,7 @@
 #include <memory>
 #include <set>
 
-#include "algorithms/exchange/schedule.hpp"
+#include "algorithms/exchange/piece_schedule.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/task.hpp"
 

@@ -42,7 +42,7 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/signal.hpp"
 #include "sim/engine/task.hpp"

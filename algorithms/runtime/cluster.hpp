@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/runtime/checkpoint.hpp"
-#include "algorithms/runtime/failures.hpp"
+#include "algorithms/lives/checkpoint.hpp"
+#include "algorithms/lives/failures.hpp"
+#include "algorithms/lives/membership.hpp"
+#include "algorithms/rounds/sparse_round.hpp"
 #include "algorithms/runtime/job.hpp"
-#include "algorithms/runtime/membership.hpp"
 #include "algorithms/runtime/shared_state.hpp"
-#include "algorithms/runtime/sparse_round.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/network/network_part.hpp"

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/runtime/rounds.hpp"
-#include "algorithms/runtime/sparse_round.hpp"
+#include "algorithms/rounds/rounds.hpp"
+#include "algorithms/rounds/sparse_round.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/rank.hpp"

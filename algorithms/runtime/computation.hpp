@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "algorithms/runtime/observer.hpp"
 #include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/worker_observer.hpp"
 #include "algorithms/runtime/worker_state.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/task.hpp"

@@ -8,14 +8,14 @@
 
 #include <Eigen/Core>
 
-#include "algorithms/runtime/failures.hpp"
-#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/lives/failures.hpp"
 #include "algorithms/runtime/wire_format.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/library.hpp"
 #include "sim/compute/compute_time.hpp"
 #include "sim/engine/event_queue.hpp"
-#include "topologies/mixing/schedule.hpp"
+#include "topologies/mixing/mixing_schedule.hpp"
 
 namespace paceline {
 

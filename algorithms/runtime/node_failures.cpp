@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 
 namespace paceline {
 

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-#include "algorithms/runtime/observer.hpp"
+#include "algorithms/runtime/worker_observer.hpp"
 #include "sim/engine/units.hpp"
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 
 namespace paceline {
 

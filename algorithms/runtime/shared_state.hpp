@@ -16,16 +16,16 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/runtime/checkpoint.hpp"
+#include "algorithms/lives/checkpoint.hpp"
+#include "algorithms/lives/membership.hpp"
+#include "algorithms/rounds/common_order.hpp"
+#include "algorithms/rounds/rounds.hpp"
+#include "algorithms/rounds/sparse_round.hpp"
 #include "algorithms/runtime/collectives.hpp"
-#include "algorithms/runtime/common_order.hpp"
 #include "algorithms/runtime/job.hpp"
 #include "algorithms/runtime/letter.hpp"
 #include "algorithms/runtime/local_work.hpp"
-#include "algorithms/runtime/membership.hpp"
-#include "algorithms/runtime/rounds.hpp"
 #include "algorithms/runtime/running_mean.hpp"
-#include "algorithms/runtime/sparse_round.hpp"
 #include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker_state.hpp"
 #include "models/tensors/layout_parts.hpp"
@@ -35,7 +35,7 @@
 #include "sim/engine/processes.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/network/network_part.hpp"
-#include "topologies/mixing/schedule.hpp"
+#include "topologies/mixing/mixing_schedule.hpp"
 
 namespace paceline {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/lives/membership.hpp"
 #include "algorithms/runtime/collectives.hpp"
-#include "algorithms/runtime/membership.hpp"
 
 namespace paceline {
 

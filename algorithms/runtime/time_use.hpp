@@ -38,9 +38,9 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include "algorithms/runtime/observer.hpp"
+#include "algorithms/runtime/worker_observer.hpp"
 #include "sim/engine/simulation.hpp"
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 
 namespace paceline {
 

@@ -32,11 +32,11 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/rounds/sparse_round.hpp"
 #include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/letter.hpp"
-#include "algorithms/runtime/sparse_round.hpp"
-#include "algorithms/runtime/step_timing.hpp"
 #include "algorithms/runtime/wire_format.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
@@ -45,7 +45,7 @@
 #include "sim/engine/random.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/task.hpp"
-#include "topologies/mixing/schedule.hpp"
+#include "topologies/mixing/mixing_schedule.hpp"
 
 namespace paceline {
 

@@ -9,7 +9,7 @@
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 
 namespace paceline {
 

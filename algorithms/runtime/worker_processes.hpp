@@ -29,8 +29,8 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/lives/failures.hpp"
 #include "algorithms/runtime/cluster.hpp"
-#include "algorithms/runtime/failures.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network_part.hpp"

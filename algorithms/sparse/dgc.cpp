@@ -5,10 +5,10 @@
 #include <variant>
 #include <vector>
 
+#include "algorithms/coders/sparse_coder.hpp"
 #include "algorithms/compression/half.hpp"
 #include "algorithms/compression/none.hpp"
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/exchange/sparse_coder.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
 

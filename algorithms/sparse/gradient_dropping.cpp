@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "algorithms/coders/sparse_coder.hpp"
+#include "algorithms/coders/sparse_or_dense.hpp"
 #include "algorithms/compression/half.hpp"
-#include "algorithms/exchange/exchange_choice.hpp"
-#include "algorithms/exchange/sparse_coder.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/numeric/elementary.hpp"

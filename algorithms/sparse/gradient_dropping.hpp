@@ -28,8 +28,8 @@
 
 #include <Eigen/Core>
 
-#include "algorithms/compression/sparse_vector.hpp"
-#include "algorithms/compression/top_k.hpp"
+#include "algorithms/compression/sparse/sparse_vector.hpp"
+#include "algorithms/compression/sparse/top_k.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/sparse/dgc.hpp"
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/compression/sparse/top_k.hpp"
 #include "algorithms/compression/sparsifiers.hpp"
-#include "algorithms/compression/top_k.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {

@@ -27,9 +27,9 @@
 
 #include <cstdint>
 
-#include "algorithms/compression/selection.hpp"
+#include "algorithms/compression/sparse/selection.hpp"
 #include "algorithms/optimizers/momentum.hpp"
-#include "algorithms/runtime/rounds.hpp"
+#include "algorithms/rounds/rounds.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"

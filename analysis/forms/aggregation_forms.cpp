@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "algorithms/coders/low_rank_coder.hpp"
+#include "algorithms/coders/one_bit_all_reduce.hpp"
 #include "algorithms/compression/error_feedback.hpp"
-#include "algorithms/exchange/low_rank_coder.hpp"
-#include "algorithms/exchange/one_bit_all_reduce.hpp"
 #include "analysis/forms/compressed_step_models.hpp"
 #include "analysis/forms/sparse_forms.hpp"
 

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "algorithms/exchange/low_rank_coder.hpp"
-#include "algorithms/exchange/one_bit_all_reduce.hpp"
+#include "algorithms/coders/low_rank_coder.hpp"
+#include "algorithms/coders/one_bit_all_reduce.hpp"
 #include "analysis/forms/aggregation_forms.hpp"
 #include "analysis/forms/message_counts.hpp"
 #include "analysis/forms/schedule_forms.hpp"

@@ -20,7 +20,7 @@
 #include <optional>
 
 #include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/runtime/merged_timing.hpp"
+#include "algorithms/timing/merged_timing.hpp"
 #include "analysis/forms/step_models.hpp"
 
 namespace paceline {

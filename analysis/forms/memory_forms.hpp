@@ -22,7 +22,7 @@
 
 #include <cstdint>
 
-#include "algorithms/exchange/codec.hpp"
+#include "algorithms/coders/codec.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "sim/engine/units.hpp"
 

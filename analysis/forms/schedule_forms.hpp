@@ -21,8 +21,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "algorithms/exchange/schedule.hpp"
-#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/exchange/piece_schedule.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "analysis/forms/aggregation_forms.hpp"
 
 namespace paceline {

@@ -1,5 +1,5 @@
 // Bytes and device times of sparse methods, from the papers' formulas alone. The simulation has its
-// own code for them (algorithms/compression/sparse.hpp, selection.hpp, algorithms/sparse/), and
+// own code for them (algorithms/compression/sparse/sparse.hpp, selection.hpp, algorithms/sparse/), and
 // none of it is called here, so that a comparison of the two can fail.
 //
 // n_j entries of the compressible tensor j, density rho, k_j = ceil(rho n_j), e bytes per entry
@@ -15,7 +15,7 @@
 //   search of gradient dropping   s N log2 N of all N entries (exact), or of min(N, 100,000)
 //
 // Dense vectors are exchanged at density 1, and where the chain of sparse messages has more bytes
-// than that of the dense all-reduce (algorithms/exchange/exchange_choice.hpp has the rule). Here a
+// than that of the dense all-reduce (algorithms/coders/sparse_or_dense.hpp has the rule). Here a
 // chain is the closed form of the exchange on links of one byte per tick without latency.
 //
 // Shared with the simulation: the structs of options, the elementary functions, and that products
@@ -24,7 +24,7 @@
 
 #include <cstdint>
 
-#include "algorithms/exchange/dgc_options.hpp"
+#include "algorithms/coders/dgc_options.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 

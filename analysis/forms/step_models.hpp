@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/runtime/step_timing.hpp"
 #include "algorithms/runtime/wire_format.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"

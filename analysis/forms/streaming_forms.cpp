@@ -19,7 +19,7 @@ struct FragmentTimes {
     Duration behind{};
 };
 
-// Returns the fragments. The tensors that are left out are told by the whole layout, once.
+// Returns the fragments. The tensors that are left out are known from the whole layout, once.
 std::vector<Layout> fragments_of_form(const StreamingDilocoOptions& options,
                                       const LayoutPtr& layout) {
     const Layout charged = *with_left_out(layout, options.diloco.exchange.codec.leave_out);

@@ -15,7 +15,7 @@
 // short, and what an outage has lost and is sent again. The bytes of a message over all intervals
 // are exact: what rounding has added or dropped goes to the interval in which it drains.
 //
-// Units: bytes; picoseconds. Limits: an unlimited link has no bytes (sim/network/observer.hpp).
+// Units: bytes; picoseconds. Limits: an unlimited link has no bytes (sim/network/network_observer.hpp).
 // Memory: 8 bytes per interval and link that was used; twice that if its capacity changes.
 #pragma once
 
@@ -28,7 +28,7 @@
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/network.hpp"
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 
 namespace paceline {
 

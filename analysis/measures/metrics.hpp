@@ -106,7 +106,7 @@ struct Metrics {
     std::uint64_t events = 0;         // of the engine; not a column
 
     /// Returns whether the run was cut before a step was whole. It has no rates, and no column of it
-    /// tells of a step.
+    /// means for a step.
     [[nodiscard]] bool ended_before_a_step() const {
         return !step_time_s && iterations <= 1 && outcome != "finished" && outcome != "target";
     }

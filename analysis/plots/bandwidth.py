@@ -157,7 +157,7 @@ def draw_panel(panel, made, study, choice, layout, x, value):
         made.marked.append((name_of(choice, study), crossing, names))
 
 
-def tell(study, x, made):
+def describe(study, x, made):
     """Describes the crossovers in words, one line each."""
     for panel, (place, _, before, after, exact) in ((p, c) for p, c, _ in made.marked):
         names = next(n for p, c, n in made.marked if p == panel and c[0] == place)
@@ -185,6 +185,6 @@ def draw(study, options):
     scale_values(made.panels, options.scale, 10, 10)
     if made.marked:
         made.notes.append("circles: another line becomes the best; ~: an estimate, between points of the study")
-    tell(study, x, made)
+    describe(study, x, made)
     head(made, layout, study, f"{axis_label(x)} ({unit})", column_label(value))
     return finish(made)

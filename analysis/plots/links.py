@@ -105,7 +105,7 @@ def draw_panel(panel, links, names, scale):
 
 
 def choice_of(study, row):
-    """Returns what tells a point from the others, for the head of its panel."""
+    """Returns what distinguishes a point from the others, for the head of its panel."""
     axes = [axis for axis in row if axis in study.axes or axis == "seed"]
     return tuple((axis, row[axis]) for axis in axes if len({one[axis] for one in study.rows}) > 1)
 

@@ -1,7 +1,7 @@
 // Records the content of a trace: which computations, rounds, messages and link uses there were,
 // when, and on which machine; within a window and up to a limit.
 //
-// It observes a network and its workers (sim/network/observer.hpp, algorithms/runtime/observer.hpp) and
+// It observes a network and its workers (sim/network/network_observer.hpp, algorithms/runtime/worker_observer.hpp) and
 // keeps what the filter selects:
 //   - slices that overlap the time span, in full, even if they begin before it or end after it;
 //   - chosen machines: a message appears only at its chosen end if one of its two machines is
@@ -38,7 +38,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/runtime/observer.hpp"
+#include "algorithms/runtime/worker_observer.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/strict.hpp"
-#include "app/host/say.hpp"
+#include "app/host/console.hpp"
 #include "app/questions/check_text.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/study/run_study.hpp"
@@ -20,7 +20,7 @@ int check_scenario(const ScenarioArguments& arguments) {
                                    [&](const Point& point) { check.see(point); });
     check.memory().check(study.file, study.axes, study.sources.memory());
     const CheckReport report = check.report(study);
-    say(stdout, report.text);
+    print(stdout, report.text);
     refuse_if_strict(arguments, report.warnings);
     return done;
 }
@@ -29,7 +29,7 @@ int check_scenario(const ScenarioArguments& arguments) {
 
 Command check_command(CLI::App& program) {
     CLI::App& parser =
-        *program.add_subcommand("check", "say what would run, or what is wrong and where");
+        *program.add_subcommand("check", "show what would run, or what is wrong and where");
     const auto arguments = std::make_shared<ScenarioArguments>();
     add_scenario_arguments(parser, *arguments);
     return {&parser, [arguments] { return check_scenario(*arguments); }};

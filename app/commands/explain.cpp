@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/console_log.hpp"
 #include "app/commands/strict.hpp"
-#include "app/commands/teller.hpp"
-#include "app/host/say.hpp"
+#include "app/host/console.hpp"
 #include "app/questions/warnings/warnings.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/study/on_threads.hpp"
@@ -49,9 +49,9 @@ int explain(const ExplainArguments& arguments) {
         on_threads(threads, count, body);
     };
     const Explanation explanation = explain_point(study, number, options);
-    say(stdout, arguments.json ? explanation_json(explanation) : explanation_text(explanation));
+    print(stdout, arguments.json ? explanation_json(explanation) : explanation_text(explanation));
     if (!explanation.as_is.failed()) return done;
-    Teller().note(fmt::format("point {}: {}", number, explanation.as_is.outcome));
+    ConsoleLog().note(fmt::format("point {}: {}", number, explanation.as_is.outcome));
     return point_failed;
 }
 
@@ -59,7 +59,7 @@ int explain(const ExplainArguments& arguments) {
 
 Command explain_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand(
-        "explain", "say where a step's time goes in one point of a study, and what would help");
+        "explain", "show where a step's time goes in one point of a study, and what would help");
     const auto arguments = std::make_shared<ExplainArguments>();
     add_scenario_arguments(parser, arguments->scenario);
     parser.add_option("--point", arguments->point,

@@ -26,7 +26,7 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
-#include "app/host/say.hpp"
+#include "app/host/console.hpp"
 #include "app/json/config_error.hpp"
 
 #if PACELINE_HTTPLIB
@@ -177,8 +177,8 @@ int serve(const ExploreArguments& arguments) {
             fmt::format("{} is taken; leave it out for any free one", arguments.port));
     guard(server, folder, port);
     const std::string address = fmt::format("http://{}:{}/", host, port);
-    say(stdout,
-        fmt::format("the explorer is at {} (from {}); Ctrl-C ends it\n", address, folder.string()));
+    print(stdout, fmt::format("the explorer is at {} (from {}); Ctrl-C ends it\n", address,
+                              folder.string()));
     std::fflush(stdout);
     if (!arguments.no_browser) open_browser(address);
     return server.listen_after_bind() ? done : point_failed;
@@ -204,7 +204,7 @@ Command explore_command(CLI::App& program) {
         ->check(CLI::Range(1, 65535));
     parser.add_option("--folder", arguments->folder, "folder of the page")
         ->check(names_something());
-    parser.add_flag("--no-browser", arguments->no_browser, "only say the address");
+    parser.add_flag("--no-browser", arguments->no_browser, "only print the address");
     return {&parser, [arguments] { return serve(*arguments); }};
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/commands/command.hpp"
-#include "app/host/say.hpp"
+#include "app/host/console.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
 #include "app/questions/list_text.hpp"
@@ -20,14 +20,14 @@ int list(const std::string& what, bool json) {
         throw ConfigError("command line", "list", unknown(what, "a list", known));
     if (json && what != "algorithms")
         throw ConfigError("command line", "list", "--json is for the list \"algorithms\"");
-    say(stdout, json ? algorithms_json() : list_text(what));
+    print(stdout, json ? algorithms_json() : list_text(what));
     return done;
 }
 
 }  // namespace
 
 Command list_command(CLI::App& program) {
-    CLI::App& parser = *program.add_subcommand("list", "say what can be named in a scenario");
+    CLI::App& parser = *program.add_subcommand("list", "list what a scenario can name");
     const auto what = std::make_shared<std::string>();
     parser.add_option(
         "WHAT", *what,

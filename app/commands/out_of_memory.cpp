@@ -16,7 +16,7 @@ namespace paceline {
 namespace {
 
 std::terminate_handler handler_before = nullptr;
-std::atomic_flag is_told = ATOMIC_FLAG_INIT;  // several threads may run out of memory at once
+std::atomic_flag is_logged = ATOMIC_FLAG_INIT;  // several threads may run out of memory at once
 
 void write_line(const char* begin, const char* text) {
     for (const char* part : {begin, text, "\n"})
@@ -30,10 +30,10 @@ void write_line(const char* begin, const char* text) {
         try {
             throw;
         } catch (const std::bad_alloc&) {
-            while (is_told.test_and_set()) pause();  // for the thread that tells it
+            while (is_logged.test_and_set()) pause();  // for the thread that logs it
             write_line("paceline: ", out_of_memory_text);
             _exit(point_failed);
-        } catch (...) {  // NOLINT(bugprone-empty-catch): the handler before tells it
+        } catch (...) {  // NOLINT(bugprone-empty-catch): the handler before logs it
         }
     }
     if (handler_before != nullptr) handler_before();

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "app/commands/command.hpp"
-#include "app/commands/teller.hpp"
-#include "app/host/say.hpp"
+#include "app/commands/console_log.hpp"
+#include "app/host/console.hpp"
 #include "app/host/version.hpp"
 #include "models/kernels/isa.hpp"
 
@@ -62,8 +62,8 @@ int dispatch(int argc, const char* const* argv) {
         std::ostringstream out;
         std::ostringstream err;
         const int code = program.exit(error, out, err);
-        say(stdout, out.str());
-        say(stderr, err.str());
+        print(stdout, out.str());
+        print(stderr, err.str());
         return code == 0 ? done : wrong_input;
     }
     for (const Command& command : commands)
@@ -75,11 +75,11 @@ int dispatch(int argc, const char* const* argv) {
 
 int run_program(int argc, const char* const* argv) {
     prepare_streams();
-    const int code = told(Teller(), [&] {
+    const int code = exit_code_of(ConsoleLog(), [&] {
         chosen_isa();
         return dispatch(argc, argv);
     });
-    return code_after_saying(code);
+    return code_after_printing(code);
 }
 
 }  // namespace paceline

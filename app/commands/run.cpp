@@ -18,20 +18,20 @@
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/console_log.hpp"
 #include "app/commands/strict.hpp"
-#include "app/commands/teller.hpp"
+#include "app/host/console.hpp"
 #include "app/host/interruption.hpp"
 #include "app/host/output.hpp"
-#include "app/host/say.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/warnings/warnings.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/run/table.hpp"
 #include "app/study/link_records.hpp"
+#include "app/study/ranks/communicator.hpp"
 #include "app/study/ranks/follower.hpp"
 #include "app/study/ranks/launch.hpp"
 #include "app/study/ranks/leader.hpp"
-#include "app/study/ranks/post.hpp"
 #include "app/study/results_folder.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
@@ -78,32 +78,32 @@ std::string resuming(const RunArguments& arguments) {
 }
 
 int report_failures(const Study& study, const std::vector<PointResult>& results,
-                    const Teller& teller) {
+                    const ConsoleLog& log) {
     int code = done;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
         if (m.outcome.empty() || !m.failed()) continue;
-        teller.note(fmt::format("point {}: {}{}{}", study.points.position(i).number, m.outcome,
-                                m.outcome_details.empty() ? "" : ": ", m.outcome_details));
+        log.note(fmt::format("point {}: {}{}{}", study.points.position(i).number, m.outcome,
+                             m.outcome_details.empty() ? "" : ": ", m.outcome_details));
         code = point_failed;
     }
     return code;
 }
 
 void write_and_tell(const fs::path& folder, const Study& study, const StudyOutcome& outcome,
-                    const RunInfo& info, const Teller& teller) {
+                    const RunInfo& info, const ConsoleLog& log) {
     if (const auto figures = replace_results(folder, study, outcome.results, info);
         !figures.empty())
-        teller.note(fmt::format("{}: figures of earlier results are removed: {}", folder.string(),
-                                fmt::join(figures, ", ")));
+        log.note(fmt::format("{}: figures of earlier results are removed: {}", folder.string(),
+                             fmt::join(figures, ", ")));
 }
 
 int finish(const RunArguments& arguments, const Study& study, const StudyOutcome& outcome,
-           const RunInfo& info, const Teller& teller) {
+           const RunInfo& info, const ConsoleLog& log) {
     const fs::path folder = folder_of(arguments);
     const auto there = static_cast<std::size_t>(std::ranges::count_if(
         outcome.results, [](const PointResult& r) { return !r.metrics.outcome.empty(); }));
-    if (there > 0) write_and_tell(folder, study, outcome, info, teller);  // else keep older ones
+    if (there > 0) write_and_tell(folder, study, outcome, info, log);  // else keep older ones
     if (arguments.log_json)
         log_json("end", {{"complete", outcome.complete},
                          {"done", there},
@@ -111,7 +111,8 @@ int finish(const RunArguments& arguments, const Study& study, const StudyOutcome
                          {"results", folder.string()},
                          {"wall_clock_s", info.wall_clock_s}});
     if (!arguments.quiet && there > 0)
-        say(stdout,
+        print(
+            stdout,
             fmt::format("{}\n{} points in {:.2f} s{}; results in {}\n",
                         first_lines(speedup_table({study, outcome.results}), 200,
                                     (folder / "table.txt").string()),
@@ -119,11 +120,11 @@ int finish(const RunArguments& arguments, const Study& study, const StudyOutcome
                         outcome.kept > 0 ? fmt::format(" ({} kept from before)", outcome.kept) : "",
                         folder.string()));
     if (!outcome.complete)
-        teller.note(fmt::format(
+        log.note(fmt::format(
             "stopped: {} of {} points are done{}; to go on: {}", there, study.points.size(),
             there > 0 ? ", " + (folder / "results.csv").string() + " has them" : "",
             resuming(arguments)));
-    return report_failures(study, outcome.results, teller);
+    return report_failures(study, outcome.results, log);
 }
 
 int cores_of_machine() {
@@ -132,9 +133,9 @@ int cores_of_machine() {
 
 // Reads the study, and what there is to warn of. Throws ConfigError if the ranks of a machine
 // together need more than its memory.
-Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const Seat& seat,
+Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const RankInfo& info,
                      Warnings& warnings) {
-    MemoryCheck memory(static_cast<int>(pool.loops) * seat.ranks_here);
+    MemoryCheck memory(static_cast<int>(pool.loops) * info.ranks_here);
     Study study = read_study(arguments.scenario.file, arguments.scenario.settings,
                              arguments.scenario.picks, [&](const Point& point) {
                                  memory.see(point);
@@ -146,27 +147,27 @@ Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const 
 
 // Sets `options` for rank 0 of a parallel job.
 void take_others_along(StudyOptions& options, Leader& leader, const Study& study) {
-    Greeting own;
+    Hello own;
     sign(own, StudyRuns(study));
     leader.gather(own);
     options.loops_elsewhere = leader.loops_elsewhere();
     options.run_all = [&leader](auto&... all) { leader.run(all...); };
 }
 
-void warn_of_few_cores(const PoolSize& pool, const Seat& seat, const Teller& teller) {
+void warn_of_few_cores(const PoolSize& pool, const RankInfo& info, const ConsoleLog& log) {
     if (const std::size_t most = std::max(pool.loops, pool.threads);
-        most > static_cast<std::size_t>(seat.bound_to))
-        teller.warn(
+        most > static_cast<std::size_t>(info.bound_to))
+        log.warn(
             fmt::format("{} threads are to work on {} of the cores, to which the launcher "
                         "has bound rank 0; give mpirun --bind-to none",
-                        most, seat.bound_to));
+                        most, info.bound_to));
 }
 
 // Throws OutputError as OwnFolder does.
 void take_folder(std::optional<OwnFolder>& own, const RunArguments& arguments,
-                 const Teller& teller) {
+                 const ConsoleLog& log) {
     own.emplace(folder_of(arguments), command_text(*arguments.parser));
-    if (!own->warning().empty()) teller.warn(own->warning());
+    if (!own->warning().empty()) log.warn(own->warning());
     if (!arguments.force && !arguments.resume) own->refuse_another(arguments.scenario.file);
 }
 
@@ -176,31 +177,31 @@ void remove_links_of_another_run(const fs::path& folder) {
 }
 
 // Runs in this process alone if `leader` is null.
-int run(const RunArguments& arguments, const Teller& teller, Interruption& interruption,
-        const Seat& seat, Leader* leader) {
+int run(const RunArguments& arguments, const ConsoleLog& log, Interruption& interruption,
+        const RankInfo& info, Leader* leader) {
     const auto begin = std::chrono::steady_clock::now();
     StudyOptions options;
-    options.pool = arguments.pool(seat.cores);
+    options.pool = arguments.pool(info.cores);
     Warnings warnings;
-    const Study study = read_study_for(arguments, options.pool, seat, warnings);
+    const Study study = read_study_for(arguments, options.pool, info, warnings);
     std::optional<Tracing> tracing;
     if (arguments.trace) tracing.emplace(study, arguments.what_to_trace);
     std::optional<LinkRecords> links;
     if (arguments.links) links.emplace(arguments.links_interval);
     if (leader != nullptr) {
         take_others_along(options, *leader, study);
-        warn_of_few_cores(options.pool, seat, teller);
+        warn_of_few_cores(options.pool, info, log);
     }
     const std::vector<std::string> lines = warnings.lines(study.axes);
-    for (const std::string& line : lines) teller.warn(line);
+    for (const std::string& line : lines) log.warn(line);
     refuse_if_strict(arguments.scenario, lines);
     std::optional<OwnFolder> own;
     try {
-        take_folder(own, arguments, teller);
+        take_folder(own, arguments, log);
         if (tracing) tracing->write_into(own->path());
         if (links) links->write_into(own->path());
     } catch (const OutputError& error) {
-        teller.fail(error.what());
+        log.fail(error.what());
         return wrong_input;
     }
 
@@ -218,86 +219,89 @@ int run(const RunArguments& arguments, const Teller& teller, Interruption& inter
     try {
         outcome = run_study(study, options);
     } catch (const OutputError& error) {
-        teller.fail(fmt::format("{}; what has finished before is kept; to go on: {}", error.what(),
-                                resuming(arguments)));
+        log.fail(fmt::format("{}; what has finished before is kept; to go on: {}", error.what(),
+                             resuming(arguments)));
         return point_failed;
     }
     if (tracing)
-        for (const std::string& warning : tracing->warnings()) teller.warn(warning);
-    for (const std::string& warning : outcome.warnings) teller.warn(warning);
+        for (const std::string& warning : tracing->warnings()) log.warn(warning);
+    for (const std::string& warning : outcome.warnings) log.warn(warning);
     if (links)
-        for (const std::string& warning : links->warnings()) teller.warn(warning);
+        for (const std::string& warning : links->warnings()) log.warn(warning);
     else
         remove_links_of_another_run(own->path());
 
     const std::chrono::duration<double> wall_clock = std::chrono::steady_clock::now() - begin;
     const auto jobs = static_cast<int>(options.pool.loops + options.loops_elsewhere);
     const int code =
-        finish(arguments, study, outcome, {jobs, wall_clock.count(), outcome.complete}, teller);
+        finish(arguments, study, outcome, {jobs, wall_clock.count(), outcome.complete}, log);
     return interruption.signal() != 0 ? 128 + interruption.signal() : code;
 }
 
-int run_as_leader(const RunArguments& arguments, Post& post, Interruption& interruption) {
-    const Teller teller(arguments.log_json);
-    Leader leader(post, [&interruption] { interruption.interrupt(SIGTERM); });
-    const int code =
-        told(teller, [&] { return run(arguments, teller, interruption, post.seat(), &leader); });
-    if (!leader.dismiss(code)) post.abort(code);
+int run_as_leader(const RunArguments& arguments, Communicator& communicator,
+                  Interruption& interruption) {
+    const ConsoleLog log(arguments.log_json);
+    Leader leader(communicator, [&interruption] { interruption.interrupt(SIGTERM); });
+    const int code = exit_code_of(
+        log, [&] { return run(arguments, log, interruption, communicator.info(), &leader); });
+    if (!leader.dismiss(code)) communicator.abort(code);
     return code;
 }
 
-int run_as_follower(const RunArguments& arguments, Post& post, Interruption& interruption) {
-    const PoolSize pool = arguments.pool(post.seat().cores);
+int run_as_follower(const RunArguments& arguments, Communicator& communicator,
+                    Interruption& interruption) {
+    const PoolSize pool = arguments.pool(communicator.info().cores);
     std::optional<Study> study;
-    Warnings of_no_interest;  // the leader tells them
+    Warnings of_no_interest;  // the leader prints them
     try {
-        study = read_study_for(arguments, pool, post.seat(), of_no_interest);
+        study = read_study_for(arguments, pool, communicator.info(), of_no_interest);
     } catch (const std::exception& error) {
-        return decline(post, error.what());
+        return decline(communicator, error.what());
     }
     interruption.hold();
-    return follow(post, *study, pool, interruption.token());
+    return follow(communicator, *study, pool, interruption.token());
 }
 
-int run_as_rank(const RunArguments& arguments, Post& post, Interruption& interruption) {
-    if (post.seat().rank == 0) return run_as_leader(arguments, post, interruption);
+int run_as_rank(const RunArguments& arguments, Communicator& communicator,
+                Interruption& interruption) {
+    if (communicator.info().rank == 0) return run_as_leader(arguments, communicator, interruption);
     try {
-        return run_as_follower(arguments, post, interruption);
+        return run_as_follower(arguments, communicator, interruption);
     } catch (const std::exception& error) {
-        Teller(arguments.log_json).fail(error.what());
-        post.abort(point_failed);
+        ConsoleLog(arguments.log_json).fail(error.what());
+        communicator.abort(point_failed);
     }
 }
 
 int run_alone_or_as_rank(const RunArguments& arguments) {
-    const Teller teller(arguments.log_json);
+    const ConsoleLog log(arguments.log_json);
     const std::optional<Launch> launched = arguments.no_mpi ? std::nullopt : launch();
     // Must be created before any other thread, including those of MPI.
     Interruption interruption(launched ? SecondSignal::is_ignored : SecondSignal::ends_at_once);
-    std::unique_ptr<Post> post;
+    std::unique_ptr<Communicator> communicator;
     if (launched) {
         try {
-            post = join_job();
+            communicator = join_job();
         } catch (const ConfigError& error) {
             // If a rank other than 0 failed first, the launcher would kill the others before they
             // report why.
             if (launched->rank != 0) return done;
-            teller.fail(error.what());
+            log.fail(error.what());
             return wrong_input;
         }
     }
-    if (post && (arguments.trace || arguments.links)) {
+    if (communicator && (arguments.trace || arguments.links)) {
         if (launched->rank != 0) return done;
-        teller.fail(
+        log.fail(
             "--trace and --links are of one process, and this is a rank of an MPI job; add "
             "--no-mpi, or run a point alone");
         return wrong_input;
     }
-    if (post) return run_as_rank(arguments, *post, interruption);
-    return told(teller, [&] {
-        Seat alone;
+    if (communicator) return run_as_rank(arguments, *communicator, interruption);
+    return exit_code_of(log, [&] {
+        RankInfo alone;
         alone.cores = cores_of_machine();
-        return run(arguments, teller, interruption, alone, nullptr);
+        return run(arguments, log, interruption, alone, nullptr);
     });
 }
 
@@ -344,7 +348,7 @@ Command run_command(CLI::App& program) {
                     "replace results of another scenario in the folder for results");
     parser.add_flag("--quiet", arguments->quiet, "no progress line and no table");
     parser.add_flag("--log-json", arguments->log_json,
-                    "tell what happens on standard error, a JSON object per line");
+                    "log to standard error as JSON, an object per line");
     parser.add_flag("--no-mpi", arguments->no_mpi,
                     "run alone, even where an MPI launcher (mpirun, srun) has started this");
     add_trace_options(parser, *arguments);

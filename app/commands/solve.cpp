@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "app/commands/command.hpp"
+#include "app/commands/console_log.hpp"
 #include "app/commands/strict.hpp"
-#include "app/commands/teller.hpp"
+#include "app/host/console.hpp"
 #include "app/host/interruption.hpp"
 #include "app/host/output.hpp"
-#include "app/host/say.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/solve_points.hpp"
 #include "app/questions/solve_text.hpp"
@@ -73,11 +73,11 @@ int solve_and_tell(const SolveArguments& arguments) {
     try {
         const Solution solution =
             solve(question, scenario, concurrently(options_of(arguments, interruption)));
-        say(stdout,
-            arguments.json ? solution_json(question, solution) : solution_text(question, solution));
+        print(stdout, arguments.json ? solution_json(question, solution)
+                                     : solution_text(question, solution));
         return solution.found.closest ? done : point_failed;
     } catch (const SearchStopped&) {
-        Teller().note(
+        ConsoleLog().note(
             fmt::format("stopped; points that have finished are kept in {}, and the same command "
                         "goes on from there",
                         cache_folder(arguments).string()));
@@ -126,7 +126,7 @@ Command solve_command(CLI::App& program) {
         .add_option("--cache", arguments->cache,
                     "folder for finished points (default results/<scenario>/points)")
         ->check(names_something());
-    parser.add_flag("--json", arguments->json, "tell the answer as one JSON object");
+    parser.add_flag("--json", arguments->json, "print the answer as one JSON object");
     parser.add_flag("--quiet", arguments->quiet, "no progress line");
     return {&parser, [arguments] { return solve_and_tell(*arguments); }};
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/commands/teller.hpp"
+#include "app/commands/console_log.hpp"
 #include "app/json/config_error.hpp"
 
 namespace paceline {
@@ -17,7 +17,7 @@ void refuse_if_strict(const ScenarioArguments& arguments,
 }
 
 void tell_warnings(const ScenarioArguments& arguments, const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) Teller().warn(warning);
+    for (const std::string& warning : warnings) ConsoleLog().warn(warning);
     refuse_if_strict(arguments, warnings);
 }
 

@@ -1,4 +1,4 @@
-// What the commands do with warnings: they tell them, and with --strict they refuse them.
+// What the commands do with warnings: they print them, and with --strict they refuse the study.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@
 #include "app/host/available_memory.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
-#include "models/data/data_error.hpp"
+#include "models/data/files/data_error.hpp"
 
 namespace paceline {
 

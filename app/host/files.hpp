@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/json/sources.hpp"
-#include "models/data/file_content.hpp"
+#include "models/data/files/file_content.hpp"
 
 namespace paceline {
 

@@ -1,7 +1,7 @@
 // Keeps two processes from writing results to one folder at the same time.
 //
 // The lock is the file `.lock` in the folder, held with flock: when its process ends, however that
-// happens, the lock is free. The file tells who holds it: process, machine, since when, command.
+// happens, the lock is free. The file says who holds it: process, machine, since when, command.
 // It is removed when the lock is given back; one that a killed process left means nothing. Where a
 // file system has no locks (some NFS mounts), the lock is not held and `warning()` says so.
 #pragma once

@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Something of this library, whose address tells in which file it is.
+// An object of this library; its address shows which file it was loaded from.
 const char here = 0;
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
-#include "models/data/file_content.hpp"
+#include "models/data/files/file_content.hpp"
 
 namespace paceline {
 

@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "app/json/config_error.hpp"
-#include "models/data/data_error.hpp"
-#include "models/data/file_content.hpp"
+#include "models/data/files/data_error.hpp"
+#include "models/data/files/file_content.hpp"
 #include "sim/engine/read_decimal.hpp"
 
 namespace paceline {

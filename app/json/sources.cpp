@@ -5,7 +5,7 @@
 namespace paceline {
 
 const AvailableMemory& Sources::memory() const {
-    return *shelf->once<AvailableMemory>("available memory", [&] { return available_memory(); });
+    return *cache->once<AvailableMemory>("available memory", [&] { return available_memory(); });
 }
 
 Bytes AvailableMemory::room_for_data() const {
@@ -15,7 +15,7 @@ Bytes AvailableMemory::room_for_data() const {
 }
 
 std::shared_ptr<DataSets> Sources::data_sets() const {
-    return *shelf->once<std::shared_ptr<DataSets>>(
+    return *cache->once<std::shared_ptr<DataSets>>(
         "data sets", [&] { return std::make_shared<DataSets>(memory().room_for_data()); });
 }
 

@@ -5,7 +5,7 @@
 // the files of this machine. A page in a browser, a Python module and tests give texts that they
 // hold in memory.
 //
-// What has been read stays on the shelf, which copies of a Sources share, so the points of a study
+// What has been read stays on the cache, which copies of a Sources share, so the points of a study
 // read a file once; data sets stay while there is room (data_sets.hpp). Make new sources to see
 // files that have changed.
 //
@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/json/shelf.hpp"
+#include "app/json/content_cache.hpp"
 #include "models/data/data_sets.hpp"
 #include "sim/engine/units.hpp"
 
@@ -47,7 +47,7 @@ struct Sources {
     /// Returns the memory that data and a cluster may take. Where that is not known, nothing is
     /// refused for its size.
     std::function<AvailableMemory()> available_memory;
-    std::shared_ptr<Shelf> shelf = std::make_shared<Shelf>();
+    std::shared_ptr<ContentCache> cache = std::make_shared<ContentCache>();
 
     /// Returns the memory that there was when this was first asked.
     [[nodiscard]] const AvailableMemory& memory() const;

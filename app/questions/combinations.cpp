@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/scenario/aggregations/exchange_rules.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
-#include "app/scenario/algorithms/exchange_rules.hpp"
 
 namespace paceline {
 

@@ -11,18 +11,18 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/compression/sparse.hpp"
+#include "algorithms/compression/sparse/sparse.hpp"
 #include "app/json/printable.hpp"
 #include "app/json/resources.hpp"
 #include "app/questions/combinations.hpp"
+#include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
-#include "app/scenario/algorithms/exchange_choice.hpp"
-#include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/algorithms/words.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/mixings/mixings.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/models.hpp"

@@ -29,9 +29,9 @@ std::string number(const std::optional<double>& value, int digits) {
 }
 
 // Formats values of the varied quantity and of the column.
-class Pen {
+class Wording {
   public:
-    Pen(const SolveQuestion& question, const Solution& solution)
+    Wording(const SolveQuestion& question, const Solution& solution)
         : question_(question), solution_(solution), digits_(digits_of(solution.search)) {}
 
     [[nodiscard]] std::string value(double x) const { return solution_.varied.shown(x, digits_); }
@@ -71,11 +71,12 @@ void add_lines(std::string& text, std::string_view title, const std::vector<std:
         text += fmt::format("{:<9}  {}\n", &line == &lines.front() ? title : "", line);
 }
 
-std::string question_text(const SolveQuestion& question, const Solution& solution, const Pen& pen) {
+std::string question_text(const SolveQuestion& question, const Solution& solution,
+                          const Wording& wording) {
     const VariedQuantity& varied = solution.varied;
     std::string text = fmt::format("For which {} from {} to {} is {} {}?\n\n", varied.path,
-                                   pen.on_grid(varied.from), pen.on_grid(varied.to),
-                                   question.column, pen.relation(Side::equal));
+                                   wording.on_grid(varied.from), wording.on_grid(varied.to),
+                                   question.column, wording.relation(Side::equal));
     std::vector<std::string> lines{question.file};
     lines.insert(lines.end(), question.settings.begin(), question.settings.end());
     add_lines(text, "scenario", lines);
@@ -90,31 +91,33 @@ std::string question_text(const SolveQuestion& question, const Solution& solutio
 }
 
 // "falls below 0.5"
-std::string turn(const Pen& pen, const Change& change) {
+std::string turn(const Wording& wording, const Change& change) {
     return fmt::format("{} {} {}", change.after == Side::above ? "rises" : "falls",
-                       change.after == Side::above ? "above" : "below", pen.target());
+                       change.after == Side::above ? "above" : "below", wording.target());
 }
 
-std::string answer(const SolveQuestion& question, const Pen& pen, const Change& change) {
-    const std::string first = pen.value(change.first.x);
-    const std::string last = pen.value(change.last.x);
+std::string answer(const SolveQuestion& question, const Wording& wording, const Change& change) {
+    const std::string first = wording.value(change.first.x);
+    const std::string last = wording.value(change.last.x);
     const std::string& column = question.column;
-    const std::string beside = fmt::format("{} before it, {} after it", pen.relation(change.before),
-                                           pen.relation(change.after));
+    const std::string beside =
+        fmt::format("{} before it, {} after it", wording.relation(change.before),
+                    wording.relation(change.after));
     std::string line;
     switch (change.kind) {
         case ChangeKind::crossing:
-            line = pen.whole() ? fmt::format("from {} on: {} {}", last, column, turn(pen, change))
-                               : fmt::format("at {}: {} {}", pen.value(change.at), column,
-                                             turn(pen, change));
+            line = wording.whole()
+                       ? fmt::format("from {} on: {} {}", last, column, turn(wording, change))
+                       : fmt::format("at {}: {} {}", wording.value(change.at), column,
+                                     turn(wording, change));
             break;
         case ChangeKind::jump:
             line = fmt::format("between {} and {}: {} {} in a jump", first, last, column,
-                               turn(pen, change));
+                               turn(wording, change));
             break;
         case ChangeKind::hidden:
             line = fmt::format("somewhere between {} and {}, hidden by a gap: {} {}", first, last,
-                               column, turn(pen, change));
+                               column, turn(wording, change));
             break;
         case ChangeKind::equal:
             line = change.first.x == change.last.x
@@ -122,12 +125,12 @@ std::string answer(const SolveQuestion& question, const Pen& pen, const Change& 
                        : fmt::format("from {} to {}: equal; {}", first, last, beside);
             break;
     }
-    line += fmt::format("\n  {}: {}\n", first, pen.both(change.first));
+    line += fmt::format("\n  {}: {}\n", first, wording.both(change.first));
     if (change.first.x == change.last.x) return line;
-    return line + fmt::format("  {}: {}\n", last, pen.both(change.last));
+    return line + fmt::format("  {}: {}\n", last, wording.both(change.last));
 }
 
-std::string no_answer(const Pen& pen, const Solution& solution) {
+std::string no_answer(const Wording& wording, const Solution& solution) {
     const Changes& found = solution.found;
     if (!found.closest) return "no value is known anywhere in the range; the gaps below say why\n";
     const auto known = [](const Sample& s) { return s.side() != Side::gap; };
@@ -135,34 +138,35 @@ std::string no_answer(const Pen& pen, const Solution& solution) {
     const auto reversed = std::views::reverse(found.samples);
     const Sample& last = *std::ranges::find_if(reversed, known);
     return fmt::format("nowhere{}: {} from {} to {}\n  {}: {}\n  {}: {}\n  closest at {}: {}\n",
-                       found.gaps.empty() ? "" : " where it is known", pen.relation(first.side()),
-                       pen.value(first.x), pen.value(last.x), pen.value(first.x), pen.both(first),
-                       pen.value(last.x), pen.both(last), pen.value(found.closest->x),
-                       pen.both(*found.closest));
+                       found.gaps.empty() ? "" : " where it is known",
+                       wording.relation(first.side()), wording.value(first.x),
+                       wording.value(last.x), wording.value(first.x), wording.both(first),
+                       wording.value(last.x), wording.both(last), wording.value(found.closest->x),
+                       wording.both(*found.closest));
 }
 
-std::string closed_form_text(const Pen& pen, const Solution& solution) {
+std::string closed_form_text(const Wording& wording, const Solution& solution) {
     if (!solution.closed_form) return "";
     std::vector<std::string> places;
     for (const Change& change : solution.closed_form->changes) {
-        if (pen.whole() || change.kind != ChangeKind::crossing)
-            places.push_back(fmt::format("between {} and {}", pen.value(change.first.x),
-                                         pen.value(change.last.x)));
+        if (wording.whole() || change.kind != ChangeKind::crossing)
+            places.push_back(fmt::format("between {} and {}", wording.value(change.first.x),
+                                         wording.value(change.last.x)));
         else
-            places.push_back(fmt::format("at {}", pen.value(change.at)));
+            places.push_back(fmt::format("at {}", wording.value(change.at)));
     }
     return fmt::format("by the closed forms: {}\n",
                        places.empty() ? "nowhere" : fmt::format("{}", fmt::join(places, ", ")));
 }
 
-std::string gaps_text(const Pen& pen, const Solution& solution) {
+std::string gaps_text(const Wording& wording, const Solution& solution) {
     std::string text;
     for (const Gap& gap : solution.found.gaps)
         text += fmt::format(
             "no value {}: {}\n",
             gap.first == gap.last
-                ? fmt::format("at {}", pen.value(gap.first))
-                : fmt::format("from {} to {}", pen.value(gap.first), pen.value(gap.last)),
+                ? fmt::format("at {}", wording.value(gap.first))
+                : fmt::format("from {} to {}", wording.value(gap.first), wording.value(gap.last)),
             solution.why_gap.at(gap.first));
     return text;
 }
@@ -190,23 +194,24 @@ std::string_view sign(Side side) {
     return "?";
 }
 
-std::string table_text(const SolveQuestion& question, const Solution& solution, const Pen& pen) {
+std::string table_text(const SolveQuestion& question, const Solution& solution,
+                       const Wording& wording) {
     const std::set<double> on_grid(solution.grid.begin(), solution.grid.end());
     std::vector<Sample> rows;
     for (const Sample& sample : solution.found.samples)
         if (on_grid.contains(sample.x)) rows.push_back(sample);
     std::size_t width = solution.varied.path.size();
-    for (const Sample& row : rows) width = std::max(width, pen.on_grid(row.x).size());
+    for (const Sample& row : rows) width = std::max(width, wording.on_grid(row.x).size());
     std::string text =
         fmt::format("{:>{}}  {:>{}}     {}\n", solution.varied.path, width, question.column,
-                    std::max<std::size_t>(12, question.column.size()), pen.target());
+                    std::max<std::size_t>(12, question.column.size()), wording.target());
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!is_told(rows, i)) {
             ++left_out;
             continue;
         }
-        text += fmt::format("{:>{}}  {:>{}}  {}  {}\n", pen.on_grid(rows[i].x), width,
+        text += fmt::format("{:>{}}  {:>{}}  {}  {}\n", wording.on_grid(rows[i].x), width,
                             number(rows[i].at.left, 6),
                             std::max<std::size_t>(12, question.column.size()), sign(rows[i].side()),
                             number(rows[i].at.right, 6));
@@ -305,12 +310,12 @@ std::string_view name_of(ChangeKind kind) {
 }
 
 std::string solution_text(const SolveQuestion& question, const Solution& solution) {
-    const Pen pen(question, solution);
-    std::string text = question_text(question, solution, pen) + "\n";
-    if (solution.found.changes.empty()) text += no_answer(pen, solution);
-    for (const Change& change : solution.found.changes) text += answer(question, pen, change);
-    text += closed_form_text(pen, solution) + gaps_text(pen, solution) + "\n";
-    text += table_text(question, solution, pen);
+    const Wording wording(question, solution);
+    std::string text = question_text(question, solution, wording) + "\n";
+    if (solution.found.changes.empty()) text += no_answer(wording, solution);
+    for (const Change& change : solution.found.changes) text += answer(question, wording, change);
+    text += closed_form_text(wording, solution) + gaps_text(wording, solution) + "\n";
+    text += table_text(question, solution, wording);
     return text + fmt::format("\n{} points looked at, {} of them kept from before\n",
                               solution.points, solution.kept);
 }

@@ -16,7 +16,7 @@ std::vector<std::string_view> column_names();
 /// Returns the value of a column; nothing if it is empty. Requires the name of such a column.
 std::optional<double> column_value(std::string_view name, const Metrics& metrics);
 
-/// What tells a row's point: its number, its values on the axes, its algorithm and nodes.
+/// What identifies a row's point: its number, its values on the axes, its algorithm and nodes.
 struct PointName {
     std::size_t number;
     const std::vector<std::size_t>& choice;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "analysis/measures/metrics.hpp"
-#include "app/run/observer.hpp"
+#include "app/run/run_observer.hpp"
 #include "app/run/step_costs.hpp"
 #include "app/scenario/scenario.hpp"
 #include "sim/engine/simulation.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "algorithms/runtime/merged_timing.hpp"
+#include "algorithms/timing/merged_timing.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/memory_forms.hpp"
 #include "analysis/forms/step_models.hpp"

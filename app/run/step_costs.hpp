@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "app/scenario/scenario.hpp"
 
 namespace paceline {

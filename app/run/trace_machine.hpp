@@ -5,7 +5,7 @@
 #include <set>
 
 #include "analysis/traces/trace_recorder.hpp"
-#include "app/run/observer.hpp"
+#include "app/run/run_observer.hpp"
 
 namespace paceline {
 

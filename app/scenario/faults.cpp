@@ -188,7 +188,7 @@ bool follows_by_place(const MendedPlace& earlier, const MendedPlace& later) {
     return !earlier.unknown_key() && at_or_below(earlier.place, later.place);
 }
 
-// Returns the place before one that its fault follows from, as far as places tell.
+// Returns the place before one that its fault follows from, as far as places show.
 std::optional<std::size_t> followed_by(std::size_t fault, const std::vector<MendedPlace>& mended) {
     for (std::size_t i = 0; i < fault; ++i)
         if (follows_by_place(mended[i], mended[fault])) return i;

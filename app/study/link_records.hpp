@@ -27,7 +27,7 @@
 
 #include "analysis/measures/link_intervals.hpp"
 #include "analysis/measures/metrics.hpp"
-#include "app/run/observer.hpp"
+#include "app/run/run_observer.hpp"
 #include "app/study/study_runs.hpp"
 
 namespace paceline {

@@ -20,7 +20,7 @@ std::string what_else_is_in(const std::filesystem::path& folder, const std::stri
 class OwnFolder {
   public:
     /// Throws OutputError if the folder cannot be written, or another process writes there.
-    /// `command` is what that other would be told.
+    /// `command` names this command to that process.
     OwnFolder(std::filesystem::path path, std::string_view command);
 
     /// Throws OutputError if the folder holds something else than results of this scenario.

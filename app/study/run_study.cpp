@@ -74,8 +74,8 @@ StudyOutcome run_study(const Study& study, const StudyOptions& options) {
             runs, size,
             {[&] { return queue.next(); },
              [&](std::size_t run, PointResult result) { queue.finished(run, std::move(result)); },
-             [&](std::size_t run, const Scenario& scenario, Progress* told) {
-                 return run_observed(runs, run, scenario, told, options);
+             [&](std::size_t run, const Scenario& scenario, Progress* progress) {
+                 return run_observed(runs, run, scenario, progress, options);
              }},
             progress, options.stop);
     };

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/host/say.hpp"
+#include "app/host/console.hpp"
 #include "app/run/running_time.hpp"
 
 namespace paceline {
@@ -31,7 +31,7 @@ std::string duration_text(double seconds) {
 void log_json(const std::string& event, const Json& fields) {
     Json line{{"event", event}};
     line.update(fields);
-    say(stderr, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    print(stderr, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 StudyProgress::StudyProgress(const StudyRuns& runs, std::size_t threads, Telling telling)
@@ -150,9 +150,9 @@ void StudyProgress::draw(const std::stop_token& stop) const {
     std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
         wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
-        say_as_it_is(stderr, "\r\x1b[K" + line());
+        print_raw(stderr, "\r\x1b[K" + line());
     }
-    say_as_it_is(stderr, "\r\x1b[K");
+    print_raw(stderr, "\r\x1b[K");
 }
 
 }  // namespace paceline

@@ -20,7 +20,7 @@
 
 #include "analysis/measures/metrics.hpp"
 #include "analysis/traces/trace_recorder.hpp"
-#include "app/run/observer.hpp"
+#include "app/run/run_observer.hpp"
 #include "app/run/trace_machine.hpp"
 #include "app/scenario/study.hpp"
 

@@ -22,7 +22,7 @@
 #include "app/run/trace_machine.hpp"
 #include "app/scenario/memory_estimate.hpp"
 #include "app/scenario/study.hpp"
-#include "models/data/data_error.hpp"
+#include "models/data/files/data_error.hpp"
 
 namespace paceline {
 
@@ -100,7 +100,7 @@ void check_memory_of(const Point& point, const Study& study) {
                     point.number, static_cast<double>(needed.count) / (1 << 30)));
 }
 
-Json run(const Json& request, const Study& study, const Tell& tell) {
+Json run(const Json& request, const Study& study, const OnProgress& on_progress) {
     std::vector<PointResult> results(study.points.size());
     bool trains = false;
     for (const std::size_t number : request.at("points").get<std::vector<std::size_t>>()) {
@@ -109,13 +109,13 @@ Json run(const Json& request, const Study& study, const Tell& tell) {
         trains = trains || point.scenario.training.has_value();
         Observer observer;
         observer.evaluated = [&](const Evaluation& e) {
-            Json told{{"point", number},
-                      {"sim_time_s", e.sim_time_s},
-                      {"iteration", e.iteration},
-                      {"train_loss", e.train_loss},
-                      {"test_loss", e.test_loss}};
-            if (e.test_accuracy) told["test_accuracy"] = *e.test_accuracy;
-            tell(told.dump());
+            Json progress{{"point", number},
+                          {"sim_time_s", e.sim_time_s},
+                          {"iteration", e.iteration},
+                          {"train_loss", e.train_loss},
+                          {"test_loss", e.test_loss}};
+            if (e.test_accuracy) progress["test_accuracy"] = *e.test_accuracy;
+            on_progress(progress.dump());
         };
         results[number].metrics =
             run_point(point.scenario, nullptr, {}, point.scenario.training ? &observer : nullptr);
@@ -196,12 +196,13 @@ const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
     return last->study;
 }
 
-Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last, const Tell& tell) {
+Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last,
+               const OnProgress& on_progress) {
     const auto what = request.at("do").get<std::string>();
     if (what == "solve") return solve(request);
     const Study& study = study_of(request, last);
     if (what == "study") return describe(request, study);
-    if (what == "run") return run(request, study, tell);
+    if (what == "run") return run(request, study, on_progress);
     if (what == "explain") return explain(request, study);
     if (what == "trace") return trace(request, study);
     throw ConfigError("request", "do", "names no question");
@@ -227,12 +228,12 @@ std::string refused(Json first, const std::vector<ConfigError>& others) {
 
 }  // namespace
 
-Desk::Desk() = default;
-Desk::~Desk() = default;
+Session::Session() = default;
+Session::~Session() = default;
 
-std::string Desk::answer(std::string_view request, const Tell& tell) {
+std::string Session::answer(std::string_view request, const OnProgress& on_progress) {
     try {
-        return answer_to(Json::parse(request), last_, tell)
+        return answer_to(Json::parse(request), last_, on_progress)
             .dump(-1, ' ', false, Json::error_handler_t::replace);
     } catch (const ConfigError& error) {
         return refused(refusal(error), error.others());

@@ -14,7 +14,7 @@
 //             "above_before"; the "unit" of "at", and the number of "points" that were run
 //
 // A refusal is {"error": {"file", "path", "problem", "text", "all"}}: the first fault, and all of
-// them in "all", each with these four fields. While points train, `tell` gets a text for each
+// them in "all", each with these four fields. While points train, `on_progress` gets a text for each
 // evaluation.
 #pragma once
 
@@ -25,20 +25,20 @@
 
 namespace paceline {
 
-using Tell = std::function<void(const std::string& json)>;
+using OnProgress = std::function<void(const std::string& json)>;
 
 struct ReadStudy;
 
 /// Keeps the study that was read last, because requests about one study follow each other.
-class Desk {
+class Session {
   public:
-    Desk();
-    ~Desk();
-    Desk(const Desk&) = delete;
-    Desk& operator=(const Desk&) = delete;
+    Session();
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
 
     /// Never throws an error of the request. Whatever else is thrown is a bug or a lack of memory.
-    std::string answer(std::string_view request, const Tell& tell);
+    std::string answer(std::string_view request, const OnProgress& on_progress);
 
   private:
     std::unique_ptr<ReadStudy> last_;

@@ -183,7 +183,7 @@ Type* type_number(const Clauses& clauses, std::ptrdiff_t number) {
 
 extern "C" {
 
-// What a landing pad and _Unwind_CallPersonality tell each other.
+// What a landing pad and _Unwind_CallPersonality exchange.
 struct _Unwind_LandingPadContext {
     std::uintptr_t lpad_index;
     std::uintptr_t lsda;

@@ -3,7 +3,7 @@
 //   address = take(length)   memory for a request; write it there
 //   address = ask()          answers it; the text has answer_length() bytes and lives until the next ask
 //
-// While points train, the import page.tell(address, length) gets a text for each evaluation. A bug
+// While points train, the import page.on_progress(address, length) gets a text for each evaluation. A bug
 // or a lack of memory ends the instance: it writes a line to standard error and traps.
 #include <cstddef>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace {
 
-paceline::Desk desk;
+paceline::Session session;
 std::string request;
 std::string reply;
 
@@ -20,8 +20,8 @@ std::string reply;
 
 extern "C" {
 
-__attribute__((import_module("page"), import_name("tell"))) void page_tell(const char* text,
-                                                                           std::size_t length);
+__attribute__((import_module("page"), import_name("progress"))) void page_progress(
+    const char* text, std::size_t length);
 
 __attribute__((export_name("take"))) char* take(std::size_t length) {
     request.resize(length);
@@ -29,8 +29,8 @@ __attribute__((export_name("take"))) char* take(std::size_t length) {
 }
 
 __attribute__((export_name("ask"))) const char* ask() {
-    reply =
-        desk.answer(request, [](const std::string& text) { page_tell(text.data(), text.size()); });
+    reply = session.answer(
+        request, [](const std::string& text) { page_progress(text.data(), text.size()); });
     return reply.data();
 }
 

@@ -30,14 +30,14 @@ export class Engine {
     private readonly wasi: Wasi,
   ) {}
 
-  static async start(module: WebAssembly.Module, tell: (json: string) => void): Promise<Engine> {
+  static async start(module: WebAssembly.Module, progress: (json: string) => void): Promise<Engine> {
     const wasi = new Wasi();
     const decoder = new TextDecoder();
     const page = {
-      tell: (address: number, length: number) => {
+      progress: (address: number, length: number) => {
         const memory = wasi.memory;
         if (memory !== undefined)
-          tell(decoder.decode(new Uint8Array(memory.buffer, address, length)));
+          progress(decoder.decode(new Uint8Array(memory.buffer, address, length)));
       },
     };
     const instance = await WebAssembly.instantiate(module, {

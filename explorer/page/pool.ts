@@ -10,7 +10,7 @@ export class RefusedError extends Error {
 }
 export class CancelledError extends Error {}
 
-/// Something that a person is told as it stands. Any other error is a fault of the page.
+/// Something that a person is progress as it stands. Any other error is a fault of the page.
 export class PageError extends Error {}
 
 export interface Request {
@@ -24,12 +24,12 @@ interface Task {
   id: number;
   group: Group;
   request: Request;
-  told: (json: string) => void;
+  progress: (json: string) => void;
   resolve: (answer: Record<string, unknown>) => void;
   reject: (error: Error) => void;
 }
 
-interface Seat {
+interface Slot {
   worker: Worker;
   task: Task | null;
 }
@@ -38,8 +38,8 @@ interface Seat {
 export class Group {
   cancelled = false;
   constructor(private readonly pool: Pool) {}
-  ask(request: Request, told: (json: string) => void = () => {}): Promise<Record<string, unknown>> {
-    return this.pool.ask(this, request, told);
+  ask(request: Request, progress: (json: string) => void = () => {}): Promise<Record<string, unknown>> {
+    return this.pool.ask(this, request, progress);
   }
   cancel(): void {
     if (this.cancelled) return;
@@ -49,7 +49,7 @@ export class Group {
 }
 
 export class Pool {
-  private readonly seats: Seat[] = [];
+  private readonly slots: Slot[] = [];
   private waiting: Task[] = [];
   private next = 0;
   private module: WebAssembly.Module | null = null;
@@ -60,7 +60,7 @@ export class Pool {
     const response = await fetch(url);
     if (!response.ok) throw new PageError(`${url} could not be loaded (${response.status}).`);
     this.module = await WebAssembly.compile(await response.arrayBuffer());
-    for (let i = 0; i < this.size; ++i) this.seats.push({ worker: this.startWorker(), task: null });
+    for (let i = 0; i < this.size; ++i) this.slots.push({ worker: this.startWorker(), task: null });
     this.hand();
   }
 
@@ -68,10 +68,10 @@ export class Pool {
     return new Group(this);
   }
 
-  ask(group: Group, request: Request, told: (json: string) => void): Promise<Record<string, unknown>> {
+  ask(group: Group, request: Request, progress: (json: string) => void): Promise<Record<string, unknown>> {
     if (group.cancelled) return Promise.reject(new CancelledError());
     return new Promise((resolve, reject) => {
-      this.waiting.push({ id: this.next++, group, request, told, resolve, reject });
+      this.waiting.push({ id: this.next++, group, request, progress, resolve, reject });
       this.hand();
     });
   }
@@ -79,10 +79,10 @@ export class Pool {
   drop(group: Group): void {
     for (const task of this.waiting) if (task.group === group) task.reject(new CancelledError());
     this.waiting = this.waiting.filter((task) => task.group !== group);
-    for (const seat of this.seats)
-      if (seat.task?.group === group) {
-        seat.task.reject(new CancelledError());
-        this.replace(seat);
+    for (const slot of this.slots)
+      if (slot.task?.group === group) {
+        slot.task.reject(new CancelledError());
+        this.replace(slot);
       }
     this.hand();
   }
@@ -93,32 +93,32 @@ export class Pool {
     worker.postMessage({ module: this.module });
     worker.onmessage = (event) => this.receive(worker, event.data);
     worker.onerror = (event) => {
-      const seat = this.seats.find((one) => one.worker === worker);
-      if (seat?.task) this.end(seat, `the worker has failed: ${event.message}`);
+      const slot = this.slots.find((one) => one.worker === worker);
+      if (slot?.task) this.end(slot, `the worker has failed: ${event.message}`);
     };
     return worker;
   }
 
-  private replace(seat: Seat): void {
-    seat.worker.terminate();
-    seat.task = null;
-    seat.worker = this.startWorker();
+  private replace(slot: Slot): void {
+    slot.worker.terminate();
+    slot.task = null;
+    slot.worker = this.startWorker();
   }
 
-  private end(seat: Seat, why: string): void {
-    const task = seat.task!;
-    this.replace(seat);
+  private end(slot: Slot, why: string): void {
+    const task = slot.task!;
+    this.replace(slot);
     task.reject(new PageError(why));
     this.hand();
   }
 
-  private receive(worker: Worker, message: { id: number; answer?: string; told?: string; ended?: string }): void {
-    const seat = this.seats.find((one) => one.worker === worker);
-    const task = seat?.task;
-    if (seat === undefined || !task || task.id !== message.id) return;
-    if (message.told !== undefined) return task.told(message.told);
-    if (message.ended !== undefined) return this.end(seat, message.ended);
-    seat.task = null;
+  private receive(worker: Worker, message: { id: number; answer?: string; progress?: string; ended?: string }): void {
+    const slot = this.slots.find((one) => one.worker === worker);
+    const task = slot?.task;
+    if (slot === undefined || !task || task.id !== message.id) return;
+    if (message.progress !== undefined) return task.progress(message.progress);
+    if (message.ended !== undefined) return this.end(slot, message.ended);
+    slot.task = null;
     const answer = JSON.parse(message.answer!) as Record<string, unknown>;
     if (answer["error"] !== undefined) task.reject(new RefusedError(answer["error"] as Refusal));
     else task.resolve(answer);
@@ -126,12 +126,12 @@ export class Pool {
   }
 
   private hand(): void {
-    for (const seat of this.seats) {
-      if (seat.task !== null) continue;
+    for (const slot of this.slots) {
+      if (slot.task !== null) continue;
       const task = this.waiting.shift();
       if (task === undefined) return;
-      seat.task = task;
-      seat.worker.postMessage({ id: task.id, request: JSON.stringify(task.request) });
+      slot.task = task;
+      slot.worker.postMessage({ id: task.id, request: JSON.stringify(task.request) });
     }
   }
 }

@@ -147,8 +147,8 @@ export async function runStudy(
   watch.study?.(study);
   const results = new Results(study);
   const run = async (points: number[]) => {
-    const answer = await group.ask({ ...base, do: "run", points }, (told) =>
-      watch.evaluation?.(JSON.parse(told) as Evaluation));
+    const answer = await group.ask({ ...base, do: "run", points }, (progress) =>
+      watch.evaluation?.(JSON.parse(progress) as Evaluation));
     const timeline = answer["timeline"] as string | null;
     const parts = split(answer["csv"] as string, points);
     const timelines = timeline === null ? null : split(timeline, points);

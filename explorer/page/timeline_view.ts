@@ -89,7 +89,7 @@ export class Timeline {
     this.canvas.addEventListener("pointerdown", (e) => { this.dragged = e.offsetX; this.canvas.setPointerCapture(e.pointerId); });
     this.canvas.addEventListener("pointerup", () => { this.dragged = null; });
     this.canvas.addEventListener("pointermove", (e) => {
-      if (this.dragged === null) return this.tell(e.offsetX, e.offsetY);
+      if (this.dragged === null) return this.describe(e.offsetX, e.offsetY);
       this.move((this.dragged - e.offsetX) / (this.canvas.clientWidth - this.label));
       this.dragged = e.offsetX;
     });
@@ -117,7 +117,7 @@ export class Timeline {
     const step = (this.to - this.from) * share;
     this.show(this.from + step, this.to + step);
   }
-  private tell(x: number, y: number): void {
+  private describe(x: number, y: number): void {
     const row = Math.floor((y - 22) / this.rowHeight);
     const at = this.begin + (this.end - this.begin) * (this.from + (this.to - this.from) * this.place(x));
     const under = this.slices.filter((s) => s.row === row && s.begin <= at && at <= s.end).at(-1);

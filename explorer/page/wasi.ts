@@ -1,5 +1,5 @@
 // The part of WASI that the engine's C library asks for: no files, no arguments, no environment.
-// What the engine writes to standard error before it ends is kept, to be told.
+// What the engine writes to standard error before it ends is kept for the message.
 
 const success = 0;
 const badFile = 8;

@@ -9,7 +9,7 @@ let current = -1;
 self.onmessage = async (event: MessageEvent<Incoming>) => {
   const message = event.data;
   if ("module" in message) {
-    engine = Engine.start(message.module, (told) => self.postMessage({ id: current, told }));
+    engine = Engine.start(message.module, (progress) => self.postMessage({ id: current, progress }));
     return;
   }
   current = message.id;

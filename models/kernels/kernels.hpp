@@ -22,7 +22,7 @@ namespace paceline {
 
 using Index = std::ptrdiff_t;
 
-/// The samples of a panel (models/nets/lanes.hpp).
+/// The samples of a panel (models/nets/layers/lanes.hpp).
 inline constexpr Index panel_lanes = 32;
 
 /// A matrix somewhere in memory: entry (i, k) is at data[i * row + k * column].
@@ -121,7 +121,7 @@ struct LayerNorm {
 /// read, but where a function says that it works in place.
 template <class Scalar>
 struct Kernels {
-    // Products (models/nets/product.hpp).
+    // Products (models/nets/layers/product.hpp).
     void (*multiply)(Index rows, Index columns, Index depth, Strided<Scalar> a, const Scalar* b,
                      Index b_row, Scalar* c, Index c_row, ProductEnds<Scalar> ends);
     void (*multiply_gathered)(Index rows, Index depth, Strided<Scalar> a, const Scalar* b,

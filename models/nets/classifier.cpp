@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "models/nets/layers/transpose.hpp"
 #include "models/nets/softmax.hpp"
-#include "models/nets/transpose.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "models/nets/layer.hpp"
+#include "models/nets/layers/layer.hpp"
 #include "models/nets/net.hpp"
 
 namespace paceline {

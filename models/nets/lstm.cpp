@@ -9,10 +9,10 @@
 #include <boost/random/uniform_real_distribution.hpp>
 #include <fmt/format.h>
 
-#include "models/nets/lstm_layer.hpp"
-#include "models/nets/product.hpp"
+#include "models/nets/layers/lstm_layer.hpp"
+#include "models/nets/layers/product.hpp"
+#include "models/nets/layers/transpose.hpp"
 #include "models/nets/softmax.hpp"
-#include "models/nets/transpose.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/nets/classifier.hpp"
-#include "models/nets/dense_layer.hpp"
+#include "models/nets/layers/dense_layer.hpp"
 
 namespace paceline {
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "models/nets/classifier.hpp"
-#include "models/nets/conv_layer.hpp"
-#include "models/nets/dense_layer.hpp"
-#include "models/nets/group_norm.hpp"
-#include "models/nets/image_layers.hpp"
-#include "models/nets/residual_block.hpp"
+#include "models/nets/layers/conv_layer.hpp"
+#include "models/nets/layers/dense_layer.hpp"
+#include "models/nets/layers/group_norm.hpp"
+#include "models/nets/layers/image_layers.hpp"
+#include "models/nets/layers/residual_block.hpp"
 
 namespace paceline {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "models/nets/lanes.hpp"
+#include "models/nets/layers/lanes.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/numeric/elementary.hpp"
 

@@ -1,7 +1,7 @@
 #include "models/nets/softmax_regression.hpp"
 
 #include "models/nets/classifier.hpp"
-#include "models/nets/dense_layer.hpp"
+#include "models/nets/layers/dense_layer.hpp"
 
 namespace paceline {
 

@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "models/nets/layer.hpp"
-#include "models/nets/product.hpp"
+#include "models/nets/layers/layer.hpp"
+#include "models/nets/layers/product.hpp"
+#include "models/nets/layers/transformer_block.hpp"
+#include "models/nets/layers/transpose.hpp"
 #include "models/nets/softmax.hpp"
-#include "models/nets/transformer_block.hpp"
-#include "models/nets/transpose.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -9,7 +9,7 @@
 
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
-#include "models/data/data_error.hpp"
+#include "models/data/files/data_error.hpp"
 #include "models/kernels/isa.hpp"
 #include "python/bindings/reading.hpp"
 #include "sim/engine/check.hpp"

@@ -13,7 +13,7 @@ Job::Job(Work work)
 
 void Job::do_work(const Work& work, const std::stop_token& stop) {
     try {
-        chosen_isa();  // a wrong PACELINE_ISA is told before anything else
+        chosen_isa();  // reports a wrong PACELINE_ISA before anything else
         work(stop);
     } catch (...) {
         failure_ = std::current_exception();

@@ -1,4 +1,4 @@
-// paceline._engine: what the Python package paceline is built on. python/paceline/_engine.pyi tells
+// paceline._engine: what the Python package paceline is built on. python/paceline/_engine.pyi lists
 // its types, and its docstrings what it does; users see the package alone.
 //
 // Every call that may take long is a job, begun here and waited for in Python (job.hpp). While a job

@@ -1,13 +1,13 @@
 // The tables of `paceline list`, for Python.
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
-#include "app/scenario/algorithms/exchange_choice.hpp"
-#include "app/scenario/algorithms/mixings.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/mixings/mixings.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/models.hpp"

@@ -71,9 +71,9 @@ RunAll run_all_and_tell(const RunRequest& request, StandingOfStudy& standing, Ke
                StudyProgress& progress, const std::stop_token& stop) {
         RunExchange own = exchange;
         if (request.models)
-            own.run = [&](std::size_t run, const Scenario& scenario, Progress* told) {
-                return run < runs.points() ? kept.run(run, scenario, told)
-                                           : run_point(scenario, told);
+            own.run = [&](std::size_t run, const Scenario& scenario, Progress* progress) {
+                return run < runs.points() ? kept.run(run, scenario, progress)
+                                           : run_point(scenario, progress);
             };
         standing.follow(&progress, runs.points());
         try {

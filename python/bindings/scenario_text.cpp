@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/host/files.hpp"
-#include "models/data/data_error.hpp"
+#include "models/data/files/data_error.hpp"
 
 namespace paceline::python {
 

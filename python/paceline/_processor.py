@@ -8,7 +8,7 @@ NEEDED = {"avx2", "fma", "bmi1", "bmi2", "movbe", "f16c"}  # of x86-64-v3, as Li
 
 
 def missing(cpuinfo: str) -> set[str]:
-    """Returns what the first processor of /proc/cpuinfo lacks; nothing if it does not tell."""
+    """Returns what the first processor of /proc/cpuinfo lacks; nothing if the file does not list flags."""
     for line in cpuinfo.splitlines():
         if line.startswith("flags"):
             return NEEDED - set(line.partition(":")[2].split())

@@ -23,7 +23,7 @@ class Check:
 
     Attributes:
         text: the points, closed forms of their steps, mixings, time and memory.
-        warnings: what there is to warn of; docs/warnings.md tells what to do.
+        warnings: what there is to warn of; docs/warnings.md says what to do.
     """
 
     text: str

@@ -47,7 +47,7 @@ def run(scenario: Scenario, overrides: Overrides | None = None, jobs: int | None
     Args:
         scenario: a path, JSON text, or a dict. A dict may have Python objects in place of files: a profile as a dict, a
             trace as an array of shape (rows, 3) or a DataFrame, a mixing as a matrix of shape (workers, workers), data as
-            ``(X, y)`` of shapes (samples, features) and (samples,). docs/python.md tells more.
+            ``(X, y)`` of shapes (samples, features) and (samples,). See docs/python.md.
         overrides: values by path, such as ``{"cluster.nodes": 8}``, as with ``--set``. They apply to every point; a list
             gives an axis of the sweep other values.
         jobs: points that run side by side. Default: the cores.

@@ -301,7 +301,7 @@ def study_of(ran: _engine.Results, read: _engine.Study, folder: str | None) -> S
 
 
 def _study_from(state: dict[str, Any]) -> Study:
-    """Returns the study that a state tells."""
+    """Returns the study that a state describes."""
     manifest: str = state["manifest"]
     details: dict[int, dict[str, Any]] = state["details"]
     kept = {key: value for key, value in state.items() if key not in ("manifest", "details")}

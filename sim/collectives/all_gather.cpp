@@ -5,8 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/in_rounds.hpp"
-#include "sim/collectives/schedule.hpp"
 #include "sim/collectives/staging.hpp"
 
 namespace paceline {
@@ -59,7 +59,7 @@ Task<> bruck_all_gather_of(Rank self, const BlockWeight& block) {
 }  // namespace
 
 Task<> ring_all_gather(Rank self, Bytes block) {
-    // As many equal chunks, so that it can be told without asking for each
+    // As many equal chunks, so that no block needs to be asked for
     const int n = self.size();
     return in_rounds(std::move(self), ring_of_chunks(n, n - 1, n * block, 0));
 }

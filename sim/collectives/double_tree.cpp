@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/engine/concurrency.hpp"
 
 namespace paceline {

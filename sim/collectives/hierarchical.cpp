@@ -1,8 +1,8 @@
 #include "sim/collectives/hierarchical.hpp"
 
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
-#include "sim/collectives/schedule.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
-#include "sim/collectives/schedule.hpp"
 #include "sim/engine/concurrency.hpp"
 #include "sim/messages/transfer.hpp"
 

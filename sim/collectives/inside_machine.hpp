@@ -19,7 +19,7 @@
 
 namespace paceline {
 
-/// `block` tells what the block of a place weighs.
+/// `block` returns what the block of a place weighs.
 Task<> gather_to_first(Rank self, BlockWeight block);
 Task<> scatter_from_first(Rank self, BlockWeight block);
 Task<> reduce_to_first(Rank self, Bytes size);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/servers.hpp"
 #include "sim/engine/check.hpp"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/inside_machine.hpp"
-#include "sim/collectives/schedule.hpp"
 
 namespace paceline {
 

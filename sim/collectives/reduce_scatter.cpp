@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/in_rounds.hpp"
-#include "sim/collectives/schedule.hpp"
 
 namespace paceline {
 

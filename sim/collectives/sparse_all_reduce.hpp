@@ -16,8 +16,8 @@
 
 #include <functional>
 
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/rank.hpp"
-#include "sim/collectives/schedule.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 

@@ -18,7 +18,7 @@
 
 namespace paceline {
 
-/// `chunk` tells what the chunk of a place weighs; `own_work` is the work of this member on its own.
+/// `chunk` returns what the chunk of a place weighs; `own_work` is the work of this member on its own.
 Task<> two_phase(Rank self, BlockWeight chunk, std::function<Task<>()> own_work);
 
 }  // namespace paceline

@@ -76,7 +76,7 @@ class Barrier {
 
     int parties_;
     int arrived_ = 0;
-    unsigned generation_ = 0;  // tells a waiter whether its barrier has opened
+    unsigned generation_ = 0;  // shows a waiter whether its barrier has opened
     WaitingList waiters_;
 };
 

@@ -9,7 +9,7 @@
 //
 // Invariants
 //   (1) Events leave in order of (time, key, push number), see EventKey. No address or hash decides an
-//       order: the hash of a delay only tells where to look for a run to join.
+//       order: the hash of a delay only gives where to look for a run to join.
 //   (2) The time of popped events never decreases.
 //   (3) A cancelled event never leaves, and its slot is free at once. Empty runs are swept out once
 //       they exceed half of the heap, so memory is O(live events).

@@ -164,7 +164,7 @@ class Ahead {
     void schedule_end(AheadRun& run, int place, Time at, EventRank by);
     void member_ends(AheadRun& run, int place);
     void count(int host, const RoundTraffic& of);
-    [[nodiscard]] bool tells() const;
+    [[nodiscard]] bool is_observed() const;
     void report(const AheadRun& run, int from, int to, Bytes bytes, Duration busy);
     void report_message(const AheadRun& run, int from, int to, const RoundMessage& message);
     void report_ring(const AheadRun& run, int rounds);

@@ -85,7 +85,7 @@
 #include "sim/network/lanes.hpp"
 #include "sim/network/machine_traffic.hpp"
 #include "sim/network/max_min.hpp"
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 #include "sim/network/slow_start.hpp"
 
 namespace paceline {

@@ -258,7 +258,7 @@ void Ahead::member_ends(AheadRun& run, int place) {
     if (--run.inside == 0) --active_;
     if (run.inside == 0 && run.entered == run.rounds.members) {
         ++finished_;
-        if (tells()) report_all(run);
+        if (is_observed()) report_all(run);
         retire(run);
     }
     ticket.join_.arrive();

@@ -45,8 +45,8 @@ void Ahead::replay(AheadRun& run) {
         if (run.takes_no_time) return at < simulation.now();
         return simulation.has_fired(at, {rank, run.host(place), run.stream});
     });
-    if (tells())
-        run.times.tell([this, &run](int from, int to, const RoundMessage& message) {
+    if (is_observed())
+        run.times.report_to([this, &run](int from, int to, const RoundMessage& message) {
             report_message(run, from, to, message);
         });
     if (run.entered == run.rounds.members && run.rounds.passes_chunks()) {
@@ -56,7 +56,7 @@ void Ahead::replay(AheadRun& run) {
             run.traffic.resize(run.count());
             for (int place = 0; place < run.rounds.members; ++place)
                 run.traffic[AheadRun::at(place)] = ring_traffic(run, place, frontier.round);
-            if (tells()) report_ring(run, frontier.round);
+            if (is_observed()) report_ring(run, frontier.round);
             run.times.resume(frontier, run.traffic);
             return;
         }
@@ -86,7 +86,7 @@ void Ahead::open_lanes(AheadRun& run, int place, AheadTicket& ticket) {
         lane.join.expect((lane.sends_to >= 0 ? 1U : 0U) + (receives ? 1U : 0U));
         if (own.role.to >= 0 && !sends) {
             if (own.sent.apart) traffic.sent += own.sent.size;
-            if (tells()) report_message(run, place, own.role.to, own.sent);
+            if (is_observed()) report_message(run, place, own.role.to, own.sent);
         }
         if (own.role.from < 0 || receives) continue;
         ++traffic.messages;
@@ -180,7 +180,7 @@ std::uint32_t Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& 
     }
     network_.find_route(index);
     network_.enter_links(index);
-    if (tells()) network_.report_begin(index);
+    if (is_observed()) network_.report_begin(index);
     flow.rate = Network::bytes_per_tick(wire.slowest);
     flow.state = Network::State::flowing;
     flow.event = simulation.at(message.drain, action<&Network::drain>(network_, index), flow.kind,

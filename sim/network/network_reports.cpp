@@ -1,10 +1,10 @@
-// What an observer of sums is told of collectives that run ahead (NetworkObserver::carries).
+// Reports to an observer of sums about collectives that run ahead (NetworkObserver::carries).
 #include "sim/network/ahead_run.hpp"
 #include "sim/network/network.hpp"
 
 namespace paceline {
 
-bool Ahead::tells() const {
+bool Ahead::is_observed() const {
     return network_.observer_ != nullptr && network_.observer_->carries;
 }
 
@@ -30,7 +30,7 @@ void Ahead::report_ring(const AheadRun& run, int rounds) {
 void Ahead::report_all(AheadRun& run) {
     if (run.rounds.passes_chunks()) return report_ring(run, run.rounds.count);
     run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
-    run.times.tell([this, &run](int from, int to, const RoundMessage& message) {
+    run.times.report_to([this, &run](int from, int to, const RoundMessage& message) {
         report_message(run, from, to, message);
     });
     for (int place = 0; place < run.rounds.members; ++place)

@@ -18,7 +18,7 @@ void RoundTimes::begin(const MessageRounds& rounds, WireOf wire) {
     rounds_ = &rounds;
     wire_ = std::move(wire);
     happened_ = nullptr;
-    told_ = nullptr;
+    report_ = nullptr;
     width_ = static_cast<std::size_t>(rounds.open_rounds());
     const auto members = static_cast<std::size_t>(rounds.members);
     members_.assign(members, {});
@@ -138,7 +138,7 @@ bool RoundTimes::end_next(int place) {
         member.ends_by = EventRank::drains;
         member.ends_at_once = own.sent.drain == own.sent.set_out;
         if (own.sent.apart) member.traffic.sent += own.sent.size;
-        if (told_) told_(place, own.role.to, own.sent);
+        if (report_) report_(place, own.role.to, own.sent);
     }
     if (own.role.from >= 0) {
         if (own.received.arrive >= end) {

@@ -62,8 +62,8 @@ class RoundTimes {
     /// Knows nothing that has not happened yet.
     void until(HasHappened happened) { happened_ = std::move(happened); }
     /// Tells of each message of a round, when its sender has ended that round.
-    using Told = std::function<void(int from, int to, const RoundMessage& message)>;
-    void tell(Told told) { told_ = std::move(told); }
+    using Report = std::function<void(int from, int to, const RoundMessage& message)>;
+    void report_to(Report report) { report_ = std::move(report); }
     /// Requires that the member is absent.
     void enter(int place, Time at);
 
@@ -134,7 +134,7 @@ class RoundTimes {
     const MessageRounds* rounds_ = nullptr;
     WireOf wire_;
     HasHappened happened_;
-    Told told_;
+    Report report_;
     std::size_t width_ = 1;
     std::vector<Member> members_;
     std::vector<OpenRound> slots_;  // [place * in_flight + round % in_flight]

@@ -1,4 +1,4 @@
-// The number that tells messages between the same hosts apart by their purpose.
+// The number that separates messages between the same hosts by purpose.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@
 #include "app/host/files.hpp"
 #include "app/json/config_error.hpp"
 #include "app/run/run_point.hpp"
+#include "app/scenario/aggregations/exchange_rules.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
-#include "app/scenario/algorithms/exchange_rules.hpp"
 #include "app/scenario/scenario.hpp"
 #include "tests/app/scenario/algorithms/plain_algorithm.hpp"
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "topologies/mixing/schedule.hpp"
+#include "topologies/mixing/mixing_schedule.hpp"
 
 namespace paceline {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "topologies/mixing/schedule.hpp"
+#include "topologies/mixing/mixing_schedule.hpp"
 
 namespace paceline {
 

@@ -29,8 +29,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "topologies/mixing/mixing_schedule.hpp"
 #include "topologies/mixing/parts.hpp"
-#include "topologies/mixing/schedule.hpp"
 
 namespace paceline {
 

@@ -8,7 +8,7 @@
 
 namespace paceline {
 
-/// The steps last longer than the clock can tell, by the closed form or by what they compute.
+/// The steps last longer than the clock can count, by the closed form or by what they compute.
 std::string beyond_the_clock(const Scenario& scenario);
 
 /// The time limit is below the first step.

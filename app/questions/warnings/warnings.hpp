@@ -3,7 +3,7 @@
 //
 // Each kind of warning has a name, which stands behind its line and in docs/warnings.md. A kind is
 // a function of one scenario (of_steps.hpp, of_ends.hpp, of_data.hpp, of_networks.hpp); the kind of
-// mixings compares points (mixing_report.hpp). A warning is told once for each label of an
+// mixings compares points (mixing_report.hpp). A warning is printed once for each label of an
 // algorithm (once for all, if it is of the network or the data), with the words of the first point
 // that it is about and the number of all of them.
 #pragma once
@@ -28,7 +28,7 @@ struct WarningKind {
     bool is_dear = false;      // takes a while, so its points are not counted
 };
 
-/// Returns all kinds, in the order in which they are told; the one of mixings has no text.
+/// Returns all kinds, in the order in which they are printed; the one of mixings has no text.
 std::span<const WarningKind> warning_kinds();
 
 /// Collects the warnings of a study. Holds one text for each kind and label.
@@ -36,7 +36,7 @@ class Warnings {
   public:
     /// Looks at a point and its other jobs. Call once for each point.
     void see(const Point& point);
-    /// Returns the lines, kind by kind. The axes of the study tell whether the seed is swept.
+    /// Returns the lines, kind by kind. The axes of the study show whether the seed is swept.
     [[nodiscard]] std::vector<std::string> lines(const std::vector<Axis>& axes) const;
 
   private:

@@ -12,7 +12,7 @@
 
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/runtime/wire_format.hpp"
-#include "app/scenario/algorithms/mixings.hpp"
+#include "app/scenario/mixings/mixings.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
@@ -31,7 +31,7 @@ enum class MixingNeed : std::uint8_t {
     strongly_connected,                  // for push-sum, on any directed graph
 };
 
-/// What happens to a run when a worker dies (algorithms/runtime/failures.hpp).
+/// What happens to a run when a worker dies (algorithms/lives/failures.hpp).
 enum class WhenNodesDie : std::uint8_t {
     cannot_go_on,     // all nodes restart, or the run ends
     reruns_replicas,  // the survivors rerun collectives; the model is the same on all
@@ -104,7 +104,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     std::optional<double> vectors{};
     double computing = 1;  // share of the workers that compute in a step
     bool encodes = false;  // workers send a code of their own, which is meant to weigh less than a
-                           // dense gradient; codecs of `exchange` tell by themselves
+                           // dense gradient; codecs of `exchange` know theirs
 };
 
 }  // namespace paceline

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "app/json/object_reader.hpp"
+#include "app/scenario/aggregations/all_reduces.hpp"
+#include "app/scenario/aggregations/exchange_rules.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
-#include "app/scenario/algorithms/all_reduces.hpp"
-#include "app/scenario/algorithms/exchange_rules.hpp"
 #include "app/scenario/algorithms/optimizer.hpp"
 
 namespace paceline {

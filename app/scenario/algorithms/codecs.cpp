@@ -16,9 +16,9 @@
 #include "algorithms/compression/none.hpp"
 #include "app/json/names.hpp"
 #include "app/json/schema.hpp"
+#include "app/scenario/aggregations/compressors.hpp"
+#include "app/scenario/aggregations/measured_coding.hpp"
 #include "app/scenario/algorithms/common.hpp"
-#include "app/scenario/algorithms/compressors.hpp"
-#include "app/scenario/algorithms/measured_coding.hpp"
 
 namespace paceline {
 

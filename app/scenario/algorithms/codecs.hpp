@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/exchange/codec.hpp"
+#include "algorithms/coders/codec.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/forms/exchange_forms.hpp"
+#include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
-#include "app/scenario/algorithms/exchange_choice.hpp"
 
 namespace paceline {
 

@@ -2,7 +2,7 @@
 // algorithm.
 #pragma once
 
-#include "algorithms/optimizers/schedule.hpp"
+#include "algorithms/optimizers/rate_schedule.hpp"
 #include "app/json/object_reader.hpp"
 
 namespace paceline {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
-#include "app/scenario/algorithms/exchange_choice.hpp"
 
 namespace paceline {
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "algorithms/exchange/codec.hpp"
+#include "algorithms/coders/codec.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 
 namespace paceline {

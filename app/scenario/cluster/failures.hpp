@@ -10,7 +10,7 @@
 // late joiner. "mean_between" is the mean time that a node is present, "mean_repair" the mean time
 // that it is then away. Both times are exponential, independent for each node, and drawn from the
 // stream "failures" of the seed. The header of a trace names node, leaves_s and returns_s; its
-// times repeat with the period, if it has one. algorithms/runtime/failures.hpp defines the semantics.
+// times repeat with the period, if it has one. algorithms/lives/failures.hpp defines the semantics.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/runtime/failures.hpp"
+#include "algorithms/lives/failures.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
 #include "app/scenario/cluster/node_list.hpp"

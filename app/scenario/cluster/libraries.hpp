@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/json/object_reader.hpp"
+#include "app/scenario/aggregations/all_reduces.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
-#include "app/scenario/algorithms/all_reduces.hpp"
 #include "sim/collectives/library.hpp"
 
 namespace paceline {

@@ -36,7 +36,7 @@ struct NodeDraw {
     std::uint64_t seed = 1;
 };
 
-/// Nodes that a share has drawn, as reports tell them.
+/// Nodes that a share has drawn, as reports list them.
 struct DrawnNodes {
     std::string path;        // of the object, such as "cluster.access[0]"
     double share = 0;        // as stated

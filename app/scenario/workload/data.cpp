@@ -130,7 +130,7 @@ DataChoice read_data(const Place& place, int workers, std::uint64_t seed) {
     choice.name = std::string(entry.name);
     choice.identity = identity_of(entry, place, workers, seed);
     const std::shared_ptr<DataSets> sets = place.outside().data_sets();
-    const auto plan = place.outside().shelf->once<DataPlan>(choice.identity, [&] {
+    const auto plan = place.outside().cache->once<DataPlan>(choice.identity, [&] {
         DataPlan made = entry.plan(read, workers, RandomStreams(seed));
         if (made.made) sets->get(choice.identity, [&] { return *std::move(made.made); });
         made.made.reset();

@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/data/cifar.hpp"
-#include "models/data/csv.hpp"
-#include "models/data/data_error.hpp"
-#include "models/data/file_content.hpp"
-#include "models/data/idx.hpp"
+#include "models/data/files/cifar.hpp"
+#include "models/data/files/csv.hpp"
+#include "models/data/files/data_error.hpp"
+#include "models/data/files/file_content.hpp"
+#include "models/data/files/idx.hpp"
+#include "models/data/files/text.hpp"
 #include "models/data/standardize.hpp"
-#include "models/data/text.hpp"
 
 namespace paceline {
 

@@ -157,7 +157,7 @@ std::shared_ptr<const TensorTimes> shared_times(const Profile& profile) {
 ChargedNetPtr sized_net(const Place& place) {
     const ObjectReader read(place, sized_keys);
     const DecoderSizes sizes = read_decoder(read.required("transformer", example_of_sizes));
-    return place.outside().shelf->once<ChargedNet>(
+    return place.outside().cache->once<ChargedNet>(
         "sizes " + place.json->dump(), [&] { return ChargedNet(decoder_profile(sizes)); });
 }
 
@@ -201,11 +201,11 @@ Profile read_profile(const Json& json, const std::string& file) {
 
 ChargedNetPtr load_profile(const Place& place) {
     if (place.json->is_object()) return sized_net(place);
-    Shelf& shelf = *place.outside().shelf;
+    ContentCache& cache = *place.outside().cache;
     const std::string name = as_string(place);
     if (name.ends_with(ending)) {
         const std::string file = as_file(place);
-        return shelf.once<ChargedNet>("profile " + file, [&] {
+        return cache.once<ChargedNet>("profile " + file, [&] {
             return ChargedNet(read_profile(parse_json(place.outside().text(file), file), file));
         });
     }
@@ -213,7 +213,7 @@ ChargedNetPtr load_profile(const Place& place) {
     const std::size_t index =
         as_name(place, "a built-in profile, nor a file that ends in .json", known);
     const std::string file = fmt::format("{}{}{}", folder, known[index], ending);
-    return shelf.once<ChargedNet>("built-in " + file, [&] {
+    return cache.once<ChargedNet>("built-in " + file, [&] {
         return ChargedNet(read_profile(parse_json(resource(file), file), file));
     });
 }

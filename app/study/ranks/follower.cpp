@@ -8,17 +8,17 @@
 #include <utility>
 
 #include "app/study/point_file.hpp"
-#include "app/study/ranks/greeting.hpp"
+#include "app/study/ranks/hello.hpp"
 
 namespace paceline {
 
 namespace {
 
-// Passes messages between the loops, which have their own threads, and the thread of the post.
-class Desk {
+// Passes messages between the loops, which have their own threads, and the thread of the communicator.
+class Outbox {
   public:
     struct Outgoing {
-        Word word;
+        MessageKind kind;
         std::uint64_t number = 0;
         std::string text{};
     };
@@ -28,16 +28,16 @@ class Desk {
     // Returns the next run; nothing if there are no more for now.
     std::optional<std::size_t> next_run() {
         std::unique_lock lock(mutex_);
-        put_out_locked({Word::ask});
+        put_out_locked({MessageKind::ask});
         came_.wait(lock, [this] { return over_ || !answers_.empty(); });
         if (over_) return std::nullopt;
         const auto answer = answers_.front();
         answers_.pop_front();
         return answer;
     }
-    void put_out(Outgoing letter) {
+    void put_out(Outgoing message) {
         const std::scoped_lock lock(mutex_);
-        put_out_locked(std::move(letter));
+        put_out_locked(std::move(message));
     }
     // Waits until rank 0 begins. Returns false if rank 0 ends the job instead.
     bool begins() {
@@ -66,7 +66,7 @@ class Desk {
         over_ = true;
         came_.notify_all();
     }
-    // Waits up to `a_while` for letters to send.
+    // Waits up to `a_while` for messages to send.
     std::deque<Outgoing> outgoing(std::chrono::microseconds a_while) {
         std::unique_lock lock(mutex_);
         put_.wait_for(lock, a_while, [this] { return !out_.empty(); });
@@ -74,8 +74,8 @@ class Desk {
     }
 
   private:
-    void put_out_locked(Outgoing letter) {
-        out_.push_back(std::move(letter));
+    void put_out_locked(Outgoing message) {
+        out_.push_back(std::move(message));
         put_.notify_one();
     }
 
@@ -88,94 +88,96 @@ class Desk {
     bool over_ = false;
 };
 
-// Runs the loops until the desk closes.
-void run_loops(Desk& desk, const StudyRuns& runs, const PoolSize& size,
+// Runs the loops until the outbox closes.
+void run_loops(Outbox& outbox, const StudyRuns& runs, const PoolSize& size,
                const std::stop_token& stop) {
     try {
         StudyProgress progress(runs, size.loops, Telling::nothing);
         const RunExchange exchange{
-            [&desk] { return desk.next_run(); },
+            [&outbox] { return outbox.next_run(); },
             [&](std::size_t run, const PointResult& result) {
-                desk.put_out({Word::result, run, point_text(runs.key(run), result)});
+                outbox.put_out({MessageKind::result, run, point_text(runs.key(run), result)});
             }};
-        while (desk.begins()) run_side_by_side(runs, size, exchange, progress, stop);
+        while (outbox.begins()) run_side_by_side(runs, size, exchange, progress, stop);
     } catch (const std::exception& error) {
-        desk.put_out({Word::fault, 0, error.what()});
+        outbox.put_out({MessageKind::fault, 0, error.what()});
     }
 }
 
-// Acts on a letter. Returns the exit code once rank 0 has sent it.
-std::optional<int> obey(const RankLetter& letter, Desk& desk, std::stop_source& runs_stop) {
-    switch (letter.word) {
-        case Word::begin:
-            desk.begin();
+// Acts on a message. Returns the exit code once rank 0 has sent it.
+std::optional<int> obey(const RankMessage& message, Outbox& outbox, std::stop_source& runs_stop) {
+    switch (message.kind) {
+        case MessageKind::begin:
+            outbox.begin();
             break;
-        case Word::run:
-            desk.answer(letter.number);
+        case MessageKind::run:
+            outbox.answer(message.number);
             break;
-        case Word::none:
-            desk.answer(std::nullopt);
+        case MessageKind::none:
+            outbox.answer(std::nullopt);
             break;
-        case Word::stop:
+        case MessageKind::stop:
             runs_stop.request_stop();
             break;
-        case Word::end:
-            return static_cast<int>(letter.number);
+        case MessageKind::end:
+            return static_cast<int>(message.number);
         default:
             break;
     }
     return std::nullopt;
 }
 
-int serve(Post& post, Desk& desk, std::stop_source& runs_stop, const std::stop_token& stop) {
+int serve(Communicator& communicator, Outbox& outbox, std::stop_source& runs_stop,
+          const std::stop_token& stop) {
     Patience patience;
-    bool told = false;
+    bool sent = false;
     while (true) {
-        for (Desk::Outgoing& letter : desk.outgoing(patience.pause())) {
-            post.send(0, letter.word, letter.number, std::move(letter.text));
-            patience.letter_came();
+        for (Outbox::Outgoing& message : outbox.outgoing(patience.pause())) {
+            communicator.send(0, message.kind, message.number, std::move(message.text));
+            patience.message_came();
         }
-        if (stop.stop_requested() && !std::exchange(told, true)) {
-            post.send(0, Word::interrupted);
+        if (stop.stop_requested() && !std::exchange(sent, true)) {
+            communicator.send(0, MessageKind::interrupted);
             runs_stop.request_stop();
         }
-        while (const auto letter = post.receive()) {
-            patience.letter_came();
-            if (const auto exit_code = obey(*letter, desk, runs_stop)) return *exit_code;
+        while (const auto message = communicator.receive()) {
+            patience.message_came();
+            if (const auto exit_code = obey(*message, outbox, runs_stop)) return *exit_code;
         }
     }
 }
 
 }  // namespace
 
-int follow(Post& post, const Study& study, const PoolSize& size, const std::stop_token& stop) {
+int follow(Communicator& communicator, const Study& study, const PoolSize& size,
+           const std::stop_token& stop) {
     const StudyRuns runs(study);
-    Greeting greeting{post.seat().host, size.loops, {}, {}, {}};
-    sign(greeting, runs);
-    post.send(0, Word::greeting, 0, greeting_text(greeting));
+    Hello hello{communicator.info().host, size.loops, {}, {}, {}};
+    sign(hello, runs);
+    communicator.send(0, MessageKind::hello, 0, hello_text(hello));
 
-    Desk desk;
+    Outbox outbox;
     std::stop_source runs_stop;
-    std::jthread loops([&] { run_loops(desk, runs, size, runs_stop.get_token()); });
-    const int exit_code = serve(post, desk, runs_stop, stop);
+    std::jthread loops([&] { run_loops(outbox, runs, size, runs_stop.get_token()); });
+    const int exit_code = serve(communicator, outbox, runs_stop, stop);
     runs_stop.request_stop();
-    desk.close();
+    outbox.close();
     loops.join();
-    post.send(0, Word::bye);
+    communicator.send(0, MessageKind::bye);
     return exit_code;
 }
 
-int decline(Post& post, const std::string& error) {
-    const Greeting greeting{post.seat().host, 1, error, {}, {}};
-    post.send(0, Word::greeting, 0, greeting_text(greeting));
+int decline(Communicator& communicator, const std::string& error) {
+    const Hello hello{communicator.info().host, 1, error, {}, {}};
+    communicator.send(0, MessageKind::hello, 0, hello_text(hello));
     Patience patience;
     while (true) {
-        const auto letter = post.receive();
-        if (!letter) {
+        const auto message = communicator.receive();
+        if (!message) {
             std::this_thread::sleep_for(patience.pause());
-        } else if (letter->word == Word::end) {
-            post.send(0, Word::bye);
-            return static_cast<int>(letter->number);
+        } else if (message->kind == MessageKind::end) {
+            communicator.send(0, MessageKind::bye);
+            return static_cast<int>(message->number);
         }
     }
 }

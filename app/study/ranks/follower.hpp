@@ -6,16 +6,17 @@
 #include <string>
 
 #include "app/scenario/study.hpp"
-#include "app/study/ranks/post.hpp"
+#include "app/study/ranks/communicator.hpp"
 #include "app/study/run_pool.hpp"
 
 namespace paceline {
 
 /// Runs what rank 0 hands out until rank 0 ends the job. Returns the exit code that rank 0 sends. A
 /// stop ends the study of all ranks.
-int follow(Post& post, const Study& study, const PoolSize& size, const std::stop_token& stop);
+int follow(Communicator& communicator, const Study& study, const PoolSize& size,
+           const std::stop_token& stop);
 
 /// Tells rank 0 that this rank cannot begin, and why. Returns as above.
-int decline(Post& post, const std::string& error);
+int decline(Communicator& communicator, const std::string& error);
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-// What an MPI launcher tells the processes that it starts, through their environment. Reading the
+// What an MPI launcher passes to the processes that it starts, through their environment. Reading the
 // environment costs nothing. MPI itself takes some tenths of a second to start and is not used
 // without a launcher.
 //

@@ -13,29 +13,30 @@
 
 namespace paceline {
 
-Leader::Leader(Post& post, std::function<void()> interrupt)
-    : post_(post),
+Leader::Leader(Communicator& communicator, std::function<void()> interrupt)
+    : communicator_(communicator),
       interrupt_(std::move(interrupt)),
-      greetings_(static_cast<std::size_t>(post.seat().ranks)) {}
+      hellos_(static_cast<std::size_t>(communicator.info().ranks)) {}
 
 std::string Leader::name_of(int rank) const {
-    return fmt::format("rank {} on {}", rank, greetings_[static_cast<std::size_t>(rank)].host);
+    return fmt::format("rank {} on {}", rank, hellos_[static_cast<std::size_t>(rank)].host);
 }
 
-void Leader::send_all(Word word, std::uint64_t number) {
-    for (int rank = 1; rank < post_.seat().ranks; ++rank) post_.send(rank, word, number);
+void Leader::send_all(MessageKind kind, std::uint64_t number) {
+    for (int rank = 1; rank < communicator_.info().ranks; ++rank)
+        communicator_.send(rank, kind, number);
 }
 
-std::optional<RankLetter> Leader::next_letter() {
-    auto letter = post_.receive();
-    if (letter && letter->word == Word::interrupted) interrupt_();
-    if (letter && letter->word == Word::fault)
-        throw std::runtime_error(fmt::format("{}: {}", name_of(letter->rank), letter->text));
-    return letter;
+std::optional<RankMessage> Leader::next_letter() {
+    auto message = communicator_.receive();
+    if (message && message->kind == MessageKind::interrupted) interrupt_();
+    if (message && message->kind == MessageKind::fault)
+        throw std::runtime_error(fmt::format("{}: {}", name_of(message->rank), message->text));
+    return message;
 }
 
-void Leader::check(int rank, const Greeting& own) const {
-    const Greeting& other = greetings_[static_cast<std::size_t>(rank)];
+void Leader::check(int rank, const Hello& own) const {
+    const Hello& other = hellos_[static_cast<std::size_t>(rank)];
     if (!other.error.empty()) throw ConfigError(name_of(rank), "", other.error);
     if (other.program != own.program)
         throw ConfigError(name_of(rank), "",
@@ -47,19 +48,19 @@ void Leader::check(int rank, const Greeting& own) const {
                           "them the same on all machines");
 }
 
-void Leader::gather(const Greeting& own) {
+void Leader::gather(const Hello& own) {
     Patience patience;
-    for (int missing = post_.seat().ranks - 1; missing > 0;) {
-        if (const auto letter = next_letter(); !letter) {
+    for (int missing = communicator_.info().ranks - 1; missing > 0;) {
+        if (const auto message = next_letter(); !message) {
             std::this_thread::sleep_for(patience.pause());
-        } else if (letter->word == Word::greeting) {
-            greetings_[static_cast<std::size_t>(letter->rank)] = read_greeting(letter->text);
+        } else if (message->kind == MessageKind::hello) {
+            hellos_[static_cast<std::size_t>(message->rank)] = read_hello(message->text);
             --missing;
         }
     }
-    for (int rank = 1; rank < post_.seat().ranks; ++rank) {
+    for (int rank = 1; rank < communicator_.info().ranks; ++rank) {
         check(rank, own);
-        loops_elsewhere_ += greetings_[static_cast<std::size_t>(rank)].loops;
+        loops_elsewhere_ += hellos_[static_cast<std::size_t>(rank)].loops;
     }
 }
 
@@ -69,17 +70,18 @@ struct Leader::Handing {
     std::size_t elsewhere = 0;  // runs in progress on other ranks
 };
 
-void Leader::answer(Handing& handing, const RankLetter& letter) {
-    if (letter.word == Word::ask) {
+void Leader::answer(Handing& handing, const RankMessage& message) {
+    if (message.kind == MessageKind::ask) {
         const std::optional<std::size_t> run = handing.exchange.next();
         if (run) ++handing.elsewhere;
-        post_.send(letter.rank, run ? Word::run : Word::none, run.value_or(0));
-    } else if (letter.word == Word::result) {
-        const auto run = static_cast<std::size_t>(letter.number);
-        auto result = read_point(letter.text, handing.runs.key(run));
+        communicator_.send(message.rank, run ? MessageKind::run : MessageKind::none,
+                           run.value_or(0));
+    } else if (message.kind == MessageKind::result) {
+        const auto run = static_cast<std::size_t>(message.number);
+        auto result = read_point(message.text, handing.runs.key(run));
         if (!result)
             throw std::runtime_error(
-                fmt::format("{}: the result of run {} is not whole", name_of(letter.rank), run));
+                fmt::format("{}: the result of run {} is not whole", name_of(message.rank), run));
         --handing.elsewhere;
         handing.exchange.finished(run, std::move(*result));
     }
@@ -100,31 +102,31 @@ void Leader::run(const StudyRuns& runs, const PoolSize& size, const RunExchange&
     });
     const std::stop_callback pass_on(stop, [&here] { here.request_stop(); });
 
-    send_all(Word::begin);
+    send_all(MessageKind::begin);
     Patience patience;
     while (!stop.stop_requested()) {
         const bool done = done_here;
         if (done && (failure || handing.elsewhere == 0)) break;
-        if (const auto letter = next_letter()) {
-            patience.letter_came();
-            answer(handing, *letter);
+        if (const auto message = next_letter()) {
+            patience.message_came();
+            answer(handing, *message);
         } else {
             std::this_thread::sleep_for(patience.pause());
         }
     }
-    if (stop.stop_requested()) send_all(Word::stop);
+    if (stop.stop_requested()) send_all(MessageKind::stop);
     here.join();
     if (failure) std::rethrow_exception(failure);
 }
 
 bool Leader::dismiss(int exit_code, std::chrono::milliseconds patience) {
-    send_all(Word::end, static_cast<std::uint64_t>(exit_code));
+    send_all(MessageKind::end, static_cast<std::uint64_t>(exit_code));
     const auto deadline = std::chrono::steady_clock::now() + patience;
     Patience pauses;
-    for (int missing = post_.seat().ranks - 1; missing > 0;) {
-        if (const auto letter = post_.receive(); !letter)
+    for (int missing = communicator_.info().ranks - 1; missing > 0;) {
+        if (const auto message = communicator_.receive(); !message)
             std::this_thread::sleep_for(pauses.pause());
-        else if (letter->word == Word::bye)
+        else if (message->kind == MessageKind::bye)
             --missing;
         if (std::chrono::steady_clock::now() > deadline) return missing == 0;
     }

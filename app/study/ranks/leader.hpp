@@ -2,7 +2,7 @@
 // as they finish earlier ones.
 //
 //   leader                                other ranks (follower.hpp)
-//   gather()        <---- greeting ----
+//   gather()        <---- hello ----
 //   run()           ----- begin ------->  as many loops as they have, each:
 //                   <---- ask ----------
 //                   -- run 17 | none -->
@@ -11,7 +11,7 @@
 //   dismiss()       ----- end 0 ------->
 //                   <---- bye ----------
 //
-// Only the thread that calls these functions uses the post; this rank's own runs are on other
+// Only the thread that calls these functions uses the communicator; this rank's own runs are on other
 // threads. Which rank gets which run depends on timing; the results do not.
 #pragma once
 
@@ -19,21 +19,21 @@
 #include <string>
 #include <vector>
 
-#include "app/study/ranks/greeting.hpp"
-#include "app/study/ranks/post.hpp"
+#include "app/study/ranks/communicator.hpp"
+#include "app/study/ranks/hello.hpp"
 #include "app/study/run_pool.hpp"
 
 namespace paceline {
 
 class Leader {
   public:
-    /// `interrupt` is called when a signal has told another rank to stop, and must request a stop
-    /// of the study. Requires that the post outlives this object.
-    Leader(Post& post, std::function<void()> interrupt);
+    /// `interrupt` is called when a signal has asked another rank to stop, and must request a stop
+    /// of the study. Requires that the communicator outlives this object.
+    Leader(Communicator& communicator, std::function<void()> interrupt);
 
     /// Waits for all ranks. Throws ConfigError if one cannot begin, or runs another program or
     /// study than `own`.
-    void gather(const Greeting& own);
+    void gather(const Hello& own);
     /// Returns the number of loops on other ranks. Requires an earlier gather().
     [[nodiscard]] std::size_t loops_elsewhere() const { return loops_elsewhere_; }
 
@@ -49,15 +49,15 @@ class Leader {
   private:
     struct Handing;  // a run() in progress
 
-    [[nodiscard]] std::optional<RankLetter> next_letter();
+    [[nodiscard]] std::optional<RankMessage> next_letter();
     [[nodiscard]] std::string name_of(int rank) const;
-    void check(int rank, const Greeting& own) const;
-    void send_all(Word word, std::uint64_t number = 0);
-    void answer(Handing& handing, const RankLetter& letter);
+    void check(int rank, const Hello& own) const;
+    void send_all(MessageKind kind, std::uint64_t number = 0);
+    void answer(Handing& handing, const RankMessage& message);
 
-    Post& post_;
+    Communicator& communicator_;
     std::function<void()> interrupt_;
-    std::vector<Greeting> greetings_;  // [rank]; of rank 0: empty
+    std::vector<Hello> hellos_;  // [rank]; of rank 0: empty
     std::size_t loops_elsewhere_ = 0;
 };
 

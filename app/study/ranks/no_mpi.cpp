@@ -1,11 +1,11 @@
 // join_job for a program that is built without MPI.
 #include "app/json/config_error.hpp"
+#include "app/study/ranks/communicator.hpp"
 #include "app/study/ranks/launch.hpp"
-#include "app/study/ranks/post.hpp"
 
 namespace paceline {
 
-std::unique_ptr<Post> join_job() {
+std::unique_ptr<Communicator> join_job() {
     const auto launched = launch();
     if (!launched || launched->ranks.value_or(2) == 1) return nullptr;
     throw ConfigError(

@@ -8,9 +8,9 @@
 #include <boost/random/normal_distribution.hpp>
 #include <doctest/doctest.h>
 
+#include "algorithms/coders/low_rank_coder.hpp"
 #include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "algorithms/exchange/low_rank_coder.hpp"
 #include "tests/algorithms/runtime/replicated_run.hpp"
 
 namespace paceline::power_sgd_test {

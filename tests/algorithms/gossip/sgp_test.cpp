@@ -11,7 +11,7 @@
 #include "algorithms/gossip/osgp.hpp"
 #include "analysis/forms/gossip_step_models.hpp"
 #include "tests/algorithms/gossip/gossip_run.hpp"
-#include "topologies/mixing/schedule.hpp"
+#include "topologies/mixing/mixing_schedule.hpp"
 
 namespace paceline::sgp_test {
 namespace {

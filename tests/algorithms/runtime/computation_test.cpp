@@ -12,8 +12,8 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/runtime/observer.hpp"
 #include "algorithms/runtime/worker.hpp"
+#include "algorithms/runtime/worker_observer.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline::computation_test {

@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/runtime/backward.hpp"
-#include "algorithms/runtime/merged_timing.hpp"
-#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/timing/merged_timing.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "sim/engine/check.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 

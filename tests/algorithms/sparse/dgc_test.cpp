@@ -10,9 +10,9 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/exchange/exchange_choice.hpp"
+#include "algorithms/coders/sparse_coder.hpp"
+#include "algorithms/coders/sparse_or_dense.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "algorithms/exchange/sparse_coder.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "tests/models/built_in_profile.hpp"

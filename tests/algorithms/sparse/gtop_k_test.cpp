@@ -13,9 +13,9 @@
 #include <Eigen/Core>
 #include <doctest/doctest.h>
 
-#include "algorithms/compression/selection.hpp"
+#include "algorithms/compression/sparse/selection.hpp"
+#include "algorithms/rounds/rounds.hpp"
 #include "algorithms/runtime/diverged.hpp"
-#include "algorithms/runtime/rounds.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/replicated_run.hpp"

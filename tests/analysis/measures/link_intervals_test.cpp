@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/engine/coroutine.hpp"
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 #include "tests/sim/network/random_network.hpp"
 #include "topologies/fabrics/star.hpp"
 

@@ -1,5 +1,3 @@
-#include "app/host/say.hpp"
-
 #include <cstdlib>
 #include <string>
 
@@ -7,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "app/host/console.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::say_test {
@@ -35,17 +34,17 @@ class ErrorTo {
 TEST_CASE("say: the first error is remembered, and what is said later is still written") {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "err").string();
-    CHECK(code_after_saying(0) == 0);
+    CHECK(code_after_printing(0) == 0);
     {
         ErrorTo stream("/dev/full");
-        say(stderr, "lost\n");
+        print(stderr, "lost\n");
         stream.send_to(file);
-        say(stderr, "kept \x1b[0m\n");
-        say_as_it_is(stderr, "\x1b[0m\n");
+        print(stderr, "kept \x1b[0m\n");
+        print_raw(stderr, "\x1b[0m\n");
     }
     CHECK(content(file) == "kept \\x1b[0m\n\x1b[0m\n");
-    CHECK(code_after_saying(0) == 1);
-    CHECK(code_after_saying(2) == 2);
+    CHECK(code_after_printing(0) == 1);
+    CHECK(code_after_printing(2) == 2);
 }
 
 }  // namespace

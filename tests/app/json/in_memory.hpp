@@ -7,7 +7,7 @@
 
 #include "app/json/config_error.hpp"
 #include "app/json/sources.hpp"
-#include "models/data/data_error.hpp"
+#include "models/data/files/data_error.hpp"
 
 namespace paceline {
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/runtime/step_timing.hpp"
+#include "algorithms/timing/step_timing.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/object_reader.hpp"

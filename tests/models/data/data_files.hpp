@@ -7,8 +7,8 @@
 
 #include <zlib.h>
 
-#include "models/data/data_error.hpp"
-#include "models/data/file_content.hpp"
+#include "models/data/files/data_error.hpp"
+#include "models/data/files/file_content.hpp"
 
 namespace paceline {
 

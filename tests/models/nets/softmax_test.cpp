@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/nets/lanes.hpp"
+#include "models/nets/layers/lanes.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline::softmax_test {

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "analysis/forms/closed_forms.hpp"
-#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
 namespace paceline::all_reduce_test {

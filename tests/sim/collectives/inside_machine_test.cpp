@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "tests/sim/collectives/pairwise_rounds.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 #include "topologies/fabrics/machines.hpp"

@@ -6,7 +6,7 @@
 
 #include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/all_reduce.hpp"
-#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 
 namespace paceline::reduce_scatter_test {

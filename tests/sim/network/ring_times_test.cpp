@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/collectives/schedule.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/network/round_times.hpp"
 
 namespace paceline::ring_times_test {

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/network/fabric.hpp"
-#include "sim/network/observer.hpp"
+#include "sim/network/network_observer.hpp"
 #include "tests/sim/network/transfer_run.hpp"
 #include "topologies/fabrics/star.hpp"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/compression/sparse.hpp"
+#include "algorithms/compression/sparse/sparse.hpp"
 #include "app/host/files.hpp"
 #include "app/json/resources.hpp"
 #include "app/scenario/study.hpp"

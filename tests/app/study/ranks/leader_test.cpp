@@ -16,7 +16,7 @@
 #include "app/study/study_file.hpp"
 #include "tests/app/studies/run_points.hpp"
 #include "tests/app/studies/training_study.hpp"
-#include "tests/app/study/ranks/local_post.hpp"
+#include "tests/app/study/ranks/local_communicator.hpp"
 
 namespace paceline::leader_test {
 namespace {
@@ -48,8 +48,9 @@ class Others {
         codes_.resize(static_cast<std::size_t>(office.ranks() - 1), -1);
         for (int rank = 1; rank < office.ranks(); ++rank)
             threads_.emplace_back([this, rank, size, stop, &office, &study] {
-                LocalPost post(office, rank);
-                codes_[static_cast<std::size_t>(rank - 1)] = follow(post, study, size, stop);
+                LocalCommunicator communicator(office, rank);
+                codes_[static_cast<std::size_t>(rank - 1)] =
+                    follow(communicator, study, size, stop);
             });
     }
     // Call after rank 0 has ended them.
@@ -63,10 +64,10 @@ class Others {
     std::vector<std::jthread> threads_;
 };
 
-Greeting signature(const Study& study) {
-    Greeting greeting;
-    sign(greeting, StudyRuns(study));
-    return greeting;
+Hello signature(const Study& study) {
+    Hello hello;
+    sign(hello, StudyRuns(study));
+    return hello;
 }
 
 StudyOptions on_ranks(Leader& leader) {
@@ -84,8 +85,8 @@ StudyOutcome run_on(int ranks, const Study& study, const PoolSize& size_of_other
                     const std::filesystem::path& keep_in = {}) {
     PostOffice office(ranks);
     Others others(office, study, size_of_others);
-    LocalPost post(office, 0);
-    Leader leader(post, no_interruption);
+    LocalCommunicator communicator(office, 0);
+    Leader leader(communicator, no_interruption);
     leader.gather(signature(study));
     StudyOptions options = on_ranks(leader);
     if (!keep_in.empty()) options.keep_in = keep_in;
@@ -144,11 +145,11 @@ TEST_CASE("ranks: a rank that cannot begin is named with its reason, and all end
     PostOffice office(2);
     int code = -1;
     std::jthread other([&] {
-        LocalPost post(office, 1);
-        code = decline(post, "data.csv: cannot be read: No such file or directory");
+        LocalCommunicator communicator(office, 1);
+        code = decline(communicator, "data.csv: cannot be read: No such file or directory");
     });
-    LocalPost post(office, 0);
-    Leader leader(post, no_interruption);
+    LocalCommunicator communicator(office, 0);
+    Leader leader(communicator, no_interruption);
 
     CHECK_THROWS_WITH_AS(leader.gather(signature(study)),
                          "rank 1 on host1: data.csv: cannot be read: No such file or directory",
@@ -162,7 +163,7 @@ TEST_CASE("ranks: a rank with another study or another build is refused") {
     const TrainingStudy files;
     const Study study = files.read();
     const Study changed = files.read({"optimizer.learning_rate=0.2"});
-    Greeting other_build = signature(study);
+    Hello other_build = signature(study);
     other_build.program = "0.0.0";
     const std::string wrong_study =
         "rank 1 on host1: reads another scenario, or other files named in it, than rank 0; make "
@@ -175,8 +176,8 @@ TEST_CASE("ranks: a rank with another study or another build is refused") {
          {std::pair(signature(changed), wrong_study), std::pair(other_build, wrong_build)}) {
         PostOffice office(2);
         Others others(office, study, one_loop);
-        LocalPost post(office, 0);
-        Leader leader(post, no_interruption);
+        LocalCommunicator communicator(office, 0);
+        Leader leader(communicator, no_interruption);
 
         CHECK_THROWS_WITH_AS(leader.gather(own), message.c_str(), ConfigError);
         CHECK(leader.dismiss(2));
@@ -197,8 +198,8 @@ TEST_CASE("ranks: a signal at any rank stops the study of all, on each with runs
     std::stop_source signal_elsewhere;
     std::stop_source stop;
     Others others(office, study, {2, 1}, signal_elsewhere.get_token());
-    LocalPost post(office, 0);
-    Leader leader(post, [&] { stop.request_stop(); });
+    LocalCommunicator communicator(office, 0);
+    Leader leader(communicator, [&] { stop.request_stop(); });
     leader.gather(signature(study));
     StudyOptions options = on_ranks(leader);
     options.stop = stop.get_token();
@@ -221,8 +222,8 @@ TEST_CASE("ranks: a stop at rank 0 ends the runs of the others") {
     PostOffice office(2);
     std::stop_source stop;
     Others others(office, study, one_loop);
-    LocalPost post(office, 0);
-    Leader leader(post, no_interruption);
+    LocalCommunicator communicator(office, 0);
+    Leader leader(communicator, no_interruption);
     leader.gather(signature(study));
     StudyOptions options = on_ranks(leader);
     options.stop = stop.get_token();
@@ -244,8 +245,8 @@ TEST_CASE("ranks: a result that cannot be kept ends the study on all ranks") {
         CAPTURE(kept_well);
         PostOffice office(3);
         Others others(office, study, one_loop);
-        LocalPost post(office, 0);
-        Leader leader(post, no_interruption);
+        LocalCommunicator communicator(office, 0);
+        Leader leader(communicator, no_interruption);
         leader.gather(signature(study));
         StudyProgress progress(runs, 1, Telling::nothing);
         std::atomic<std::size_t> next = 0;
@@ -271,20 +272,20 @@ TEST_CASE("ranks: a rank that has a fault or sends what is not whole ends the st
     const StudyRuns runs(study);
     const RunExchange nothing_to_do{[]() -> std::optional<std::size_t> { return std::nullopt; },
                                     [](std::size_t, const PointResult&) {}};
-    for (const auto& [letter, message] :
-         {std::pair(RankLetter{1, Word::fault, 0, "no more threads"},
+    for (const auto& [message, error] :
+         {std::pair(RankMessage{1, MessageKind::fault, 0, "no more threads"},
                     "rank 1 on host1: no more threads"),
-          std::pair(RankLetter{1, Word::result, 0, "paceline-point 2"},
+          std::pair(RankMessage{1, MessageKind::result, 0, "paceline-point 2"},
                     "rank 1 on host1: the result of run 0 is not whole")}) {
         PostOffice office(2);
-        LocalPost post(office, 0);
-        Leader leader(post, no_interruption);
-        Greeting greeting = signature(study);
-        greeting.host = "host1";
-        office.deliver(0, {1, Word::greeting, 0, greeting_text(greeting)});
+        LocalCommunicator communicator(office, 0);
+        Leader leader(communicator, no_interruption);
+        Hello hello = signature(study);
+        hello.host = "host1";
+        office.deliver(0, {1, MessageKind::hello, 0, hello_text(hello)});
         leader.gather(signature(study));
         StudyProgress progress(runs, 1, Telling::nothing);
-        office.deliver(0, letter);
+        office.deliver(0, message);
         std::atomic<bool> go_on = true;
         const RunExchange waits{[&]() -> std::optional<std::size_t> {
                                     while (go_on) std::this_thread::yield();
@@ -296,28 +297,28 @@ TEST_CASE("ranks: a rank that has a fault or sends what is not whole ends the st
             go_on = false;
         });
 
-        CHECK_THROWS_WITH(leader.run(runs, one_loop, waits, progress, {}), message);
+        CHECK_THROWS_WITH(leader.run(runs, one_loop, waits, progress, {}), error);
     }
 }
 
 TEST_CASE("ranks: those that are gone are not waited for without end") {
     PostOffice office(2);
-    LocalPost post(office, 0);
-    Leader leader(post, no_interruption);
+    LocalCommunicator communicator(office, 0);
+    Leader leader(communicator, no_interruption);
 
     CHECK(!leader.dismiss(0, std::chrono::milliseconds(5)));
 }
 
-TEST_CASE("ranks: a greeting reads back as it was, whatever its text") {
-    const Greeting greeting{"a \"host\"", 7, "tab\tand\nline", "0.1.0 abc", "def"};
+TEST_CASE("ranks: a hello reads back as it was, whatever its text") {
+    const Hello hello{"a \"host\"", 7, "tab\tand\nline", "0.1.0 abc", "def"};
 
-    const Greeting back = read_greeting(greeting_text(greeting));
+    const Hello back = read_hello(hello_text(hello));
 
-    CHECK(back.host == greeting.host);
-    CHECK(back.loops == greeting.loops);
-    CHECK(back.error == greeting.error);
-    CHECK(back.program == greeting.program);
-    CHECK(back.study == greeting.study);
+    CHECK(back.host == hello.host);
+    CHECK(back.loops == hello.loops);
+    CHECK(back.error == hello.error);
+    CHECK(back.program == hello.program);
+    CHECK(back.study == hello.study);
 }
 
 }  // namespace

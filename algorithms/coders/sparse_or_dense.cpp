@@ -1,0 +1,95 @@
+#include "algorithms/coders/sparse_or_dense.hpp"
+
+#include <bit>
+
+#include "sim/collectives/chunks.hpp"
+#include "sim/engine/check.hpp"
+
+namespace paceline {
+
+namespace {
+
+Bytes halving_doubling_chain(const Fold& fold, Bytes size) {
+    Bytes chain;
+    for (int width = fold.survivors / 2; width >= 1; width /= 2)
+        chain += 2 * chunks(size, fold.survivors, fold.survivors - width, width);
+    if (fold.extra > 0) chain += 2 * size;
+    return chain;
+}
+
+Bytes hierarchical_chain(int machines, int devices, Bytes size) {
+    const Bytes part = chunk(size, devices, devices - 1);
+    const Bytes piece = chunk(part, machines, machines - 1);
+    return 2 * (devices - 1) * part + 2 * (machines - 1) * devices * piece;
+}
+
+Bytes doubling_chain(const DgcOptions& options, const Layout& layout, double density, int n) {
+    const Fold fold(n);
+    Bytes chain;
+    for (int step = 0; step < fold.steps; ++step)  // the block of the first survivor is heaviest
+        chain += union_bytes(options, layout, density, fold.contributions(0, step));
+    if (fold.extra > 0)
+        chain +=
+            union_bytes(options, layout, density, 1) + union_bytes(options, layout, density, n);
+    return chain;
+}
+
+}  // namespace
+
+Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
+                  int contributions) {
+    const Bytes sparse = sparse_bytes(layout, density, contributions, options.law, options.format);
+    if (options.uncompressed == Uncompressed::apart) return sparse;
+    return sparse + contributions * uncompressed_bytes(layout, options.format);
+}
+
+Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
+    plan = plan_for(plan, size);
+    const Fold fold(n);
+    switch (plan.method) {
+        case AllReduce::ring:
+            return 2 * (n - 1) * chunk(size, n, n - 1);
+        case AllReduce::recursive_doubling:
+            return (fold.steps + (fold.extra > 0 ? 2 : 0)) * size;
+        case AllReduce::halving_doubling:
+            return halving_doubling_chain(fold, size);
+        case AllReduce::tree:
+            return 2 * std::bit_width(static_cast<unsigned>(n - 1)) * size;
+        case AllReduce::parameter_server:
+            return 2 * (plan.first_server_node ? n : n - 1) *
+                   chunk(size, plan.servers, plan.servers - 1);
+        case AllReduce::pipelined_ring:
+            return 2 * (n - 1) * chunk(size, n, n - 1);
+        case AllReduce::double_tree:
+            return 2 * size;
+        case AllReduce::hierarchical:
+            return hierarchical_chain(n / plan.devices, plan.devices, size);
+        case AllReduce::automatic:
+            break;
+    }
+    PACELINE_CHECK(false, "every all-reduce has its chain");
+}
+
+Bytes sparse_chain(const DgcOptions& options, const AggregationPlan& aggregation,
+                   const Layout& layout, double density, int n) {
+    const Bytes sparse = aggregation.kind == Aggregation::all_gather
+                             ? (n - 1) * union_bytes(options, layout, density, 1)
+                             : doubling_chain(options, layout, density, n);
+    const Bytes rest = uncompressed_bytes(layout, options.format);
+    if (options.uncompressed == Uncompressed::in_messages || rest == Bytes{0}) return sparse;
+    return sparse + dense_chain(aggregation.all_reduce, n, rest);
+}
+
+Bytes dense_bytes(const DgcOptions& options, const Layout& layout) {
+    return layout.entries() * Bytes{options.format.bytes_per_dense_entry};
+}
+
+StageExchange stage_exchange(const DgcOptions& options, const AggregationPlan& aggregation,
+                             const Layout& layout, double density, int n) {
+    if (aggregation.kind == Aggregation::servers) return {density, false};
+    return {density, density == 1 ||
+                         sparse_chain(options, aggregation, layout, density, n) >
+                             dense_chain(aggregation.all_reduce, n, dense_bytes(options, layout))};
+}
+
+}  // namespace paceline

@@ -1,0 +1,95 @@
+#include "app/scenario/aggregations/all_reduces.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/json/schema.hpp"
+
+namespace paceline {
+
+namespace {
+
+constexpr auto methods = std::to_array<Spelling<std::optional<AllReduce>>>({
+    {"ring", AllReduce::ring},
+    {"recursive-doubling", AllReduce::recursive_doubling},
+    {"halving-doubling", AllReduce::halving_doubling},
+    {"tree", AllReduce::tree},
+    {"parameter-server", AllReduce::parameter_server},
+    {"hierarchical", AllReduce::hierarchical},
+    {"pipelined-ring", AllReduce::pipelined_ring},
+    {"double-tree", AllReduce::double_tree},
+    {"automatic", AllReduce::automatic},
+    {"library", std::nullopt},
+});
+
+enum class Placement : std::uint8_t { own_nodes, workers };
+constexpr auto placements = std::to_array<Spelling<Placement>>(
+    {{"own-nodes", Placement::own_nodes}, {"workers", Placement::workers}});
+
+// Servers on separate nodes are numbered after the workers.
+AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
+    AllReducePlan plan = AllReduce::parameter_server;
+    Placement placement = Placement::own_nodes;
+    if (const auto p = read.optional("placement"))
+        placement = as_choice(*p, "a place for servers", placements);
+    if (placement == Placement::own_nodes) plan.first_server_node = shape.workers;
+    plan.servers = placement == Placement::workers ? shape.workers : 1;
+    if (const auto p = read.optional("servers")) {
+        plan.servers = static_cast<int>(as_integer(*p, 1, 1'000'000));
+        if (plan.servers > shape.workers)
+            p->refuse(fmt::format("{} workers have at most as many servers", shape.workers));
+    }
+    return plan;
+}
+
+}  // namespace
+
+Slices read_slices(const ObjectReader& read) {
+    Slices slices;
+    if (const auto p = read.optional("slice")) {
+        slices.slice = as_bytes(*p);
+        if (slices.slice == Bytes{}) p->refuse("a slice has a byte or more");
+    }
+    if (const auto p = read.optional("in_flight"))
+        slices.in_flight = static_cast<int>(as_integer(*p, 1, 4096));
+    return slices;
+}
+
+AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
+    AllReducePlan plan;
+    if (place.json->is_object()) {
+        constexpr auto known =
+            std::to_array<std::string_view>({"parameter-server", "pipelined-ring", "double-tree"});
+        const Place kind = kind_of(place, "an all-reduce with options", known);
+        const std::string_view name = known[as_name(kind, "an all-reduce with options", known)];
+        const ObjectReader read(place, definition_keys(name));
+        if (name == "parameter-server") {
+            plan = read_servers(read, shape);
+        } else {
+            plan.method =
+                name == "double-tree" ? AllReduce::double_tree : AllReduce::pipelined_ring;
+            plan.slices = read_slices(read);
+        }
+    } else {
+        const auto method = as_choice(place, "an all-reduce", methods);
+        plan = method ? AllReducePlan(*method) : shape.library;
+        if (method == AllReduce::parameter_server) plan.first_server_node = shape.workers;
+    }
+    if (plan.method == AllReduce::parameter_server && plan.first_server_node &&
+        shape.devices_per_node > 1)
+        place.refuse(
+            "servers on nodes of their own need \"cluster.devices_per_node\" of 1; or set "
+            "\"placement\": \"workers\"");
+    if (plan.method != AllReduce::hierarchical) return plan;
+    plan.devices = std::min(shape.devices_per_node, shape.workers);
+    if (shape.workers % plan.devices != 0)
+        place.refuse(fmt::format("a hierarchy needs full nodes: {} devices do not fill nodes of {}",
+                                 shape.workers, shape.devices_per_node));
+    return plan;
+}
+
+}  // namespace paceline
