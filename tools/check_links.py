@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that the links of every *.md page work, and that the index links to every page of docs/.
+"""Checks that the links of every *.md page work, that the index links to every page of docs/, and that the pages name
+sources that exist.
 
     tools/check_links.py               exit 1 and name each broken link
     tools/check_links.py --self-test   check that the checker finds faults
 
 Checks relative links and their anchors, but no links to other sites. An anchor is a heading as
-GitHub spells it, or an <a id="...">.
+GitHub spells it, or an <a id="...">. A source is `layer/.../file.cpp` or .hpp; one with foo in its name is an example,
+and the pages of docs/adding name those of their patches.
 """
 
 import re
@@ -20,6 +22,7 @@ INDEX = "docs/README.md"
 FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.M | re.S)
 INDENTED = re.compile(r"(?:^|\n)\n((?:    [^\n]*\n)+)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+SOURCE = re.compile(r"`((?:sim|topologies|models|algorithms|analysis|app|explorer|python|tests|bench|tools)/[\w/]+\.[ch]pp)`")
 
 
 def without_code(text, inline=True):
@@ -67,6 +70,9 @@ def problems(root, pages):
             leads_to[page].add(name)
             if anchor and name in known and anchor not in known[name]:
                 wrong.append(f"{page}: {link}: there is no such heading")
+        if not page.startswith("docs/adding/"):
+            wrong += [f"{page}: {source}: there is no such source" for source in SOURCE.findall(text)
+                      if "foo" not in source and not (root / source).exists()]
     while todo:
         for name in leads_to.get(todo.pop(), ()):
             if name in texts and name not in reached:
@@ -90,9 +96,10 @@ def self_test():
         (root / "docs" / "README.md").write_text(
             "# A\n\n[b](b.md#two-words-kind)\n[x](gone.md)\n[y](b.md#gone)\n`[z](gone.md)`\n\n    [z](gone.md)\n\n[w](b.md#key.name)\n")
         (root / "docs" / "b.md").write_text('## Two words: `"kind"`\n\n<a id="key.name"></a>\n```sh\n# not a heading\n```\n[c](#not-a-heading)\n')
-        (root / "docs" / "alone.md").write_text("[net](https://example.org/#x)\n")
+        (root / "docs" / "alone.md").write_text("[net](https://example.org/#x) `app/gone.cpp`, `app/foo.cpp`\n")
         found = problems(root, ["docs/README.md", "docs/alone.md", "docs/b.md"])
     expected = ["docs/README.md: gone.md: there is no such file", "docs/README.md: b.md#gone: there is no such heading",
+                "docs/alone.md: app/gone.cpp: there is no such source",
                 "docs/b.md: #not-a-heading: there is no such heading", "docs/alone.md: docs/README.md does not lead to it"]
     if found != expected:
         print("check_links: self-test failed:", *found, sep="\n  ", file=sys.stderr)
