@@ -4,10 +4,14 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "app/commands/command.hpp"
 #include "app/host/console.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
+#include "app/questions/list_json.hpp"
 #include "app/questions/list_text.hpp"
 
 namespace paceline {
@@ -18,9 +22,13 @@ int list(const std::string& what, bool json) {
     const auto known = list_names();
     if (!what.empty() && std::ranges::find(known, std::string_view(what)) == known.end())
         throw ConfigError("command line", "list", unknown(what, "a list", known));
-    if (json && what != "algorithms")
-        throw ConfigError("command line", "list", "--json is for the list \"algorithms\"");
-    print(stdout, json ? algorithms_json() : list_text(what));
+    const auto with_json = json_list_names();
+    if (json && !what.empty() &&
+        std::ranges::find(with_json, std::string_view(what)) == with_json.end())
+        throw ConfigError("command line", "list",
+                          fmt::format("\"{}\" has no JSON; lists that have one: {}", what,
+                                      fmt::join(with_json, ", ")));
+    print(stdout, json ? list_json(what) : list_text(what));
     return done;
 }
 
@@ -34,7 +42,7 @@ Command list_command(CLI::App& program) {
         "algorithms, fabrics, compressors, codecs, combinations, mixings, models, data, "
         "profiles, devices, links or collectives");
     const auto json = std::make_shared<bool>();
-    parser.add_flag("--json", *json, "the algorithms as JSON: families, keys, what a failure does");
+    parser.add_flag("--json", *json, "as JSON, with the keys of each name");
     return {&parser, [what, json] { return list(*what, *json); }};
 }
 

@@ -13,7 +13,6 @@
 
 #include "algorithms/compression/sparse/sparse.hpp"
 #include "app/json/printable.hpp"
-#include "app/json/resources.hpp"
 #include "app/questions/combinations.hpp"
 #include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
@@ -35,11 +34,6 @@ namespace paceline {
 namespace {
 
 constexpr std::size_t list_width = 120;
-
-Profile built_in(std::string_view name) {
-    const std::string file = fmt::format("models/profiles/{}.json", name);
-    return read_profile(parse_json(resource(file), file), file);
-}
 
 // Returns a line for an entry, and a line for its keys.
 std::string entry_with_keys(std::string_view name, std::string_view summary, Keys keys) {
@@ -115,7 +109,7 @@ std::string list_profiles() {
         fmt::format("  {:<14} {:>11} {:>9} {:>10} {:>11}   {:<15} {}\n", "name", "parameters",
                     "fp32 MiB", "MACs", "DGC bytes", "of a sample", "title");
     for (const std::string_view name : profile_names()) {
-        const Profile profile = built_in(name);
+        const Profile profile = shipped_profile(name);
         const LayoutPtr layout = profile.layout();
         text += wrapped(
             fmt::format("  {:<14} {:>11} {:>9.2f} {:>10.4g} {:>11}   {:<15} ", name,
@@ -155,7 +149,7 @@ std::string peaks_of(const Device& device) {
 
 std::string list_devices() {
     std::vector<Profile> profiles;
-    for (const std::string_view name : profile_names()) profiles.push_back(built_in(name));
+    for (const std::string_view name : profile_names()) profiles.push_back(shipped_profile(name));
     std::string text =
         "  peak operations per second by precision (dense; a multiply-accumulate is two), then the "
         "measured throughput in\n  samples per second, one device; \"any batch\": the source names "
@@ -305,48 +299,6 @@ std::string list_text(std::string_view name) {
         if (name.empty() || list.name == name)
             text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", list.name, list.text());
     return text;
-}
-
-namespace {
-
-std::string_view spelled(WhenNodesDie when) {
-    switch (when) {
-        case WhenNodesDie::cannot_go_on:
-            return "cannot-go-on";
-        case WhenNodesDie::reruns_replicas:
-            return "reruns-replicas";
-        case WhenNodesDie::reruns_models:
-            return "reruns-models";
-        case WhenNodesDie::renormalizes:
-            return "renormalizes";
-        case WhenNodesDie::loses_shares:
-            return "loses-shares";
-        case WhenNodesDie::skips:
-            return "skips";
-        case WhenNodesDie::server_goes_on:
-            return "server-goes-on";
-    }
-    return "";
-}
-
-}  // namespace
-
-std::string algorithms_json() {
-    Json families = Json::array();
-    for (const AlgorithmFamily& family : algorithm_families()) {
-        Json algorithms = Json::array();
-        for (const AlgorithmEntry& entry : family.algorithms)
-            algorithms.push_back({{"name", entry.name},
-                                  {"summary", entry.summary},
-                                  {"keys", algorithm_keys(entry)},
-                                  {"when_nodes_die", spelled(entry.traits.when_nodes_die)},
-                                  {"trains", entry.traits.trains},
-                                  {"has_server", entry.traits.has_server}});
-        families.push_back({{"family", family.name},
-                            {"summary", family.summary},
-                            {"algorithms", std::move(algorithms)}});
-    }
-    return families.dump(2) + '\n';
 }
 
 }  // namespace paceline

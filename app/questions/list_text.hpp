@@ -13,7 +13,4 @@ std::span<const std::string_view> list_names();
 /// Returns one list, or all of them for an empty name. Requires that the name is known.
 std::string list_text(std::string_view name);
 
-/// Returns the table of algorithms as JSON: a list of families, each with its algorithms.
-std::string algorithms_json();
-
 }  // namespace paceline

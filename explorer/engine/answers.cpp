@@ -16,9 +16,11 @@
 #include "app/json/json_file.hpp"
 #include "app/questions/check_text.hpp"
 #include "app/questions/explain.hpp"
+#include "app/questions/list_json.hpp"
 #include "app/questions/solve_text.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
+#include "app/run/step_costs.hpp"
 #include "app/run/trace_machine.hpp"
 #include "app/scenario/memory_estimate.hpp"
 #include "app/scenario/study.hpp"
@@ -77,9 +79,12 @@ Json describe(const Json& request, const Study& study) {
     for (const Point& point : study.points) {
         trains = trains || point.scenario.training.has_value();
         if (wants_report) check.see(point);
-        points.push_back({{"choice", point.choice},
-                          {"algorithm", point.scenario.algorithm.label},
-                          {"nodes", point.scenario.cluster.nodes}});
+        const auto steps = point.scenario.steps();
+        points.push_back(
+            {{"choice", point.choice},
+             {"algorithm", point.scenario.algorithm.label},
+             {"nodes", point.scenario.cluster.nodes},
+             {"whole_steps", steps ? Json(steps_to_whole(point.scenario, *steps)) : Json()}});
     }
     Json description{
         {"title", study.title}, {"axes", axes_of(study)}, {"points", points}, {"trains", trains}};
@@ -199,6 +204,7 @@ const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
 Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last,
                const OnProgress& on_progress) {
     const auto what = request.at("do").get<std::string>();
+    if (what == "names") return Json::parse(list_json(""));
     if (what == "solve") return solve(request);
     const Study& study = study_of(request, last);
     if (what == "study") return describe(request, study);

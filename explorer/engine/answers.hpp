@@ -3,8 +3,10 @@
 // A request has "do", "scenario" (a text), and "files" (an object of texts by name, which the
 // scenario may name). The answer depends on "do":
 //
+//   names     what a scenario can name, as `paceline list --json` prints it; needs no scenario
 //   study     axes, points, and whether it trains; with "report": true also warnings and what
-//             `paceline check` prints
+//             `paceline check` prints. "whole_steps" of a point is the least number of steps, those
+//             of its scenario at least, at which a period of its algorithm ends
 //   run       "points": a list of numbers. "csv" is results.csv of these points alone, "timeline" is
 //             timeline.csv where they train
 //   explain   "point": what `paceline explain --json` prints, and its page for people

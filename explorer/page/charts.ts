@@ -13,7 +13,7 @@ export interface Chart {
   logX: boolean;
   logY?: boolean;
   lines: Line[];
-  ideal?: boolean; // the line y = x
+  ideal?: number; // the line y = ideal * x
   marks?: { x: number; label: string }[];
   xText?: (value: number) => string;
   yText?: (value: number) => string;
@@ -38,7 +38,7 @@ function axisTable(chart: Chart): uPlot.AlignedData {
     const at = new Map(line.points);
     return xs.map((x) => at.get(x) ?? null);
   });
-  return [xs, ...columns, ...(chart.ideal ? [xs] : [])] as uPlot.AlignedData;
+  return [xs, ...columns, ...(chart.ideal ? [xs.map((x) => x * chart.ideal!)] : [])] as uPlot.AlignedData;
 }
 
 function drawMarks(chart: Chart): (u: uPlot) => void {

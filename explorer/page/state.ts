@@ -117,14 +117,18 @@ function workloadOf(state: State): Json {
   return { profile, device: state.device, batch };
 }
 
-/// Returns the scenario of the controls, swept as a view needs it. Throws EntryError.
-export function scenarioOf(state: State, sweep: Json): Json {
+const isRandom = (state: State): boolean => Number(state.jitter) > 0 || Number(state.straggler) > 1;
+
+/// Returns the steps of a point: more where they differ.
+export const stepsOf = (state: State): number => (isRandom(state) ? 20 : 3);
+
+/// Returns the scenario of the controls, swept as a view needs it; `steps` are those of each algorithm. Throws EntryError.
+export function scenarioOf(state: State, sweep: Json, steps: number[] = []): Json {
   if (state.algorithms.length === 0) throw new EntryError("algorithms", "Add an algorithm.");
   const nodes = nodesOf(state);
   const devices = wholeNumber(state.devices, "devices", 1, 16);
   const jitter = number(state.jitter, "jitter", 0, 2);
   const straggler = number(state.straggler, "straggler", 1, 100);
-  const random = jitter > 0 || straggler > 1;
   const cluster: Json = { nodes };
   if (devices > 1) {
     cluster["devices_per_node"] = devices;
@@ -135,8 +139,15 @@ export function scenarioOf(state: State, sweep: Json): Json {
   if (straggler > 1) cluster["stragglers"] = { factor: straggler, one_node: true };
   return {
     title: `${state.net} by the explorer`, seed: 1, cluster, workload: workloadOf(state),
-    algorithm: state.algorithms[0], stop: { iterations: random ? 20 : 3 }, sweep,
+    algorithm: state.algorithms[0], stop: { iterations: stepsOf(state) }, sweep: withSteps(sweep, steps, stepsOf(state)),
   };
+}
+
+// Algorithms take their own numbers of steps where one takes more than the usual.
+function withSteps(sweep: Json, steps: number[], usual: number): Json {
+  if (steps.every((own) => own === usual)) return sweep;
+  const { algorithm, ...others } = sweep;
+  return { zip: { algorithm, "stop.iterations": steps }, ...others };
 }
 
 /// Returns the sweep of the first view: algorithms x bandwidths x nodes.

@@ -17,15 +17,20 @@ interface Series {
   points: { x: number; row: Row }[];
 }
 
+// Returns whether an axis advances with the one of algorithms, so that it tells nothing more.
+const isZipped = (study: Study, axis: number, algorithms: number): boolean =>
+  algorithms >= 0 && study.points.every(({ choice }) => choice[axis] === choice[algorithms]);
+
 // Groups points by all axes but one.
 function seriesOf(results: Results, x: number, valueOf: (name: string) => number): Series[] {
   const { axes, points } = results.study;
   const algorithmAxis = axisOf(results.study, "algorithm");
+  const unsaid = new Set(axes.map((_, a) => a).filter((a) => isZipped(results.study, a, algorithmAxis)));
   const made = new Map<string, Series>();
   const variants = new Map<string, number>();
   points.forEach((point, i) => {
     const row = results.row(i);
-    const others = axes.map((axis, a) => (a === x || a === algorithmAxis ? "" : axis.names[point.choice[a]!]!)).filter((n) => n !== "");
+    const others = axes.map((axis, a) => (a === x || unsaid.has(a) ? "" : axis.names[point.choice[a]!]!)).filter((n) => n !== "");
     const variant = others.join(", ");
     if (!variants.has(variant)) variants.set(variant, variants.size);
     const algorithm = algorithmAxis >= 0 ? axes[algorithmAxis]!.names[point.choice[algorithmAxis]!]! : point.algorithm;
@@ -45,6 +50,12 @@ function lines(series: Series[], column: string, factor = 1): Line[] {
   }));
 }
 
+// Speedup is over one device: the ideal grows with the devices of all nodes.
+function devicesPerNode(series: Series[]): number {
+  const row = series.flatMap((one) => one.points)[0]?.row;
+  return row === undefined ? 1 : Number(row["devices"]) / Number(row["nodes"]);
+}
+
 /// Speedup and efficiency over nodes.
 export function speedupCharts(results: Results): Chart[] {
   const x = axisOf(results.study, nodesPath);
@@ -53,7 +64,7 @@ export function speedupCharts(results: Results): Chart[] {
   const ticks = results.study.axes[x]!.names.map(Number);
   const common = { x: "nodes", logX: true, xText: (v: number) => String(v), ticks };
   return [
-    { ...common, title: "Speedup over one device", lines: lines(series, "speedup"), logY: true, ideal: true },
+    { ...common, title: "Speedup over one device", lines: lines(series, "speedup"), logY: true, ideal: devicesPerNode(series) },
     { ...common, title: "Efficiency (%)", lines: lines(series, "efficiency", 100) },
   ];
 }

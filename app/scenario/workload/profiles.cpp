@@ -179,6 +179,11 @@ std::vector<std::string_view> profile_names() {
     return names;
 }
 
+Profile shipped_profile(std::string_view name) {
+    const std::string file = fmt::format("{}{}{}", folder, name, ending);
+    return read_profile(parse_json(resource(file), file), file);
+}
+
 Profile read_profile(const Json& json, const std::string& file) {
     const ObjectReader read({&json, &file, ""}, profile_keys);
     Profile profile;
@@ -212,10 +217,8 @@ ChargedNetPtr load_profile(const Place& place) {
     const std::vector<std::string_view> known = profile_names();
     const std::size_t index =
         as_name(place, "a built-in profile, nor a file that ends in .json", known);
-    const std::string file = fmt::format("{}{}{}", folder, known[index], ending);
-    return cache.once<ChargedNet>("built-in " + file, [&] {
-        return ChargedNet(read_profile(parse_json(resource(file), file), file));
-    });
+    return cache.once<ChargedNet>(fmt::format("built-in {}", known[index]),
+                                  [&] { return ChargedNet(shipped_profile(known[index])); });
 }
 
 }  // namespace paceline

@@ -27,6 +27,8 @@ using ChargedNetPtr = std::shared_ptr<const ChargedNet>;
 
 /// Returns the names of the built-in profiles, in alphabetical order.
 std::vector<std::string_view> profile_names();
+/// Returns a built-in profile. Requires that the name is one of these.
+Profile shipped_profile(std::string_view name);
 
 /// Returns the profile that `place` names: a built-in one, a file that ends in ".json", relative
 /// to the scenario's folder, or the sizes of a transformer (models/decoder.hpp). Throws ConfigError with the path in the scenario, or in the profile's

@@ -1,0 +1,188 @@
+#include "app/questions/list_json.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <nlohmann/json.hpp>
+
+#include "app/scenario/aggregations/exchange_choice.hpp"
+#include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/codecs.hpp"
+#include "app/scenario/cluster/fabrics.hpp"
+#include "app/scenario/cluster/libraries.hpp"
+#include "app/scenario/cluster/links.hpp"
+#include "app/scenario/mixings/mixings.hpp"
+#include "app/scenario/workload/data.hpp"
+#include "app/scenario/workload/devices.hpp"
+#include "app/scenario/workload/models.hpp"
+#include "app/scenario/workload/profiles.hpp"
+
+namespace paceline {
+
+namespace {
+
+std::string_view spelled(WhenNodesDie when) {
+    switch (when) {
+        case WhenNodesDie::cannot_go_on:
+            return "cannot-go-on";
+        case WhenNodesDie::reruns_replicas:
+            return "reruns-replicas";
+        case WhenNodesDie::reruns_models:
+            return "reruns-models";
+        case WhenNodesDie::renormalizes:
+            return "renormalizes";
+        case WhenNodesDie::loses_shares:
+            return "loses-shares";
+        case WhenNodesDie::skips:
+            return "skips";
+        case WhenNodesDie::server_goes_on:
+            return "server-goes-on";
+    }
+    return "";
+}
+
+Json algorithms_as_json() {
+    Json families = Json::array();
+    for (const AlgorithmFamily& family : algorithm_families()) {
+        Json algorithms = Json::array();
+        for (const AlgorithmEntry& entry : family.algorithms)
+            algorithms.push_back({{"name", entry.name},
+                                  {"summary", entry.summary},
+                                  {"keys", algorithm_keys(entry)},
+                                  {"when_nodes_die", spelled(entry.traits.when_nodes_die)},
+                                  {"trains", entry.traits.trains},
+                                  {"has_server", entry.traits.has_server}});
+        families.push_back({{"family", family.name},
+                            {"summary", family.summary},
+                            {"algorithms", std::move(algorithms)}});
+    }
+    return families;
+}
+
+template <class Table, class KeysOf>
+Json entries_as_json(const Table& table, KeysOf keys_of) {
+    Json list = Json::array();
+    for (const auto& entry : table)
+        list.push_back(
+            {{"name", entry.name}, {"summary", entry.summary}, {"keys", keys_of(entry)}});
+    return list;
+}
+
+constexpr auto own_keys = [](const auto& entry) { return entry.keys; };
+
+Json fabrics_as_json() {
+    return entries_as_json(fabric_table(), own_keys);
+}
+
+Json models_as_json() {
+    return entries_as_json(model_table(), own_keys);
+}
+
+Json data_as_json() {
+    return entries_as_json(data_table(), own_keys);
+}
+
+Json codecs_as_json() {
+    return entries_as_json(codec_table(), [](const auto& entry) { return codec_keys(entry.name); });
+}
+
+Json aggregations_as_json() {
+    return entries_as_json(aggregation_table(),
+                           [](const auto& entry) { return aggregation_keys(entry.name); });
+}
+
+Json mixings_as_json() {
+    Json list = Json::array();
+    for (const MixingEntry& entry : mixing_table())
+        list.push_back({{"name", entry.name}, {"summary", entry.summary}});
+    return list;
+}
+
+Json profiles_as_json() {
+    Json list = Json::array();
+    for (const std::string_view name : profile_names()) {
+        const Profile profile = shipped_profile(name);
+        Json measured = Json::array();
+        for (const MeasuredThroughput& row : profile.throughput)
+            measured.push_back({{"device", row.device},
+                                {"precision", name_of(row.precision)},
+                                {"batch", row.batch ? Json(*row.batch) : Json()},
+                                {"samples_per_s", row.samples_per_s}});
+        list.push_back({{"name", name},
+                        {"title", profile.title},
+                        {"sample", profile.sample},
+                        {"parameters", profile.layout()->entries()},
+                        {"macs", profile.macs()},
+                        {"measured", std::move(measured)}});
+    }
+    return list;
+}
+
+Json devices_as_json() {
+    Json list = Json::array();
+    for (const Device& device : device_table()) {
+        Json peaks = Json::object();
+        for (const Peak& peak : device.peaks)
+            peaks[std::string(name_of(peak.precision))] = peak.flops;
+        list.push_back(
+            {{"name", device.name}, {"title", device.title}, {"peak_flops", std::move(peaks)}});
+    }
+    return list;
+}
+
+Json links_as_json() {
+    Json list = Json::array();
+    for (const LinkPreset& preset : link_presets())
+        list.push_back({{"name", preset.name},
+                        {"bandwidth", to_string(preset.bandwidth)},
+                        {"bandwidth_up", to_string(preset.bandwidth_up.value_or(preset.bandwidth))},
+                        {"one_way_latency", to_string(preset.one_way_latency)},
+                        {"efficiency", preset.efficiency}});
+    return list;
+}
+
+Json libraries_as_json() {
+    Json list = Json::array();
+    for (const LibraryPreset& preset : library_presets()) list.push_back({{"name", preset.name}});
+    return list;
+}
+
+struct JsonList {
+    std::string_view name;
+    Json (*make)();
+};
+
+constexpr auto json_lists = std::to_array<JsonList>({{"algorithms", &algorithms_as_json},
+                                                     {"fabrics", &fabrics_as_json},
+                                                     {"codecs", &codecs_as_json},
+                                                     {"aggregations", &aggregations_as_json},
+                                                     {"mixings", &mixings_as_json},
+                                                     {"models", &models_as_json},
+                                                     {"data", &data_as_json},
+                                                     {"profiles", &profiles_as_json},
+                                                     {"devices", &devices_as_json},
+                                                     {"links", &links_as_json},
+                                                     {"libraries", &libraries_as_json}});
+
+constexpr auto names_of_json_lists = [] {
+    std::array<std::string_view, json_lists.size()> all{};
+    std::ranges::transform(json_lists, all.begin(), &JsonList::name);
+    return all;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> json_list_names() {
+    return names_of_json_lists;
+}
+
+std::string list_json(std::string_view name) {
+    Json all = Json::object();
+    for (const JsonList& list : json_lists) {
+        if (list.name == name) return list.make().dump(2) + '\n';
+        if (name.empty()) all[std::string(list.name)] = list.make();
+    }
+    return all.dump(2) + '\n';
+}
+
+}  // namespace paceline
