@@ -71,6 +71,14 @@ Json axes_of(const Study& study) {
     return axes;
 }
 
+// Returns the least number of steps that has the rated steps of the scenario, and with which a period ends; null if
+// only time ends the run.
+Json whole_rated_steps(const Scenario& scenario) {
+    const auto steps = scenario.steps();
+    if (!steps) return {};
+    return steps_to_whole(scenario, skipped_steps(scenario) + *steps - scenario.skip);
+}
+
 Json describe(const Json& request, const Study& study) {
     Json points = Json::array();
     bool trains = false;
@@ -79,12 +87,11 @@ Json describe(const Json& request, const Study& study) {
     for (const Point& point : study.points) {
         trains = trains || point.scenario.training.has_value();
         if (wants_report) check.see(point);
-        const auto steps = point.scenario.steps();
-        points.push_back(
-            {{"choice", point.choice},
-             {"algorithm", point.scenario.algorithm.label},
-             {"nodes", point.scenario.cluster.nodes},
-             {"whole_steps", steps ? Json(steps_to_whole(point.scenario, *steps)) : Json()}});
+        points.push_back({{"choice", point.choice},
+                          {"algorithm", point.scenario.algorithm.label},
+                          {"nodes", point.scenario.cluster.nodes},
+                          {"last_stage", begin_of_last_stage(point.scenario)},
+                          {"whole_steps", whole_rated_steps(point.scenario)}});
     }
     Json description{
         {"title", study.title}, {"axes", axes_of(study)}, {"points", points}, {"trains", trains}};
@@ -187,7 +194,13 @@ Json solve(const Json& request) {
                            {"at", varied.in_base_unit(change.at)},
                            {"shown", varied.shown(change.at, 3)},
                            {"above_before", change.before == Side::above}});
-    return {{"changes", changes}, {"unit", varied.base_unit()}, {"points", solution.points}};
+    const auto first = std::ranges::find_if(
+        solution.found.samples, [](const Sample& sample) { return sample.side() != Side::gap; });
+    const bool above = first != solution.found.samples.end() && first->side() == Side::above;
+    return {{"changes", changes},
+            {"unit", varied.base_unit()},
+            {"points", solution.points},
+            {"above_at_first", above}};
 }
 
 const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {

@@ -1,4 +1,5 @@
-// The algorithms that the page offers by name. "sgd" with a codec, an aggregation and a schedule is put together by hand.
+// The algorithms that the page offers first, with settings; the engine lists all others.
+import { keysOf } from "./names.js";
 import { dense, dgc, type Json } from "./state.js";
 
 export const offered: Json[] = [
@@ -15,8 +16,13 @@ export const offered: Json[] = [
   { label: "SGD by hand", kind: "sgd" },
 ];
 
-export const codecs = ["none", "fp16", "top-k", "random-k", "qsgd", "terngrad", "sign", "scaled-sign", "natural", "8-bit", "power-sgd", "one-bit"];
-export const aggregations = ["", "all-reduce", "all-gather", "two-phase", "sparse-all-reduce"];
+/// Returns an algorithm by its kind alone, with the settings that it cannot do without.
+export function byKind(kind: string): Json {
+  const needs: Record<string, Json> = { "post-local-sgd": { switch_step: 50 }, collective: { operation: "all-to-all" }, "choco-sgd": { codec: { kind: "top-k" } } };
+  const keys = keysOf(kind);
+  return { label: kind, kind, ...(keys.includes("mixing") && !keys.includes("period") ? { mixing: { kind: "ring" } } : {}), ...needs[kind] };
+}
+
 export const schedules = ["", "whole", "tensors", "merged", "25MiB"];
 
 export const trained: Json[] = [
@@ -40,9 +46,6 @@ export function trainingScenario(): Json {
   };
 }
 
-export const devices = ["k80", "m40", "titan-x-maxwell", "gtx-1080", "p100", "titan-x-pascal", "gtx-1080-ti", "titan-xp", "rtx-2080-ti", "v100"];
-export const nets = ["alexnet", "bert-base", "bert-large", "deepspeech", "googlenet", "gpt2", "gpt2-large", "gpt2-medium", "gpt2-xl", "inception-v3", "llama-7b", "ptb-lstm", "resnet-110", "resnet-152", "resnet-50", "tinyllama-1.1b", "transformer", "vgg-16", "vgg-a", "vit-b-16"];
-
 /// A net by its numbers: layers of equal size.
 export function myNet(parameters: number, macs: number, layers: number): Json {
   const each = Math.max(1, Math.round(parameters / layers));
@@ -52,4 +55,15 @@ export function myNet(parameters: number, macs: number, layers: number): Json {
       name: `layer${i}`, macs: Math.round(macs / layers), tensors: [{ name: "weight", shape: [each, 1] }],
     })),
   };
+}
+
+/// What a net's profile holds; null if the text is none.
+export function netOf(text: string): { name: string; parameters: number; macs: number; layers: number } | null {
+  try {
+    const { name, layers } = JSON.parse(text) as { name?: string; layers: { macs: number; tensors: { shape: number[] }[] }[] };
+    const parameters = layers.flatMap((layer) => layer.tensors).reduce((sum, tensor) => sum + tensor.shape.reduce((a, b) => a * b, 1), 0);
+    return { name: name ?? "my net", parameters, macs: layers.reduce((sum, layer) => sum + layer.macs, 0), layers: layers.length };
+  } catch {
+    return null;
+  }
 }

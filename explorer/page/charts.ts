@@ -14,6 +14,7 @@ export interface Chart {
   logY?: boolean;
   lines: Line[];
   ideal?: number; // the line y = ideal * x
+  targets?: { label: string; at: (x: number) => number }[];
   marks?: { x: number; label: string }[];
   xText?: (value: number) => string;
   yText?: (value: number) => string;

@@ -2,7 +2,8 @@
 // is a reason why not.
 //
 //   #<the keys that differ from the first view, as JSON, percent-encoded>
-import { devices, nets } from "./algorithms.js";
+//
+// Files that were opened stay out of it: they are in the history's state (main.ts). A link of earlier pages may hold them.
 import { fabrics, firstState, type Json, type State, views } from "./state.js";
 
 /// The longest entry, label or name. Entries are not longer, so that each link of the page can be read again.
@@ -101,11 +102,12 @@ const whole = 'what follows "#"';
 // One reader for each key of the state: the compiler refuses a key without one.
 const readers: { [Key in keyof State]: Reader<State[Key]> } = {
   view: oneOf(views),
-  net: oneOf([...nets, "my net"], "a net that the page offers"),
-  device: oneOf([...devices, "step time"], "a device that the page offers"),
+  net: entry, device: entry, precision: entry, efficiency: entry,
   batch: entry, stepTime: entry,
   fabric: oneOf(fabrics),
-  bandwidth: entry, second: entry, latency: entry, nodes: entry, devices: entry, jitter: entry, straggler: entry,
+  bandwidth: entry, second: entry, latency: entry, nodes: entry, devices: entry, bus: entry, cards: entry,
+  wire: entry, target: entry, samples: entry, memory: entry, jitter: entry, straggler: entry,
+  preset: entry,
   algorithms, file, files,
 };
 
@@ -132,12 +134,17 @@ function jsonOf(hash: string): unknown {
   }
 }
 
-export function toAddress(state: State): string {
+/// The longest address that the page makes.
+export const mostAddress = 16_000;
+
+/// Returns the address of a state, without its files; null if it would be too long.
+export function toAddress(state: State): string | null {
   const first = firstState() as unknown as Json;
   const changed: Json = {};
   for (const [key, value] of Object.entries(state))
-    if (JSON.stringify(value) !== JSON.stringify(first[key])) changed[key] = value;
-  return Object.keys(changed).length === 0 ? "" : `#${encodeURIComponent(JSON.stringify(changed))}`;
+    if (key !== "file" && key !== "files" && JSON.stringify(value) !== JSON.stringify(first[key])) changed[key] = value;
+  const address = Object.keys(changed).length === 0 ? "" : `#${encodeURIComponent(JSON.stringify(changed))}`;
+  return address.length > mostAddress ? null : address;
 }
 
 /// Returns the state of an address, or why it holds none.

@@ -1,18 +1,27 @@
 // The page: a state, the views over it, and one run at a time.
 import { trainingScenario } from "./algorithms.js";
-import { clearWrong, showControls } from "./controls.js";
-import { byId, el } from "./dom.js";
+import { actOnChoice, clearWrong, showControls } from "./controls.js";
+import { byId, copyTo, el } from "./dom.js";
 import { download } from "./exports.js";
 import { fromAddress, toAddress } from "./link.js";
+import { type Names, setNames } from "./names.js";
 import { type Group, PageError, Pool } from "./pool.js";
 import { presets } from "./presets.js";
 import { rowsOf } from "./results.js";
 import { type Run, runOf, showTable } from "./runs.js";
-import { clearBoxes, isExpected, measured, showError, showWarnings, status } from "./shown.js";
+import { announce, clearBoxes, isExpected, measured, showError, shownCharts, showWarnings, status } from "./shown.js";
 import { firstState, type Json, type State, type View, views } from "./state.js";
+import { numberOf } from "./units.js";
 
 const titles: Record<View, string> = { speedup: "Speedup", bandwidth: "Bandwidth", step: "A step", timeline: "Timeline", math: "Math", training: "Training", table: "Table" };
 const pretty = (json: Json): string => JSON.stringify(json, null, 2);
+
+// Changes of these show other controls.
+const rebuilding = ["view", "net", "device", "precision", "algorithms", "files"];
+const ownHistory = 1500; // ms: changes that follow each other faster are one step back
+
+const copy = (text: string, done: string, refused: string): void =>
+  void copyTo(text).then((copied) => status(copied ? done : refused));
 
 class Page {
   readonly pool = new Pool();
@@ -23,7 +32,7 @@ class Page {
   private scheduled = 0;
 
   private newRun(group: Group = this.pool.group()): Run {
-    return { state: this.state, group, scenario: "", results: null };
+    return { state: this.state, group, scenario: "", command: "", results: null };
   }
   get scenario(): string {
     return this.running.scenario;
@@ -37,6 +46,8 @@ class Page {
     this.restore();
     try {
       await this.pool.start("paceline.wasm");
+      setNames((await this.pool.group().ask({ do: "names" })) as unknown as Names);
+      this.show();
     } catch (error) {
       return showError(error, this.state);
     }
@@ -59,8 +70,19 @@ class Page {
       if (this.linked && !isExpected(error)) this.fallBack(error);
       else showError(error, this.state);
     } finally {
-      if (mine === this.running) document.body.dataset["busy"] = "no";
+      if (mine === this.running) {
+        document.body.dataset["busy"] = "no";
+        announce();
+      }
     }
+  }
+
+  // Stops the run. What it has drawn so far stays.
+  private cancel(): void {
+    clearTimeout(this.scheduled);
+    this.running.group.cancel();
+    document.body.dataset["busy"] = "no";
+    status("Cancelled.");
   }
 
   private soon(): void {
@@ -91,7 +113,14 @@ class Page {
   private restore(): void {
     const read = fromAddress(location.hash);
     if ("problem" in read) return this.firstView(read.problem);
-    this.state = read.state;
+    const { preset } = read.state;
+    if (preset !== "") {
+      if (!Object.hasOwn(presets, preset)) return this.firstView(`preset should be the name of a shipped scenario, but is ${JSON.stringify(preset)}`);
+      read.state.file = { name: `${preset}.json`, text: pretty(presets[preset]!) };
+    }
+    const kept = history.state as Partial<Pick<State, "file" | "files">> | null;
+    this.state = { ...read.state, ...(kept?.files ? { files: kept.files } : {}), ...(kept?.file ? { file: kept.file } : {}) };
+    this.lastChange = { what: "", at: 0 };
     this.linked = location.hash.length > 1;
     this.notice = "";
     try {
@@ -107,27 +136,39 @@ class Page {
     if (this.linked && error instanceof Error && !isExpected(error)) this.fallBack(error);
   }
 
-  private keepAddress(): void {
+  // The address has the state but for files, which the history keeps. A step back undoes what was changed at a time.
+  private keepAddress(asStep: boolean): void {
+    const { file, files, preset } = this.state;
+    const address = toAddress(this.state);
+    const kept = { file: preset === "" ? file : null, files };
+    const write = (state: unknown) => (asStep ? history.pushState(state, "", address || location.pathname) : history.replaceState(state, "", address || location.pathname));
     try {
-      history.replaceState(null, "", toAddress(this.state) || location.pathname);
-    } catch { /* Safari takes a hundred addresses in thirty seconds; the next change is kept */ }
+      write(kept);
+    } catch { // files that are too large for a history; and Safari takes a hundred addresses in thirty seconds
+      try { write(null); } catch { /* the next change is kept */ }
+    }
   }
 
   /// Changes the state and runs the view again. Text that is typed into a file's field stays as it is there.
   private change(changes: Partial<State>): void {
+    const several = numberOf(this.state.devices) > 1;
     this.apply(changes);
-    if (Object.keys(changes).some((key) => ["view", "net", "device", "algorithms", "files"].includes(key)) || this.shownFile !== this.fileId()) this.show();
+    if (Object.keys(changes).some((key) => rebuilding.includes(key)) || this.shownFile !== this.fileId() || several !== numberOf(this.state.devices) > 1) this.show();
     this.soon();
   }
   private apply(changes: Partial<State>): void {
+    const what = Object.keys(changes).join();
+    const isStep = what !== this.lastChange.what || performance.now() - this.lastChange.at > ownHistory;
+    this.lastChange = { what, at: performance.now() };
     this.state = { ...this.state, ...changes };
     this.linked = false;
     this.notice = "";
-    this.keepAddress();
+    this.keepAddress(isStep);
   }
+  private lastChange = { what: "", at: 0 };
   /// A preset or a file in place of the controls, or of the file before it.
-  private openScenario(name: string, text: string, trains: boolean): void {
-    this.apply({ file: { name, text }, view: trains ? "training" : this.state.view === "training" ? "speedup" : this.state.view });
+  private openScenario(name: string, text: string, trains: boolean, preset = ""): void {
+    this.apply({ preset, file: { name, text }, view: trains ? "training" : this.state.view === "training" ? "speedup" : this.state.view });
     this.show();
     this.soon();
   }
@@ -166,7 +207,7 @@ class Page {
     if (/\.csv$/.test(file.name) && /^point,/.test(text)) return this.showCsv(file.name, text);
     let json: Json | null = null;
     try { json = JSON.parse(text) as Json; } catch { /* the engine says what is wrong, with line and column */ }
-    if (json !== null && Array.isArray(json["layers"])) return this.change({ net: "my net", file: null, files: { ...this.state.files, "my-net.json": text } });
+    if (json !== null && Array.isArray(json["layers"])) return this.change({ net: "my net", preset: "", file: null, files: { ...this.state.files, "my-net.json": text } });
     if (/\.csv$|\.csv\.gz$/.test(file.name)) return this.change({ files: { ...this.state.files, [file.name.replace(/\.gz$/, "")]: text } });
     this.openScenario(file.name, text, trainsIn(json));
   }
@@ -184,30 +225,32 @@ class Page {
   private listen(): void {
     const preset = byId<HTMLSelectElement>("preset");
     preset.append(el("option", { value: "" }, "Presets ..."), ...Object.keys(presets).map((name) => el("option", { value: name }, name)));
-    preset.addEventListener("change", () => {
-      const chosen = presets[preset.value];
-      if (chosen === undefined) return;
-      this.openScenario(`${preset.value}.json`, pretty(chosen), trainsIn(chosen));
+    actOnChoice(preset, (name) => {
+      this.openScenario(`${name}.json`, pretty(presets[name]!), trainsIn(presets[name]!), name);
       preset.value = "";
     });
     byId("share").addEventListener("click", () => {
-      this.keepAddress(); // a link that could not be read is in it until now
-      void navigator.clipboard?.writeText(location.href).then(() => status("The link is copied."), () => status(`The link is the page's address.`));
+      this.keepAddress(false); // a link that could not be read is in it until now
+      if (toAddress(this.state) === null) return status("This is too long for a link; download the scenario in its place.");
+      const without = this.state.preset === "" && this.state.file !== null ? " It leaves out the scenario that you opened: send its file, too." : "";
+      copy(location.href, `The link is copied.${without}`, "The link is the page's address.");
     });
     byId<HTMLInputElement>("open").addEventListener("change", (e) => { const file = (e.target as HTMLInputElement).files?.[0]; if (file) this.openAny(file); });
     byId("theme").addEventListener("click", () => {
-      const root = document.documentElement;
-      const isDark = root.dataset["theme"] ? root.dataset["theme"] === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-      root.dataset["theme"] = isDark ? "light" : "dark";
+      setTheme(isDark() ? "light" : "dark");
       clearBoxes();
       this.soon();
     });
+    byId("cancel").addEventListener("click", () => this.cancel());
+    byId("skip").addEventListener("click", (e) => { e.preventDefault(); byId("panel").focus(); });
+    byId("command").addEventListener("click", () => this.running.command === "" ? status("This view has no command.") :
+      copy(this.running.command, "The command is copied. It writes scenario.json, and prints these numbers.", "The clipboard cannot be written."));
     byId("downloads").addEventListener("click", (e) => { const kind = (e.target as HTMLElement).dataset["download"]; if (kind) download(kind, this.scenario, this.running.results); });
     byId("controls").addEventListener("submit", (e) => e.preventDefault());
     document.addEventListener("dragover", (e) => { e.preventDefault(); document.body.classList.add("dropping"); });
     document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
     document.addEventListener("drop", (e) => { e.preventDefault(); document.body.classList.remove("dropping"); for (const file of e.dataTransfer?.files ?? []) this.openAny(file); });
-    addEventListener("hashchange", () => { this.restore(); this.soon(); });
+    addEventListener("popstate", () => { this.restore(); this.soon(); });
     addEventListener("error", (e) => this.failed(e.error));
     addEventListener("unhandledrejection", (e) => this.failed(e.reason));
   }
@@ -216,8 +259,22 @@ class Page {
   }
 }
 
+// The theme is kept where the browser lets a page keep anything.
+const isDark = (): boolean => {
+  const chosen = document.documentElement.dataset["theme"];
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+};
+function setTheme(theme: string): void {
+  document.documentElement.dataset["theme"] = theme;
+  try { localStorage.setItem("theme", theme); } catch { /* it lasts as long as the page */ }
+}
+try {
+  const theme = localStorage.getItem("theme");
+  if (theme === "light" || theme === "dark") document.documentElement.dataset["theme"] = theme;
+} catch { /* the system's theme */ }
+
 const trainsIn = (scenario: Json | null): boolean => "model" in ((scenario?.["workload"] as Json | null | undefined) ?? {});
 
 const page = new Page();
-Object.assign(window, { explorer: { measured, pool: page.pool, csv: () => page.csv, scenario: () => page.scenario } });
+Object.assign(window, { explorer: { measured, pool: page.pool, csv: () => page.csv, scenario: () => page.scenario, charts: shownCharts } });
 void page.start();

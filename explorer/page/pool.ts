@@ -15,7 +15,7 @@ export class PageError extends Error {}
 
 export interface Request {
   do: string;
-  scenario: string;
+  scenario?: string;
   files?: Record<string, string>;
   [key: string]: unknown;
 }

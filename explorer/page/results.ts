@@ -5,6 +5,7 @@ export interface StudyPoint {
   choice: number[];
   algorithm: string;
   nodes: number;
+  last_stage?: number; // its first step; before it are warm-ups
   whole_steps?: number | null; // the least number of steps that ends a period of the algorithm
 }
 export interface Study {

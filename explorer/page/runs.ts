@@ -1,20 +1,23 @@
 // What each view asks of the engine, and shows of its answers.
 import { trainingScenario } from "./algorithms.js";
-import { el, table } from "./dom.js";
+import { commandOf } from "./commands.js";
+import { copyTo, el, table } from "./dom.js";
 import { stepMath } from "./math_view.js";
 import { type Group, PageError } from "./pool.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
 import { draw, place, showError, showWarnings, status } from "./shown.js";
-import { bitsPerSecond, type Json, nodesOf, overBandwidth, overNodes, scenarioOf, seconds, type State, stepsOf, type View } from "./state.js";
+import { algorithmsOf, type Json, bandwidthsOf, memoryOf, nodesOf, overBandwidth, overNodes, samplesOf, scenarioOf, type State, stepsOf, targetOf, type View } from "./state.js";
 import { bars, type Explanation } from "./step_view.js";
 import { Timeline } from "./timeline_view.js";
-import { bandwidthCharts, speedupCharts, tableRows, trainingCharts } from "./views.js";
+import { bitsPerSecond, seconds } from "./units.js";
+import { bandwidthCharts, lastFacts, speedupCharts, tableRows, trainingCharts } from "./views.js";
 
 /// A run of a view, until it ends or the next one begins.
 export interface Run {
   readonly state: State;
   readonly group: Group;
   scenario: string; // what the view ran
+  command: string; // which prints the same; empty: there is none
   results: Results | null;
 }
 
@@ -25,14 +28,31 @@ function progress(done: Results): void {
   status(done.complete ? `${done.study.points.length} points` : `${done.done} of ${done.study.points.length} points ...`);
 }
 
-// Rates are those of whole periods: a run of a few steps has none of a method that communicates every 100 steps.
-// Returns the scenario with as many steps for each algorithm as end a period of it.
+// Rates are those of whole periods: a run of a few steps has none of a method that communicates every 100 steps. And a
+// first step, which has nothing to overlap with, is not what the others cost.
+const mostSkipped = 100;
+
+// Returns the scenario with as many steps for each algorithm as end a period of it, without a short warm-up.
 async function inWholePeriods(run: Run, sweep: Json): Promise<string> {
   const { state, group } = run;
-  const probe = pretty(scenarioOf(state, { algorithm: state.algorithms }));
-  const study = (await group.ask({ do: "study", scenario: probe, files: state.files })) as unknown as Study;
-  return pretty(scenarioOf(state, sweep, study.points.map((point) => point.whole_steps ?? stepsOf(state))));
+  const probe = async (skip: number): Promise<Study> => (await group.ask({
+    do: "study", scenario: pretty(scenarioOf(state, { algorithm: algorithmsOf(state) }, [], skip)), files: state.files })) as unknown as Study;
+  let study = await probe(0);
+  const skip = Math.max(...study.points.map((point) => point.last_stage!).filter((begin) => begin <= mostSkipped), 0);
+  if (skip > 0) study = await probe(skip);
+  return pretty(scenarioOf(state, sweep, study.points.map((point) => point.whole_steps!), skip));
 }
+
+// Shows a list of facts below the charts; each may have the command that prints it.
+function showFacts(...facts: Node[]): void {
+  document.getElementById("facts")?.replaceChildren(...facts);
+}
+function copyButton(command: string): HTMLElement {
+  const button = el("button", { type: "button", class: "small" }, "Copy command");
+  button.addEventListener("click", () => void copyTo(command).then((copied) => status(copied ? "The command is copied. It prints this number." : "The clipboard cannot be written.")));
+  return button;
+}
+const listOf = (facts: string[]): Node[] => (facts.length === 0 ? [] : [el("ul", { class: "facts" }, ...facts.map((fact) => el("li", {}, fact)))]);
 
 async function warn(run: Run): Promise<void> {
   const answer = await run.group.ask({ do: "study", scenario: run.scenario, files: run.state.files, report: true });
@@ -41,7 +61,9 @@ async function warn(run: Run): Promise<void> {
 
 async function runSpeedup(run: Run): Promise<void> {
   const { state } = run;
+  const target = targetOf(state);
   run.scenario = state.file?.text ?? await inWholePeriods(run, overNodes(state));
+  run.command = commandOf("run", run.scenario, state.files);
   const evaluations: Evaluation[] = [];
   let study: Study | null = null;
   const show = (r: Results) => {
@@ -49,7 +71,7 @@ async function runSpeedup(run: Run): Promise<void> {
     progress(r);
     if (state.view === "table") return showTable(r.study, r.rows());
     if (r.study.trains) return;
-    const charts = speedupCharts(r);
+    const charts = speedupCharts(r, target);
     if (charts.length > 0) draw(state.view, charts);
     else showTable(r.study, r.rows());
   };
@@ -58,6 +80,7 @@ async function runSpeedup(run: Run): Promise<void> {
     point: show,
     evaluation: (e) => { evaluations.push(e); if (study !== null && state.view !== "table") draw(state.view, trainingCharts(study, evaluations)); },
   });
+  if (run.results !== null) showFacts(...listOf(lastFacts(run.results, samplesOf(state), memoryOf(state))));
   await warn(run);
 }
 
@@ -73,36 +96,77 @@ interface Change {
   above_before: boolean;
 }
 
+// The search for a bandwidth: from 1 Mbps to 10 Tbps.
+const widest = "cluster.fabric.link.bandwidth=1Mbps..10Tbps";
+
 async function runBandwidth(run: Run): Promise<void> {
   const { state, group } = run;
   if (state.file !== null) return runSpeedup(run);
+  const target = targetOf(state);
   run.scenario = await inWholePeriods(run, overBandwidth(state));
-  const results = await runStudy(group, run.scenario, state.files, { point: (r) => { run.results = r; progress(r); draw(state.view, bandwidthCharts(r, [])); } });
-  status(`${results.study.points.length} points; looking for crossovers ...`);
-  const base = JSON.parse(run.scenario) as Json & { sweep: Json };
-  const steps = stepsOfSweep(base);
-  const [first, ...others] = state.algorithms;
-  const marks: { x: number; label: string }[] = [];
-  const facts = el("ul", { class: "facts" });
-  const nodes = state.nodes.trim();
-  const set = (algorithm: Json, i: number): string[] => [`algorithm=${JSON.stringify(algorithm)}`, `stop.iterations=${steps[i]}`];
-  await Promise.all(others.map(async (other, i) => {
-    const answer = await group.ask({
-      do: "solve", scenario: pretty({ ...base, sweep: undefined }), files: state.files, set: set(other, i + 1), against: set(first!, 0),
-      vary: "cluster.fabric.link.bandwidth=100Mbps..100Gbps", find: "step_time_s", grid: 13, tolerance: 1e-3,
-    });
-    const crossings = (answer["changes"] as Change[]).filter((c) => c.kind === "crossing" || c.kind === "jump");
-    for (const c of crossings) {
-      const what = `${String(other["label"])} ${c.above_before ? "pays from" : "stops paying at"} ${c.shown}`;
-      marks.push({ x: c.at, label: what });
-      facts.append(el("li", {}, `${what}, compared with ${String(first!["label"])}, on ${nodes} nodes.`));
-    }
-    if (crossings.length === 0) facts.append(el("li", {}, `${String(other["label"])} and ${String(first!["label"])} do not cross from 100 Mbps to 100 Gbps on ${nodes} nodes.`));
+  run.command = commandOf("run", run.scenario, state.files);
+  const marks: { x: number; label: string }[] = bandwidthsOf(state).map((text) => ({ x: bitsPerSecond(text)!, label: text }));
+  const results = await runStudy(group, run.scenario, state.files, { point: (r) => { run.results = r; progress(r); draw(state.view, bandwidthCharts(r, marks, target)); } });
+  status(`${results.study.points.length} points; looking for crossings and for the bandwidth of ${target * 100} % ...`);
+  const searches = searchesOf(run);
+  const crossings = await Promise.all(searches.slice(1).map((search) => crossingsOf(run, searches[0]!, search)));
+  for (const { changes, search } of crossings)
+    for (const c of changes) marks.push({ x: c.at, label: `${search.label} ${turn(c)}` });
+  draw(state.view, bandwidthCharts(results, marks, target));
+  const list = el("ul", { class: "facts" }, ...crossings.flatMap(({ changes, search, command }) => {
+    const against = searches[0]!.label;
+    const facts = changes.length === 0 ? [`${search.label} and ${against} do not cross from 1 Mbps to 10 Tbps on ${state.nodes.trim()} nodes. `]
+      : changes.map((c) => `${search.label} ${turn(c)}, compared with ${against}, on ${state.nodes.trim()} nodes. `);
+    return facts.map((fact) => el("li", {}, fact, copyButton(command)));
   }));
-  draw(state.view, bandwidthCharts(results, marks));
-  document.getElementById("facts")?.replaceChildren(facts);
+  showFacts(list, await reachTable(run, searches, target));
   status(`${results.study.points.length} points`);
   await warn(run);
+}
+
+const turn = (c: Change): string => `${c.above_before ? "pays from" : "stops paying at"} ${c.shown}`;
+
+// An algorithm in the scenario of a search: without a sweep, with its own number of steps.
+interface Search {
+  label: string;
+  set: string[];
+  scenario: string;
+}
+function searchesOf(run: Run): Search[] {
+  const swept = JSON.parse(run.scenario) as Json;
+  const steps = stepsOfSweep(swept);
+  const scenario = pretty({ ...swept, sweep: undefined });
+  return algorithmsOf(run.state).map((algorithm, i) => ({
+    label: String(algorithm["label"]), set: [`algorithm=${JSON.stringify(algorithm)}`, `stop.iterations=${steps[i]}`], scenario,
+  }));
+}
+const settings = (option: string, set: string[]): string[] => set.flatMap((one) => [option, one]);
+
+async function crossingsOf(run: Run, first: Search, other: Search): Promise<{ changes: Change[]; search: Search; command: string }> {
+  const answer = await run.group.ask({
+    do: "solve", scenario: other.scenario, files: run.state.files, set: other.set, against: first.set, vary: widest, find: "step_time_s", grid: 22, tolerance: 1e-3,
+  });
+  const command = commandOf("solve", other.scenario, run.state.files,
+    ["--vary", widest, "--find", "step_time_s", ...settings("--set", other.set), ...settings("--against", first.set)]);
+  return { changes: (answer["changes"] as Change[]).filter((c) => c.kind === "crossing" || c.kind === "jump"), search: other, command };
+}
+
+// Which bandwidth reaches an efficiency: a row for each algorithm.
+async function reachTable(run: Run, searches: Search[], target: number): Promise<HTMLElement> {
+  const shares = [...new Set([0.5, 0.75, 0.9, 0.95, target])].sort((a, b) => a - b);
+  const cell = async (search: Search, share: number): Promise<string> => {
+    const answer = await run.group.ask({ do: "solve", scenario: search.scenario, files: run.state.files, set: search.set, vary: widest, find: "efficiency", equals: share, grid: 15, tolerance: 1e-3 });
+    const reached = (answer["changes"] as Change[]).filter((c) => !c.above_before).at(-1);
+    if (reached !== undefined) return reached.shown;
+    return answer["above_at_first"] === true ? "1Mbps or less" : "not up to 10Tbps";
+  };
+  const rows = await Promise.all(searches.map(async (search) => [search.label, ...await Promise.all(shares.map((share) => cell(search, share)))]));
+  const commands = searches.map((search) => copyButton(commandOf("solve", search.scenario, run.state.files,
+    ["--vary", widest, "--find", "efficiency", "--equals", String(target), ...settings("--set", search.set)])));
+  const made = table([`bandwidth for an efficiency of`, ...shares.map((share) => `${Number((share * 100).toPrecision(4))} %`), "at the target"], rows.map((row) => [...row, ""]));
+  [...made.querySelectorAll("tbody tr")].forEach((row, i) => row.lastElementChild!.replaceChildren(commands[i]!));
+  made.id = "reach";
+  return made;
 }
 
 // Returns the steps of each algorithm of a scenario that scenarioOf has made.
@@ -116,9 +180,10 @@ function stepsOfSweep(scenario: Json): number[] {
 
 // The points of a step's views: one for each algorithm, at the most nodes.
 const onePoint = (run: Run, nodes: string): string =>
-  pretty(scenarioOf({ ...run.state, nodes }, { algorithm: run.state.algorithms }));
+  pretty(scenarioOf({ ...run.state, nodes }, { algorithm: algorithmsOf(run.state) }));
 
 interface Explained {
+  point: number;
   label: string;
   explanation: Explanation;
   text: string;
@@ -142,7 +207,7 @@ async function explainAll(run: Run): Promise<{ explained: Explained[]; what: str
   status(`explaining ${chosen.length} points ...`);
   const explained = await Promise.all(chosen.map(async (point) => {
     const answer = await group.ask({ do: "explain", scenario: run.scenario, files: state.files, point, most_messages: 40_000 });
-    return { label: nameOf(study, point), explanation: answer["explanation"] as Explanation, text: String(answer["text"]) };
+    return { point, label: nameOf(study, point), explanation: answer["explanation"] as Explanation, text: String(answer["text"]) };
   }));
   const all = study.points.length;
   const nodes = study.points[chosen[0]!]!.nodes;
@@ -153,7 +218,8 @@ async function explainAll(run: Run): Promise<{ explained: Explained[]; what: str
 
 async function runStep(run: Run): Promise<void> {
   const { explained, what } = await explainAll(run);
-  place(bars(explained));
+  run.command = commandOf("explain", run.scenario, run.state.files, ["--point", String(explained[0]?.point ?? 0)]);
+  place(bars(explained, ({ point }) => copyButton(commandOf("explain", run.scenario, run.state.files, ["--point", String(point)]))));
   status(what);
   await warn(run);
 }
@@ -197,13 +263,14 @@ async function formulas(run: Run, explained: Explained[]): Promise<Node[]> {
 async function runMath(run: Run): Promise<void> {
   const { state } = run;
   const { explained } = await explainAll(run);
+  run.command = commandOf("explain", run.scenario, state.files);
   const rows = explained.map(({ label, explanation }) => {
     const form = explanation.ladder?.[0]?.model_step_time_s ?? null;
     const simulated = explanation.step_time_s ?? Number.NaN;
     return [label, form === null ? "none known" : (form * 1000).toFixed(6), (simulated * 1000).toFixed(6), form === null ? "" : `${(Math.abs((simulated - form) / form) * 100).toFixed(4)} %`];
   });
   const content: Node[] = [el("h2", {}, "Closed form against simulation, one step"), table(["algorithm", "closed form (ms)", "simulated (ms)", "difference"], rows)];
-  const filled = state.file === null && state.fabric === "star" && state.devices === "1" && Number(state.jitter) === 0 && Number(state.straggler) === 1;
+  const filled = state.file === null && state.fabric === "star" && state.devices === "1" && stepsOf(state) === 3;
   if (filled) content.push(...await formulas(run, explained));
   else content.push(el("p", {}, "Formulas are filled in for machines with one device on a star, all alike."));
   for (const e of explained) content.push(el("details", {}, el("summary", {}, `What paceline explain prints: ${e.label}`), el("pre", { tabindex: "0" }, e.text)));
@@ -214,6 +281,7 @@ async function runMath(run: Run): Promise<void> {
 async function runTraining(run: Run): Promise<void> {
   const { state } = run;
   run.scenario = state.file?.text ?? pretty(trainingScenario());
+  run.command = commandOf("run", run.scenario, state.files);
   const evaluations: Evaluation[] = [];
   let study: Study | null = null;
   const results = await runStudy(run.group, run.scenario, state.files, {

@@ -19,6 +19,11 @@ export function status(text: string): void {
   byId("status").textContent = text;
 }
 
+/// Says to a screen reader how a run has ended; once, since the status changes with each point.
+export function announce(): void {
+  byId("announced").textContent = byId("status").textContent;
+}
+
 /// Shows charts with one legend for all. `view` names what they are of.
 export function draw(view: string, charts: Chart[]): void {
   const shape = `${view} ${charts.length}`;

@@ -1,4 +1,6 @@
-// What the page shows, and the scenario that this means. The whole state is in the address (link.ts).
+// What the page shows, and the scenario that this means. The address holds the state but for files (link.ts).
+import { keysOf } from "./names.js";
+import { bitsPerSecond, numberOf, type Spelled, spelledBandwidth, spelledDuration } from "./units.js";
 
 export type View = "speedup" | "bandwidth" | "step" | "timeline" | "math" | "training" | "table";
 export const views: readonly View[] = ["speedup", "bandwidth", "step", "timeline", "math", "training", "table"];
@@ -12,6 +14,8 @@ export interface State {
   view: View;
   net: string; // a profile, or "my net"
   device: string; // a device, or "step time"
+  precision: string; // of a device
+  efficiency: string; // percent of the device's peak, for an estimate; empty: as measured with the net
   batch: string;
   stepTime: string; // where the device is "step time"
   fabric: Fabric;
@@ -20,9 +24,16 @@ export interface State {
   latency: string;
   nodes: string; // the most
   devices: string; // of a machine
+  bus: string; // of a machine of several devices: a preset of links, or a bandwidth
+  cards: string; // network cards of a machine
+  wire: string; // how numbers travel where the algorithm does not say; empty: its default
+  target: string; // efficiency in percent
+  samples: string; // to train; empty: no matter
+  memory: string; // GB of a device; empty: no matter
   jitter: string; // log-normal sigma of gradients; 0: none
   straggler: string; // a slow node takes so many times as long; 1: none
   algorithms: Json[];
+  preset: string; // the shipped scenario that the file is, unchanged; empty: none
   file: { name: string; text: string } | null; // a scenario instead of the controls
   files: Record<string, string>; // texts that scenarios name
 }
@@ -32,9 +43,9 @@ export const dgc: Json = { label: "DGC", kind: "dgc", codec: { kind: "dgc", dens
 
 export function firstState(): State {
   return {
-    view: "speedup", net: "resnet-50", device: "step time", batch: "64", stepTime: "150ms",
-    fabric: "star", bandwidth: "1Gbps", second: "10Gbps", latency: "0s", nodes: "64", devices: "1",
-    jitter: "0", straggler: "1", algorithms: [dense, dgc], file: null, files: {},
+    view: "speedup", net: "resnet-50", device: "step time", precision: "fp32", efficiency: "", batch: "64", stepTime: "150ms",
+    fabric: "star", bandwidth: "1Gbps", second: "10Gbps", latency: "0s", nodes: "64", devices: "1", bus: "pcie-3.0-x16", cards: "1",
+    wire: "", target: "90", samples: "", memory: "", jitter: "0", straggler: "1", algorithms: [dense, dgc], preset: "", file: null, files: {},
   };
 }
 
@@ -46,15 +57,15 @@ export class EntryError extends Error {
 }
 
 function wholeNumber(text: string, control: string, least: number, most: number): number {
-  const value = Number(text.trim());
-  if (text.trim() === "" || !Number.isInteger(value) || value < least || value > most)
+  const value = numberOf(text);
+  if (!Number.isInteger(value) || value < least || value > most)
     throw new EntryError(control, `Enter a whole number from ${least} to ${most}.`);
   return value;
 }
 
 function number(text: string, control: string, least: number, most: number): number {
-  const value = Number(text.trim());
-  if (text.trim() === "" || !(value >= least && value <= most))
+  const value = numberOf(text);
+  if (!(value >= least && value <= most))
     throw new EntryError(control, `Enter a number from ${least} to ${most}.`);
   return value;
 }
@@ -62,38 +73,24 @@ function number(text: string, control: string, least: number, most: number): num
 /// Returns the most nodes. Throws EntryError.
 export const nodesOf = (state: State): number => wholeNumber(state.nodes, "nodes", 2, 4096);
 
-const quantity = /^\s*((?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*([a-zA-Z]+)\s*$/;
-const rates: Record<string, number> = { bps: 1, kbps: 1e3, Mbps: 1e6, Gbps: 1e9, Tbps: 1e12 };
-const durations: Record<string, number> = { ps: 1e-12, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
-
-function parsed(text: string, units: Record<string, number>): number | null {
-  const match = quantity.exec(text);
-  return match === null || !Object.hasOwn(units, match[2]!) ? null : Number(match[1]) * units[match[2]!]!;
+function spelledAs(found: Spelled, control: string, example: string): string {
+  if (found !== null && "text" in found) return found.text;
+  throw new EntryError(control, found?.hint ?? example);
 }
-
-/// Returns bits per second; null if the text is no bandwidth.
-export const bitsPerSecond = (text: string): number | null => parsed(text, rates);
-/// Returns seconds; null if the text is no duration.
-export const seconds = (text: string): number | null => parsed(text, durations);
-
-function inUnits(value: number, units: Record<string, number>): string {
-  const names = Object.keys(units);
-  const name = [...names].reverse().find((n) => value >= units[n]! * 0.9995) ?? names[0]!;
-  return `${Number((value / units[name]!).toPrecision(3))}${name}`;
-}
-export const bandwidthText = (bps: number): string => inUnits(bps, rates);
-export const durationText = (s: number): string => (s === 0 ? "0s" : inUnits(s, durations));
-
 function bandwidthOf(text: string, control: string): string {
-  const bps = bitsPerSecond(text);
-  if (bps === null || bps < 1e3) throw new EntryError(control, "Enter a bandwidth with its unit, such as 1Gbps or 250Mbps.");
-  return text.replace(/\s/g, "");
+  const found = spelledAs(spelledBandwidth(text), control, "Enter a bandwidth with its unit, such as 1Gbps or 250Mbps.");
+  if (bitsPerSecond(found)! < 1e3) throw new EntryError(control, "Enter a bandwidth of 1kbps or more.");
+  return found;
 }
+const durationOf = (text: string, control: string): string =>
+  spelledAs(spelledDuration(text), control, "Enter a duration with its unit, such as 50us or 0.3ms.");
 
-function durationOf(text: string, control: string): string {
-  if (seconds(text) === null) throw new EntryError(control, "Enter a duration with its unit, such as 50us or 0.3ms.");
-  return text.replace(/\s/g, "");
-}
+/// Returns the efficiency to reach, as a share. Throws EntryError.
+export const targetOf = (state: State): number => number(state.target, "target", 0.1, 100) / 100;
+/// Returns how many samples there are to train; null if none are given. Throws EntryError.
+export const samplesOf = (state: State): number | null => (state.samples.trim() === "" ? null : number(state.samples, "samples", 1, 1e18));
+/// Returns the memory of a device in GB; null if it is not given. Throws EntryError.
+export const memoryOf = (state: State): number | null => (state.memory.trim() === "" ? null : number(state.memory, "memory", 1e-3, 1e6));
 
 /// Returns 1, 2, 4, ... up to `most`, which is the last.
 export function nodeCounts(most: number): number[] {
@@ -112,34 +109,51 @@ function workloadOf(state: State): Json {
   const profile = state.net === "my net" ? "my-net.json" : state.net;
   const batch = wholeNumber(state.batch, "batch", 1, 1_000_000);
   // A step's time would include the bus, which is simulated.
-  const key = Number(state.devices) > 1 ? "gradient_time" : "step_time";
+  const key = numberOf(state.devices) > 1 ? "gradient_time" : "step_time";
   if (state.device === "step time") return { profile, batch, [key]: durationOf(state.stepTime, "stepTime") };
-  return { profile, device: state.device, batch };
+  return {
+    profile, device: state.device, batch, ...(state.precision === "fp32" ? {} : { precision: state.precision }),
+    ...(state.efficiency.trim() === "" ? {} : { efficiency: number(state.efficiency, "efficiency", 0.1, 100) / 100 }),
+  };
 }
 
-const isRandom = (state: State): boolean => Number(state.jitter) > 0 || Number(state.straggler) > 1;
+// A bus is a preset of links, or has a bandwidth of its own.
+const busOf = (bus: string): Json => ({ kind: "switched", link: bitsPerSecond(bus) === null ? { preset: bus.trim() } : { bandwidth: bandwidthOf(bus, "bus"), latency: "0s" } });
+
+// The algorithm, with the page's wire where it has none of its own and takes one.
+function onWire(algorithm: Json, wire: string): Json {
+  return wire === "" || "wire" in algorithm || !keysOf(algorithm["kind"]).includes("wire") ? algorithm : { ...algorithm, wire };
+}
+/// Returns the algorithms as the scenario has them.
+export const algorithmsOf = (state: State): Json[] => state.algorithms.map((one) => onWire(one, state.wire));
+
+const isRandom = (state: State): boolean => numberOf(state.jitter) > 0 || numberOf(state.straggler) > 1;
 
 /// Returns the steps of a point: more where they differ.
 export const stepsOf = (state: State): number => (isRandom(state) ? 20 : 3);
 
-/// Returns the scenario of the controls, swept as a view needs it; `steps` are those of each algorithm. Throws EntryError.
-export function scenarioOf(state: State, sweep: Json, steps: number[] = []): Json {
+/// Returns the scenario of the controls, swept as a view needs it. `steps` are those of each algorithm; rates leave out
+/// the first `skip`. Throws EntryError.
+export function scenarioOf(state: State, sweep: Json, steps: number[] = [], skip = 0): Json {
   if (state.algorithms.length === 0) throw new EntryError("algorithms", "Add an algorithm.");
   const nodes = nodesOf(state);
   const devices = wholeNumber(state.devices, "devices", 1, 16);
   const jitter = number(state.jitter, "jitter", 0, 2);
   const straggler = number(state.straggler, "straggler", 1, 100);
+  targetOf(state), samplesOf(state), memoryOf(state);
   const cluster: Json = { nodes };
   if (devices > 1) {
     cluster["devices_per_node"] = devices;
-    cluster["bus"] = { kind: "switched", link: { preset: "pcie-3.0-x16" } };
+    cluster["bus"] = busOf(state.bus);
+    const cards = wholeNumber(state.cards, "cards", 1, devices);
+    if (cards > 1) cluster["nics"] = cards;
   }
   cluster["fabric"] = fabricOf(state, bandwidthOf(state.bandwidth, "bandwidth"));
   if (jitter > 0) cluster["compute_jitter"] = { kind: "log-normal", sigma: jitter };
   if (straggler > 1) cluster["stragglers"] = { factor: straggler, one_node: true };
   return {
     title: `${state.net} by the explorer`, seed: 1, cluster, workload: workloadOf(state),
-    algorithm: state.algorithms[0], stop: { iterations: stepsOf(state) }, sweep: withSteps(sweep, steps, stepsOf(state)),
+    algorithm: algorithmsOf(state)[0], stop: { iterations: skip + stepsOf(state) }, ...(skip > 0 ? { measure: { skip } } : {}), sweep: withSteps(sweep, steps, skip + stepsOf(state)),
   };
 }
 
@@ -152,10 +166,8 @@ function withSteps(sweep: Json, steps: number[], usual: number): Json {
 
 /// Returns the sweep of the first view: algorithms x bandwidths x nodes.
 export function overNodes(state: State): Json {
-  const bandwidths = [bandwidthOf(state.bandwidth, "bandwidth")];
-  if (state.second !== "") bandwidths.push(bandwidthOf(state.second, "second"));
   return {
-    algorithm: state.algorithms, "cluster.fabric.link.bandwidth": [...new Set(bandwidths)],
+    algorithm: algorithmsOf(state), "cluster.fabric.link.bandwidth": bandwidthsOf(state),
     "cluster.nodes": nodeCounts(nodesOf(state)),
   };
 }
@@ -179,17 +191,24 @@ export function entryErrors(state: State, first: EntryError): EntryError[] {
   return errors;
 }
 
-export const sweptBandwidths = ["100Mbps", "200Mbps", "500Mbps", "1Gbps", "2Gbps", "5Gbps", "10Gbps", "20Gbps", "50Gbps", "100Gbps"];
+const sweptBandwidths = ["100Mbps", "200Mbps", "500Mbps", "1Gbps", "2Gbps", "5Gbps", "10Gbps", "20Gbps", "50Gbps", "100Gbps", "200Gbps", "400Gbps"];
+/// Returns the bandwidths of both controls.
+export function bandwidthsOf(state: State): string[] {
+  const both = [bandwidthOf(state.bandwidth, "bandwidth"), ...(state.second.trim() === "" ? [] : [bandwidthOf(state.second, "second")])];
+  return [...new Set(both)];
+}
+/// Returns the sweep of the bandwidth view: round bandwidths, and those of both controls.
 export function overBandwidth(state: State): Json {
-  return { algorithm: state.algorithms, "cluster.fabric.link.bandwidth": sweptBandwidths };
+  const all = new Map([...sweptBandwidths, ...bandwidthsOf(state)].map((text) => [bitsPerSecond(text)!, text]));
+  return { algorithm: algorithmsOf(state), "cluster.fabric.link.bandwidth": [...all].sort((a, b) => a[0] - b[0]).map(([, text]) => text) };
 }
 
-/// Returns what a control the engine's path concerns; the algorithms' for what is inside them.
+/// Returns the control that a path of the engine concerns; the algorithms' for what is inside them.
 export function controlOf(path: string): string | null {
   const rules: [RegExp, string][] = [
-    [/bandwidth/, "bandwidth"], [/latency/, "latency"], [/nodes_per|devices_per_node|bus/, "devices"],
+    [/cluster\.fabric.*bandwidth/, "bandwidth"], [/cluster\.bus/, "bus"], [/latency/, "latency"], [/cluster\.nics/, "cards"], [/nodes_per|devices_per_node/, "devices"],
     [/cluster\.fabric/, "fabric"], [/cluster\.nodes/, "nodes"], [/compute_jitter/, "jitter"], [/stragglers/, "straggler"],
-    [/workload\.batch/, "batch"], [/workload\.device/, "device"], [/step_time|gradient_time/, "stepTime"], [/workload/, "net"],
+    [/workload\.batch/, "batch"], [/workload\.device/, "device"], [/workload\.precision/, "precision"], [/workload\.efficiency/, "efficiency"], [/step_time|gradient_time/, "stepTime"], [/workload/, "net"],
     [/algorithm/, "algorithms"],
   ];
   return rules.find(([pattern]) => pattern.test(path))?.[1] ?? null;

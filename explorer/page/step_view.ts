@@ -18,8 +18,8 @@ export interface Explanation {
 export const milliseconds = (s: number): string => `${short(s * 1000)} ms`;
 const words = (key: string): string => key.replace(/_/g, " ");
 
-/// One bar for each algorithm, its parts beside each other on one scale.
-export function bars(explained: { label: string; explanation: Explanation }[]): HTMLElement {
+/// One bar for each algorithm, its parts beside each other on one scale. `more` is put behind each verdict.
+export function bars<One extends { label: string; explanation: Explanation }>(explained: One[], more: (one: One) => Node): HTMLElement {
   const parts = [...new Set(explained.flatMap((e) => Object.keys(e.explanation.parts_s ?? {})))]
     .filter((part) => explained.some((e) => (e.explanation.parts_s?.[part] ?? 0) !== 0));
   const most = Math.max(...explained.map((e) => e.explanation.step_time_s ?? 0), 1e-12);
@@ -51,6 +51,6 @@ export function bars(explained: { label: string; explanation: Explanation }[]): 
   }));
   const numbers = table(["part of a step (ms)", ...explained.map((e) => e.label)], parts.map((part) =>
     [words(part), ...explained.map((e) => short((e.explanation.parts_s?.[part] ?? 0) * 1000))]));
-  const verdicts = el("ul", { class: "facts" }, ...explained.map((e) => el("li", {}, el("strong", {}, e.label), `: ${e.explanation.verdict || e.explanation.outcome}`)));
+  const verdicts = el("ul", { class: "facts" }, ...explained.map((e) => el("li", {}, el("strong", {}, e.label), `: ${e.explanation.verdict || e.explanation.outcome} `, more(e))));
   return el("div", {}, legend, el("div", {}, picture), el("h2", {}, "What limits a step, and what would help most"), verdicts, el("h2", {}, "In numbers"), numbers);
 }

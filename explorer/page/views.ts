@@ -1,7 +1,7 @@
 // The views over results: what each draws from a study's rows.
 import { type Chart, type Line, short } from "./charts.js";
 import type { Evaluation, Results, Row, Study } from "./results.js";
-import { bandwidthText, bitsPerSecond } from "./state.js";
+import { bandwidthText, bitsPerSecond, timeText } from "./units.js";
 
 const nodesPath = "cluster.nodes";
 const bandwidthPath = "cluster.fabric.link.bandwidth";
@@ -56,28 +56,57 @@ function devicesPerNode(series: Series[]): number {
   return row === undefined ? 1 : Number(row["devices"]) / Number(row["nodes"]);
 }
 
-/// Speedup and efficiency over nodes.
-export function speedupCharts(results: Results): Chart[] {
+const targetLabel = (target: number): string => `${short(target * 100)} %`;
+
+/// Speedup and efficiency over nodes. `target` is the efficiency to reach.
+export function speedupCharts(results: Results, target: number): Chart[] {
   const x = axisOf(results.study, nodesPath);
   if (x < 0) return genericCharts(results);
   const series = seriesOf(results, x, Number);
   const ticks = results.study.axes[x]!.names.map(Number);
   const common = { x: "nodes", logX: true, xText: (v: number) => String(v), ticks };
+  const ideal = devicesPerNode(series);
+  const label = targetLabel(target);
   return [
-    { ...common, title: "Speedup over one device", lines: lines(series, "speedup"), logY: true, ideal: devicesPerNode(series) },
-    { ...common, title: "Efficiency (%)", lines: lines(series, "efficiency", 100) },
+    { ...common, title: "Speedup over one device", lines: lines(series, "speedup"), logY: true, ideal, targets: [{ label, at: (n) => target * ideal * n }] },
+    { ...common, title: "Efficiency (%)", lines: lines(series, "efficiency", 100), targets: [{ label, at: () => target * 100 }] },
   ];
 }
 
-/// Throughput and step time over bandwidth.
-export function bandwidthCharts(results: Results, marks: { x: number; label: string }[]): Chart[] {
+/// Throughput, step time and efficiency over bandwidth.
+export function bandwidthCharts(results: Results, marks: { x: number; label: string }[], target: number): Chart[] {
   const x = axisOf(results.study, bandwidthPath);
   const series = seriesOf(results, x, (name) => bitsPerSecond(name) ?? Number.NaN);
   const common = { x: "bandwidth of a link", logX: true, xText: bandwidthText, ticks: [1e8, 1e9, 1e10, 1e11], marks };
+  const row = series.flatMap((one) => one.points).find((point) => Number(point.row["efficiency"]) > 0)?.row;
+  // What one row has at its efficiency, at the target's.
+  const at = (column: string, power: number): { targets?: NonNullable<Chart["targets"]> } => {
+    if (row === undefined) return {};
+    const value = Number(row[column]) * (target / Number(row["efficiency"])) ** power;
+    return { targets: [{ label: targetLabel(target), at: () => value }] };
+  };
+  const inMs = at("step_time_s", -1).targets?.map((one) => ({ ...one, at: (v: number) => one.at(v) * 1000 }));
   return [
-    { ...common, title: "Throughput (samples/s)", lines: lines(series, "samples_per_s"), logY: true },
-    { ...common, title: "Time per step (ms)", lines: lines(series, "step_time_s", 1000), logY: true },
+    { ...common, title: "Throughput (samples/s)", lines: lines(series, "samples_per_s"), logY: true, ...at("samples_per_s", 1) },
+    { ...common, title: "Time per step (ms)", lines: lines(series, "step_time_s", 1000), logY: true, ...(inMs ? { targets: inMs } : {}) },
+    { ...common, title: "Efficiency (%)", lines: lines(series, "efficiency", 100), targets: [{ label: targetLabel(target), at: () => target * 100 }] },
   ];
+}
+
+/// What each line comes to at its last point: the time for so many samples, and whether a device's memory (GB) holds it.
+export function lastFacts(results: Results, samples: number | null, memory: number | null): string[] {
+  const x = axisOf(results.study, nodesPath);
+  if (x < 0 || (samples === null && memory === null)) return [];
+  return seriesOf(results, x, Number).flatMap(({ label, points }) => {
+    const last = points.sort((a, b) => a.x - b.x).at(-1)?.row;
+    if (last === undefined) return [];
+    const rate = Number(last["samples_per_s"]);
+    const kept = last["memory_gb"] ?? "";
+    const time = samples !== null && rate > 0 ? [`${samples.toLocaleString("en")} samples in ${timeText(samples / rate)}`] : [];
+    const fit = memory === null ? [] : [kept === "" ? "its memory is not known"
+      : `parameters, gradients and optimizer take ${short(Number(kept))} GB of a device, which ${Number(kept) <= memory ? "fits" : "does not fit"} ${short(memory)} GB`];
+    return [`${label}, on ${last["nodes"]} nodes: ${[...time, ...fit].join("; ")}.`];
+  });
 }
 
 // A study of another shape: step time over its longest numeric axis.
@@ -115,7 +144,7 @@ export function trainingCharts(study: Study, evaluations: Evaluation[]): Chart[]
 
 export const tableColumns: [string, string, number][] = [
   ["algorithm", "algorithm", 0], ["nodes", "nodes", 0], ["step_time_s", "step (ms)", 1000], ["model_step_time_s", "closed form (ms)", 1000],
-  ["speedup", "speedup", 1], ["efficiency", "efficiency", 1], ["samples_per_s", "samples/s", 1], ["outcome", "outcome", 0],
+  ["speedup", "speedup", 1], ["efficiency", "efficiency", 1], ["samples_per_s", "samples/s", 1], ["memory_gb", "memory (GB)", 1], ["outcome", "outcome", 0],
 ];
 
 export function tableRows(study: Study, rows: Row[]): { header: string[]; rows: string[][] } {
