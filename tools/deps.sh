@@ -29,7 +29,7 @@ packages_checks=(
 )
 packages_explorer=(
     libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 wasi-libc libclang-rt-19-dev-wasm32 # clang-19 for WebAssembly
-    chromium fonts-dejavu-core
+    chromium firefox-esr fonts-dejavu-core
 )
 command -v node >/dev/null && command -v npm >/dev/null || packages_explorer+=(nodejs npm)
 packages_python=(
@@ -90,6 +90,7 @@ mypy                 python3-mypy      mypy
 nodejs               nodejs            nodejs
 npm                  nodejs-npm        -
 chromium             chromium          ?
+firefox-esr          firefox           firefox
 '
 
 # equivalents_in COLUMN: names of that column for `packages`; then, if any, Debian's names of those that are not known.

@@ -1,10 +1,10 @@
-// The page in headless Chromium, served by the program, which is the oracle of its numbers. PACELINE names the program.
+// The page in headless Chromium, or in Firefox, served by the program, which is the oracle of its numbers. PACELINE names the program.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const paceline = process.env.PACELINE ?? join(root, "build/release/paceline");
@@ -16,14 +16,19 @@ export let address;
 /// What the last page complained of: errors in its console, and requests to others.
 export const complaints = [];
 
-/// Starts the server and the browser; returns the first page.
-export async function open() {
+const launch = {
+  chromium: () => chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags }),
+  firefox: () => firefox.launch({ executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", channel: "moz-firefox" }), // Debian's, by WebDriver BiDi
+};
+
+/// Starts the server and a browser; returns the first page.
+export async function open(name = "chromium") {
   server = spawn(paceline, ["explore", "--no-browser", "--folder", join(root, "build/explorer")], { stdio: ["ignore", "pipe", "inherit"] });
   address = await new Promise((resolve) => server.stdout.on("data", (d) => {
     const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(String(d));
     if (found) resolve(found[0]);
   }));
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
+  browser = await launch[name]();
   return openPage();
 }
 
