@@ -2,7 +2,7 @@
 """Refuses includes that go against the layers of docs/design.md or in circles, or that cost every reader seconds.
 
 A folder at the root is a layer, a folder in it a room. LAYERS and ROOMS say what each may include. Besides, no chain of
-includes leads back to its folder, nor to its pair of files (x.hpp and x.cpp).
+includes leads back to its folder, nor to its pair of files (x.hpp and x.cpp), and a folder has at most 40 files.
 
     tools/check_layers.py [ROOT]        check the tree at ROOT (default: this repository)
     tools/check_layers.py --self-test   check that the checker refuses what it must
@@ -12,6 +12,7 @@ Prints `file:line: what; allowed: what instead` for each fault. Exit code 1 if t
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import line_check
@@ -174,6 +175,16 @@ def faults_of_circles(includes_by_file):
                 yield f"{edges[node][successor]}: {what} include in a circle: {chain}; allowed: one direction"
 
 
+MOST_FILES = 40  # of a folder: a folder that needs a map has outgrown itself
+
+
+def faults_of_folders(files):
+    """Yields a line of text for each folder of more C++ files."""
+    for folder, count in sorted(Counter(file.parent for file in files).items()):
+        if count > MOST_FILES:
+            yield f"{folder}: {count} C++ files; allowed: {MOST_FILES}; part the folder by what its files are about"
+
+
 def files_of(root):
     """The C++ files in the folders that have a layer, relative to the root, in a fixed order."""
     found = (f for folder in LAYERS for f in (root / folder).rglob("*"))
@@ -185,7 +196,7 @@ def check(root):
     files = files_of(root)
     includes_by_file = {file: includes_of(root, file) for file in files}
     of_files = (fault for file, includes in includes_by_file.items() for fault in faults_of_file(file, includes))
-    return len(files), [*of_files, *faults_of_circles(includes_by_file)]
+    return len(files), [*of_files, *faults_of_circles(includes_by_file), *faults_of_folders(files)]
 
 
 # One line per rule; every one of the bad must be refused, once, and none of the good.

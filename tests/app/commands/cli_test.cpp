@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@
 
 #include "app/host/version.hpp"
 #include "app/json/json_file.hpp"
+#include "app/json/resources.hpp"
+#include "app/questions/list_json.hpp"
 #include "app/questions/list_text.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
@@ -137,6 +140,37 @@ TEST_CASE("command line: each list is printed, and without a name all of them") 
         CHECK(one.out.size() > name.size() + 10);
         CHECK(contains(all.out, one.out) == (name != "combinations"));  // has a page of its own
     }
+}
+
+// The schema is the oracle: what it lets a scenario name.
+TEST_CASE("command line: lists as JSON name what the schema takes, one list or all") {
+    const Shell shell;
+    const Json all = Json::parse(shell.run("list --json").out);
+    for (const std::string_view name : json_list_names()) {
+        CAPTURE(name);
+        const Json one = Json::parse(shell.run(fmt::format("list {} --json", name)).out);
+
+        CHECK(one == all.at(std::string(name)));
+        CHECK(one.size() >= 3);
+    }
+    const Json schema = parse_json(resource("scenarios/scenario.schema.json"), "schema");
+    const auto in_schema = [&](const char* definition, const char* key) {
+        std::set<std::string> names;
+        for (const Json& name : schema["definitions"][definition]["properties"][key]["enum"])
+            names.insert(name);
+        return names;
+    };
+    const auto listed = [](const Json& list) {
+        std::set<std::string> names;
+        for (const Json& entry : list) names.insert(entry["name"]);
+        return names;
+    };
+    CHECK(listed(all["links"]) == in_schema("link", "preset"));
+    CHECK(listed(all["libraries"]) == in_schema("library", "preset"));
+    for (const Json& profile : all["profiles"]) CHECK(profile["parameters"] > 1'000'000);
+    const Outcome none = shell.run("list collectives --json");
+    CHECK(none.code == 2);
+    CHECK(contains(none.err, "\"collectives\" has no JSON; lists that have one: algorithms"));
 }
 
 TEST_CASE("command line: lists show what scenarios can name") {
