@@ -14,6 +14,7 @@
 #include "app/questions/what_if.hpp"
 #include "app/run/link_names.hpp"
 #include "app/run/run_point.hpp"
+#include "app/run/seats.hpp"
 
 namespace paceline {
 
