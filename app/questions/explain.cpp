@@ -23,7 +23,7 @@ double step_of(const Metrics& metrics) {
 // --- the ladder ---
 
 // Returns the closed form of a mean step over this many gradients per worker, counted as in
-// run_point.
+// app/run/rated_part.cpp.
 std::optional<double> model_of(const Scenario& scenario, double iterations) {
     const double computing = scenario.algorithm.computing;
     const auto steps = static_cast<std::int64_t>(iterations / computing + 1e-6);
