@@ -12,14 +12,14 @@ namespace paceline {
 
 namespace {
 
-bool is_index(std::string_view key) {
+bool is_list_index(std::string_view key) {
     return !key.empty() && key.size() < 10 &&
            std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Returns the element of a list that a key names.
 Json& element(Json& list, const std::string& key, std::string_view file, const std::string& shown) {
-    if (!is_index(key))
+    if (!is_list_index(key))
         throw ConfigError(
             std::string(file), shown,
             fmt::format("leads into a list at \"{}\"; name an element by its index, from 0 on",
@@ -58,7 +58,7 @@ void put_at(Json& json, const std::string& path, const Json& value, std::string_
 bool has_at(const Json& json, const std::string& path) {
     const Json* at = &json;
     for (const std::string& key : split_path(path)) {
-        if (at->is_array() && is_index(key) && std::stoul(key) < at->size()) {
+        if (at->is_array() && is_list_index(key) && std::stoul(key) < at->size()) {
             at = &(*at)[std::stoul(key)];
             continue;
         }
@@ -72,7 +72,7 @@ std::string barrier_to(const Json& json, const std::string& path) {
     const Json* at = &json;
     std::string passed;
     for (const std::string& key : split_path(path)) {
-        if (at->is_array() && is_index(key) && std::stoul(key) < at->size())
+        if (at->is_array() && is_list_index(key) && std::stoul(key) < at->size())
             at = &(*at)[std::stoul(key)];
         else if (at->is_object() && at->contains(key))
             at = &at->at(key);
