@@ -51,7 +51,7 @@ RULES = [
 # (file, name of the rule, pattern of the line): the reason
 EXCEPTIONS = {
     ("sim/numeric/fused.hpp", "fused", r"std::fma"): "the one place where fused operations are spelled",
-    ("models/kernels/kernel_bodies.hpp", "fused", r"__builtin_fma"): "kernels may include no header of ours",
+    ("models/kernels/vectors.hpp", "fused", r"__builtin_fma"): "kernels may include no header of ours",
     ("sim/numeric/draws.cpp", "law", r"boost"): "Boost's algorithms on a type with functions of our own",
     ("topologies/mixing/eigenvalues.cpp", "solver", r"Spectra|Eigenvalues|SelfAdjointEigenSolver"): "six digits for people; no run reads them",
     ("topologies/mixing/eigenvalues.cpp", "product", r"product\.transpose\(\) \* product"): "six digits for people; no run reads them",

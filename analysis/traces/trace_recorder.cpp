@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <utility>
 
-#include <fmt/format.h>
+#include "analysis/traces/own_cables.hpp"
 
 namespace paceline {
 
@@ -60,7 +59,10 @@ TraceRecorder::TraceRecorder(TraceMachine machine, const TraceFilter& filter)
       links_(machine_.network->links()) {
     for (std::size_t link = 0; link < links_.size(); ++link)
         links_[link].capacity = machine_.network->capacity(static_cast<LinkId>(link));
-    find_access_links();
+    for (const OwnCable& cable : own_cables_of(machine_)) {
+        follow(cable.up, {cable.process, "up"});
+        follow(cable.down, {cable.process, "down"});
+    }
     count_uses();
 }
 
@@ -405,53 +407,6 @@ void TraceRecorder::message_arrives(std::uint32_t id, bool lost) {
 }
 
 // --- uses of links ---
-
-// Finds machines with one cable: all their routes to others begin, and end, with one link that is
-// not part of their bus.
-void TraceRecorder::find_access_links() {
-    std::map<int, std::vector<int>> hosts_of;  // by process
-    for (int number = 0; std::cmp_less(number, machine_.hosts.size()); ++number)
-        if (host(number).process >= 0) hosts_of[host(number).process].push_back(number);
-    for (const auto& [process, hosts] : hosts_of)
-        if (machine_.processes[static_cast<std::size_t>(process)].chosen)
-            find_access_links(process, hosts);
-}
-
-void TraceRecorder::find_access_links(int process, const std::vector<int>& hosts) {
-    const bool has_bus = machine_.network->hosts_per_node() > 1;
-    if (has_bus && hosts.size() < 2) return;  // its lane cannot be told apart from its cable
-    Route bus;
-    if (has_bus) {
-        bus = machine_.network->route(hosts[0], hosts[1]);
-        const Route back = machine_.network->route(hosts[1], hosts[0]);
-        bus.insert(bus.end(), back.begin(), back.end());
-    }
-    const auto outside = [&bus](LinkId link) { return std::ranges::find(bus, link) == bus.end(); };
-    const int job = machine_.processes[static_cast<std::size_t>(process)].job;
-    constexpr int enough = 64;  // number of others whose routes are examined
-    int asked = 0;
-    std::optional<LinkId> up;
-    std::optional<LinkId> down;
-    for (int other = 0; std::cmp_less(other, machine_.hosts.size()) && asked < enough; ++other) {
-        const int there = host(other).process;
-        if (there < 0 || there == process ||
-            machine_.processes[static_cast<std::size_t>(there)].job != job)
-            continue;
-        ++asked;
-        const Route out = machine_.network->route(hosts[0], other);
-        const Route in = machine_.network->route(other, hosts[0]);
-        const auto first = std::ranges::find_if(out, outside);
-        const auto from_the_end = std::views::reverse(in);
-        const auto last = std::ranges::find_if(from_the_end, outside);
-        if (first == out.end() || last == from_the_end.end()) return;
-        if ((up && *up != *first) || (down && *down != *last)) return;
-        up = *first;
-        down = *last;
-    }
-    if (!up) return;
-    follow(*up, {process, "up"});
-    follow(*down, {process, "down"});
-}
 
 void TraceRecorder::follow(LinkId link, TraceCounter counter) {
     counters_[link].push_back(std::move(counter));

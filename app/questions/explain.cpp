@@ -1,7 +1,6 @@
 #include "app/questions/explain.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -9,112 +8,13 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/measures/link_use.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/what_if.hpp"
-#include "app/run/link_names.hpp"
-#include "app/run/run_point.hpp"
+#include "app/run/step_costs.hpp"
 
 namespace paceline {
 
 namespace {
-
-// --- how much is run ---
-
-// The limits of each run.
-struct Extent {
-    std::int64_t steps;
-    std::optional<Duration> time;
-};
-
-// Returns the messages per step, averaged over a period.
-double messages_per_step(const Scenario& scenario) {
-    constexpr std::int64_t most = 1000;
-    Scenario probe = scenario;
-    probe.stop = {};
-    probe.stop.iterations = std::min(scenario.algorithm.period, most);
-    double messages = messages_of_run(probe).value_or(0);
-    for (const Scenario& job : scenario.other_jobs) messages += messages_per_step(job);
-    return messages / static_cast<double>(*probe.stop.iterations);
-}
-
-// Returns as many steps as the message budget allows, in whole periods. A computation counts as one
-// message.
-std::int64_t affordable_steps(const Scenario& scenario, std::int64_t most_messages) {
-    const std::int64_t period = scenario.algorithm.period;
-    constexpr double most_explained_steps = 2000;
-    const double of_a_step = messages_per_step(scenario) + scenario.cluster.workers;
-    const double cost = has_core(scenario) ? 10 : 1;  // of a message, higher under contention
-    const double exact =
-        std::min(most_explained_steps, static_cast<double>(most_messages) / (cost * of_a_step));
-    const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(exact));
-    return std::max(period, steps / period * period);
-}
-
-Scenario cut(Scenario scenario, const Extent& extent) {
-    const bool by_samples = scenario.gradients_of_all().has_value();
-    scenario.stop = {};
-    scenario.skip = 0;
-    if (by_samples)
-        scenario.stop.samples =
-            extent.steps * scenario.cluster.workers * *scenario.workload.step_batch();
-    else
-        scenario.stop.iterations = extent.steps;
-    scenario.stop.time = extent.time;
-    return scenario;
-}
-
-// Throws ExplanationStopped.
-Metrics run_or_stop(const Scenario& scenario, const ExplainOptions& options,
-                    const Observer* observer = nullptr) {
-    Metrics metrics = run_point(scenario, options.progress, options.spin, observer);
-    if (options.progress != nullptr && options.progress->stop) throw ExplanationStopped{};
-    return metrics;
-}
-
-// If only a time limit ends a point with uneven workers, its runs are limited in time, too, so that
-// fast workers take more steps than slow ones. The steps are then only a bound for counterfactuals
-// that would never end.
-Extent extent_of(const Scenario& scenario, const ExplainOptions& options) {
-    const std::int64_t affordable = affordable_steps(scenario, options.most_messages);
-    if (const auto steps = scenario.steps())
-        return {std::min(*steps, affordable), scenario.stop.time};
-    if (!has_unlike_nodes(scenario) && !has_unsteady_links(scenario)) return {affordable, {}};
-    constexpr std::int64_t most_uneven = 8;
-    const std::int64_t few = std::min(scenario.algorithm.period, affordable);
-    const Metrics probe = run_or_stop(cut(scenario, {few, scenario.stop.time}), options);
-    const double wanted_s = probe.step_time_s.value_or(0) * static_cast<double>(affordable);
-    const double limit_s = to_seconds(*scenario.stop.time);
-    return {most_uneven * affordable,
-            wanted_s > 0 && wanted_s < limit_s ? from_seconds(wanted_s) : *scenario.stop.time};
-}
-
-// --- many runs ---
-
-// Returns the results in the order of the scenarios.
-std::vector<Metrics> run_all(const std::vector<Scenario>& scenarios,
-                             const ExplainOptions& options) {
-    std::vector<Metrics> results(scenarios.size());
-    options.for_each(scenarios.size(),
-                     [&](std::size_t i) { results[i] = run_or_stop(scenarios[i], options); });
-    return results;
-}
-
-Metrics run_watched(const Scenario& scenario, const ExplainOptions& options, LinkUse& use) {
-    const Simulation* simulation = nullptr;
-    Observer observer;
-    observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
-    observer.network.begins = [&](std::uint32_t id, const NetworkObserver::Message& message) {
-        use.begins(id, message.route, message.since);
-    };
-    observer.network.drains = [&](std::uint32_t id, Bytes sent) {
-        use.drains(id, sent, simulation->now());
-    };
-    observer.network.carries = [&](const Route& route, Bytes bytes, Duration busy) {
-        use.carries(route, bytes, busy);
-    };
-    return run_or_stop(scenario, options, &observer);
-}
 
 double step_of(const Metrics& metrics) {
     return metrics.step_time_s.value_or(0);
@@ -122,65 +22,8 @@ double step_of(const Metrics& metrics) {
 
 // --- the ladder ---
 
-struct Removal {
-    Obstacle what;
-    bool (*is_there)(const Scenario& scenario);
-    Scenario (*remove)(Scenario scenario);
-};
-
-bool has_network(const Scenario& scenario) {
-    return scenario.cluster.workers > 1 || scenario.algorithm.server_nodes > 0;
-}
-
-const auto removals = std::to_array<Removal>({
-    {Obstacle::other_traffic, &has_other_traffic, &without_other_traffic},
-    {Obstacle::failures, [](const Scenario& s) { return s.cluster.failures.has_value(); },
-     &without_failures},
-    {Obstacle::unlike_nodes, &has_unlike_nodes, &with_nodes_alike},
-    {Obstacle::unsteady_links,
-     [](const Scenario& s) { return has_network(s) && has_unsteady_links(s); }, &with_steady_links},
-    {Obstacle::protocol, [](const Scenario& s) { return has_network(s) && has_protocol_costs(s); },
-     &without_protocol_costs},
-    {Obstacle::library, [](const Scenario& s) { return has_network(s) && has_library(s); },
-     &without_library},
-    {Obstacle::latency, &has_network, &without_latency},
-    {Obstacle::core, [](const Scenario& s) { return has_network(s) && has_core(s); },
-     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::core); }},
-    {Obstacle::serialization, &has_network,
-     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::all_but_servers); }},
-    {Obstacle::servers, [](const Scenario& s) { return s.algorithm.server_nodes > 0; },
-     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::network); }},
-    {Obstacle::buses, [](const Scenario& s) { return s.cluster.bus.has_value(); },
-     [](Scenario s) { return with_unlimited(std::move(s), Unlimited::buses); }},
-});
-
-struct LadderStep {
-    std::optional<Obstacle> without;
-    Scenario scenario;
-};
-
-std::vector<LadderStep> ladder_of(const Scenario& as_it_is) {
-    std::vector<LadderStep> ladder{{std::nullopt, as_it_is}};
-    for (const Removal& removal : removals)
-        if (removal.is_there(ladder.back().scenario))
-            ladder.push_back({removal.what, removal.remove(ladder.back().scenario)});
-    return ladder;
-}
-
-bool comes_before_steady_steps(const std::optional<Obstacle>& without) {
-    return !without || *without <= Obstacle::unlike_nodes;
-}
-
-// Returns the last rung up to the one that makes nodes alike.
-std::size_t rung_of_alike_nodes(const std::vector<LadderStep>& ladder) {
-    std::size_t last = 0;
-    for (std::size_t i = 0; i < ladder.size(); ++i)
-        if (comes_before_steady_steps(ladder[i].without)) last = i;
-    return last;
-}
-
 // Returns the closed form of a mean step over this many gradients per worker, counted as in
-// run_point.
+// app/run/rated_part.cpp.
 std::optional<double> model_of(const Scenario& scenario, double iterations) {
     const double computing = scenario.algorithm.computing;
     const auto steps = static_cast<std::int64_t>(iterations / computing + 1e-6);
@@ -251,52 +94,6 @@ void add_what_is_left(Explanation& e, const Scenario& scenario, const Metrics& l
     if (rest > 0) add_to_part(e, known ? Obstacle::idle : Obstacle::not_attributed, rest);
     if (coding > 0) e.parts.push_back({Obstacle::coding, coding});
     e.parts.push_back({Obstacle::compute, left - rest - coding});
-}
-
-// --- links ---
-
-void add_link(Explanation& e, const std::string& kind, const LinkLoad& load) {
-    auto found = std::ranges::find(e.kinds, kind, &LinkKind::kind);
-    if (found == e.kinds.end()) found = e.kinds.insert(found, {kind, 0, 0, 0, load});
-    ++found->links;
-    found->mean_busy += load.busy;
-    found->mean_used += load.used;
-    if (load.used > found->busiest.used) found->busiest = load;
-    if (load.busy > 0) e.most_loaded.push_back(load);
-}
-
-LinkLoad load_of(const Metrics& run, const Link& link, Bytes bytes, Duration busy) {
-    const auto carried = static_cast<double>(bytes.count);
-    const double bytes_per_s = static_cast<double>(link.capacity().bits_per_second) / 8;
-    LinkLoad load;
-    load.busy = to_seconds(busy) / run.sim_time_s;
-    if (bytes_per_s > 0) load.used = carried / bytes_per_s / run.sim_time_s;
-    if (run.iterations > 0) load.bytes_per_step = carried / run.iterations;
-    return load;
-}
-
-void add_links(Explanation& e, const Scenario& scenario, const LinkUse& use) {
-    if (e.as_is.sim_time_s == 0) return;
-    const Fabric fabric = fabric_of(scenario);
-    const Time end{from_seconds(e.as_is.sim_time_s)};
-    const int nodes = scenario.cluster.fabric_nodes;
-    for (LinkId link = 0; link < fabric.links.size(); ++link) {
-        const LinkLabel label = fabric.label(link);
-        LinkLoad load = load_of(e.as_is, fabric.links[link], use.bytes(link), use.busy(link, end));
-        load.number = link;
-        load.name = name_of_link(label, nodes);
-        add_link(e, kind_of_link(label, nodes), load);
-    }
-    for (LinkKind& kind : e.kinds) {
-        kind.mean_busy /= static_cast<double>(kind.links);
-        kind.mean_used /= static_cast<double>(kind.links);
-    }
-    std::erase_if(e.kinds, [](const LinkKind& kind) { return kind.mean_busy == 0; });
-    std::ranges::sort(e.most_loaded, [](const LinkLoad& a, const LinkLoad& b) {
-        return std::pair(b.used, a.number) < std::pair(a.used, b.number);
-    });
-    constexpr std::size_t most = 20;
-    if (e.most_loaded.size() > most) e.most_loaded.resize(most);
 }
 
 // --- the closed form ---
@@ -422,7 +219,7 @@ double stage_at(const Scenario& scenario, std::int64_t step) {
                                     per_epoch > 0 ? static_cast<double>(step) / per_epoch : 0);
 }
 
-void add_notes(Explanation& e, const Scenario& scenario, const Extent& extent) {
+void add_notes(Explanation& e, const Scenario& scenario, const RunExtent& extent) {
     if (e.on_the_clock)
         e.notes.emplace_back(
             "it trains, and is explained on the clock alone: without values, and without its "
@@ -475,7 +272,7 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Impr
     scenarios.push_back(with_compute_times(runs.ladder.back().scenario, 0));
     for (const Improvement& one : next)
         if (one.scenario) scenarios.push_back(*one.scenario);
-    std::vector<Metrics> results = run_all(scenarios, options);
+    std::vector<Metrics> results = run_explained(scenarios, options);
 
     const auto behind = results.begin() + static_cast<std::ptrdiff_t>(runs.ladder.size());
     runs.communication_alone = std::exchange(results.front(), as_is);
@@ -516,28 +313,13 @@ void add_note_on_noise(Explanation& e) {
 
 }  // namespace
 
-void one_after_another(std::size_t count, const std::function<void(std::size_t)>& body) {
-    for (std::size_t i = 0; i < count; ++i) body(i);
-}
-
-Scenario as_explained(Scenario scenario) {
-    scenario = on_the_clock_alone(std::move(scenario));
-    if (const auto steps = steps_to_end_period(scenario)) {
-        const std::optional<Duration> time = scenario.stop.time;
-        scenario.stop = {};
-        scenario.stop.iterations = steps;
-        scenario.stop.time = time;
-    }
-    return scenario;
-}
-
 Explanation explain_point(const Study& study, std::size_t number, const ExplainOptions& options) {
     const Point& point = study.points[number];
     Explanation e;
     add_description(e, study, number);
     const Scenario whole = as_explained(point.scenario);
-    const Extent extent = extent_of(whole, options);
-    const Scenario base = cut(whole, extent);
+    const RunExtent extent = extent_of(whole, options);
+    const Scenario base = cut_to(whole, extent);
     e.steps = extent.steps;
     if (extent.time) e.time_limit_s = to_seconds(*extent.time);
 
@@ -548,13 +330,15 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
 
     std::vector<Improvement> next = candidates(study, point, base, options);
     for (Improvement& one : next)
-        if (one.scenario) one.scenario = cut(std::move(*one.scenario), extent);
+        if (one.scenario) one.scenario = cut_to(std::move(*one.scenario), extent);
     const Runs runs = run_everything(base, e.as_is, std::move(next), options);
     add_ladder(e, runs.ladder, runs.of_ladder);
     add_what_is_left(e, base, runs.of_ladder.back(), runs.coding_alone);
     add_overlap(e, runs);
     add_note_on_noise(e);
-    add_links(e, base, use);
+    LinkLoads loads = link_loads(base, e.as_is, use);
+    e.kinds = std::move(loads.kinds);
+    e.most_loaded = std::move(loads.most_loaded);
     add_check(e, base);
     e.next = runs.next;
     e.verdict = verdict_of(e);

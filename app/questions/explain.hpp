@@ -31,41 +31,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/measures/metrics.hpp"
-#include "app/run/run_point.hpp"
+#include "app/questions/explained_runs.hpp"
+#include "app/questions/link_loads.hpp"
+#include "app/questions/obstacles.hpp"
 #include "app/scenario/study.hpp"
 
 namespace paceline {
-
-/// The obstacles in the order of their removal, followed by what is left.
-enum class Obstacle : std::uint8_t {
-    other_traffic,
-    failures,
-    unlike_nodes,
-    unsteady_links,
-    protocol,
-    library,
-    latency,
-    core,
-    serialization,
-    servers,
-    buses,
-    idle,
-    coding,
-    compute,
-    not_attributed,  // no obstacle: the time of those whose runs failed
-};
-
-/// Returns the name in texts ("waiting for the slowest"), or the key in JSON
-/// ("waiting_for_slowest").
-std::string name_of(Obstacle obstacle);
-std::string key_of(Obstacle obstacle);
 
 /// Largest difference, relative to the step, that still counts as equal to a closed form.
 inline constexpr double equal_to_closed_form = 1e-6;
@@ -86,23 +63,6 @@ struct Overlap {
     double compute_s = 0;        // compute alone, including its idle time
     double communication_s = 0;  // communication alone, including coding
     double won_s = 0;
-};
-
-struct LinkLoad {
-    LinkId number = 0;  // number in the fabric
-    std::string name;
-    double busy = 0;  // share of the run's time in which it carries traffic
-    double used = 0;  // share of what it could have carried in the whole run
-    double bytes_per_step = 0;
-};
-
-/// All links with the same role.
-struct LinkKind {
-    std::string kind;
-    std::size_t links = 0;
-    double mean_busy = 0;
-    double mean_used = 0;
-    LinkLoad busiest;  // the most used of them; the first one on a tie
 };
 
 /// Compares the simulation with the closed form of an idle network.
@@ -147,26 +107,6 @@ struct Explanation {
     std::vector<WhatNext> next;
     std::string verdict;
 };
-
-/// Calls `body` with 0, 1, ..., count - 1, in any order, also at the same time.
-using ForEach =
-    std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
-/// Calls it in order.
-void one_after_another(std::size_t count, const std::function<void(std::size_t)>& body);
-
-struct ExplainOptions {
-    std::int64_t most_messages = 300'000;  // of one run, which always has a step and a period
-    ForEach for_each = one_after_another;
-    SpinLimit spin{};              // of each run
-    Progress* progress = nullptr;  // of all runs, the latest to report; its `stop` ends them
-};
-
-/// The explanation was stopped.
-struct ExplanationStopped {};
-
-/// Returns a point's scenario as it is explained: without values, and in whole periods of its
-/// algorithm.
-Scenario as_explained(Scenario scenario);
 
 /// Runs the point about ten times. If the unmodified point fails, the explanation has no parts and
 /// nothing that follows them. Throws ExplanationStopped.

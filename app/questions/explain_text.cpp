@@ -16,48 +16,6 @@ namespace paceline {
 
 namespace {
 
-struct Naming {
-    Obstacle what;
-    std::string_view name;
-    std::string_view key;
-    std::string_view verdict;  // "... bound"
-    std::string_view meaning;  // "is ..."
-};
-
-constexpr auto namings = std::to_array<Naming>({
-    {Obstacle::other_traffic, "other traffic", "other_traffic", "bound by other traffic",
-     "waiting behind the messages of other jobs and background traffic"},
-    {Obstacle::failures, "failures of nodes", "failures", "bound by failures",
-     "what the deaths and returns of nodes cost"},
-    {Obstacle::unlike_nodes, "waiting for the slowest", "waiting_for_slowest",
-     "bound by its slowest nodes", "waiting for nodes that are slower than the others"},
-    {Obstacle::unsteady_links, "jitter, loss, outages", "unsteady_links", "bound by unsteady links",
-     "jitter, loss and outages of links"},
-    {Obstacle::protocol, "overheads of messages", "protocol", "bound by overheads of messages",
-     "overheads of messages, slow start, and bounds of flows and hosts"},
-    {Obstacle::library, "starting and staging", "library", "bound by its communication library",
-     "starting collectives, staging them, and clearances"},
-    {Obstacle::latency, "latency", "latency", "latency-bound", "latency of links"},
-    {Obstacle::core, "contention in the core", "core_contention",
-     "bound by the core of the network", "contention for the links that nodes share"},
-    {Obstacle::serialization, "serialization", "serialization", "bandwidth-bound",
-     "serialization on the nodes' own links"},
-    {Obstacle::servers, "servers' links", "servers_links", "bound by the servers' links",
-     "serialization on the links of the servers"},
-    {Obstacle::buses, "buses", "buses", "bus-bound", "transfers over the buses of the machines"},
-    {Obstacle::idle, "idle by design", "idle", "bound by the algorithm's own pauses",
-     "idling that the algorithm asks for"},
-    {Obstacle::coding, "coding", "coding", "bound by coding",
-     "what the algorithm computes beside gradients"},
-    {Obstacle::compute, "compute", "compute", "compute-bound", "computing gradients and updates"},
-    {Obstacle::not_attributed, "not attributed", "not_attributed", "bound by what is not known",
-     "not attributed, because runs failed (see the notes)"},
-});
-
-const Naming& naming_of(Obstacle what) {
-    return namings[static_cast<std::size_t>(what)];
-}
-
 // Parts that always appear on the page. The others appear only if they exist.
 constexpr auto always = std::to_array<Obstacle>(
     {Obstacle::compute, Obstacle::latency, Obstacle::serialization, Obstacle::unlike_nodes});
@@ -378,14 +336,6 @@ Json next_json(const Explanation& e) {
 }
 
 }  // namespace
-
-std::string name_of(Obstacle obstacle) {
-    return std::string(naming_of(obstacle).name);
-}
-
-std::string key_of(Obstacle obstacle) {
-    return std::string(naming_of(obstacle).key);
-}
 
 std::string verdict_of(const Explanation& e) {
     const double step_s = e.ladder.front().step_s;

@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
 #include "app/questions/warnings/warnings.hpp"
-#include "app/questions/what_if.hpp"
-#include "app/run/memory_check.hpp"
-#include "app/run/run_point.hpp"
+#include "app/run/step_costs.hpp"
 
 namespace paceline {
 
@@ -66,13 +60,6 @@ VariedQuantity varied_of(const SolveQuestion& question) {
     return varied;
 }
 
-// A scenario whose column is evaluated.
-struct Subject {
-    Settings settings;
-    Picks picks;
-    bool varies = true;  // its free quantity takes the searched values
-};
-
 Subject other_subject(const SolveQuestion& question, const VariedQuantity& varied) {
     Subject other{question.settings, question.picks, true};
     for (const std::string& setting : question.against) {
@@ -117,107 +104,13 @@ std::vector<std::string> paths_of(const std::vector<std::string>& settings) {
     return paths;
 }
 
-bool has_values(const Metrics& metrics) {
-    return !metrics.failed() && metrics.outcome != "diverged" && !metrics.ended_before_a_step();
-}
-
-// Returns the "stop" of a point with this number of steps instead of its own.
-std::string stop_after(std::int64_t steps, const Point& point) {
-    Json stop = Json::parse(point.resolved)["stop"];
-    for (const char* key : {"epochs", "samples"}) stop.erase(key);
-    stop["iterations"] = steps;
-    return stop.dump();
-}
-
-// One point: its scenario, or the reason why the scenario is refused.
-struct Candidate {
-    std::optional<Point> point;
-    std::string refusal;
-};
-
-// The points of both scenarios, and the column of those that were run. Each is run once.
-class SearchedPoints {
-  public:
-    SearchedPoints(const SolveQuestion& question, const ScenarioText& scenario,
-                   VariedQuantity varied, Evaluate evaluate)
-        : scenario_(scenario),
-          column_(question.column),
-          varied_(std::move(varied)),
-          evaluate_(std::move(evaluate)) {}
-
-    // Returns the point of a subject with the varied quantity at this value. Throws ConfigError.
-    [[nodiscard]] Point read(const Subject& subject, double value) const {
-        std::vector<std::string> settings = subject.settings;
-        if (subject.varies) settings.push_back(varied_.setting(value));
-        Point point = read_single_point(scenario_, settings, subject.picks);
-        if (point.scenario.training || varied_.path.starts_with("stop")) return point;
-        const std::optional<std::int64_t> steps = steps_to_end_period(point.scenario);
-        if (!steps) return point;
-        settings.push_back("stop=" + stop_after(*steps, point));
-        return read_single_point(scenario_, settings, subject.picks);
-    }
-    // Does the same, but returns a refusal instead of throwing it.
-    [[nodiscard]] Candidate candidate(const Subject& subject, double value) const {
-        try {
-            return {read(subject, value), {}};
-        } catch (const ConfigError& error) {
-            return {std::nullopt, error.problem()};
-        }
-    }
-
-    void run(const std::vector<Candidate>& candidates) {
-        std::vector<Point> points;
-        std::set<std::string> asked;
-        for (const Candidate& candidate : candidates) {
-            if (!candidate.point || results_.contains(candidate.point->resolved)) continue;
-            if (!asked.insert(candidate.point->resolved).second) continue;
-            points.push_back(*candidate.point);
-            points.back().number = points.size() - 1;
-        }
-        if (points.empty()) return;
-        const Study study{scenario_.file, {}, {}, Points(std::move(points)), scenario_.sources};
-        Evaluated evaluated = evaluate_(study);
-        kept_ += evaluated.kept;
-        for (std::size_t i = 0; i < study.points.size(); ++i)
-            results_.emplace(study.points[i].resolved, std::move(evaluated.results[i].metrics));
-    }
-
-    // Returns the column of a candidate that was run, if it has a value.
-    [[nodiscard]] std::optional<double> column(const Candidate& candidate) const {
-        if (!candidate.point) return std::nullopt;
-        const Metrics& metrics = results_.at(candidate.point->resolved);
-        return has_values(metrics) ? column_value(column_, metrics) : std::nullopt;
-    }
-    // Returns why it has none; empty if it has one.
-    [[nodiscard]] std::string why_empty(const Candidate& candidate) const {
-        if (!candidate.point) return "refused: " + candidate.refusal;
-        const Metrics& metrics = results_.at(candidate.point->resolved);
-        if (!has_values(metrics))
-            return metrics.outcome +
-                   (metrics.outcome_details.empty() ? "" : ": " + metrics.outcome_details) +
-                   (metrics.ended_before_a_step() ? ", before a step was whole" : "");
-        return column_value(column_, metrics) ? "" : fmt::format("{} is empty", column_);
-    }
-
-    [[nodiscard]] std::size_t size() const { return results_.size(); }
-    [[nodiscard]] std::size_t kept() const { return kept_; }
-
-  private:
-    const ScenarioText& scenario_;
-    const std::string& column_;
-    VariedQuantity varied_;
-    Evaluate evaluate_;
-    std::map<std::string, Metrics> results_;  // by the point's JSON
-    std::size_t kept_ = 0;                    // number of them from an earlier run
-};
-
 // The two scenarios, or the one that is compared with a number.
 class Comparison {
   public:
     Comparison(const SolveQuestion& question, const ScenarioText& scenario,
                const VariedQuantity& varied, Evaluate evaluate)
         : question_(question),
-          points_(question, scenario, varied, std::move(evaluate)),
+          points_(question.column, scenario, varied, std::move(evaluate)),
           main_{question.settings, question.picks, true},
           other_(other_subject(question, varied)) {}
 
@@ -358,14 +251,6 @@ bool nothing_but_gaps(const Changes& found) {
 }
 
 }  // namespace
-
-Evaluated in_turn(const Study& study) {
-    check_memory(study, 1);
-    Evaluated evaluated;
-    for (const Point& point : study.points)
-        evaluated.results.push_back({run_point(point.scenario, nullptr), 0});
-    return evaluated;
-}
 
 std::vector<std::string> solve_warnings(const SolveQuestion& question,
                                         const ScenarioText& scenario) {

@@ -8,27 +8,20 @@
 // analysis/measures/crossings.hpp says how the range is searched, and what is found and missed. Where closed
 // forms of the step exist, the same search runs on them alone and needs no simulation.
 //
-// A point whose last step falls into a period of its algorithm takes the other steps of that period,
-// too, unless it trains or the steps are what is varied.
-//
 // A value is a gap if the scenario refuses it, or if its run fails, diverges or leaves the column
 // empty. For bandwidths, durations, sizes and numbers, the scenario must accept both ends of the
 // range. For whole numbers, such as nodes, it must accept one of the two.
-//
-// How points are run is up to an evaluator: one after the other here, which needs no threads and no
-// files, or as app/questions/solve_points.hpp does it.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/measures/crossings.hpp"
+#include "app/questions/searched_points.hpp"
 #include "app/questions/varied_quantity.hpp"
-#include "app/run/results.hpp"
 #include "app/scenario/study.hpp"
 
 namespace paceline {
@@ -61,18 +54,6 @@ struct Solution {
     std::size_t points = 0;  // that were evaluated
     std::size_t kept = 0;    // number of them from an earlier run
 };
-
-struct Evaluated {
-    std::vector<PointResult> results;  // one per point
-    std::size_t kept = 0;              // number of them from an earlier run
-};
-
-/// Runs the points of a study, which are distinct and at least one. Throws ConfigError if memory
-/// does not suffice.
-using Evaluate = std::function<Evaluated(const Study& study)>;
-
-/// Runs one point after the other, without baselines, and keeps nothing.
-Evaluated in_turn(const Study& study);
 
 /// Returns what there is to warn of at both ends of the range, in both scenarios. Runs nothing.
 /// Throws ConfigError.

@@ -227,6 +227,10 @@ bool has_core(const Scenario& scenario) {
     return false;
 }
 
+bool has_network(const Scenario& scenario) {
+    return scenario.cluster.workers > 1 || scenario.algorithm.server_nodes > 0;
+}
+
 std::optional<std::int64_t> steps_to_end_period(const Scenario& scenario) {
     const std::optional<std::int64_t> steps = scenario.steps_of_each();
     if (!steps || scenario.gradients_of_all()) return std::nullopt;

@@ -69,6 +69,8 @@ inline constexpr std::int64_t most_steps_added = 10'000;
 [[nodiscard]] bool has_protocol_costs(const Scenario& scenario);
 bool has_library(const Scenario& scenario);
 [[nodiscard]] bool has_core(const Scenario& scenario);
+/// Returns whether anything is sent.
+bool has_network(const Scenario& scenario);
 
 /// Returns the fabric as a star, even if it is not one: the nodes' own links, if they are all
 /// alike, and the longest route between two workers.

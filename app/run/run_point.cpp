@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,111 +14,13 @@
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/worker_processes.hpp"
 #include "analysis/measures/step_marks.hpp"
-#include "app/run/link_names.hpp"
+#include "app/run/make_job.hpp"
+#include "app/run/rated_part.hpp"
+#include "app/run/seats.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/network/link_processes.hpp"
 
 namespace paceline {
-
-namespace {
-
-Job make_job(const Scenario& scenario) {
-    Job job{Vector(scenario.workload.layout)};
-    job.timing = step_timing(scenario);
-    job.update = scenario.workload.update;
-    job.workers = scenario.cluster.workers;
-    int& servers = scenario.algorithm.serve ? job.servers : job.collective_servers;
-    servers = scenario.algorithm.server_nodes;
-    job.wire = scenario.algorithm.wire;
-    job.library = scenario.cluster.library;
-    job.seed = scenario.seed;
-    job.compute_time = scenario.cluster.compute_time(scenario.seed);
-    job.steps_per_epoch = scenario.steps_per_epoch();
-    const std::int64_t steps =
-        scenario.steps_of_each().value_or(std::numeric_limits<std::int64_t>::max());
-    job.gradients = scenario.gradients_of_all();
-    job.steps_are_counted = scenario.steps().has_value();
-    if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
-    if (const auto& failures = scenario.cluster.failures)
-        job.failures =
-            make_failures(*failures, scenario.algorithm, scenario.cluster.workers, scenario.seed);
-    job.takes_step = [steps](std::int64_t k) { return k < steps; };
-    return job;
-}
-
-Shards shards_of(const Scenario& scenario) {
-    return scenario.training->data.deal(scenario.cluster.workers, RandomStreams(scenario.seed));
-}
-
-std::unique_ptr<Problem> make_problem(const Scenario& scenario) {
-    const Training& training = *scenario.training;
-    ProblemOptions options;
-    options.shards = shards_of(scenario);
-    options.batch = static_cast<int>(*scenario.workload.step_batch());
-    options.sampling = training.sampling;
-    options.weight_decay =
-        scenario.algorithm.decays_by_itself ? 0 : training.optimizer.weight_decay;
-    options.most_scored = training.measurement.samples;
-    options.seed = scenario.seed;
-    return training.model.problem(training.data.set(), std::move(options));
-}
-
-std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simulation,
-                                      Network& network, Problem& problem,
-                                      const Observer* observer) {
-    TrainingLogOptions options;
-    const Training& training = *scenario.training;
-    options.cadence = training.measurement.cadence(scenario.steps_per_epoch());
-    options.measured = training.recorded_target();
-    options.stop = training.stop;
-    options.steps = scenario.steps_of_each();
-    options.nodes = scenario.cluster.nodes;
-    if (training.model.minimum)
-        options.minimum = training.model.minimum(*training.data.set(), shards_of(scenario),
-                                                 training.optimizer.weight_decay);
-    if (observer != nullptr) options.evaluated = observer->evaluated;
-    return std::make_unique<TrainingLog>(simulation, network, problem, options);
-}
-
-std::function<bool(std::int64_t)> periods_of(const Scenario& scenario) {
-    if (scenario.algorithm.period == 1) return {};
-    return [&scenario](std::int64_t k) { return whole_steps(scenario, k) == k; };
-}
-
-// Returns whether a run that ends by its number of steps ends whole periods of all workers.
-bool ends_with_a_period(const Scenario& scenario) {
-    if (scenario.algorithm.period == 1) return true;
-    if (scenario.gradients_of_all()) return false;
-    const std::optional<std::int64_t> steps = scenario.steps_of_each();
-    return steps && whole_steps(scenario, *steps) == *steps;
-}
-
-// Adds values to the job. Requires that problem and log outlive it.
-void make_it_train(Job& job, const Scenario& scenario, Problem& problem, TrainingLog& log) {
-    if (scenario.training->stand_in) job.charged = scenario.workload.layout;
-    job.start = Vector(problem.layout(), problem.start());
-    job.objective = [&problem](const Vector& x, int rank, std::int64_t) {
-        return problem.gradient(x, rank);
-    };
-    job.mean_objective = [&problem](const Vector& x, std::int64_t) {
-        return problem.mean_gradient(x);
-    };
-    for (const auto& shard : shards_of(scenario))
-        job.samples.push_back(static_cast<double>(shard.size()));
-    const std::int64_t batch = *scenario.workload.step_batch() * scenario.cluster.workers;
-    job.learning_rate = [schedule = scenario.training->optimizer.schedule, batch,
-                         steps = scenario.steps().value_or(1)](std::int64_t k) {
-        return learning_rate_at(schedule, k, steps, batch);
-    };
-    const auto logged = job.gradients ? &TrainingLog::after_gradients : &TrainingLog::after_steps;
-    job.after_steps = [&log, logged, marked = job.after_steps](int rank, std::int64_t k) {
-        if (marked) marked(rank, k);
-        (log.*logged)(rank, k);
-    };
-    job.after_death = [&log] { log.after_death(); };
-}
-
-}  // namespace
 
 namespace {
 
@@ -132,129 +32,8 @@ std::uint64_t resumption_limit(const Scenario& scenario, SpinLimit spin) {
                            std::min(most, static_cast<double>(spin.per_message) * messages));
 }
 
-}  // namespace
-
-namespace {
-
-// Which process runs on which host: the machines of the main job, then those of each other job,
-// each job followed by its servers, then two for each source of background traffic.
-struct Seats {
-    Seating seating;
-    std::vector<int> first_host;  // of each job
-};
-
-Seats take_seats(const Scenario& scenario) {
-    Seats seats;
-    std::vector<int>& nodes = seats.seating.nodes;
-    const auto begin = [&] {
-        seats.first_host.push_back(static_cast<int>(nodes.size()) *
-                                   scenario.cluster.devices_per_node);
-    };
-    const auto seat = [&](const Scenario& job) {
-        begin();
-        const std::vector<int>& placement = job.cluster.placement;
-        for (int i = 0; i < job.cluster.nodes; ++i)
-            nodes.push_back(placement.empty() ? i : placement[static_cast<std::size_t>(i)]);
-        for (int i = 0; i < job.algorithm.server_nodes; ++i)
-            nodes.push_back(scenario.cluster.fabric_nodes + seats.seating.servers++);
-    };
-    seat(scenario);
-    for (const Scenario& job : scenario.other_jobs) seat(job);
-    for (const Background& background : scenario.cluster.background) {
-        begin();
-        nodes.insert(nodes.end(), {background.from, background.to});
-    }
-    return seats;
-}
-
-// Adds the workers and servers of a job, starting at its first host.
-void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenario& job) {
-    const int devices = job.cluster.devices_per_node;
-    const int workers = job.cluster.workers;
-    for (int rank = 0; rank < workers + job.algorithm.server_nodes; ++rank) {
-        const bool works = rank < workers;
-        hosts[static_cast<std::size_t>(first + rank)] = {
-            .kind = works ? HostRole::Kind::worker : HostRole::Kind::server,
-            .job = number,
-            .job_name = number == 0 ? "" : job.job,
-            .rank = rank,
-            .node = works ? rank / devices : job.cluster.nodes + rank - workers,
-            .device = works ? rank % devices : 0};
-    }
-}
-
-using LinkNames = std::function<std::string(LinkId link)>;
-
-LinkNames link_names(const Scenario& scenario, const Fabric& fabric) {
-    return [label = fabric.label, nodes = scenario.cluster.fabric_nodes](LinkId link) {
-        return name_of_link(label(link), nodes);
-    };
-}
-
-Machine machine_of(const Scenario& scenario, const Network& network, const Seats& seats,
-                   LinkNames names) {
-    std::vector<HostRole> hosts(static_cast<std::size_t>(network.hosts()));
-    std::size_t seat = 0;
-    int number = 0;
-    add_roles(hosts, seats.first_host[seat++], number++, scenario);
-    for (const Scenario& job : scenario.other_jobs)
-        add_roles(hosts, seats.first_host[seat++], number++, job);
-    for (int i = 0; std::cmp_less(i, scenario.cluster.background.size()); ++i) {
-        const int first = seats.first_host[seat++];
-        for (const int end : {0, 1})
-            hosts[static_cast<std::size_t>(first + end * scenario.cluster.devices_per_node)] = {
-                .kind = HostRole::Kind::background, .job = i, .rank = end, .node = end};
-    }
-    return {network.simulation(), network, std::move(hosts), std::move(names)};
-}
-
 const WorkerObserver* workers_of(const Observer* observer) {
     return observer == nullptr ? nullptr : &observer->workers;
-}
-
-Fabric make_fabric(const Scenario& scenario, const Seats& seats) {
-    if (scenario.shares_network())
-        return scenario.cluster.make_fabric(seats.seating, scenario.seed);
-    return scenario.cluster.make_fabric(scenario.algorithm.server_nodes, scenario.seed);
-}
-
-// The links of the main job's nodes that change; none if none do.
-std::vector<Access> own_links(const Scenario& scenario, const Fabric& fabric, const Seats& seats) {
-    const ClusterChoice& choice = scenario.cluster;
-    if (choice.access.empty()) return {};
-    if (!scenario.shares_network()) return accesses_of(fabric, choice.nodes);
-    return accesses_of(fabric, choice.nodes, seats.seating.nodes);
-}
-
-RunFacts facts_of(const Scenario& scenario) {
-    const Workload& workload = scenario.workload;
-    return {workload.step(), workload.step_batch(), workload.dataset, scenario.cluster.nodes,
-            workload.charged_step_batch()};
-}
-
-// Metrics count gradients: n of them are an iteration, whatever steps computed them.
-std::int64_t steps_of(const Scenario& scenario, double iterations) {
-    return static_cast<std::int64_t>(iterations / scenario.algorithm.computing + 1e-6);
-}
-
-struct RatedSteps {
-    std::int64_t first;
-    std::int64_t last;  // exclusively
-};
-RatedSteps rated_steps_of(const Scenario& scenario, const Metrics& metrics) {
-    const std::int64_t first = skipped_steps(scenario);
-    return {first, first + steps_of(scenario, metrics.rated_iterations)};
-}
-
-// Adds the metrics that follow from the scenario and the steps that were taken.
-void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
-    const RatedSteps rated = rated_steps_of(scenario, metrics);
-    metrics.compression_ratio = compression_ratio(scenario, rated.first, rated.last);
-    if (const auto memory = device_memory(scenario))
-        metrics.memory_gb = static_cast<double>(memory->count) * 1e-9;
-    if (scenario.price && metrics.total_sent_gb && metrics.total_received_gb)
-        metrics.cost = scenario.price->up_per_gb * *metrics.total_sent_gb +
-                       scenario.price->down_per_gb * *metrics.total_received_gb;
 }
 
 void start_services(const Scenario& scenario, Cluster& cluster) {
@@ -370,30 +149,7 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
                         scenario.algorithm.run(cluster.worker(rank)));
 }
 
-struct HowItEnded {
-    bool finished;
-    bool nodes_fail;
-};
-
-// Returns what the rates of a run are about: its whole periods, its whole steps, or all of it. Nothing if
-// no step was whole.
-std::optional<Tally> rated_part(const Scenario& scenario, HowItEnded run, const StepMarks& marks,
-                                const std::function<Tally()>& all) {
-    const bool whole = run.nodes_fail || (run.finished && ends_with_a_period(scenario) &&
-                                          !scenario.algorithm.ends_in_flight);
-    std::optional<Tally> rated;
-    if (!whole || scenario.skip > 0) rated = marks.at_periods();
-    if (rated || scenario.skip > 0) return rated;
-    if (!run.finished && !run.nodes_fail) return marks.at_steps();
-    if (run.finished || marks.any_step()) return all();
-    return std::nullopt;
-}
-
 }  // namespace
-
-Fabric fabric_of(const Scenario& scenario) {
-    return make_fabric(scenario, take_seats(scenario));
-}
 
 Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
                   const Observer* observer) {
@@ -402,7 +158,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     simulation.report_to(progress);
     const ClusterChoice& choice = scenario.cluster;
     const Seats seats = take_seats(scenario);
-    Fabric fabric = make_fabric(scenario, seats);
+    Fabric fabric = fabric_of(scenario, seats);
     const std::vector<Access> accesses = own_links(scenario, fabric, seats);
     LinkNames names;
     if (observer != nullptr) names = link_names(scenario, fabric);

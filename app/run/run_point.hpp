@@ -27,7 +27,4 @@ struct SpinLimit {
 Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin = {},
                   const Observer* observer = nullptr);
 
-/// Returns the wires of a run with all of their users. Links are numbered as an observer sees them.
-Fabric fabric_of(const Scenario& scenario);
-
 }  // namespace paceline

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "analysis/traces/trace_recorder.hpp"
+#include "analysis/traces/trace_content.hpp"
 #include "app/run/run_observer.hpp"
 
 namespace paceline {

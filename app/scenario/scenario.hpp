@@ -62,6 +62,13 @@ Keys stop_keys();
 Keys price_keys();
 Keys other_job_keys();
 
+/// A scenario that has not been read.
+struct ScenarioText {
+    std::string file;  // its name, for errors; names in it are relative to the folder in this one
+    std::string text;
+    Sources sources;
+};
+
 /// Reads a resolved scenario, which has no sweep. `file` is its name. Throws ConfigError.
 Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources);
 

@@ -22,13 +22,6 @@ struct Study {
     Sources sources{};  // of the files that the scenario names
 };
 
-/// A scenario that has not been read.
-struct ScenarioText {
-    std::string file;  // its name, for errors; names in it are relative to the folder in this one
-    std::string text;
-    Sources sources;
-};
-
 /// Sees each point once while the study is read, in order. What it throws ends the reading.
 using SeePoint = std::function<void(const Point& point)>;
 

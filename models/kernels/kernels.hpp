@@ -8,11 +8,12 @@
 //   (2) an entry of a product is a sum over k = 0, 1, 2, ... in this order, whatever the tile,
 //   (3) a sum over samples or pixels is formed in a fixed number of lanes, which are folded in halves:
 //       lane i takes up lane i + 16, then i + 8, 4, 2 and 1,
-//   (4) exp and tanh are polynomials of our own (kernel_bodies.hpp), the same on every target.
+//   (4) exp and tanh are polynomials of our own (elementary.hpp), the same on every target.
 //
-// The loops lie in kernel_bodies.hpp, in an unnamed namespace, and include nothing of the standard library, of
-// Eigen or of the project but this header: an inline function that two of these translation units shared would
-// be merged by the linker, and an old processor would meet an instruction it does not have.
+// The loops lie in the headers that kernel_bodies.hpp includes, in unnamed namespaces, and include nothing of the
+// standard library, of Eigen or of the project but this header and each other: an inline function that two of these
+// translation units shared would be merged by the linker, and an old processor would meet an instruction it does not
+// have.
 // tools/check_symbols.py holds that: such an object defines one symbol and needs none but C's memory functions.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reads the "aggregation" and the "schedule" of an algorithm, and holds an exchange to the rules.
+// Reads the "aggregation" and the "schedule" of an algorithm.
 //
 //   "aggregation": "two-phase"
 //   "aggregation": {"kind": "servers", "servers": "workers", "encoded": "both", "machines": "leaders"}
@@ -13,11 +13,9 @@
 #include <string_view>
 
 #include "algorithms/coders/aggregation.hpp"
-#include "algorithms/coders/codec.hpp"
 #include "algorithms/exchange/piece_schedule.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/aggregations/all_reduces.hpp"
-#include "app/scenario/aggregations/exchange_rules.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -57,19 +55,5 @@ Keys schedule_keys();
 /// Throws ConfigError.
 AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape& shape);
 ScheduleChoice read_schedule_choice(const Place& place);
-
-Features features_of(const Codec& codec);
-Features features_of(const AggregationChoice& aggregation);
-Features features_of(const ScheduleChoice& choice);
-
-/// Refuses features that do not go together, at the key that states one of them. `algorithm` has the
-/// keys "codec", "aggregation" and "schedule", or some of them.
-void check_exchange(const Place& algorithm, Features features);
-
-/// Returns whether an exchange with these features is flat and could go by machine, by leaders.
-bool could_have_leaders(Features features);
-
-/// Returns why the survivors of a failure cannot go on with such an exchange; empty if they can.
-std::string_view why_survivors_cannot_go_on(Features features);
 
 }  // namespace paceline

@@ -295,12 +295,6 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      everybody_reruns},
 });
 
-}  // namespace
-
-}  // namespace rules_of_exchange
-
-namespace {
-
 // Returns whether each of the two features is on a side of the rule of its own.
 bool excludes(const ExchangeRule& rule, Feature one, Feature other) {
     return (rule.first.has(one) && rule.second.has(other)) ||
@@ -308,6 +302,8 @@ bool excludes(const ExchangeRule& rule, Feature one, Feature other) {
 }
 
 }  // namespace
+
+}  // namespace rules_of_exchange
 
 std::span<const FeatureEntry> exchange_features() {
     return rules_of_exchange::feature_table;
@@ -322,9 +318,9 @@ std::span<const ExchangeRule> exchange_rules() {
 }
 
 std::optional<std::string_view> reason_against(Feature one, Feature other) {
-    const auto found =
-        std::ranges::find_if(rules_of_exchange::rules,
-                             [=](const ExchangeRule& rule) { return excludes(rule, one, other); });
+    const auto found = std::ranges::find_if(
+        rules_of_exchange::rules,
+        [=](const ExchangeRule& rule) { return rules_of_exchange::excludes(rule, one, other); });
     if (found == rules_of_exchange::rules.end()) return std::nullopt;
     return found->reason;
 }

@@ -12,6 +12,7 @@
 
 #include "analysis/forms/exchange_forms.hpp"
 #include "app/scenario/aggregations/exchange_choice.hpp"
+#include "app/scenario/aggregations/exchange_features.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scenario/aggregations/exchange_choice.hpp"
+#include "app/scenario/aggregations/exchange_features.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
 
 namespace paceline {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -11,8 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/scenario/cluster/graph_wires.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/cluster/other_links.hpp"
 #include "sim/network/loss.hpp"
 #include "topologies/fabrics/cables.hpp"
 #include "topologies/fabrics/cell.hpp"
@@ -32,7 +33,6 @@ constexpr auto star_keys =
 constexpr auto cell_keys =
     std::to_array<std::string_view>({"kind", "link", "other_links", "nodes_per_cell", "capacity",
                                      "capacity_up", "backhaul", "server_link", "overhead"});
-constexpr auto other_links_key_table = std::to_array<std::string_view>({"nodes", "share", "link"});
 constexpr auto leaf_spine_keys = std::to_array<std::string_view>(
     {"kind", "link", "hosts_per_leaf", "spines", "uplink", "oversubscription", "overhead"});
 constexpr auto fat_tree_keys =
@@ -43,7 +43,6 @@ constexpr auto dumbbell_keys =
     std::to_array<std::string_view>({"kind", "link", "bottleneck", "overhead"});
 constexpr auto graph_keys =
     std::to_array<std::string_view>({"kind", "link", "switches", "cables", "overhead"});
-constexpr auto cable_key_table = std::to_array<std::string_view>({"between", "link"});
 
 constexpr std::int64_t most_of_a_kind = 100'000'000;  // the largest possible number of nodes
 
@@ -63,47 +62,6 @@ Bytes memory_of(std::int64_t cables, int nodes) {
 
 int as_count(const Place& place) {
     return static_cast<int>(as_integer(place, 1, most_of_a_kind));
-}
-
-// Nodes whose cable differs from the usual one.
-struct OtherLinks {
-    std::vector<int> nodes;
-    Cable cable;
-};
-
-using ReadCable = Cable (*)(const Place&);
-
-// Nodes that are drawn by share are noted in `drawn`.
-std::vector<OtherLinks> read_other_links(const ObjectReader& read, NodeDraw draw, ReadCable cable,
-                                         std::vector<DrawnNodes>& drawn) {
-    std::vector<OtherLinks> others;
-    const auto list = read.optional("other_links");
-    if (!list) return others;
-    if (!list->json->is_array())
-        list->refuse("is not a list, such as [{\"nodes\": [5, 6], \"link\": ...}]");
-    std::vector<Place> objects;
-    for (std::size_t i = 0; i < list->json->size(); ++i) {
-        const ObjectReader one(list->element(i), other_links_key_table);
-        if (!one.has("share"))
-            static_cast<void>(one.required(
-                "nodes", "such as [5, 6] or {\"from\": 5, \"to\": 9}; or give a \"share\""));
-        const Place link = one.required("link", "of these nodes, such as {\"preset\": \"3g\"}");
-        others.push_back({{}, cable(link)});
-        objects.push_back(one.place());
-    }
-    NodesOfObjects nodes = read_nodes_of(objects, draw, "other links");
-    for (std::size_t i = 0; i < others.size(); ++i) others[i].nodes = std::move(*nodes.nodes[i]);
-    drawn = std::move(nodes.drawn);
-    return others;
-}
-
-// Replaces links; later entries override earlier ones. Links are numbered as on a star.
-void replace_links(Fabric& fabric, const std::vector<OtherLinks>& others) {
-    for (const OtherLinks& other : others)
-        for (const int node : other.nodes) {
-            fabric.links[star_up(node)] = other.cable.up;
-            fabric.links[star_down(node, fabric.hosts)] = other.cable.down;
-        }
 }
 
 FabricChoice read_star(const ObjectReader& read, NodeDraw draw) {
@@ -320,61 +278,6 @@ FabricChoice read_dumbbell(const ObjectReader& read, NodeDraw /*draw*/) {
     return choice;
 }
 
-std::vector<std::string> read_switches(const Place& place) {
-    if (!place.json->is_array() || place.json->size() > std::size_t{most_graph_switches})
-        place.refuse(fmt::format("is not a list of at most {} names, such as [\"s1\", \"s2\"]",
-                                 most_graph_switches));
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < place.json->size(); ++i)
-        names.push_back(as_string(place.element(i)));
-    return names;
-}
-
-// The vertices of a graph: hosts by their numbers, switches by their names.
-class Vertices {
-  public:
-    Vertices(int nodes, const std::optional<Place>& switches) : nodes_(nodes) {
-        if (switches) names_ = read_switches(*switches);
-        for (std::size_t i = 0; i < names_.size(); ++i)
-            if (!vertex_of_.emplace(names_[i], nodes + static_cast<int>(i)).second)
-                switches->element(i).refuse(fmt::format(
-                    "\"{}\" stands twice; each switch has a name of its own", names_[i]));
-    }
-
-    [[nodiscard]] int switches() const { return static_cast<int>(names_.size()); }
-    [[nodiscard]] const std::vector<std::string>& switch_names() const { return names_; }
-
-    [[nodiscard]] int at(const Place& place) const {
-        if (place.json->is_number()) return static_cast<int>(as_integer(place, 0, nodes_ - 1));
-        if (!place.json->is_string())
-            place.refuse("is neither a node's number nor a switch's name");
-        const std::string name = as_string(place);
-        if (const auto found = vertex_of_.find(name); found != vertex_of_.end())
-            return found->second;
-        const std::vector<std::string_view> known(names_.begin(), names_.end());
-        place.refuse(unknown(name, "a switch of this graph", known));
-    }
-
-  private:
-    int nodes_;
-    std::vector<std::string> names_;
-    std::map<std::string, int, std::less<>> vertex_of_;
-};
-
-Graph::Cable read_cable(const Place& place, const Vertices& vertices,
-                        const std::optional<Link>& usual) {
-    const ObjectReader read(place, cable_key_table);
-    const Place between = read.required("between", "the two ends, such as [0, \"s1\"]");
-    if (!between.json->is_array() || between.json->size() != 2)
-        between.refuse("is not a list of two ends, such as [0, \"s1\"]");
-    const int first = vertices.at(between.element(0));
-    const int second = vertices.at(between.element(1));
-    if (first == second) between.refuse("joins a thing to itself; a cable has two different ends");
-    if (usual && !read.has("link")) return {first, second, *usual};
-    return {first, second,
-            read_link(read.required("link", "give it here, or one for all cables in the fabric"))};
-}
-
 bool one_cable_per_node(const Graph& graph) {
     std::vector<int> cables(static_cast<std::size_t>(graph.hosts));
     for (const Graph::Cable& cable : graph.cables)
@@ -385,25 +288,7 @@ bool one_cable_per_node(const Graph& graph) {
 
 FabricChoice read_graph(const ObjectReader& read, NodeDraw draw) {
     const int nodes = draw.nodes;
-    std::optional<Link> usual;
-    if (const auto p = read.optional("link")) usual = read_link(*p);
-    const Vertices vertices(nodes, read.optional("switches"));
-    const Place cables =
-        read.required("cables", "a list, such as [{\"between\": [0, \"s1\"], \"link\": ...}]");
-    if (!cables.json->is_array())
-        cables.refuse("is not a list, such as [{\"between\": [0, \"s1\"], \"link\": ...}]");
-    Graph graph;
-    graph.hosts = nodes;
-    graph.switches = vertices.switches();
-    graph.switch_names = vertices.switch_names();
-    for (std::size_t i = 0; i < cables.json->size(); ++i)
-        graph.cables.push_back(read_cable(cables.element(i), vertices, usual));
-    if (const auto pair = unconnected_hosts(graph))
-        cables.refuse(fmt::format(
-            "no way leads from node {} to node {}: switches pass messages on and nodes do not; add "
-            "a cable",
-            pair->first, pair->second));
-
+    const Graph graph = read_graph_wires(read, nodes);
     FabricChoice choice;
     choice.make = [graph](int /*hosts*/, std::uint64_t seed) { return make_graph(graph, seed); };
     choice.one_cable_per_node = one_cable_per_node(graph);
@@ -434,14 +319,6 @@ constexpr auto fabric_kinds = std::to_array<FabricEntry>({
 
 std::span<const FabricEntry> fabric_table() {
     return fabric_kinds;
-}
-
-Keys other_links_keys() {
-    return other_links_key_table;
-}
-
-Keys cable_keys() {
-    return cable_key_table;
 }
 
 FabricChoice read_fabric(const Place& place, int nodes, std::uint64_t seed) {

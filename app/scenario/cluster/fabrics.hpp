@@ -41,10 +41,6 @@ struct FabricEntry {
 
 std::span<const FabricEntry> fabric_table();
 
-// The table of known keys of a graph's cable. A test checks scenario.schema.json against it.
-Keys cable_keys();
-Keys other_links_keys();
-
 /// The seed draws shares of nodes. Throws ConfigError, also if the fabric does not fit the number of
 /// nodes.
 FabricChoice read_fabric(const Place& place, int nodes, std::uint64_t seed = 1);
