@@ -13,7 +13,7 @@ Task<> push_and_read(Worker& self, double momentum) {
     Vector m = Vector::zero_like(read);
     Vector push = m;
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double step = self.learning_rate() / self.workers();
         co_await self.gradient(read, [&](const Vector& g) {
             m = momentum * m + g;

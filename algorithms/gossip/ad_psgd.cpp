@@ -75,7 +75,7 @@ Task<> ad_psgd(Worker& self, AdPsgdOptions options) {
     self.serve(active ? gossip(self, node) : answer_requests(self, node));
     Vector m = Vector::zero_like(self.model());
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         if (active && node->begun.size() == 0) node->begun.put({});
         const Vector z = self.model();

@@ -194,7 +194,7 @@ Task<> take_step(Worker& self, SwarmNodePtr node) {
 // Takes the steps of a burst. Returns false if training ended within the burst.
 Task<bool> take_burst(Worker& self, SwarmNodePtr node) {
     for (std::int64_t left = draw_burst(*node); left > 0; --left) {
-        if (!self.keeps_training()) co_return false;
+        if (!self.begins_step()) co_return false;
         co_await take_step(self, node);
     }
     co_return true;
@@ -288,7 +288,7 @@ Task<> swarm_sgd_non_blocking(Worker& self, SwarmSgdOptions options) {
     self.serve(post_letters(self, node));
 
     std::int64_t left = draw_burst(*node);
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         if (left == 0) {
             if (node->asked && self.is_known_dead(*node->asked, node->life_asked))
                 forget_question(*node);

@@ -17,7 +17,7 @@ Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
     VectorExchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         if (self.step() % options.period == 0) {
             start = x;
             average = self.start(exchange.aggregate(x));

@@ -15,7 +15,7 @@ Task<> easgd(Worker& self, EasgdOptions options) {
     Vector m = Vector::zero_like(x);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
         const Vector old = x;

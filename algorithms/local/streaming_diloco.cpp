@@ -73,7 +73,7 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
     const std::vector<Fragment> fragments = make_fragments(self, options);
     std::optional<Flight> flight;
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         co_await adamw_step(self, options.diloco.rule, adam);
         const std::int64_t k = self.step();
         const auto turn = turn_after(options, k);

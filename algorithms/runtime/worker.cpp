@@ -72,7 +72,7 @@ bool Worker::timing_only() const {
     return !shared_.job.start.has_values();
 }
 
-bool Worker::keeps_training() {
+bool Worker::begins_step() {
     if (shared_.job.after_steps) shared_.job.after_steps(own_.rank, step() + 1);
     if (!takes_step(shared_, step() + 1, own_)) {
         notify(shared_.observer().steps_end, shared_.host(own_.rank));

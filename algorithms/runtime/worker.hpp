@@ -4,7 +4,7 @@
 //
 //   Task<> decentralized_sgd(Worker& self) {
 //       Vector& x = self.model();
-//       while (self.keeps_training()) {
+//       while (self.begins_step()) {
 //           const double gamma = self.learning_rate();
 //           const Vector g = co_await self.gradient(x);
 //           x = co_await self.neighbor_average(x - gamma * g);
@@ -74,7 +74,7 @@ class Worker {
 
     /// Begins the next step and returns true, or returns false if there is none. Whether step k is
     /// taken is decided once, for all workers, unless the job counts the gradients of all of them.
-    [[nodiscard]] bool keeps_training();
+    [[nodiscard]] bool begins_step();
     /// Returns the number of the current step: 0, 1, ...
     [[nodiscard]] std::int64_t step() const;
     /// Returns the number of epochs passed at the beginning of this step; 0 if the size of the data

@@ -171,7 +171,7 @@ Task<Letter> letter_of_round(Worker& self, std::int64_t round) {
 }
 
 bool round_goes_on(Worker& self, const RoundOptions& options) {
-    return !ends_block(self.step(), options.local_steps) && self.keeps_training();
+    return !ends_block(self.step(), options.local_steps) && self.begins_step();
 }
 
 Task<Vector> local_steps(Worker& self, RoundOptions options, Vector x, Correction correct) {
@@ -215,7 +215,7 @@ Task<> hand_in_model(Worker& self, RoundOptions options, std::int64_t round, Vec
 
 Task<> train_in_rounds(Worker& self, RoundOptions options, TrainInRound train) {
     Client client{Vector::zero_like(self.model()), self.stream("compression")};
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const bool under_way = self.barriers_passed() % 2 == 1;
         if (under_way || self.step() % options.local_steps != 0) {  // joined within a round
             pass_steps(self, options);

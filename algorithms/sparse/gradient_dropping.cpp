@@ -105,7 +105,7 @@ Task<> gradient_dropping(Worker& self, GradientDroppingOptions options) {
     DroppingMemory memory;
     if (!self.timing_only()) memory.residual = Eigen::VectorXd::Zero(x.entries());
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector g = co_await self.gradient(x);
         Vector mean(x.layout());
         if (self.step() < options.dense_steps)

@@ -120,7 +120,7 @@ TEST_CASE("computation: a gradient queues behind the coding that was asked for b
 }
 
 Task<> code_twice_in_step_one(Worker& self, std::vector<Duration>& ends) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Pending<> first = self.start(self.compute(100us));
         Pending<> second = self.start(self.compute(200us));
         co_await std::move(first);

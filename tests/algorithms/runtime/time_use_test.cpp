@@ -90,7 +90,7 @@ TEST_CASE("time use: workers that enter an all-reduce early wait for the last to
 
 // Enters an all-reduce, computes meanwhile, and takes the result.
 Task<> overlap(Worker& self, Duration late, Duration computing) {
-    static_cast<void>(self.keeps_training());
+    static_cast<void>(self.begins_step());
     co_await self.simulation().sleep(late);
     Pending<Vector> mean = self.start(self.all_reduce(self.model()));
     co_await self.compute(computing);
@@ -545,7 +545,7 @@ TEST_CASE("time use, property: coding beside rounds of other streams leaves acco
 
 // Worker 0 still codes after its last step; worker 1 computes longer.
 Task<> code_after_steps(Worker& self) {
-    while (self.keeps_training()) co_await self.compute(1ms);
+    while (self.begins_step()) co_await self.compute(1ms);
     co_await self.simulation().sleep(500us);
     if (self.rank() == 0) co_await self.compute(2ms);
     if (self.rank() == 1) co_await self.compute(9ms);

@@ -33,7 +33,7 @@ Duration now_of(const Worker& self) {
 }
 
 Task<> note_gradients(Worker& self, std::vector<Seen>& seen) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector g = co_await self.gradient(self.model());
         seen.push_back({now_of(self), std::move(g)});
     }
@@ -57,7 +57,7 @@ Task<> change_model_before_awaiting(Worker& self, std::vector<Seen>& seen) {
 }
 
 Task<> note_buckets(Worker& self, std::vector<Seen>& seen) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector x = 2 * self.model();
         Backward backward = self.backward(x);
         x *= -3;
@@ -70,14 +70,14 @@ Task<> note_buckets(Worker& self, std::vector<Seen>& seen) {
 }
 
 Task<> take_all_steps(Worker& self, Duration each, std::vector<std::int64_t>& steps) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         steps.push_back(self.step());
         co_await self.compute(each);
     }
 }
 
 Task<> note_epochs(Worker& self, std::vector<double>& epochs, std::vector<double>& rates) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         epochs.push_back(self.epoch());
         rates.push_back(self.learning_rate());
         co_await self.compute(1us);
@@ -313,9 +313,9 @@ TEST_CASE("worker: after the stop rule's first no, it is not asked again") {
     };
     TrainingRun run(2, link, std::move(job));
 
-    const bool first = run.cluster.worker(0).keeps_training();
-    const bool again = run.cluster.worker(0).keeps_training();
-    const bool other = run.cluster.worker(1).keeps_training();
+    const bool first = run.cluster.worker(0).begins_step();
+    const bool again = run.cluster.worker(0).begins_step();
+    const bool other = run.cluster.worker(1).begins_step();
 
     CHECK_FALSE(first);
     CHECK_FALSE(again);

@@ -43,14 +43,14 @@ Vector point_of_step(const Worker& self, const Vector& start) {
 }
 
 Task<> by_mean_gradient(Worker& self, AllReducePlan how, Log& log) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector mean = co_await self.mean_gradient(point_of_step(self, self.model()), how);
         log[static_cast<std::size_t>(self.rank())].push_back({now_of(self), std::move(mean)});
     }
 }
 
 Task<> by_gradient_and_all_reduce(Worker& self, AllReducePlan how, Log& log) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector g = co_await self.gradient(point_of_step(self, self.model()));
         Vector mean = co_await self.all_reduce(std::move(g), how);
         log[static_cast<std::size_t>(self.rank())].push_back({now_of(self), std::move(mean)});
@@ -259,7 +259,7 @@ Job job_that_diverges(int rank, std::int64_t step, double value) {
 }
 
 Task<> gradients_alone(Worker& self) {
-    while (self.keeps_training()) (void)co_await self.gradient(self.model());
+    while (self.begins_step()) (void)co_await self.gradient(self.model());
 }
 
 TEST_CASE("worker: a gradient that is not finite diverges, and names the worker and the step") {
@@ -336,7 +336,7 @@ TEST_CASE("worker: after_steps sees the model of exactly that many steps") {
 }
 
 Task<> record_rates(Worker& self, std::vector<double>& rates) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         rates.push_back(self.learning_rate());
         co_await self.compute(self.rank() * step_of_tests);
         const Vector g = co_await self.gradient(self.model());

@@ -25,7 +25,7 @@ Task<> wait_for_mail(Worker& self, int from) {
 }
 
 Task<> do_nothing_for_ever(Worker& self) {
-    while (self.keeps_training()) co_await self.compute(0us);
+    while (self.begins_step()) co_await self.compute(0us);
 }
 
 Task<> work(Worker& self, Duration span) {
