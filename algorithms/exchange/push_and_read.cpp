@@ -19,9 +19,9 @@ Task<> push_and_read(Worker& self, double momentum) {
             m = momentum * m + g;
             push = step * m;
         });
-        co_await self.post(server, push_inbox, {.vector = push, .number = version},
-                           self.weigh(push));
-        Letter answer = co_await self.next_letter(push_inbox);
+        co_await self.mail().post(server, push_inbox, {.vector = push, .number = version},
+                                  self.weigh(push));
+        Letter answer = co_await self.mail().next_letter(push_inbox);
         read = *std::move(answer.vector);
         version = answer.number;
         co_await self.update();

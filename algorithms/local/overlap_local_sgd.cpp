@@ -29,7 +29,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
         if (!ends_block(self.step(), options.period)) continue;
         if (average) {
             const Vector mean = co_await *std::exchange(average, std::nullopt);
-            self.count_staleness(static_cast<double>(options.period));
+            self.metrics().count_staleness(static_cast<double>(options.period));
             self.once(block - 1, [&] {
                 v = options.anchor_momentum * v + (z - mean) / gamma;
                 z -= gamma * v;

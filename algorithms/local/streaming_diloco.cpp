@@ -93,7 +93,7 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
                   [&] { outer_step_of(options.diloco, place, gradient, anchor, u); });
         put_part(options.alpha * part_of(x, place) + (1 - options.alpha) * part_of(anchor, place),
                  place, x);
-        self.count_staleness(static_cast<double>(options.delay));
+        self.metrics().count_staleness(static_cast<double>(options.delay));
     }
 }
 

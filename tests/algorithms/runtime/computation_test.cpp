@@ -93,7 +93,7 @@ TEST_CASE(
             expected.push_back({begin, free});
         }
         CHECK(spans.seen == expected);
-        CHECK(run->cluster.worker(0).compute_time() == sum);
+        CHECK(run->cluster.state(0).compute_time == sum);
         CHECK(run->cluster.time_use(0).computed() == sum);
     }
 }

@@ -163,7 +163,7 @@ TEST_CASE("worker: local arithmetic has run once when its simulated time is over
 
     CHECK(run.processes.finished());
     CHECK(done == std::vector<int>{1, 1, 1});
-    CHECK(run.cluster.worker(2).compute_time() == 3ms);
+    CHECK(run.cluster.state(2).compute_time == 3ms);
 }
 
 TEST_CASE("worker: local arithmetic whose computation is dropped half-way does not run") {
@@ -358,8 +358,7 @@ TEST_CASE("worker: where all gradients are counted, the schedule goes by those b
         for (std::size_t i = 0; i < rates.size(); ++i)
             CHECK(rates[i] == static_cast<double>(i / 3));
         if (gradients > 3)  // workers take steps of one, two and three units of time
-            CHECK(run.cluster.worker(0).gradients_computed() >
-                  run.cluster.worker(2).gradients_computed());
+            CHECK(run.cluster.state(0).gradients > run.cluster.state(2).gradients);
     }
 }
 
