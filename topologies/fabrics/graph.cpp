@@ -7,8 +7,9 @@
 #include <span>
 
 #include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/connected_components.hpp>
-#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <boost/graph/visitors.hpp>
 #include <boost/property_map/property_map.hpp>
 #include <fmt/format.h>
 
@@ -180,18 +181,16 @@ class GraphRoutes {
     }
 
     void find_distances(const SwitchGraph& switches) {
-        table_.reserve(switches_ * switches_);
-        std::vector<int> row(switches_);
+        table_.assign(switches_ * switches_, none);
         for (std::size_t from = 0; from < switches_; ++from) {
-            boost::dijkstra_shortest_paths(
+            std::uint16_t* const row = table_.data() + from * switches_;
+            row[from] = 0;
+            const auto distances = boost::make_iterator_property_map(
+                row, boost::typed_identity_property_map<std::size_t>());
+            boost::breadth_first_search(
                 switches, from,
-                boost::weight_map(boost::static_property_map<int>(1))
-                    .distance_map(boost::make_iterator_property_map(
-                        row.begin(), boost::typed_identity_property_map<std::size_t>())));
-            for (const int links : row)
-                table_.push_back(links == std::numeric_limits<int>::max()
-                                     ? none
-                                     : static_cast<std::uint16_t>(links));
+                boost::visitor(boost::make_bfs_visitor(
+                    boost::record_distances(distances, boost::on_tree_edge()))));
         }
     }
 

@@ -8,45 +8,46 @@
 #include <set>
 #include <utility>
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/grid_graph.hpp>
+#include <boost/range/iterator_range.hpp>
+
 #include "sim/engine/check.hpp"
 
 namespace paceline {
 
 namespace {
 
-using Neighbors = std::vector<std::set<int>>;
+// At most one edge between two nodes, and neighbors in order.
+using NodeGraph = boost::adjacency_list<boost::setS, boost::vecS, boost::undirectedS>;
 
-Neighbors nobody(int nodes) {
+NodeGraph unconnected(int nodes) {
     PACELINE_CHECK(nodes >= 1, "a graph has a node or more");
-    return Neighbors(static_cast<std::size_t>(nodes));
+    return NodeGraph(static_cast<std::size_t>(nodes));
 }
 
-void join(Neighbors& neighbors, int a, int b) {
-    if (a == b) return;
-    neighbors[static_cast<std::size_t>(a)].insert(b);
-    neighbors[static_cast<std::size_t>(b)].insert(a);
+void join(NodeGraph& graph, std::size_t a, std::size_t b) {
+    if (a != b) boost::add_edge(a, b, graph);
 }
 
-Mixing weigh(const Neighbors& neighbors) {
-    std::vector<std::vector<int>> lists;
-    lists.reserve(neighbors.size());
-    for (const std::set<int>& of : neighbors) lists.emplace_back(of.begin(), of.end());
-    return metropolis_hastings(lists);
+Mixing weigh(const NodeGraph& graph) {
+    std::vector<std::vector<int>> neighbors(boost::num_vertices(graph));
+    for (std::size_t i = 0; i < neighbors.size(); ++i)
+        for (const std::size_t j : boost::make_iterator_range(boost::adjacent_vertices(i, graph)))
+            neighbors[i].push_back(static_cast<int>(j));
+    return metropolis_hastings(neighbors);
 }
 
 // Makes a rectangle of rows x columns; each node is joined to the next one in its row and column.
-Neighbors rectangle(int rows, int columns, bool sides_joined) {
+NodeGraph rectangle(int rows, int columns, bool sides_joined) {
     PACELINE_CHECK(rows >= 1 && columns >= 1, "a rectangle has a row and a column or more");
-    Neighbors neighbors = nobody(rows * columns);
-    const auto node = [columns](int row, int column) { return row * columns + column; };
-    for (int row = 0; row < rows; ++row)
-        for (int column = 0; column < columns; ++column) {
-            if (column + 1 < columns || sides_joined)
-                join(neighbors, node(row, column), node(row, (column + 1) % columns));
-            if (row + 1 < rows || sides_joined)
-                join(neighbors, node(row, column), node((row + 1) % rows, column));
-        }
-    return neighbors;
+    const boost::grid_graph<2, std::size_t> grid(
+        {static_cast<std::size_t>(columns), static_cast<std::size_t>(rows)}, sides_joined);
+    NodeGraph graph = unconnected(rows * columns);
+    const auto number = get(boost::vertex_index, grid);  // row by row
+    for (const auto& edge : boost::make_iterator_range(edges(grid)))
+        join(graph, number[source(edge, grid)], number[target(edge, grid)]);
+    return graph;
 }
 
 // Returns the nodes that node i listens to, itself included.
@@ -144,9 +145,9 @@ Mixing lazy(const Mixing& mixing) {
 }
 
 Mixing make_star_mixing(int nodes) {
-    Neighbors neighbors = nobody(nodes);
-    for (int j = 1; j < nodes; ++j) join(neighbors, 0, j);
-    return weigh(neighbors);
+    NodeGraph graph = unconnected(nodes);
+    for (std::size_t j = 1; j < boost::num_vertices(graph); ++j) join(graph, 0, j);
+    return weigh(graph);
 }
 
 Mixing make_grid_mixing(int rows, int columns) {
@@ -160,10 +161,11 @@ Mixing make_torus_mixing(int rows, int columns) {
 Mixing make_hypercube_mixing(int nodes) {
     PACELINE_CHECK(nodes >= 1 && std::has_single_bit(static_cast<unsigned>(nodes)),
                    "a hypercube has a power of two of nodes");
-    Neighbors neighbors = nobody(nodes);
-    for (int i = 0; i < nodes; ++i)
-        for (int bit = 1; bit < nodes; bit *= 2) join(neighbors, i, i ^ bit);
-    return weigh(neighbors);
+    NodeGraph graph = unconnected(nodes);
+    const std::size_t n = boost::num_vertices(graph);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t bit = 1; bit < n; bit *= 2) join(graph, i, i ^ bit);
+    return weigh(graph);
 }
 
 Mixing make_exponential_mixing(int nodes) {
@@ -180,11 +182,11 @@ Mixing make_exponential_mixing(int nodes) {
 }
 
 Mixing make_symmetric_exponential_mixing(int nodes) {
-    Neighbors neighbors = nobody(nodes);
-    for (int i = 0; i < nodes; ++i)
-        for (std::int64_t away = 1; 2 * away <= nodes; away *= 4)
-            join(neighbors, i, static_cast<int>((i + away) % nodes));
-    return weigh(neighbors);
+    NodeGraph graph = unconnected(nodes);
+    const std::size_t n = boost::num_vertices(graph);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t away = 1; 2 * away <= n; away *= 4) join(graph, i, (i + away) % n);
+    return weigh(graph);
 }
 
 int rows_for(int nodes) {

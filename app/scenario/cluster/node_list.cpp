@@ -18,7 +18,7 @@ namespace paceline {
 namespace {
 
 constexpr auto range_keys = std::to_array<std::string_view>({"from", "to", "step"});
-constexpr auto words = std::to_array<std::string_view>({"all", "even", "odd"});
+constexpr auto words_for_nodes = std::to_array<std::string_view>({"all", "even", "odd"});
 
 std::vector<int> every(int first, int last, int step) {
     std::vector<int> nodes;
@@ -28,7 +28,7 @@ std::vector<int> every(int first, int last, int step) {
 }
 
 std::vector<int> read_word(const Place& place, int nodes) {
-    switch (as_name(place, "a choice of nodes", words)) {
+    switch (as_name(place, "a choice of nodes", words_for_nodes)) {
         case 0:
             return every(0, nodes - 1, 1);
         case 1:
