@@ -156,7 +156,7 @@ Task<> one_bit_lamb(Worker& self, OneBitLambOptions options) {
     VectorExchange exact(self, options.warm_up);
     VectorExchange compressed(self, options.exchange, {momentum});
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         if (self.step() < options.freeze_step) {
             const Vector g = co_await exact.mean_gradient(at.x);

@@ -83,7 +83,7 @@ Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options) {
     const Coding coding =
         coding_of(options.coding, self.charged_layout()->entries(), self.workers());
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector said(x.layout());
         co_await self.gradient(x, [&](const Vector& g) {
             if (!g.has_values()) return;

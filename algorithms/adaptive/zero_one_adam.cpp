@@ -159,7 +159,7 @@ Task<> zero_one_adam(Worker& self, ZeroOneAdamOptions options) {
     VectorExchange updates(self, options.exchange, {scaled}, "updates");
     Local mine{Vector::zero_like(start), start, Vector::zero_like(start)};
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const std::int64_t s = self.step() + 1;
         if (is_local(options, s)) {
             co_await own_step(self, options, at.v, mine, updates);

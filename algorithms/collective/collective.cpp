@@ -79,7 +79,7 @@ Task<> collective(Worker& self, CollectiveOptions options) {
     const Vector& x = self.replicated_model();
     const Bytes size = self.wire().weigh(x.entries());
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const Vector g = co_await self.gradient(x);
         co_await self.exchange([&](const Rank& rank) { return messages_of(rank, options, size); },
                                name_of_operation(options, size));

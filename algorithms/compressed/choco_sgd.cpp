@@ -41,7 +41,7 @@ Task<> choco_sgd(Worker& self, ChocoSgdOptions options) {
     const Duration coding = choco_coding_time(options, charged, neighbors_of(self));
     RandomStream own = self.stream("compression");
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         RandomStream common = self.common_stream("common compression", self.step());
         RandomStream& random = options.compressor.draws_alike ? common : own;

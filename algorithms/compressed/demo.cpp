@@ -82,7 +82,7 @@ Task<> demo(Worker& self, DemoOptions options) {
         return all_gather(how, rank, size);
     };
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         Vector g = co_await self.gradient(x);
         co_await self.compute(encoding, [&] {

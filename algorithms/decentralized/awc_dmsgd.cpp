@@ -12,7 +12,7 @@ Task<> awc_dmsgd(Worker& self, AwcDmsgdOptions options) {
     Vector m = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         Pending<Vector> averaging = self.start(neighbors.average(x));
         const Vector g = co_await self.gradient(x);

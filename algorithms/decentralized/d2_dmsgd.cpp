@@ -14,7 +14,7 @@ Task<> d2_dmsgd(Worker& self, D2DmsgdOptions options) {
     Vector moved = m;  // gamma m of the step before
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         Vector next =
             co_await neighbors.average_behind_gradient(x, [&](const Piece& piece, const Vector& g) {

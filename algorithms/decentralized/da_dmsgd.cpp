@@ -12,7 +12,7 @@ Task<> da_dmsgd(Worker& self, DaDmsgdOptions options) {
     Vector m = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         const Vector g = co_await self.gradient(x);
         const Vector h = options.momentum * m + g;

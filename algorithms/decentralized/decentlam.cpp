@@ -10,7 +10,7 @@ Task<> decentlam(Worker& self, DecentlamOptions options) {
     Vector m = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         const Vector mixed = co_await neighbors.average_behind_gradient(
             x, [&](const Piece& piece, const Vector& g) { return part_of(x, piece) - gamma * g; });

@@ -10,7 +10,7 @@ Task<> dmsgd(Worker& self, DmsgdOptions options) {
     Vector m = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         x = co_await neighbors.average_behind_gradient(x, [&](const Piece& piece, const Vector& g) {
             const Vector own = options.momentum * part_of(m, piece) + g;

@@ -11,7 +11,7 @@ Task<> dsgd_awc(Worker& self, ExchangeOptions exchange) {
     Vector& x = self.model();
     NeighborAverages neighbors(self, std::move(exchange));
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         Pending<Vector> averaging = self.start(neighbors.average(x));
         const Vector g = co_await self.gradient(x);

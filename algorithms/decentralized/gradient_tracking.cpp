@@ -13,7 +13,7 @@ Task<> gradient_tracking(Worker& self, ExchangeOptions exchange) {
     Vector y = Vector::zero_like(x);
     Vector g_before = Vector::zero_like(x);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         const Vector g = co_await self.gradient(x);
         y = y + g - g_before;

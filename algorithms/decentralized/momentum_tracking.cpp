@@ -13,7 +13,7 @@ Task<> momentum_tracking(Worker& self, MomentumTrackingOptions options) {
     Vector c = m;
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         const Vector g = co_await self.gradient(x);
         if (self.step() == 0) {

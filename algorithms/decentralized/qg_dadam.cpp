@@ -24,7 +24,7 @@ Task<> qg_dadam(Worker& self, QgDadamOptions options) {
     Vector variance = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    for (std::int64_t step = 1; self.keeps_training(); ++step) {
+    for (std::int64_t step = 1; self.begins_step(); ++step) {
         const double gamma = self.learning_rate();
         const Vector mixed =
             co_await neighbors.average_behind_gradient(x, [&](const Piece& piece, const Vector& g) {

@@ -11,7 +11,7 @@ Task<> qg_dmsgd(Worker& self, QgDmsgdOptions options) {
     Vector m = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         const Vector mixed =
             co_await neighbors.average_behind_gradient(x, [&](const Piece& piece, const Vector& g) {

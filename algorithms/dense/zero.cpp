@@ -184,7 +184,7 @@ Task<> zero(Worker& self, ZeroOptions options) {
     Vector& v = self.replicated("variance");
     Units units(self, options);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const Vector mean = co_await units.mean_gradient(x);
         const std::int64_t k = self.step();
         self.once(k, [&] { adam_step(options.rule, self.learning_rate(), k + 1, mean, m, v, x); });

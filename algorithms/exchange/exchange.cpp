@@ -8,8 +8,8 @@
 #include "algorithms/coders/make_coder.hpp"
 #include "algorithms/exchange/by_machine.hpp"
 #include "algorithms/exchange/piece_queue.hpp"
+#include "algorithms/lives/exchange_to_come.hpp"
 #include "algorithms/runtime/backward.hpp"
-#include "algorithms/runtime/exchange_to_come.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/signal.hpp"
 

@@ -3,7 +3,7 @@
 // A worker owns one, which holds the coders of its pieces (coder.hpp) and what they remember:
 //
 //   VectorExchange exchange(self, options);
-//   while (self.keeps_training()) {
+//   while (self.begins_step()) {
 //       const Vector mean = co_await exchange.mean_gradient(x);
 //       ...
 //   }
@@ -21,7 +21,7 @@
 //
 // Into forward, pieces of one step arrive while the next step's forward pass waits for them one by one:
 //
-//   while (self.keeps_training()) co_await exchange.step_into_forward(x, update);
+//   while (self.begins_step()) co_await exchange.step_into_forward(x, update);
 //   co_await exchange.arrive(update);
 //
 // where update(k, mean) is called once for each step k, when its last piece has arrived on the first

@@ -13,15 +13,15 @@ Task<> push_and_read(Worker& self, double momentum) {
     Vector m = Vector::zero_like(read);
     Vector push = m;
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double step = self.learning_rate() / self.workers();
         co_await self.gradient(read, [&](const Vector& g) {
             m = momentum * m + g;
             push = step * m;
         });
-        co_await self.post(server, push_inbox, {.vector = push, .number = version},
-                           self.weigh(push));
-        Letter answer = co_await self.next_letter(push_inbox);
+        co_await self.mail().post(server, push_inbox, {.vector = push, .number = version},
+                                  self.weigh(push));
+        Letter answer = co_await self.mail().next_letter(push_inbox);
         read = *std::move(answer.vector);
         version = answer.number;
         co_await self.update();

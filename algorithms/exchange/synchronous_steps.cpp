@@ -14,7 +14,7 @@ Task<> steps_into_forward(Worker& self, VectorExchange& exchange, const Replicat
     const VectorExchange::Update behind = [&](std::int64_t k, const Vector& aggregate) {
         self.once(k, [&] { update(k, gamma, aggregate); });
     };
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double next = self.learning_rate();
         co_await exchange.step_into_forward(x, behind);
         gamma = next;
@@ -33,7 +33,7 @@ Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate
         co_return;
     }
     const Vector& x = self.replicated_model();
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const Vector aggregate = co_await exchange.mean_gradient(x);
         const std::int64_t k = self.step();
         self.once(k, [&] { update(k, self.learning_rate(), aggregate); });

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "algorithms/lives/lives.hpp"
 #include "algorithms/optimizers/momentum_change.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/channel.hpp"
@@ -30,11 +31,11 @@ bool is_active(int rank) {
 
 Task<> answer_requests(Worker& self, NodePtr node) {
     for (;;) {
-        const Letter request = co_await self.next_letter(requests);
+        const Letter request = co_await self.mail().next_letter(requests);
         const Vector mine = self.model();
         self.model() += 0.5 * (*request.vector - mine);
         ++node->averagings;
-        co_await self.post(request.from, answers, Letter{mine}, self.weigh(mine));
+        co_await self.mail().post(request.from, answers, Letter{mine}, self.weigh(mine));
     }
 }
 
@@ -42,10 +43,10 @@ Task<> gossip(Worker& self, NodePtr node) {
     const std::vector<int> partners = ad_psgd_partners(self.rank(), self.workers());
     for (std::size_t turn = 0;; turn = (turn + 1) % partners.size()) {
         co_await node->begun.get();
-        if (!self.present(partners[turn])) continue;
+        if (!self.lives().present(partners[turn])) continue;
         const Vector sent = self.model();
-        co_await self.post(partners[turn], requests, Letter{sent}, self.weigh(sent));
-        const auto answer = co_await self.next_letter_from(partners[turn], answers);
+        co_await self.mail().post(partners[turn], requests, Letter{sent}, self.weigh(sent));
+        const auto answer = co_await self.mail().next_letter_from(partners[turn], answers);
         if (!answer) continue;
         self.model() += 0.5 * (*answer->vector - sent);
         ++node->averagings;
@@ -75,13 +76,13 @@ Task<> ad_psgd(Worker& self, AdPsgdOptions options) {
     self.serve(active ? gossip(self, node) : answer_requests(self, node));
     Vector m = Vector::zero_like(self.model());
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         if (active && node->begun.size() == 0) node->begun.put({});
         const Vector z = self.model();
         const std::int64_t averagings = node->averagings;
         const Vector g = co_await self.gradient(z);
-        self.count_staleness(static_cast<double>(node->averagings - averagings));
+        self.metrics().count_staleness(static_cast<double>(node->averagings - averagings));
         self.model() += momentum_change(options.rule, gamma, g, m, z);
         co_await self.update();
     }

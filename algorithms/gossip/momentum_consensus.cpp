@@ -13,7 +13,7 @@ Task<> momentum_consensus_of_iterates(Worker& self, MomentumConsensusOptions opt
     Vector change = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         Pending<Vector> averaging = self.start(neighbors.average(x));
         Pending<Vector> averaging_of_change = self.start(neighbors.average(change));
@@ -33,7 +33,7 @@ Task<> momentum_consensus_of_buffers(Worker& self, MomentumConsensusOptions opti
     Vector v = Vector::zero_like(x);
     NeighborAverages neighbors(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const double gamma = self.learning_rate();
         Pending<Vector> averaging = self.start(neighbors.average(x));
         Pending<Vector> averaging_of_v = self.start(neighbors.average(v));

@@ -40,7 +40,7 @@ Task<OsgpState> osgp_drained(Worker& self, OsgpState state) {
 
 Task<> osgp(Worker& self, OsgpOptions options) {
     OsgpState state{Vector::zero_like(self.model())};
-    while (self.keeps_training()) state = co_await osgp_step(self, options.rule, std::move(state));
+    while (self.begins_step()) state = co_await osgp_step(self, options.rule, std::move(state));
     state = co_await osgp_drained(self, std::move(state));
 }
 

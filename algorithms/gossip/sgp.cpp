@@ -23,7 +23,7 @@ Task<SgpState> sgp_step(Worker& self, MomentumRule rule, SgpState state) {
 
 Task<> sgp(Worker& self, SgpOptions options) {
     SgpState state{Vector::zero_like(self.model())};
-    while (self.keeps_training()) state = co_await sgp_step(self, options.rule, std::move(state));
+    while (self.begins_step()) state = co_await sgp_step(self, options.rule, std::move(state));
 }
 
 }  // namespace paceline

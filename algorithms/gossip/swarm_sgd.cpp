@@ -8,6 +8,7 @@
 #include <boost/random/bernoulli_distribution.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 
+#include "algorithms/lives/lives.hpp"
 #include "algorithms/optimizers/momentum_change.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/channel.hpp"
@@ -70,7 +71,7 @@ int draw_partner(SwarmNode& node) {
 std::optional<int> find_partner(const Worker& self, SwarmNode& node) {
     if (node.neighbors.empty()) return std::nullopt;
     const int partner = draw_partner(node);
-    return self.present(partner) ? std::optional(partner) : std::nullopt;
+    return self.lives().present(partner) ? std::optional(partner) : std::nullopt;
 }
 
 void forget_question(SwarmNode& node) {
@@ -84,11 +85,12 @@ Task<> answer_has_come(SwarmNodePtr node) {
 
 // Waits for the answer of a partner, or until the partner is known to have died.
 Task<> await_answer(Worker& self, SwarmNodePtr node, int partner) {
-    if (!self.others_fail()) {
+    if (!self.lives().others_fail()) {
         co_await node->answered.get();
         co_return;
     }
-    const auto first = co_await first_of(answer_has_come(node), self.death_detected(partner));
+    const auto first =
+        co_await first_of(answer_has_come(node), self.lives().death_detected(partner));
     if (first.index() == 1) forget_question(*node);
 }
 
@@ -112,7 +114,7 @@ Vector as_received(Worker& self, const SwarmNode& node, const Vector& sent,
     if (!node.options.lattice || !sent.has_values()) return sent;
     const Lattice& lattice = *node.options.lattice;
     Eigen::VectorXd decoded = decode(lattice, encode(lattice, sent.values()), reference.values());
-    self.count_decode_failures(decode_failures(lattice, sent.values(), decoded));
+    self.metrics().count_decode_failures(decode_failures(lattice, sent.values(), decoded));
     return {sent.layout(), std::move(decoded)};
 }
 
@@ -125,7 +127,7 @@ Task<> post_letters(Worker& self, SwarmNodePtr node) {
         if (node->options.lattice && out.weight > Bytes{0})
             co_await self.simulation().sleep(
                 coding_time(node->options.coding, passes, self.charged_layout()->entries()));
-        co_await self.post(out.to, box, std::move(out.letter), out.weight);
+        co_await self.mail().post(out.to, box, std::move(out.letter), out.weight);
     }
 }
 
@@ -142,7 +144,7 @@ void put_out(const Worker& self, SwarmNode& node, int to, std::optional<Vector> 
 
 void ask(const Worker& self, SwarmNode& node, int partner, const Vector& copy) {
     node.asked = partner;
-    node.life_asked = self.life(partner);
+    node.life_asked = self.lives().life(partner);
     node.sent = as_sent(node, copy);
     put_out(self, node, *node.asked, node.sent, question);
 }
@@ -186,7 +188,7 @@ Task<> take_step(Worker& self, SwarmNodePtr node) {
     const Vector at = self.model();
     const std::int64_t averagings = node->averagings;
     const Vector g = co_await self.gradient(at);
-    self.count_staleness(static_cast<double>(node->averagings - averagings));
+    self.metrics().count_staleness(static_cast<double>(node->averagings - averagings));
     self.model() += momentum_change(node->options.rule, gamma, g, node->m, at);
     co_await self.update();
 }
@@ -194,7 +196,7 @@ Task<> take_step(Worker& self, SwarmNodePtr node) {
 // Takes the steps of a burst. Returns false if training ended within the burst.
 Task<bool> take_burst(Worker& self, SwarmNodePtr node) {
     for (std::int64_t left = draw_burst(*node); left > 0; --left) {
-        if (!self.keeps_training()) co_return false;
+        if (!self.begins_step()) co_return false;
         co_await take_step(self, node);
     }
     co_return true;
@@ -209,7 +211,7 @@ void answer_in_blocking(Worker& self, SwarmNode& node, const Letter& letter) {
 
 Task<> read_letters_in_blocking(Worker& self, SwarmNodePtr node) {
     for (;;) {
-        Letter letter = co_await self.next_letter(box);
+        Letter letter = co_await self.mail().next_letter(box);
         if (is_out_of_date(*node, letter)) continue;
         if (is_my_answer(*node, letter)) {
             const Vector x = self.model();
@@ -233,7 +235,7 @@ void answer_postponed(Worker& self, SwarmNode& node) {
 
 Task<> read_letters_in_non_blocking(Worker& self, SwarmNodePtr node, std::shared_ptr<Vector> copy) {
     for (;;) {
-        const Letter letter = co_await self.next_letter(box);
+        const Letter letter = co_await self.mail().next_letter(box);
         if (is_out_of_date(*node, letter)) continue;
         if (is_my_answer(*node, letter)) {
             self.model() += taken_answer(self, *node, letter, *copy);
@@ -250,7 +252,7 @@ Task<> read_letters_in_non_blocking(Worker& self, SwarmNodePtr node, std::shared
 
 Task<> read_letters_in_one_sided(Worker& self, SwarmNodePtr node) {
     for (;;) {
-        const Letter letter = co_await self.next_letter(box);
+        const Letter letter = co_await self.mail().next_letter(box);
         if (!letter.vector) {
             put_out(self, *node, letter.from, as_sent(*node, self.model()), answer);
             continue;
@@ -288,9 +290,9 @@ Task<> swarm_sgd_non_blocking(Worker& self, SwarmSgdOptions options) {
     self.serve(post_letters(self, node));
 
     std::int64_t left = draw_burst(*node);
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         if (left == 0) {
-            if (node->asked && self.is_known_dead(*node->asked, node->life_asked))
+            if (node->asked && self.lives().is_known_dead(*node->asked, node->life_asked))
                 forget_question(*node);
             if (!node->asked)
                 if (const auto partner = find_partner(self, *node))

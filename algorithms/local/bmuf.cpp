@@ -34,7 +34,7 @@ Task<> bmuf(Worker& self, BmufOptions options) {
     Vector m = Vector::zero_like(x);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
         const Vector mean = co_await exchange.aggregate(x);

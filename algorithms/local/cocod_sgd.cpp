@@ -17,7 +17,7 @@ Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
     VectorExchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         if (self.step() % options.period == 0) {
             start = x;
             average = self.start(exchange.aggregate(x));
@@ -26,7 +26,7 @@ Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
         if (!ends_block(self.step(), options.period)) continue;
         if (!average) continue;  // joined within the block, so it has no average
         const Vector mean = co_await *std::exchange(average, std::nullopt);
-        self.count_staleness(static_cast<double>(options.period));
+        self.metrics().count_staleness(static_cast<double>(options.period));
         x = mean + (x - start);
     }
 }

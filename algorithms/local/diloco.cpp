@@ -21,7 +21,7 @@ Task<> diloco(Worker& self, DilocoOptions options) {
     AdamState adam(x);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         co_await adamw_step(self, options.rule, adam);
         if (!ends_block(self.step(), options.period)) continue;
         const Vector gradient = co_await exchange.aggregate(anchor - x);

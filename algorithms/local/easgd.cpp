@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/exchange/exchange.hpp"
+#include "algorithms/lives/lives.hpp"
 #include "algorithms/local/base_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -15,14 +16,15 @@ Task<> easgd(Worker& self, EasgdOptions options) {
     Vector m = Vector::zero_like(x);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (!ends_block(self.step(), options.period)) continue;
         const Vector old = x;
         x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
         const Vector mean = co_await exchange.aggregate(old);
         self.once(self.step() / options.period, [&] {
-            const double all = options.alpha * static_cast<double>(self.all_present().size());
+            const double all =
+                options.alpha * static_cast<double>(self.lives().all_present().size());
             z = (1 - all) * z + all * mean;
         });
     }

@@ -12,7 +12,7 @@ Task<> local_adam(Worker& self, LocalAdamOptions options) {
     AdamState adam(x);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         co_await adamw_step(self, options.rule, adam);
         if (!ends_block(self.step(), options.period)) continue;
         x = co_await exchange.aggregate(x);

@@ -13,7 +13,7 @@ Task<> local_sgd(Worker& self, LocalSgdOptions options) {
     Vector m = Vector::zero_like(x);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (ends_block(self.step(), options.period)) x = co_await exchange.aggregate(x);
     }

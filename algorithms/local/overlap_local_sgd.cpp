@@ -19,7 +19,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
     std::optional<Pending<Vector>> average;
     double gamma = 0;  // of the block boundary at which the average was begun
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const std::int64_t block = self.step() / options.period;
         if (block > 0 && self.step() % options.period == 0) {
             if (gamma == 0) gamma = self.learning_rate();  // a worker that joined at this block
@@ -29,7 +29,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
         if (!ends_block(self.step(), options.period)) continue;
         if (average) {
             const Vector mean = co_await *std::exchange(average, std::nullopt);
-            self.count_staleness(static_cast<double>(options.period));
+            self.metrics().count_staleness(static_cast<double>(options.period));
             self.once(block - 1, [&] {
                 v = options.anchor_momentum * v + (z - mean) / gamma;
                 z -= gamma * v;

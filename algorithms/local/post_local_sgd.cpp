@@ -13,7 +13,7 @@ Task<> post_local_sgd(Worker& self, PostLocalSgdOptions options) {
     Vector m = Vector::zero_like(x);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         m = co_await local_step(self, options.rule, std::move(m));
         if (options.averages_after(self.step())) x = co_await exchange.aggregate(x);
     }

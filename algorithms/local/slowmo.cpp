@@ -27,7 +27,7 @@ Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
     Vector& u = self.replicated("slow momentum");
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const std::int64_t update = self.step() + self.step() / options.period;  // its number
         co_await all_reduce_step(self, options.base.rule, options.base.all_reduce, update);
         if (!ends_block(self.step(), options.period)) continue;
@@ -64,7 +64,7 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
     BaseState state = base_state(self, options.base);
     VectorExchange exchange(self, options.exchange);
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         state = co_await base_step(self, options.base, std::move(state));
         if (!ends_block(self.step(), options.period)) continue;
         state = co_await drained(self, std::move(state));

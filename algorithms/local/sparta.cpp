@@ -56,7 +56,7 @@ Task<> sparta(Worker& self, SpartaOptions options) {
         self.stands_in() ? selection_of(*self.charged_layout(), options.share) : selection;
     VectorExchange exchange(self, options.exchange, {Piece{0, 0, 0, selection, charged}}, "");
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         co_await adamw_step(self, options.rule, adam);
         const std::vector<bool> drawn = drawn_for(self, x, *selection);
         const Vector mean = co_await exchange.aggregate(selected(x, drawn, selection));

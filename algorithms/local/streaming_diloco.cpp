@@ -73,7 +73,7 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
     const std::vector<Fragment> fragments = make_fragments(self, options);
     std::optional<Flight> flight;
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         co_await adamw_step(self, options.diloco.rule, adam);
         const std::int64_t k = self.step();
         const auto turn = turn_after(options, k);
@@ -93,7 +93,7 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
                   [&] { outer_step_of(options.diloco, place, gradient, anchor, u); });
         put_part(options.alpha * part_of(x, place) + (1 - options.alpha) * part_of(anchor, place),
                  place, x);
-        self.count_staleness(static_cast<double>(options.delay));
+        self.metrics().count_staleness(static_cast<double>(options.delay));
     }
 }
 

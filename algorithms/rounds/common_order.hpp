@@ -4,7 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/check.hpp"
@@ -37,6 +41,31 @@ class CommonOrder {
 
     std::vector<std::size_t> items_;
     std::deque<Signal> signals_;  // of the places that are decided or waited for
+};
+
+/// The orders for which some workers have not asked yet.
+class CommonOrders {
+  public:
+    explicit CommonOrders(int workers) : workers_(workers) {}
+
+    /// Returns an order by its channel and number. Requires that each worker asks for it once.
+    [[nodiscard]] std::shared_ptr<CommonOrder> at(int channel, std::int64_t number) {
+        const auto place = asked_.try_emplace({channel, number}).first;
+        std::shared_ptr<CommonOrder> order = place->second.order;
+        if (++place->second.workers == workers_) asked_.erase(place);
+        return order;
+    }
+    [[nodiscard]] std::size_t size() const { return asked_.size(); }
+    void clear() { asked_.clear(); }
+
+  private:
+    struct Asked {
+        std::shared_ptr<CommonOrder> order = std::make_shared<CommonOrder>();
+        int workers = 0;  // that have asked
+    };
+
+    int workers_;
+    std::map<std::pair<int, std::int64_t>, Asked> asked_;  // by channel and number
 };
 
 }  // namespace paceline

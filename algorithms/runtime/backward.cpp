@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/lives/worker_state.hpp"
 #include "algorithms/runtime/computation.hpp"
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/local_work.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
-#include "algorithms/runtime/worker_state.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/resource.hpp"
 

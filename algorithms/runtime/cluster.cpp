@@ -3,14 +3,14 @@
 #include <memory>
 #include <utility>
 
-#include "algorithms/runtime/node_failures.hpp"
 #include "algorithms/runtime/plain_collectives.hpp"
 #include "algorithms/runtime/surviving_collectives.hpp"
+#include "sim/network/network_observer.hpp"
 
 namespace paceline {
 
 Cluster::Cluster(NetworkPart network, Job job) : state_(network, std::move(job)) {
-    if (state_.membership)
+    if (state_.lives.others_fail())
         state_.collectives = std::make_unique<SurvivingCollectives>(state_);
     else
         state_.collectives = std::make_unique<PlainCollectives>(state_);
@@ -20,15 +20,11 @@ Cluster::Cluster(NetworkPart network, Job job) : state_(network, std::move(job))
 Held Cluster::held() const {
     const SharedState& all = state_;
     Held held;
-    held.letters = all.letters.size() + all.delivered.size();
-    for (const WorkerState& worker : all.states)
-        for (const auto& [number, box] : worker.boxes) held.letters += box.size();
-    for (const auto& [way, vectors] : all.mail) held.vectors += vectors.size();
-    held.rounds =
-        all.rounds.size() + all.mixings.size() + all.sparse_rounds.size() + all.orders.size();
-    if (all.membership) {
-        held.vectors += all.membership->mail();
-        held.rounds += all.membership->attempts();
+    held.letters = all.mail.size();
+    held.rounds = all.values.size() + all.orders.size();
+    if (const Membership* membership = all.lives.membership()) {
+        held.vectors = membership->mail();
+        held.rounds += membership->attempts();
     }
     held.accounts = all.accounts.rounds() + all.accounts.parts();
     held.groups = all.groups.size();
@@ -37,20 +33,31 @@ Held Cluster::held() const {
 }
 
 void Cluster::mark_away(int rank) {
-    paceline::mark_away(state_, rank);
-}
-
-void Cluster::mark_returned(int rank) {
-    paceline::mark_returned(state_, rank);
+    state_.services.erase(rank);
+    state_.mail.forget(rank);
+    state_.lives.leave(rank);
+    if (state_.job.after_death) state_.job.after_death();
 }
 
 void Cluster::roll_back() {
-    paceline::roll_back(state_);
+    SharedState& all = state_;
+    all.services.clear();
+    all.mail.clear();
+    all.values = {};
+    all.orders.clear();
+    notify(all.observer().all_go_back);
+    all.lives.go_back();
+    all.steps.go_back(all.lives.checkpoint());
+    all.replicated = all.lives.checkpoint().replicated;
+    const int hosts = all.workers + all.job.servers + all.job.collective_servers;
+    for (int host = 0; host < hosts; ++host) {
+        all.network.host_leaves(host);
+        all.network.host_returns(host);
+    }
 }
 
 Bytes Cluster::weight_of_a_model() const {
-    const Job& job = state_.job;
-    return job.wire.weigh((job.charged ? job.charged : job.start.layout())->entries());
+    return state_.weigh(state_.job.start);
 }
 
 }  // namespace paceline

@@ -5,20 +5,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "algorithms/lives/checkpoint.hpp"
-#include "algorithms/lives/failures.hpp"
-#include "algorithms/lives/membership.hpp"
-#include "algorithms/rounds/sparse_round.hpp"
+#include "algorithms/lives/lives.hpp"
+#include "algorithms/lives/worker_state.hpp"
 #include "algorithms/runtime/job.hpp"
+#include "algorithms/runtime/method_metrics.hpp"
 #include "algorithms/runtime/shared_state.hpp"
+#include "algorithms/runtime/steps.hpp"
+#include "algorithms/runtime/time_use.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/network/network_part.hpp"
@@ -29,7 +27,7 @@ namespace paceline {
 /// bounded by the number of workers, however long the job has run.
 struct Held {
     std::size_t letters = 0;   // under way, or in a worker's box
-    std::size_t vectors = 0;   // sent to a worker or to neighbors, and not yet taken
+    std::size_t vectors = 0;   // sent to neighbors, and not yet taken
     std::size_t rounds = 0;    // of collectives in progress, with their attempts; common orders
     std::size_t accounts = 0;  // of time: rounds, parts in them and computations in progress
     std::size_t groups = 0;    // lists of workers that have collectives of their own
@@ -58,54 +56,28 @@ class Cluster {
         state_.serve(rank, std::move(name), std::move(work));
     }
 
+    /// Returns the progress and the counters of a worker or server.
+    [[nodiscard]] const WorkerState& state(int rank) const {
+        return state_.states[static_cast<std::size_t>(rank)];
+    }
     /// Returns how a worker has spent its time.
     [[nodiscard]] const TimeUse& time_use(int rank) const { return state_.accounts.of(rank); }
     /// Returns whom the workers tell what they do.
     [[nodiscard]] const WorkerObserver& observer() const { return state_.observer(); }
-
-    /// Returns the measured density of the sparse exchanges so far.
-    [[nodiscard]] MeasuredDensity measured_density() const { return state_.mean_density(); }
-    /// Returns how many coordinates all workers have decoded wrongly; empty if no decoding that can
-    /// fail was used.
-    [[nodiscard]] std::optional<std::int64_t> decode_failures() const {
-        return state_.decode_failures;
-    }
-
+    [[nodiscard]] const MethodMetrics& metrics() const { return state_.metrics; }
+    [[nodiscard]] const Steps& steps() const { return state_.steps; }
+    [[nodiscard]] Lives& lives() { return state_.lives; }
+    [[nodiscard]] const Lives& lives() const { return state_.lives; }
     [[nodiscard]] Held held() const;
 
     // --- failures; the caller destroys and starts the workers' processes (worker_processes.hpp) ---
 
-    [[nodiscard]] bool fails() const { return state_.job.failures.has_value(); }
-    [[nodiscard]] const std::optional<Failures>& failures() const { return state_.job.failures; }
-    [[nodiscard]] bool present(int rank) const { return state_.present(rank); }
-    /// Returns how many steps somebody has begun: a step begins when the one before it is done.
-    [[nodiscard]] std::int64_t steps_begun() const { return state_.steps_decided; }
-    /// Returns whether the stop rule has said that no more steps begin.
-    [[nodiscard]] bool has_no_more_steps() const { return state_.stop_decided; }
-    /// Null unless workers go on without absent ones.
-    [[nodiscard]] Membership* membership() const { return state_.membership.get(); }
     /// Records that a worker has left and its process has been destroyed.
     void mark_away(int rank);
-    /// Records that a worker is back. It takes part from the next step on, reported by `on_join`.
-    void mark_returned(int rank);
-    /// Sets the function that is called when a worker that was away joins.
-    void on_join(std::function<void(int rank, int first)> function) {
-        state_.on_join = std::move(function);
-    }
     /// Restores the last checkpoint. Requires that all workers' processes have been destroyed.
     void roll_back();
-    [[nodiscard]] const Checkpoint& checkpoint() const { return state_.checkpoint; }
     /// Returns the bytes of a model sent to a returning worker.
     [[nodiscard]] Bytes weight_of_a_model() const;
-    /// Return the means of the values that workers have counted; empty if they counted none.
-    [[nodiscard]] std::optional<double> staleness() const { return state_.staleness.value(); }
-    [[nodiscard]] std::optional<double> participation() const {
-        return state_.participation.value();
-    }
-    /// Returns how many clients were asked in each round; nothing was added without rounds.
-    [[nodiscard]] const RunningMean& clients() const { return state_.clients; }
-    /// Returns what all workers have sent and received until the end of the last of these rounds.
-    [[nodiscard]] const Traffic& traffic_of_rounds() const { return state_.traffic_of_rounds; }
 
   private:
     std::deque<Worker> workers_;  // declared first: services, which state_ owns, refer to them

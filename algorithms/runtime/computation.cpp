@@ -5,7 +5,6 @@
 
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/local_work.hpp"
-#include "algorithms/runtime/node_failures.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "sim/engine/resource.hpp"
 
@@ -79,7 +78,7 @@ Task<> write_due_checkpoint(SharedState& all, WorkerState& worker) {
         co_await all.simulation().sleep(time);
         writing.note_over();
     }
-    mark_written(all, worker.rank);
+    all.lives.note_written(worker.rank);
 }
 
 }  // namespace paceline

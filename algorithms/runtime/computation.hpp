@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <functional>
 
+#include "algorithms/lives/worker_state.hpp"
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/worker_observer.hpp"
-#include "algorithms/runtime/worker_state.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <utility>
 
+#include "algorithms/lives/worker_state.hpp"
 #include "algorithms/runtime/computation.hpp"
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/start_up.hpp"
-#include "algorithms/runtime/worker_state.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/check.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 // Returns this worker's place in the next collective of a group.
 Rank next_rank(const SharedState& all, WorkerState& own, const GroupPtr& group) {
     std::ptrdiff_t place = own.rank;
-    if (group != all.everybody)
+    if (group != all.groups.everybody())
         place = std::ranges::find(group->members, own.rank) - group->members.begin();
     PACELINE_CHECK(std::cmp_less(place, group->members.size()),
                    "a member calls a collective of its group");
@@ -49,10 +49,10 @@ Task<Vector> plain_combine(SharedState& all, const WorkerState& own, Rank rank,
     }
     const Stream key = rank.stream();
     const auto members = static_cast<std::size_t>(rank.size());
-    all.rounds.at(key, members).enter(static_cast<std::size_t>(rank.place()), std::move(v));
+    all.values.vectors.at(key, members).enter(static_cast<std::size_t>(rank.place()), std::move(v));
     co_await messages(rank);
-    Vector result = all.rounds.at(key, members).once(form);
-    all.rounds.leave(key);
+    Vector result = all.values.vectors.at(key, members).once(form);
+    all.values.vectors.leave(key);
     co_return result;
 }
 
@@ -67,10 +67,10 @@ Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Ran
     }
     const Stream key = rank.stream();
     const auto members = static_cast<std::size_t>(rank.size());
-    all.rounds.at(key, members).enter(static_cast<std::size_t>(rank.place()), v);
+    all.values.vectors.at(key, members).enter(static_cast<std::size_t>(rank.place()), v);
     co_await messages(rank);
-    if (rank.place() == 0) v = form(all.rounds.at(key, members));
-    all.rounds.leave(key);
+    if (rank.place() == 0) v = form(all.values.vectors.at(key, members));
+    all.values.vectors.leave(key);
     co_return v;
 }
 
@@ -79,7 +79,7 @@ Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, A
     const std::int64_t k = own.gradients;
     co_await compute(all, own, {Work::Kind::gradient, k}, gradient_time(all, own));
     ++own.gradients;
-    const Rank rank = next_rank(all, own, all.everybody);
+    const Rank rank = next_rank(all, own, all.groups.everybody());
     const Bytes size = all.weigh(x);
     co_await plain_exchange(all, own, rank, name_of(how, size),
                             behind_start_up(all, [how, size](const Rank& mine) {
@@ -87,13 +87,14 @@ Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, A
                             }));
     if (!x.has_values()) co_return x;
 
-    Round<Vector>& round = all.rounds.at(rank.stream(), static_cast<std::size_t>(all.workers));
+    Round<Vector>& round =
+        all.values.vectors.at(rank.stream(), static_cast<std::size_t>(all.workers));
     Vector mean = round.once([&](const auto&) {
         Vector formed = evaluate_mean_gradient(all, x, k);
         check_finite(formed, own.rank, k);
         return formed;
     });
-    all.rounds.leave(rank.stream());
+    all.values.vectors.leave(rank.stream());
     co_return mean;
 }
 
@@ -104,14 +105,14 @@ Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank ra
     const InRound part(all.observer(), all.host(own.rank),
                        part_of(rank, name_of(packing, *v.layout)));
     SparseRound& round =
-        all.sparse_rounds.try_emplace(key, members, v.layout, std::move(packing)).first->second;
+        all.values.sparse.try_emplace(key, members, v.layout, std::move(packing)).first->second;
     round.enter(static_cast<std::size_t>(rank.place()), std::move(v));
 
     co_await behind_start_up(all, rank.size(), sparse_messages(round, rank));
     Vector mean = round.mean();
     if (round.leave()) {
-        all.note_density(round);
-        all.sparse_rounds.erase(key);
+        all.metrics.count_density(round);
+        all.values.sparse.erase(key);
     }
     co_return mean;
 }
@@ -125,7 +126,7 @@ Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream
     const auto members = static_cast<std::size_t>(all.workers / devices);
     const int me = own.rank / devices;
     const MixingPtr mixing =
-        all.mixings.at(key, members).once([&](const auto&) { return all.mixing_of(own); });
+        all.values.mixings.at(key, members).once([&](const auto&) { return all.mixing_of(own); });
     std::vector<int> from;
     for (const MixingWeight& w : mixing->row(me))
         if (w.node != me) from.push_back(w.node * devices);
@@ -135,17 +136,17 @@ Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream
     const InRound part(
         all.observer(), all.host(own.rank),
         {.name = "exchange with neighbors", .stream = key, .members = members, .on = &from});
-    all.rounds.at(key, members).enter(static_cast<std::size_t>(me), std::move(v));
+    all.values.vectors.at(key, members).enter(static_cast<std::size_t>(me), std::move(v));
     co_await behind_start_up(all, static_cast<int>(members),
                              neighbor_exchange(all.network, own.rank, to, from, key, size));
 
-    const Round<Vector>& round = all.rounds.at(key, members);
+    const Round<Vector>& round = all.values.vectors.at(key, members);
     Vector sum = Vector::zero_like(round.of(static_cast<std::size_t>(me)));
     for (const MixingWeight& w : mixing->row(me))
         sum += (weights == NeighborWeights::one ? 1 : w.weight) *
                round.of(static_cast<std::size_t>(w.node));
-    all.rounds.leave(key);
-    all.mixings.leave(key);
+    all.values.vectors.leave(key);
+    all.values.mixings.leave(key);
     co_return sum;
 }
 
@@ -182,14 +183,14 @@ Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, const GroupPtr& gro
 
 Task<Vector> PlainCollectives::neighbor_sum(WorkerState& own, Vector v, Bytes size,
                                             NeighborWeights weights) {
-    return plain_neighbor_sum(all_, own, own.begin_round(*all_.everybody), std::move(v), size,
-                              weights);
+    return plain_neighbor_sum(all_, own, own.begin_round(*all_.groups.everybody()), std::move(v),
+                              size, weights);
 }
 
 Task<Vector> PlainCollectives::machine_sum(WorkerState& own, Vector v, Bytes size, int devices) {
     std::vector<int> leaders;
     for (int rank = 0; rank < all_.workers; rank += devices) leaders.push_back(rank);
-    const GroupPtr group = all_.group(std::move(leaders));
+    const GroupPtr group = all_.groups.of(std::move(leaders));
     return plain_neighbor_sum(all_, own, own.begin_round(*group), std::move(v), size,
                               NeighborWeights::of_row, devices);
 }

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/lives/worker_state.hpp"
 #include "algorithms/runtime/computation.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/start_up.hpp"
-#include "algorithms/runtime/worker_state.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/concurrency.hpp"
@@ -27,7 +27,7 @@ Task<> exchange_and_agree(AttemptPtr attempt, Task<> messages) {
 }
 
 Stream begin_round(const SharedState& all, WorkerState& own, const GroupPtr& group) {
-    PACELINE_CHECK(group == all.everybody, "where nodes fail, the group is everybody");
+    PACELINE_CHECK(group == all.groups.everybody(), "where nodes fail, the group is everybody");
     return own.begin_round(*group);
 }
 
@@ -40,7 +40,7 @@ Rank rank_in(const SharedState& all, const WorkerState& own, const Attempt& atte
 // Waits until all deaths are known, or until all nodes are back if the job stalls. Messages to the
 // dead would wait as long.
 Task<> wait_for_detection(SharedState& all, const WorkerState& own, Stream round) {
-    Membership& membership = *all.membership;
+    Membership& membership = *all.lives.membership();
     InWait waiting(all.observer(), all.host(own.rank), WaitFor::the_dead);
     if (membership.stalls()) {
         while (membership.any_away()) {
@@ -58,7 +58,7 @@ Task<> wait_for_detection(SharedState& all, const WorkerState& own, Stream round
 // Begins attempts at a round until the members of one agree; returns that one.
 Task<AttemptPtr> run_attempts(SharedState& all, const WorkerState& own, Stream round,
                               std::string_view name, Messages messages) {
-    Membership& membership = *all.membership;
+    Membership& membership = *all.lives.membership();
     while (true) {
         if (membership.any_away()) co_await wait_for_detection(all, own, round);
         const AttemptPtr attempt = membership.attempt(round);
@@ -115,7 +115,7 @@ Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector 
     Vector g = co_await gradient(all, own, std::move(x));
     const Bytes size = all.weigh(g);
     co_return co_await surviving_combine(
-        all, own, own.begin_round(*all.everybody), name_of(how, size), std::move(g),
+        all, own, own.begin_round(*all.groups.everybody()), name_of(how, size), std::move(g),
         behind_start_up(all, [how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
         mean_of<Vector>);
 }
@@ -131,7 +131,7 @@ Task<Vector> surviving_sparse_mean(SharedState& all, const WorkerState& own, Str
     const AttemptPtr attempt =
         co_await run_attempts(all, own, round, name_of(packing, *v.layout), std::move(messages));
     Vector mean = attempt->sparse->mean();
-    if (attempt->sparse->leave()) all.note_density(*attempt->sparse);
+    if (attempt->sparse->leave()) all.metrics.count_density(*attempt->sparse);
     co_return mean;
 }
 
@@ -143,20 +143,22 @@ Task<bool> received(const SharedState& all, int to, int from, Stream round) {
 // Waits for what a neighbor sent in a round; returns false if the neighbor is known to have died
 // first. What comes later is discarded.
 Task<bool> received_before_death(const SharedState& all, int to, int from, Stream round) {
-    const auto first = co_await first_of(received(all, to, from, round), death_detected(all, from));
+    const auto first =
+        co_await first_of(received(all, to, from, round), all.lives.death_detected(from));
     co_return first.index() == 0;
 }
 
 std::vector<int> listeners_in(const SharedState& all, const WorkerState& own, Stream round) {
     std::vector<int> there = all.mixing_of(own)->listeners(own.rank);
-    std::erase_if(there, [&](int rank) { return !all.membership->takes_part(rank, round); });
+    std::erase_if(there,
+                  [&](int rank) { return !all.lives.membership()->takes_part(rank, round); });
     return there;
 }
 
 // Returns the neighbors whose vectors this worker waits for in a round.
 std::vector<int> senders_in(const SharedState& all, const WorkerState& own, const Mixing& mixing,
                             Stream round) {
-    const Membership& membership = *all.membership;
+    const Membership& membership = *all.lives.membership();
     std::vector<int> from;
     for (const MixingWeight& w : mixing.row(own.rank))
         if (w.node != own.rank && (membership.is_expected(w.node, round, all.simulation().now()) ||
@@ -176,7 +178,7 @@ std::vector<std::optional<Vector>> take_mail(SharedState& all, const WorkerState
     for (std::size_t i = 0; i < letters.size() && next < from.size(); ++i) {
         const int sender = mixing.row(own.rank)[i].node;
         if (sender != from[next]) continue;
-        std::optional<Vector> letter = all.membership->take_mail(round, sender, own.rank);
+        std::optional<Vector> letter = all.lives.membership()->take_mail(round, sender, own.rank);
         if (there[next])
             letters[i] = std::move(letter);
         else
@@ -206,7 +208,7 @@ Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, St
                                     Vector v, Bytes size, NeighborWeights weights) {
     const MixingPtr mixing = all.mixing_of(own);
     const std::vector<int> to = listeners_in(all, own, round);
-    for (const int listener : to) all.membership->put_mail(round, own.rank, listener, v);
+    for (const int listener : to) all.lives.membership()->put_mail(round, own.rank, listener, v);
     const std::vector<int> from = senders_in(all, own, *mixing, round);
     std::vector<Task<bool>> come;
     come.reserve(from.size());
@@ -225,14 +227,6 @@ Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, St
 }
 
 }  // namespace
-
-Task<> death_detected(const SharedState& all, int rank) {
-    Membership& membership = *all.membership;
-    if (membership.present(rank)) co_await wait_for(membership.death(rank), {"news of node", rank});
-    const Time known = membership.detection_time(rank);
-    if (known > all.simulation().now())
-        co_await all.simulation().sleep(known - all.simulation().now());
-}
 
 Task<> SurvivingCollectives::exchange(WorkerState& own, const GroupPtr& group,
                                       std::string_view name, CollectiveOfOwn messages) {
@@ -265,8 +259,8 @@ Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, const GroupPtr&
 
 Task<Vector> SurvivingCollectives::neighbor_sum(WorkerState& own, Vector v, Bytes size,
                                                 NeighborWeights weights) {
-    return surviving_neighbor_sum(all_, own, own.begin_round(*all_.everybody), std::move(v), size,
-                                  weights);
+    return surviving_neighbor_sum(all_, own, own.begin_round(*all_.groups.everybody()),
+                                  std::move(v), size, weights);
 }
 
 Task<Vector> SurvivingCollectives::machine_sum(WorkerState& /*own*/, Vector /*v*/, Bytes /*size*/,
@@ -275,7 +269,7 @@ Task<Vector> SurvivingCollectives::machine_sum(WorkerState& /*own*/, Vector /*v*
 }
 
 std::vector<int> SurvivingCollectives::listeners(const WorkerState& own) const {
-    return listeners_in(all_, own, own.next_round(*all_.everybody));
+    return listeners_in(all_, own, own.next_round(*all_.groups.everybody()));
 }
 
 }  // namespace paceline

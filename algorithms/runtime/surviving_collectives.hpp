@@ -46,7 +46,4 @@ class SurvivingCollectives final : public Collectives {
     SharedState& all_;
 };
 
-/// Waits until it is known that the present life of a worker has ended.
-Task<> death_detected(const SharedState& all, int rank);
-
 }  // namespace paceline

@@ -1,7 +1,7 @@
 // Accounts for how each worker spends its time: computing, or waiting, by cause.
 //
-// It is an observer (observer.hpp): the workers tell it what they do, and it changes nothing. The
-// time of a run is divided, for each worker, into
+// It is an observer (worker_observer.hpp): the workers tell it what they do, and it changes nothing.
+// The time of a run is divided, for each worker, into
 //
 //   computing         gradients, updates, coding; also those that the end of the run cuts short
 //   stragglers        waiting for workers that had not come yet:

@@ -3,38 +3,22 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "algorithms/lives/exchange_to_come.hpp"
+#include "algorithms/lives/lives.hpp"
+#include "algorithms/lives/worker_state.hpp"
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/computation.hpp"
-#include "algorithms/runtime/exchange_to_come.hpp"
-#include "algorithms/runtime/node_failures.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/start_up.hpp"
-#include "algorithms/runtime/surviving_collectives.hpp"
-#include "algorithms/runtime/worker_state.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
 
 namespace {
-
-// Decides whether step k is taken, once for all workers.
-bool takes_step(SharedState& all, std::int64_t k, const WorkerState& asking) {
-    if (!all.gradients_left()) {
-        all.stop_decided = true;
-        return false;
-    }
-    if (k < all.steps_decided) return true;
-    if (all.stop_decided) return false;
-    PACELINE_CHECK(k == all.steps_decided, "steps are taken one after the other");
-    all.stop_decided = !all.job.takes_step(k);
-    if (all.stop_decided) return false;
-    ++all.steps_decided;
-    all.newest_beginner = asking.rank;
-    if (all.membership && asking.exchanges_to_come == 0) admit_ready_workers(all, k, asking);
-    return true;
-}
 
 // Each step that a worker begins for the first time is progress if the number of steps is bounded.
 // The steps of a run that only a time ends are none: if they take no time, it never ends.
@@ -46,11 +30,8 @@ void note_progress(SharedState& all, WorkerState& own) {
 
 }  // namespace
 
-Worker::Worker(SharedState& shared, WorkerState& own) : shared_(shared), own_(own) {}
-
-ExchangeToCome Worker::exchange_to_come() {
-    return ExchangeToCome(own_);
-}
+Worker::Worker(SharedState& shared, WorkerState& own)
+    : shared_(shared), own_(own), mail_(shared.mail, shared.lives, own.rank) {}
 
 int Worker::rank() const {
     return own_.rank;
@@ -72,18 +53,20 @@ bool Worker::timing_only() const {
     return !shared_.job.start.has_values();
 }
 
-bool Worker::keeps_training() {
-    if (shared_.job.after_steps) shared_.job.after_steps(own_.rank, step() + 1);
-    if (!takes_step(shared_, step() + 1, own_)) {
+bool Worker::begins_step() {
+    const std::int64_t k = step() + 1;
+    if (shared_.job.after_steps) shared_.job.after_steps(own_.rank, k);
+    const bool newest = k == shared_.steps.begun();
+    if (!shared_.steps.takes(k, own_.rank)) {
         notify(shared_.observer().steps_end, shared_.host(own_.rank));
         return false;
     }
-    ++own_.step;
-    own_.schedule_step =
-        shared_.job.gradients ? shared_.gradients_begun++ / shared_.workers : own_.step;
+    if (newest && own_.exchanges_to_come == 0) shared_.lives.admit(k, own_);
+    own_.step = k;
+    own_.schedule_step = shared_.steps.count_gradient(k);
     note_progress(shared_, own_);
-    notify(shared_.observer().step_begins, shared_.host(own_.rank), step());
-    if (shared_.job.failures) save_for_checkpoint(shared_, own_);
+    notify(shared_.observer().step_begins, shared_.host(own_.rank), k);
+    shared_.lives.save(own_, shared_.steps.began_newest(k, own_.rank), shared_.replicated);
     return true;
 }
 
@@ -101,7 +84,7 @@ double Worker::learning_rate() const {
 }
 
 bool Worker::gradients_left() const {
-    return shared_.gradients_left();
+    return shared_.steps.gradients_left();
 }
 
 Vector& Worker::model() {
@@ -113,26 +96,24 @@ Vector& Worker::replicated_model() {
 }
 
 Vector& Worker::replicated(std::string_view name) {
-    return replicated(name, Vector::zero_like(shared_.job.start));
+    return shared_.replicated.at(name, [&] { return Vector::zero_like(shared_.job.start); });
 }
 
 Vector& Worker::replicated(std::string_view name, const Vector& first) {
-    const auto found = shared_.replicated.find(name);
-    if (found != shared_.replicated.end()) return found->second;
-    return shared_.replicated.emplace(name, first).first->second;
+    return shared_.replicated.at(name, [&] { return first; });
 }
 
 bool Worker::begins_update(std::int64_t k) {
-    if (k < shared_.updates_done) return false;
-    PACELINE_CHECK(k == shared_.updates_done || shared_.job.failures,
-                   "updates follow one another without gaps");
-    shared_.updates_done = k + 1;
-    return true;
+    return shared_.replicated.begin_update(k, shared_.job.failures.has_value());
+}
+
+std::int64_t Worker::updates_done() const {
+    return shared_.replicated.updates_done();
 }
 
 const Vector& Worker::current_model() const {
-    const auto replica = shared_.replicated.find("model");
-    return replica != shared_.replicated.end() ? replica->second : own_.model;
+    const Vector* const replica = shared_.replicated.find("model");
+    return replica != nullptr ? *replica : own_.model;
 }
 
 RandomStream Worker::stream(std::string_view name) const {
@@ -144,8 +125,8 @@ RandomStream Worker::common_stream(std::string_view name, std::int64_t index) co
 }
 
 std::shared_ptr<CommonOrder> Worker::common_order(int channel) {
-    PACELINE_CHECK(!others_fail(), "an order needs the worker that decides it");
-    return shared_.common_order(own_, channel);
+    PACELINE_CHECK(!lives().others_fail(), "an order needs the worker that decides it");
+    return shared_.orders.at(channel, own_.orders[channel]++);
 }
 
 double Worker::samples(int rank) const {
@@ -212,57 +193,42 @@ GroupPtr Worker::group(std::vector<int> ranks, int channel) {
     PACELINE_CHECK(distinct.contains(own_.rank), "a worker names groups of its own");
     PACELINE_CHECK(*distinct.begin() >= 0 && *distinct.rbegin() < workers(),
                    "a group has known ranks");
-    return shared_.group(std::move(ranks), channel);
+    return shared_.groups.of(std::move(ranks), channel);
 }
 
 const GroupPtr& Worker::everybody() const {
-    return shared_.everybody;
+    return shared_.groups.everybody();
+}
+
+const GroupPtr& Worker::or_everybody(const GroupPtr& group) const {
+    return group == nullptr ? everybody() : group;
 }
 
 Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name, const GroupPtr& group) {
-    return shared_.collectives->exchange(own_, group, name,
+    return shared_.collectives->exchange(own_, or_everybody(group), name,
                                          behind_start_up(shared_, std::move(messages)));
 }
 
 Task<> Worker::barrier() {
     InWait waiting(shared_.observer(), shared_.host(own_.rank), WaitFor::stragglers);
-    co_await shared_.barrier.arrive();
+    co_await shared_.lives.barrier().arrive();
     waiting.note_over();
 }
 
-unsigned Worker::barriers_passed() const {
-    return shared_.barrier.times_opened() - shared_.barriers_before_restart;
+const Lives& Worker::lives() const {
+    return shared_.lives;
 }
 
-bool Worker::present(int rank) const {
-    return shared_.present(rank);
+MethodMetrics& Worker::metrics() {
+    return shared_.metrics;
 }
 
-std::vector<int> Worker::all_present() const {
-    return shared_.all_present();
+void Worker::serve(Task<> work) {
+    shared_.serve(own_.rank, fmt::format("service of node {}", own_.rank), std::move(work));
 }
 
-bool Worker::others_fail() const {
-    return shared_.membership != nullptr;
-}
-
-int Worker::life(int rank) const {
-    return shared_.life_of(rank);
-}
-
-std::int64_t Worker::first_step(int rank) const {
-    return shared_.worker(rank).first_step;
-}
-
-bool Worker::is_known_dead(int rank, int life) const {
-    const Membership* const membership = shared_.membership.get();
-    if (membership == nullptr || rank >= workers()) return false;
-    if (membership->present(rank)) return membership->life(rank) != life;
-    return membership->detection_time(rank) <= simulation().now();
-}
-
-Task<> Worker::death_detected(int node) const {
-    return paceline::death_detected(shared_, node);
+ExchangeToCome Worker::exchange_to_come() {
+    return ExchangeToCome(own_);
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& group) {
@@ -275,10 +241,6 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const
         std::move(v),
         [how, weight](const Rank& rank) { return paceline::all_reduce(how, rank, weight); },
         mean_of<Vector>, group, name_of(how, weight));
-}
-
-Task<Vector> Worker::all_reduce_as(Vector v, const Layout& charged, AllReducePlan how) {
-    return all_reduce(std::move(v), how, wire().weigh(charged.entries()));
 }
 
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
@@ -295,25 +257,26 @@ Task<> Worker::sparse_all_reduce(UnionWeight weight, const GroupPtr& group) {
 
 Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparsePacking packing,
                                        const GroupPtr& group) {
-    return shared_.collectives->sparse_mean(own_, group, std::move(v), std::move(packing));
+    return shared_.collectives->sparse_mean(own_, or_everybody(group), std::move(v),
+                                            std::move(packing));
 }
 
 Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,
                              std::string_view name) {
-    return shared_.collectives->combine(own_, group, name, std::move(v),
+    return shared_.collectives->combine(own_, or_everybody(group), name, std::move(v),
                                         behind_start_up(shared_, std::move(messages)),
                                         std::move(form));
 }
 
 Task<Vector> Worker::combine_around(Vector v, CollectiveOfOwn collectives, Form form,
                                     const GroupPtr& group) {
-    return shared_.collectives->combine(own_, group, "exchange", std::move(v),
+    return shared_.collectives->combine(own_, or_everybody(group), "exchange", std::move(v),
                                         std::move(collectives), std::move(form));
 }
 
 Task<Vector> Worker::reduce_to_first(Vector v, CollectiveOfOwn messages, Form form,
                                      const GroupPtr& group, std::string_view name) {
-    return shared_.collectives->reduce_to_first(own_, group, name, std::move(v),
+    return shared_.collectives->reduce_to_first(own_, or_everybody(group), name, std::move(v),
                                                 behind_start_up(shared_, std::move(messages)),
                                                 std::move(form));
 }
@@ -357,41 +320,6 @@ LayoutParts& Worker::layouts() const {
 
 bool Worker::stands_in() const {
     return shared_.job.charged != nullptr;
-}
-
-void Worker::count_decode_failures(std::int64_t failures) {
-    shared_.decode_failures = shared_.decode_failures.value_or(0) + failures;
-}
-
-void Worker::count_staleness(double age) {
-    shared_.staleness.add(age);
-}
-
-void Worker::count_round(std::size_t asked, std::size_t contributed) {
-    shared_.clients.add(static_cast<double>(asked));
-    shared_.participation.add(static_cast<double>(contributed) / workers());
-    Traffic& until_now = shared_.traffic_of_rounds;
-    until_now = {};
-    for (int rank = 0; rank < workers(); ++rank) {
-        until_now.sent += shared_.network.traffic(rank).sent;
-        until_now.received += shared_.network.traffic(rank).received;
-    }
-}
-
-std::int64_t Worker::updates_done() const {
-    return shared_.updates_done;
-}
-
-std::int64_t Worker::gradients_computed() const {
-    return own_.gradients;
-}
-
-std::int64_t Worker::gradients_undone() const {
-    return own_.undone;
-}
-
-Duration Worker::compute_time() const {
-    return own_.compute_time;
 }
 
 }  // namespace paceline

@@ -4,7 +4,7 @@
 //
 //   Task<> decentralized_sgd(Worker& self) {
 //       Vector& x = self.model();
-//       while (self.keeps_training()) {
+//       while (self.begins_step()) {
 //           const double gamma = self.learning_rate();
 //           const Vector g = co_await self.gradient(x);
 //           x = co_await self.neighbor_average(x - gamma * g);
@@ -21,6 +21,9 @@
 // different channels: each channel counts its own calls.
 // A blocking call is `co_await self.all_reduce(g)`; a non-blocking one is
 // `self.start(self.all_reduce(g))`, awaited later.
+//
+// What a loop needs at every step is a verb of the worker. The rest is in groups: `self.mail()` for
+// methods without rounds, `self.lives()` for those that ask who is present, `self.metrics()`.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +37,9 @@
 
 #include "algorithms/rounds/sparse_round.hpp"
 #include "algorithms/runtime/collectives.hpp"
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/runtime/method_metrics.hpp"
 #include "algorithms/runtime/wire_format.hpp"
+#include "algorithms/runtime/worker_mail.hpp"
 #include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
@@ -53,6 +57,7 @@ class Backward;
 class CommonOrder;
 class ExchangeToCome;
 class LayoutParts;
+class Lives;
 struct StepTiming;
 struct SharedState;
 struct WorkerState;
@@ -67,14 +72,20 @@ class Worker {
     [[nodiscard]] int rank() const;
     [[nodiscard]] int workers() const;
     [[nodiscard]] Simulation& simulation() const;
-    [[nodiscard]] WireFormat wire() const;
     [[nodiscard]] bool timing_only() const;
+    [[nodiscard]] WireFormat wire() const;
+    /// Returns the layout that messages weigh as: the model's own, or that of the net it stands in
+    /// for.
+    [[nodiscard]] const LayoutPtr& charged_layout() const;
+    [[nodiscard]] bool stands_in() const;
+    /// Returns the layouts that the workers share.
+    [[nodiscard]] LayoutParts& layouts() const;
 
     // --- steps ---
 
     /// Begins the next step and returns true, or returns false if there is none. Whether step k is
     /// taken is decided once, for all workers, unless the job counts the gradients of all of them.
-    [[nodiscard]] bool keeps_training();
+    [[nodiscard]] bool begins_step();
     /// Returns the number of the current step: 0, 1, ...
     [[nodiscard]] std::int64_t step() const;
     /// Returns the number of epochs passed at the beginning of this step; 0 if the size of the data
@@ -101,6 +112,8 @@ class Worker {
     void once(std::int64_t k, Update update) {
         if (begins_update(k)) update();
     }
+    /// Returns the number of updates of replicated state so far.
+    [[nodiscard]] std::int64_t updates_done() const;
     /// Returns the current model of this worker, its own or the replicated one; for measurement.
     [[nodiscard]] const Vector& current_model() const;
     [[nodiscard]] RandomStream stream(std::string_view name) const;
@@ -108,7 +121,7 @@ class Worker {
     /// that no other stream has this name.
     [[nodiscard]] RandomStream common_stream(std::string_view name, std::int64_t index) const;
     /// Returns an order that worker 0 decides and all follow. The k-th call here on a channel gives
-    /// the same order as the k-th call of every other worker. Requires !others_fail().
+    /// the same order as the k-th call of every other worker. Requires !lives().others_fail().
     [[nodiscard]] std::shared_ptr<CommonOrder> common_order(int channel);
     /// Returns the number of samples that worker `rank` trains on; 1 if it is not known.
     [[nodiscard]] double samples(int rank) const;
@@ -157,41 +170,34 @@ class Worker {
     /// Returns the group of all workers, on channel 0.
     [[nodiscard]] const GroupPtr& everybody() const;
 
+    // Without a group, these are collectives of everybody().
+
     /// Takes the time of a collective that an algorithm defines itself. `name` is a string literal
-    /// for the observer (observer.hpp).
-    Task<> exchange(CollectiveOfOwn messages, std::string_view name = "collective") {
-        return exchange(std::move(messages), name, everybody());
-    }
-    Task<> exchange(CollectiveOfOwn messages, std::string_view name, const GroupPtr& group);
+    /// for the observer (worker_observer.hpp).
+    Task<> exchange(CollectiveOfOwn messages, std::string_view name = "collective",
+                    const GroupPtr& group = nullptr);
     /// Returns the mean of the v of all members.
-    Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring) {
-        return all_reduce(std::move(v), how, everybody());
-    }
-    Task<Vector> all_reduce(Vector v, AllReducePlan how, const GroupPtr& group);
+    Task<Vector> all_reduce(Vector v, AllReducePlan how = AllReduce::ring,
+                            const GroupPtr& group = nullptr);
     /// The same, with messages that weigh `weight` instead of what v weighs.
-    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight) {
-        return all_reduce(std::move(v), how, weight, everybody());
-    }
-    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group);
+    Task<Vector> all_reduce(Vector v, AllReducePlan how, Bytes weight,
+                            const GroupPtr& group = nullptr);
     /// Returns the weight of v on the wire; the whole model weighs as the job's charged layout.
     [[nodiscard]] Bytes weigh(const Vector& v) const;
     /// Takes the time of an all-gather: one block of these bytes from every member to every member.
-    Task<> all_gather(Bytes block, AllGather how) { return all_gather(block, how, everybody()); }
-    Task<> all_gather(Bytes block, AllGather how, const GroupPtr& group);
+    Task<> all_gather(Bytes block, AllGather how, const GroupPtr& group = nullptr);
     /// Takes the time of a sparse all-reduce whose messages weigh as the unions that they carry.
-    Task<> sparse_all_reduce(UnionWeight weight) {
-        return sparse_all_reduce(std::move(weight), everybody());
-    }
-    Task<> sparse_all_reduce(UnionWeight weight, const GroupPtr& group);
+    Task<> sparse_all_reduce(UnionWeight weight, const GroupPtr& group = nullptr);
+    /// Returns the mean of the sparse v of all members. Messages weigh what they contain
+    /// (sparse_round.hpp).
+    Task<Vector> sparse_all_reduce(SparseVector v, SparsePacking packing,
+                                   const GroupPtr& group = nullptr);
     /// A collective that an algorithm defines itself. v enters, `messages` takes its time, and
     /// `form` is applied once to what all members entered; its result is returned. Requires that
     /// through `messages` each member learns, directly or by way of others, something from every
     /// other, as in an all-gather. Returns v if v has no values.
-    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form) {
-        return combine(std::move(v), std::move(messages), std::move(form), everybody());
-    }
-    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,
-                         std::string_view name = "exchange");
+    Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form,
+                         const GroupPtr& group = nullptr, std::string_view name = "exchange");
     /// The same, but the time is that of other collectives of this worker, which `collectives` carries out.
     Task<Vector> combine_around(Vector v, CollectiveOfOwn collectives, Form form,
                                 const GroupPtr& group);
@@ -216,106 +222,38 @@ class Worker {
     /// Returns the workers that the next neighbor_sum sends to: those that listen to this one and
     /// are present.
     [[nodiscard]] std::vector<int> listeners() const;
-    /// Sends v eagerly: the task is done when the message has drained. Messages between two workers
-    /// are received in the order of sending.
-    Task<> send(int to, Vector v);
-    Task<Vector> receive(int from);
 
-    // --- letters, for methods without rounds (letter.hpp) ---
+    // --- beside rounds ---
 
-    /// Sends a letter to a box of another worker or server, eagerly: the task is done when the
-    /// letter has drained.
-    Task<> post(int to, int box, Letter letter, Bytes weight);
-    /// Takes back the letters to an earlier life of a worker: those that do not flow yet never do.
-    /// Requires that nobody waits for them to drain, and that none was posted to its present life.
-    void take_back_letters(int to, int box) const;
-    /// Waits for the next letter in a box of this worker and takes it out.
-    Task<Letter> next_letter(int box);
-    /// The same for a letter that is expected from a node. Returns nullopt once that node is known
-    /// to have died.
-    Task<std::optional<Letter>> next_letter_from(int node, int box);
-    /// Returns the number of letters in a box.
-    [[nodiscard]] std::size_t letters_in(int box);
+    /// Returns the letters of this worker, for methods without rounds.
+    [[nodiscard]] WorkerMail& mail() { return mail_; }
+    /// Returns who is present, and what is known of deaths and returns (lives.hpp).
+    [[nodiscard]] const Lives& lives() const;
+    /// Returns the counts that end up in the results.
+    [[nodiscard]] MethodMetrics& metrics();
     /// Runs a service of this worker (Cluster::serve). What the service refers to must outlive this
     /// worker's algorithm, because the service continues after the algorithm has ended.
     void serve(Task<> work);
-
     /// Waits until all workers and servers have arrived here. It sends no messages and adds no time
     /// of its own. Use it only to keep counts of the simulation equal, never in place of
     /// information that a method must exchange.
     Task<> barrier();
-    /// Returns how often the barrier has opened since the beginning, or since the last restart.
-    [[nodiscard]] unsigned barriers_passed() const;
-
-    // --- failures (membership.hpp) ---
-
-    /// Returns whether a worker is present. Letters posted to an absent worker are lost.
-    [[nodiscard]] bool present(int rank) const;
-    /// Returns the workers that are present, in order. All that ask at the same instant get the
-    /// same list.
-    [[nodiscard]] std::vector<int> all_present() const;
-    /// Returns whether nodes of this job fail on their own; false if every death restarts all
-    /// nodes.
-    [[nodiscard]] bool others_fail() const;
-    /// Returns the number of a worker's life, which grows when the worker returns. Requests made to
-    /// an earlier life are lost.
-    [[nodiscard]] int life(int rank) const;
-    /// Returns the step with which a worker's present life began; 0 if it has always been present.
-    [[nodiscard]] std::int64_t first_step(int rank) const;
-    /// Returns whether it is known by now that a life of a worker has ended.
-    [[nodiscard]] bool is_known_dead(int rank, int life) const;
-    /// Waits until it is known that the present life of a worker has ended. Requires others_fail().
-    Task<> death_detected(int node) const;
-    /// Takes the next letter out of a box of this worker. Returns nullopt if a worker dies or joins
-    /// first.
-    Task<std::optional<Letter>> next_letter_or_change(int box);
     /// Notes that an exchange begins whose rounds may not all begin within this step
     /// (exchange_to_come.hpp).
-    ExchangeToCome exchange_to_come();
-    /// Returns the number of updates of replicated state so far.
-    [[nodiscard]] std::int64_t updates_done() const;
-
+    [[nodiscard]] ExchangeToCome exchange_to_come();
     /// Runs a task concurrently. Await the result once, or drop it to cancel the task.
     template <class T>
     Pending<T> start(Task<T> task) {
         return simulation().start(simulation().running_process(), std::move(task));
     }
 
-    /// Returns the mean of the sparse v of all members. Messages weigh what they contain
-    /// (sparse_round.hpp).
-    Task<Vector> sparse_all_reduce(SparseVector v, SparsePacking packing) {
-        return sparse_all_reduce(std::move(v), std::move(packing), everybody());
-    }
-    Task<Vector> sparse_all_reduce(SparseVector v, SparsePacking packing, const GroupPtr& group);
-    /// Returns the mean of the v of all members. Messages weigh as a vector of layout `charged`.
-    Task<Vector> all_reduce_as(Vector v, const Layout& charged, AllReducePlan how);
-    /// Returns the layout that messages weigh as: the model's own, or that of the net it stands in
-    /// for.
-    [[nodiscard]] const LayoutPtr& charged_layout() const;
-    [[nodiscard]] bool stands_in() const;
-    /// Layouts that the workers share.
-    [[nodiscard]] LayoutParts& layouts() const;
-
-    // --- metrics ---
-
-    /// Adds to the count of coordinates decoded wrongly, and notes that such decoding is in use.
-    void count_decode_failures(std::int64_t failures);
-    /// Notes the age of something when it is used in training, in steps or in updates by others, as
-    /// the method defines.
-    void count_staleness(double age);
-    /// Notes a round of drawn clients: how many were asked, and how many of them contributed.
-    void count_round(std::size_t asked, std::size_t contributed);
-
-    /// Returns the number of gradients computed, without those that a restart has undone.
-    [[nodiscard]] std::int64_t gradients_computed() const;
-    [[nodiscard]] std::int64_t gradients_undone() const;
-    [[nodiscard]] Duration compute_time() const;
-
   private:
     [[nodiscard]] bool begins_update(std::int64_t k);
+    [[nodiscard]] const GroupPtr& or_everybody(const GroupPtr& group) const;
 
     SharedState& shared_;
     WorkerState& own_;
+    WorkerMail mail_;
 };
 
 }  // namespace paceline

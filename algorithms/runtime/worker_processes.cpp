@@ -29,14 +29,14 @@ Task<> copy_model(NetworkPart network, int from, int to, Bytes size) {
 WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerProgram program)
     : network_(network),
       cluster_(cluster),
-      failures_(*cluster.failures()),
+      failures_(*cluster.lives().failures()),
       program_(std::move(program)) {
     nodes_.resize(static_cast<std::size_t>(cluster.workers()));
-    cluster_.on_join([this](int rank, int first) {
+    cluster_.lives().on_join = [this](int rank, int first) {
         const bool fetches = failures_.return_from == ReturnFrom::joined_peer && rank != first;
         spawn(rank, fetches ? std::optional(first) : std::nullopt);
-    });
-    if (Membership* membership = cluster_.membership())
+    };
+    if (Membership* membership = cluster_.lives().membership())
         membership->on_stall = [this] { update_what_keeps_the_run_alive(); };
 }
 
@@ -72,13 +72,14 @@ bool WorkerProcesses::finished() const {
 // Returns whether somebody waits for missing nodes, all of which return. Where nodes go on without
 // the missing ones and none is left, one that returns goes on alone, even if others are lost.
 bool WorkerProcesses::returns_are_awaited() const {
-    if (failures_.on_death == OnDeath::go_on && cluster_.membership()->number_present() == 0)
+    if (failures_.on_death == OnDeath::go_on &&
+        cluster_.lives().membership()->number_present() == 0)
         return true;
     if (std::ranges::any_of(nodes_, is_lost)) return false;
     if (restarts_all())
         return std::ranges::any_of(nodes_,
                                    [](const Node& node) { return node.stage != Stage::working; });
-    const Membership& membership = *cluster_.membership();
+    const Membership& membership = *cluster_.lives().membership();
     return membership.number_present() == 0 || membership.somebody_stalls();
 }
 
@@ -159,9 +160,9 @@ Task<> WorkerProcesses::run_with_a_fetched_model(int rank, int from) {
 
 // Returns false if the node that sends its model dies before the last byte has arrived.
 Task<bool> WorkerProcesses::fetch_model(int rank, int from) {
-    const auto first =
-        co_await first_of(copy_model(network_, from, rank, cluster_.weight_of_a_model()),
-                          wait_for(cluster_.membership()->death(from), {"the death of a node"}));
+    const auto first = co_await first_of(
+        copy_model(network_, from, rank, cluster_.weight_of_a_model()),
+        wait_for(cluster_.lives().membership()->death(from), {"the death of a node"}));
     co_return first.index() == 0;
 }
 
@@ -193,7 +194,7 @@ void WorkerProcesses::die(std::uint32_t rank) {
 void WorkerProcesses::end_if_in_vain() {
     constexpr std::int64_t of_each_node = 100;
     const std::int64_t reached =
-        restarts_all() ? cluster_.checkpoint().step : cluster_.steps_begun();
+        restarts_all() ? cluster_.lives().checkpoint().step : cluster_.steps().begun();
     if (reached > furthest_) {
         furthest_ = reached;
         deaths_in_vain_ = 0;
@@ -234,7 +235,7 @@ void WorkerProcesses::leave(int rank) {
 void WorkerProcesses::come_back(std::uint32_t rank) {
     Node& node = nodes_[rank];
     if (restarts_all()) return be_ready(static_cast<int>(rank));
-    if (cluster_.has_no_more_steps() && !returns_are_awaited()) {
+    if (cluster_.steps().over() && !returns_are_awaited()) {
         node.stage = Stage::spare;
         return;
     }
@@ -249,7 +250,7 @@ Task<> WorkerProcesses::recover(int rank) {
     Worker& worker = cluster_.worker(rank);
     if (failures_.return_from == ReturnFrom::checkpoint) {
         co_await simulation().sleep(failures_.checkpoints->read);
-        worker.model() = cluster_.checkpoint().models[static_cast<std::size_t>(rank)];
+        worker.model() = cluster_.lives().checkpoint().models[static_cast<std::size_t>(rank)];
     }
     if (failures_.return_from == ReturnFrom::peer) co_await copy_from_a_peer(rank);
     be_ready(rank);
@@ -258,7 +259,7 @@ Task<> WorkerProcesses::recover(int rank) {
 // Copies the model of the next node that is present. If that node dies during the copy, takes
 // another. Copies nothing if no other node is present.
 Task<> WorkerProcesses::copy_from_a_peer(int rank) {
-    Membership& membership = *cluster_.membership();
+    Membership& membership = *cluster_.lives().membership();
     const auto is_peer = [&](int other) { return other != rank && membership.present(other); };
     const auto others = std::views::iota(0, cluster_.workers());
     while (std::ranges::any_of(others, is_peer)) {
@@ -276,7 +277,7 @@ void WorkerProcesses::be_ready(int rank) {
     node.stage = Stage::ready;
     plan_next_absence(rank);
     if (!restarts_all()) {
-        cluster_.mark_returned(rank);
+        cluster_.lives().come_back(rank);
     } else if (std::ranges::none_of(nodes_, is_missing)) {
         restart_.emplace(
             simulation().start(make_process("restart", EventKind::standby), begin_again()));

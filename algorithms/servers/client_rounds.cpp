@@ -12,6 +12,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 
 #include "algorithms/compression/error_feedback.hpp"
+#include "algorithms/lives/lives.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -33,7 +34,7 @@ std::int64_t round_of(std::int64_t step, const RoundOptions& options) {
 // Returns the workers asked in a round, in the order in which they are asked. Every caller draws the
 // same ones.
 std::vector<int> draw(const Worker& self, const RoundOptions& options, std::int64_t round) {
-    const std::vector<int> there = self.all_present();
+    const std::vector<int> there = self.lives().all_present();
     const int most = static_cast<int>(there.size());
     RandomStream rng = self.common_stream("clients of a round", round);
     std::vector<int> drawn;
@@ -48,7 +49,7 @@ std::vector<int> draw(const Worker& self, const RoundOptions& options, std::int6
 
 Task<> post_and_tell(Worker& self, int to, Letter letter, Bytes weight,
                      std::shared_ptr<Signal> left) {
-    co_await self.post(to, inbox_of_rounds, std::move(letter), weight);
+    co_await self.mail().post(to, inbox_of_rounds, std::move(letter), weight);
     left->fire();
 }
 
@@ -73,7 +74,7 @@ struct Asked {
 
 // Returns whether a worker that was asked may still answer.
 bool may_come(const Worker& self, const Asked& asked) {
-    return self.present(asked.rank) && self.life(asked.rank) == asked.life;
+    return self.lives().present(asked.rank) && self.lives().life(asked.rank) == asked.life;
 }
 
 Task<> until(Worker& self, Time time) {
@@ -82,9 +83,9 @@ Task<> until(Worker& self, Time time) {
 
 // Returns the next letter, or nothing if the deadline passes or a worker joins or leaves.
 Task<std::optional<Letter>> next_before(Worker& self, Time deadline) {
-    if (deadline == never) co_return co_await self.next_letter_or_change(inbox_of_rounds);
-    auto first =
-        co_await first_of(self.next_letter_or_change(inbox_of_rounds), until(self, deadline));
+    if (deadline == never) co_return co_await self.mail().next_letter_or_change(inbox_of_rounds);
+    auto first = co_await first_of(self.mail().next_letter_or_change(inbox_of_rounds),
+                                   until(self, deadline));
     if (first.index() == 0) co_return std::get<0>(std::move(first));
     co_return std::nullopt;
 }
@@ -150,10 +151,10 @@ Duration encoding_time(const RoundOptions& options, const Layout& layout) {
 // --- a client ---
 
 Task<> Outbox::send(Worker& self, int to, Letter letter, Bytes weight) {
-    const int life = self.life(to);
+    const int life = self.lives().life(to);
     if (life != life_) {
         sending_.reset();
-        self.take_back_letters(to, inbox_of_rounds);
+        self.mail().take_back_letters(to, inbox_of_rounds);
         left_.reset();
         life_ = life;
     }
@@ -164,14 +165,14 @@ Task<> Outbox::send(Worker& self, int to, Letter letter, Bytes weight) {
 }
 
 Task<Letter> letter_of_round(Worker& self, std::int64_t round) {
-    Letter letter = co_await self.next_letter(inbox_of_rounds);
+    Letter letter = co_await self.mail().next_letter(inbox_of_rounds);
     while (letter.number != static_cast<double>(round))
-        letter = co_await self.next_letter(inbox_of_rounds);
+        letter = co_await self.mail().next_letter(inbox_of_rounds);
     co_return letter;
 }
 
 bool round_goes_on(Worker& self, const RoundOptions& options) {
-    return !ends_block(self.step(), options.local_steps) && self.keeps_training();
+    return !ends_block(self.step(), options.local_steps) && self.begins_step();
 }
 
 Task<Vector> local_steps(Worker& self, RoundOptions options, Vector x, Correction correct) {
@@ -215,8 +216,8 @@ Task<> hand_in_model(Worker& self, RoundOptions options, std::int64_t round, Vec
 
 Task<> train_in_rounds(Worker& self, RoundOptions options, TrainInRound train) {
     Client client{Vector::zero_like(self.model()), self.stream("compression")};
-    while (self.keeps_training()) {
-        const bool under_way = self.barriers_passed() % 2 == 1;
+    while (self.begins_step()) {
+        const bool under_way = self.lives().barriers_passed() % 2 == 1;
         if (under_way || self.step() % options.local_steps != 0) {  // joined within a round
             pass_steps(self, options);
             if (under_way) co_await self.barrier();
@@ -246,7 +247,7 @@ Task<> serve_rounds(Worker& self, RoundOptions options, ServerPart part) {
         std::vector<Task<>> sent;
         std::vector<Asked> asked;
         for (const int client : draw(self, options, round)) {
-            asked.push_back({client, self.life(client)});
+            asked.push_back({client, self.lives().life(client)});
             Letter letter = part.letter();
             letter.number = static_cast<double>(round);
             const Bytes weight = weigh(self, letter);
@@ -256,7 +257,7 @@ Task<> serve_rounds(Worker& self, RoundOptions options, ServerPart part) {
         Pending<> sending = self.start(all_of(std::move(sent)));
         const HandedIn in = co_await collect(self, options, round, std::move(asked));
         if (!in.empty()) self.once(self.updates_done(), [&] { part.update(in); });
-        self.count_round(clients, in.size());
+        self.metrics().count_round(clients, in.size());
         co_await self.barrier();
     }
 }

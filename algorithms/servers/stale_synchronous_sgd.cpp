@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/exchange/push_and_read.hpp"
+#include "algorithms/lives/lives.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -26,7 +27,7 @@ struct Clocks {
 
 std::int64_t slowest(const Worker& self, const Clocks& clocks) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (const int rank : self.all_present())
+    for (const int rank : self.lives().all_present())
         least = std::min(least, clocks.of[static_cast<std::size_t>(rank)]);
     return least;
 }
@@ -35,13 +36,14 @@ std::int64_t slowest(const Worker& self, const Clocks& clocks) {
 // the clock of the step that it has joined in, as if it had taken all those before.
 void note_changes(const Worker& self, Clocks& clocks) {
     std::erase_if(clocks.waiting, [&](int rank) {
-        return !self.present(rank) ||
-               self.life(rank) != clocks.lives[static_cast<std::size_t>(rank)];
+        return !self.lives().present(rank) ||
+               self.lives().life(rank) != clocks.lives[static_cast<std::size_t>(rank)];
     });
-    for (const int rank : self.all_present()) {
+    for (const int rank : self.lives().all_present()) {
         const auto i = static_cast<std::size_t>(rank);
-        if (std::exchange(clocks.lives[i], self.life(rank)) == self.life(rank)) continue;
-        clocks.of[i] = self.first_step(rank);
+        if (std::exchange(clocks.lives[i], self.lives().life(rank)) == self.lives().life(rank))
+            continue;
+        clocks.of[i] = self.lives().first_step(rank);
     }
 }
 
@@ -71,12 +73,12 @@ Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions opt
     Clocks clocks(self);
 
     while (true) {
-        const std::optional<Letter> push = co_await self.next_letter_or_change(push_inbox);
+        const std::optional<Letter> push = co_await self.mail().next_letter_or_change(push_inbox);
         if (push) {
-            self.count_staleness(static_cast<double>(self.updates_done()) - push->number);
+            self.metrics().count_staleness(static_cast<double>(self.updates_done()) - push->number);
             self.once(self.updates_done(), [&] { x -= *push->vector; });
             note_changes(self, clocks);
-            if (self.present(push->from) && self.life(push->from) == push->life) {
+            if (self.lives().present(push->from) && self.lives().life(push->from) == push->life) {
                 ++clocks.of[static_cast<std::size_t>(push->from)];
                 clocks.waiting.push_back(push->from);
             }
@@ -85,8 +87,8 @@ Task<> stale_synchronous_sgd_server(Worker& self, StaleSynchronousSgdOptions opt
              free = let_go(self, clocks, options.bound))
             for (const int worker : free) {
                 const auto version = static_cast<double>(self.updates_done());
-                co_await self.post(worker, push_inbox, {.vector = x, .number = version},
-                                   self.weigh(x));
+                co_await self.mail().post(worker, push_inbox, {.vector = x, .number = version},
+                                          self.weigh(x));
             }
     }
 }

@@ -105,7 +105,7 @@ Task<> dgc(Worker& self, DgcAlgorithmOptions all) {
     VectorExchange dense(self, dense_stage(all.exchange));
     bool after_dense = true;  // the replicas hold the momentum, also where a process begins anew
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const bool is_dense = density_at(options, self.step(), self.epoch()) == 1;
         if (after_dense && !is_dense && !self.timing_only())
             for (std::size_t i = 0; i < memories.size(); ++i)

@@ -105,12 +105,11 @@ Task<> gradient_dropping(Worker& self, GradientDroppingOptions options) {
     DroppingMemory memory;
     if (!self.timing_only()) memory.residual = Eigen::VectorXd::Zero(x.entries());
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector g = co_await self.gradient(x);
         Vector mean(x.layout());
         if (self.step() < options.dense_steps)
-            mean = co_await self.all_reduce_as(std::move(g), *self.charged_layout(),
-                                               options.aggregation.all_reduce);
+            mean = co_await self.all_reduce(std::move(g), options.aggregation.all_reduce);
         else
             mean = co_await exchange_dropped(self, options, std::move(g), stage, memory);
         self.once(self.step(),

@@ -54,7 +54,7 @@ Task<> gtop_k(Worker& self, GtopKOptions options) {
         return global_top_k(round, k) / static_cast<double>(round.members());
     };
 
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector sent = co_await self.gradient(x);
         co_await self.compute(selecting, [&] {
             if (!sent.has_values()) return;

@@ -103,9 +103,9 @@ Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Clus
     Tally tally;
     tally.time_s = to_seconds(run);
     for (int rank = 0; rank < cluster.workers(); ++rank) {
-        tally.gradients += static_cast<double>(cluster.worker(rank).gradients_computed());
-        tally.compute_s += to_seconds(cluster.worker(rank).compute_time());
-        tally.add_time(run, cluster.worker(rank).compute_time());
+        tally.gradients += static_cast<double>(cluster.state(rank).gradients);
+        tally.compute_s += to_seconds(cluster.state(rank).compute_time);
+        tally.add_time(run, cluster.state(rank).compute_time);
         tally.sent += static_cast<double>(network.traffic(rank).sent.count);
         tally.received += static_cast<double>(network.traffic(rank).received.count);
     }
@@ -127,19 +127,19 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
     m.total_sent_gb = whole.sent * 1e-9;
     m.total_received_gb = whole.received * 1e-9;
     if (whole.gradients == 0) return m;
-    if (const MeasuredDensity measured = cluster.measured_density(); measured.steps > 0) {
+    if (const MeasuredDensity measured = cluster.metrics().measured_density(); measured.steps > 0) {
         m.density = measured.contribution;
         m.union_density = measured.merged;
     }
-    if (const auto failures = cluster.decode_failures())
+    if (const auto failures = cluster.metrics().decode_failures())
         m.decode_failures = static_cast<double>(*failures);
     add_waiting(m, simulation, cluster);
-    m.staleness = cluster.staleness();
-    m.participation = cluster.participation();
-    if (const RunningMean& clients = cluster.clients(); clients.total() > 0) {
+    m.staleness = cluster.metrics().staleness();
+    m.participation = cluster.metrics().participation();
+    if (const RunningMean& clients = cluster.metrics().clients(); clients.total() > 0) {
         m.rounds = static_cast<double>(clients.count());
         // A finished run has no unfinished round, and late letters of its last one.
-        const Traffic& rounds = cluster.traffic_of_rounds();
+        const Traffic& rounds = cluster.metrics().traffic_of_rounds();
         const double sent = all_finished ? whole.sent : static_cast<double>(rounds.sent.count);
         const double received =
             all_finished ? whole.received : static_cast<double>(rounds.received.count);
@@ -159,9 +159,9 @@ void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesse
     double away_s = 0;
     double writing_s = 0;
     for (int rank = 0; rank < cluster.workers(); ++rank) {
-        const Worker& worker = cluster.worker(rank);
-        computed += static_cast<double>(worker.gradients_computed() + worker.gradients_undone());
-        undone += static_cast<double>(worker.gradients_undone());
+        const WorkerState& worker = cluster.state(rank);
+        computed += static_cast<double>(worker.gradients + worker.undone);
+        undone += static_cast<double>(worker.undone);
         away_s += to_seconds(cluster.time_use(rank).away());
         writing_s += to_seconds(cluster.time_use(rank).writing());
     }

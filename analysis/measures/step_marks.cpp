@@ -15,10 +15,10 @@ void StepMarks::watch(const Cluster& cluster) {
 }
 
 void StepMarks::after_steps(int rank, std::int64_t k) {
-    const Worker& worker = cluster_->worker(rank);
+    const WorkerState& worker = cluster_->state(rank);
     Mark& step = steps_[static_cast<std::size_t>(rank)];
-    step = {k, network_.simulation().now().time_since_epoch(), worker.compute_time(),
-            worker.gradients_computed(), network_.traffic(rank)};
+    step = {k, network_.simulation().now().time_since_epoch(), worker.compute_time,
+            worker.gradients, network_.traffic(rank)};
     if (k > 0 && k == skipped_) begins_[static_cast<std::size_t>(rank)] = step;
     if (k > 0 && (!ends_period_ || ends_period_(k)))
         periods_[static_cast<std::size_t>(rank)] = step;

@@ -65,13 +65,13 @@ void TrainingLog::after_steps(int rank, std::int64_t k) {
     std::optional<Vector>& model = snapshot.models[static_cast<std::size_t>(rank)];
     snapshot.there += model ? 0 : 1;
     model = cluster_->worker(rank).current_model();
-    if (snapshot.there == cluster_->workers() || cluster_->fails()) evaluate_if_whole(k);
+    if (snapshot.there == cluster_->workers() || cluster_->lives().failures()) evaluate_if_whole(k);
 }
 
 void TrainingLog::after_gradients(int rank, std::int64_t /*k*/) {
     gradients_.resize(static_cast<std::size_t>(cluster_->workers()));
     std::int64_t& seen = gradients_[static_cast<std::size_t>(rank)];
-    const std::int64_t computed = cluster_->worker(rank).gradients_computed();
+    const std::int64_t computed = cluster_->state(rank).gradients;
     all_gradients_ += computed - seen;
     seen = computed;
     if (all_gradients_ < next_evaluation_) return;
@@ -90,7 +90,7 @@ void TrainingLog::after_death() {
 // Returns whether a worker that has not reported its first k steps still will. One that joined
 // later will not.
 bool TrainingLog::awaits(int rank, std::int64_t k) const {
-    return cluster_->present(rank) && cluster_->worker(rank).step() < k;
+    return cluster_->lives().present(rank) && cluster_->worker(rank).step() < k;
 }
 
 void TrainingLog::evaluate_if_whole(std::int64_t k) {
@@ -111,7 +111,8 @@ void TrainingLog::evaluate_if_whole(std::int64_t k) {
 std::vector<Vector> TrainingLog::models_now() const {
     std::vector<Vector> models;
     for (int rank = 0; rank < cluster_->workers(); ++rank)
-        if (cluster_->present(rank)) models.push_back(cluster_->worker(rank).current_model());
+        if (cluster_->lives().present(rank))
+            models.push_back(cluster_->worker(rank).current_model());
     if (models.empty())  // all are away; they keep their models
         for (int rank = 0; rank < cluster_->workers(); ++rank)
             models.push_back(cluster_->worker(rank).current_model());
@@ -127,7 +128,7 @@ void TrainingLog::evaluate_by_time(std::uint32_t /*unused*/) {
 double TrainingLog::gradients_per_worker() const {
     double gradients = 0;
     for (int rank = 0; rank < cluster_->workers(); ++rank)
-        gradients += static_cast<double>(cluster_->worker(rank).gradients_computed());
+        gradients += static_cast<double>(cluster_->state(rank).gradients);
     return gradients / cluster_->workers();
 }
 

@@ -85,7 +85,7 @@ Job make_job(const AlgorithmChoice& choice, const Setting& s) {
 
 void run_processes(const AlgorithmChoice& choice, Network& network, Cluster& cluster) {
     Simulation& simulation = network.simulation();
-    if (cluster.fails()) {
+    if (cluster.lives().failures()) {
         WorkerProcesses processes(
             network, cluster, {choice.run, choice.serve, choice.serve ? choice.server_nodes : 0});
         processes.begin();

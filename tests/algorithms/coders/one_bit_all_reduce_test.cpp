@@ -36,7 +36,7 @@ struct Calls {
 Task<> exchange_gradients(Worker& self, std::shared_ptr<Calls> calls) {
     const Vector x = self.model();
     OneBitEncoder encoder(plan_of(self, calls->fused, calls->coding), !self.timing_only());
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector said(x.layout());
         co_await self.gradient(x, [&](const Vector& g) { said = encoder.encode(g); });
         const Vector mean =

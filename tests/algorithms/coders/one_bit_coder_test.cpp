@@ -19,7 +19,7 @@ using Results = std::shared_ptr<std::vector<Vector>>;  // of the first worker, s
 Task<> exchange_gradients(Worker& self, ExchangeOptions options, Results results) {
     const Vector x = self.model();
     VectorExchange exchange(self, std::move(options));
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         const Vector mean = co_await exchange.mean_gradient(x);
         if (self.rank() == 0) results->push_back(mean);
     }

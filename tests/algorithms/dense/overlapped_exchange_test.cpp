@@ -200,7 +200,7 @@ TEST_CASE("overlapped SGD: alone it takes its computation and sends nothing") {
     run.simulation.run();
 
     CHECK(run.elapsed() == 70ms);
-    CHECK(run.cluster.worker(0).compute_time() == 70ms);
+    CHECK(run.cluster.state(0).compute_time == 70ms);
     CHECK(run.network.traffic(0).sent == 0_B);
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("overlapped SGD: the optimizer's update follows the exchange, in every
     run.simulation.run();
 
     CHECK(run.elapsed() == 3 * (10ms + 52us + 700us));
-    CHECK(run.cluster.worker(1).compute_time() == 3 * (10ms + 700us));
+    CHECK(run.cluster.state(1).compute_time == 3 * (10ms + 700us));
 }
 
 TEST_CASE("overlapped SGD: with accumulated gradients, only the last one hides communication") {
@@ -366,7 +366,7 @@ TEST_CASE("overlapped SGD: a straggler's bucket holds up everyone's, and their b
     run.simulation.run();
 
     CHECK(late.elapsed() == run.elapsed() + 50ms);
-    CHECK(late.cluster.worker(0).compute_time() == 10ms);
+    CHECK(late.cluster.state(0).compute_time == 10ms);
 }
 
 struct SeededRun : OverlappedRun {

@@ -57,7 +57,7 @@ TEST_CASE("swarm SGD, property: two-sided exchanges conserve the sum and bring m
             CHECK(run.processes.finished());
             CHECK((run.first.rowwise().sum() - run.last().rowwise().sum()).norm() < 1e-10);
             CHECK(spread(run.last()) < 0.02 * spread(run.first));
-            CHECK(!run.cluster.decode_failures());
+            CHECK(!run.cluster.metrics().decode_failures());
         }
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("swarm SGD, property: on a lattice of enough reach, the sum is conserv
             GossipRun run(at.n, at.wires, idle_job(small_layout(), 200, at.graph, seed), seed,
                           with(swarm, with_lattice(at.options, {10, 0.02})));
 
-            CHECK(run.cluster.decode_failures() == 0);
+            CHECK(run.cluster.metrics().decode_failures() == 0);
             CHECK((run.first.rowwise().sum() - run.last().rowwise().sum()).norm() < 1e-10);
             CHECK(spread(run.last()) < 0.05 * spread(run.first) + 0.1 * at.n);
         }
@@ -94,7 +94,7 @@ TEST_CASE("swarm SGD: a lattice too small for the models fails, and the failure 
     GossipRun run(at.n, link, idle_job(small_layout(), 20, at.graph, 4), 4,
                   with(&swarm_sgd_non_blocking, with_lattice(at.options, {3, 0.1})));
 
-    CHECK(run.cluster.decode_failures().value_or(0) > 0);
+    CHECK(run.cluster.metrics().decode_failures().value_or(0) > 0);
 }
 
 TEST_CASE("swarm SGD: a fine lattice of many points is the exact exchange") {

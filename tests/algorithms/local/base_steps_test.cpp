@@ -15,7 +15,7 @@ namespace {
 
 Task<> steps_of(Worker& self, BaseOptions options) {
     BaseState state = base_state(self, options);
-    while (self.keeps_training()) state = co_await base_step(self, options, std::move(state));
+    while (self.begins_step()) state = co_await base_step(self, options, std::move(state));
 }
 
 LocalAlgorithm of_base(BaseOptions options) {

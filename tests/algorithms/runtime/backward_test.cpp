@@ -148,8 +148,8 @@ TEST_CASE("backward, property: segments and coding queue on the device, coding o
         for (const Duration coding : plan.coding) work += coding;
         for (const Request& request : plan.requests) work += request.takes;
         CHECK(run.cluster.time_use(0).computed() == work);
-        CHECK(run.cluster.worker(0).compute_time() == work);
-        CHECK(run.cluster.worker(0).gradients_computed() == 1);
+        CHECK(run.cluster.state(0).compute_time == work);
+        CHECK(run.cluster.state(0).gradients == 1);
     }
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("into forward, property: each bucket's layers wait for the bucket alon
                   static_cast<double>(buckets) + 2);
         }
         CHECK(run.cluster.time_use(0).computed() == multiple(gradients, one));
-        CHECK(run.cluster.worker(0).compute_time() == multiple(gradients, one));
+        CHECK(run.cluster.state(0).compute_time == multiple(gradients, one));
     }
 }
 

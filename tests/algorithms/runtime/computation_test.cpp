@@ -93,7 +93,7 @@ TEST_CASE(
             expected.push_back({begin, free});
         }
         CHECK(spans.seen == expected);
-        CHECK(run->cluster.worker(0).compute_time() == sum);
+        CHECK(run->cluster.state(0).compute_time == sum);
         CHECK(run->cluster.time_use(0).computed() == sum);
     }
 }
@@ -120,7 +120,7 @@ TEST_CASE("computation: a gradient queues behind the coding that was asked for b
 }
 
 Task<> code_twice_in_step_one(Worker& self, std::vector<Duration>& ends) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Pending<> first = self.start(self.compute(100us));
         Pending<> second = self.start(self.compute(200us));
         co_await std::move(first);

@@ -114,8 +114,8 @@ TEST_CASE("go on: the survivors run a collective again after a member's death is
         check_near(run.elapsed(),
                    died + detection + ring(n - 1) + (steps - 1) * (1ms + ring(n - 1)));
         for (std::size_t rank = 0; rank < static_cast<std::size_t>(n); ++rank) {
-            const Worker& worker = run.cluster.worker(static_cast<int>(rank));
-            CHECK(worker.gradients_computed() == (rank == dead ? 1 : steps));
+            CHECK(run.cluster.state(static_cast<int>(rank)).gradients ==
+                  (rank == dead ? 1 : steps));
             if (rank != dead)
                 CHECK(run.cluster.time_use(static_cast<int>(rank)).waited_for_dead() == detection);
         }
@@ -136,7 +136,7 @@ TEST_CASE(
 
     // Steps 0 to 3 without it, step 4 with it.
     check_near(run.elapsed(), died + ring(n - 1) + 3 * (1ms + ring(n - 1)) + 1ms + ring(n));
-    CHECK(run.cluster.worker(2).gradients_computed() == 2);
+    CHECK(run.cluster.state(2).gradients == 2);
     CHECK(run.network.traffic(3).sent - run.network.traffic(4).sent == 100'000_B);  // the copy
 }
 
@@ -189,8 +189,8 @@ TEST_CASE("restart: all nodes go back to the checkpoint and lose what they compu
     CHECK(run.processes.finished());
     CHECK(run.processes.restarts() == 1);
     check_near(run.elapsed(), died + 40ms + 7ms + 4 * step);  // steps 8 to 11 again
-    CHECK(run.cluster.worker(0).gradients_computed() == 12);
-    CHECK(run.cluster.worker(0).gradients_undone() == 2);
+    CHECK(run.cluster.state(0).gradients == 12);
+    CHECK(run.cluster.state(0).undone == 2);
     CHECK(run.cluster.time_use(0).waited_for_dead() == 47ms);
     CHECK(run.cluster.time_use(2).away() == 40ms);
     CHECK(run.cluster.time_use(0).writing() == 2 * write);
@@ -372,9 +372,8 @@ TEST_CASE("gossip: survivors of AD-PSGD and SwarmSGD are not delayed by a death"
                        }});
         run.to_the_end();
         CHECK(run.processes.finished());
-        for (const int rank : {0, 1, 2, 4, 5, 7})
-            CHECK(run.cluster.worker(rank).gradients_computed() == 50);
-        CHECK(run.cluster.worker(3).gradients_computed() == 4);
+        for (const int rank : {0, 1, 2, 4, 5, 7}) CHECK(run.cluster.state(rank).gradients == 50);
+        CHECK(run.cluster.state(3).gradients == 4);
         CHECK(run.elapsed() >= 50ms);
         CHECK(run.elapsed() <= 56ms);  // and the last exchanges
     }
@@ -423,7 +422,7 @@ TEST_CASE("FedAvg: it asks more clients than it needs and does not wait for the 
     const Duration model = 100'000_B / 1_Gbps;
     check_near(run.elapsed(), 3 * (10 * model + 20us + 2ms + 8 * model + 20us));
     for (int rank = 0; rank < n; ++rank)
-        CHECK(run.cluster.worker(rank).gradients_computed() == (rank < 2 ? 0 : 6));
+        CHECK(run.cluster.state(rank).gradients == (rank < 2 ? 0 : 6));
 }
 
 TEST_CASE("FedAvg, property: clients come and go, and every run ends with all its rounds") {
@@ -450,7 +449,7 @@ TEST_CASE("FedAvg: a round with a deadline ends then, with the answers that have
     FailingRun run(n, std::move(job), federated({.local_steps = 2, .deadline = 50ms}));
     run.to_the_end();
     CHECK(run.elapsed() == 2 * 50ms);
-    CHECK(run.cluster.worker(1).gradients_computed() == 4);
+    CHECK(run.cluster.state(1).gradients == 4);
 }
 
 // --- all kinds of failures at once ---
@@ -472,7 +471,7 @@ TEST_CASE("failures, property: with any absences a run ends, and is the same whe
             CHECK(run.processes.finished());
             std::string told = to_string(run.elapsed());
             for (int rank = 0; rank < n; ++rank)
-                told += fmt::format(" {} {}", run.cluster.worker(rank).gradients_computed(),
+                told += fmt::format(" {} {}", run.cluster.state(rank).gradients,
                                     run.network.traffic(rank).sent.count);
             return told;
         };

@@ -96,10 +96,10 @@ struct Clocks {
     void note(int rank, std::int64_t k, const Cluster& cluster) {
         taken[static_cast<std::size_t>(rank)] = k;
         const Worker& worker = cluster.worker(rank);
-        for (const int other : worker.all_present())
-            furthest_ahead = std::max(
-                furthest_ahead,
-                k - std::max(taken[static_cast<std::size_t>(other)], worker.first_step(other)));
+        for (const int other : worker.lives().all_present())
+            furthest_ahead =
+                std::max(furthest_ahead, k - std::max(taken[static_cast<std::size_t>(other)],
+                                                      worker.lives().first_step(other)));
     }
 };
 

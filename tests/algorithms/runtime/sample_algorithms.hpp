@@ -16,7 +16,7 @@ namespace paceline {
 
 /// All-reduces the buckets of backward as they become complete.
 inline Task<> overlapped_reductions(Worker& self, AllReduce how) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Backward backward = self.backward(self.model());
         std::vector<Pending<Vector>> reductions;
         for (std::size_t i = 0; i < backward.buckets(); ++i) {

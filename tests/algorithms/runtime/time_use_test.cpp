@@ -90,7 +90,7 @@ TEST_CASE("time use: workers that enter an all-reduce early wait for the last to
 
 // Enters an all-reduce, computes meanwhile, and takes the result.
 Task<> overlap(Worker& self, Duration late, Duration computing) {
-    static_cast<void>(self.keeps_training());
+    static_cast<void>(self.begins_step());
     co_await self.simulation().sleep(late);
     Pending<Vector> mean = self.start(self.all_reduce(self.model()));
     co_await self.compute(computing);
@@ -290,7 +290,7 @@ TEST_CASE("time use, property: the parts of every worker's time add up to the ru
             CHECK(run.processes.finished());
             for (int rank = 0; rank < nodes; ++rank) {
                 const Use use = use_of(run, rank);
-                CHECK(use.computed == run.cluster.worker(rank).compute_time());
+                CHECK(use.computed == run.cluster.state(rank).compute_time);
                 CHECK(use.stragglers >= 0ms);
                 CHECK(use.computed + use.stragglers + use.network == run.elapsed());
             }
@@ -324,8 +324,8 @@ TEST_CASE("time use: waits are the same with and without values") {
         without.simulation.run();
         for (int rank = 0; rank < 5; ++rank)
             CHECK(use_of(with, rank).stragglers == use_of(without, rank).stragglers);
-        CHECK(with.cluster.staleness() == without.cluster.staleness());
-        CHECK(with.cluster.participation() == without.cluster.participation());
+        CHECK(with.cluster.metrics().staleness() == without.cluster.metrics().staleness());
+        CHECK(with.cluster.metrics().participation() == without.cluster.metrics().participation());
     }
 }
 
@@ -341,7 +341,7 @@ TEST_CASE("time use: runs that are dropped half-way leave nothing behind") {
 std::optional<double> staleness_of(int nodes, const Named& algorithm, std::int64_t steps) {
     SlowRun run(nodes, algorithm, timing_job(small_layout(), steps));
     run.simulation.run();
-    return run.cluster.staleness();
+    return run.cluster.metrics().staleness();
 }
 
 TEST_CASE("staleness: with equal workers and one server, each push finds one push of every other") {
@@ -382,7 +382,7 @@ TEST_CASE("participation: FedAvg has the share of clients that are drawn, and ot
         run.simulation.run();
         const std::optional<double> expected =
             std::string(algorithm.name) == "fedavg" ? std::optional(0.5) : std::nullopt;
-        CHECK(run.cluster.participation() == expected);
+        CHECK(run.cluster.metrics().participation() == expected);
     }
 }
 
@@ -545,7 +545,7 @@ TEST_CASE("time use, property: coding beside rounds of other streams leaves acco
 
 // Worker 0 still codes after its last step; worker 1 computes longer.
 Task<> code_after_steps(Worker& self) {
-    while (self.keeps_training()) co_await self.compute(1ms);
+    while (self.begins_step()) co_await self.compute(1ms);
     co_await self.simulation().sleep(500us);
     if (self.rank() == 0) co_await self.compute(2ms);
     if (self.rank() == 1) co_await self.compute(9ms);

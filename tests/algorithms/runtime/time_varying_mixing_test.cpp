@@ -127,7 +127,7 @@ TEST_CASE("time-varying mixing: slow and fast workers use the same W in the same
         const MixingSchedule mixing = make_random_matching(9, seed);
         const Algorithm uneven = [](Worker& self) -> Task<> {
             Vector& x = self.model();
-            while (self.keeps_training()) {
+            while (self.begins_step()) {
                 co_await self.compute((1 + (self.rank() * 7 + self.step() * 5) % 11) * 100us);
                 x = co_await self.neighbor_average(x);
             }

@@ -290,7 +290,7 @@ TEST_CASE("backward: a bucket's all-reduce overlaps with the rest of backward") 
     const Duration tail = ring_all_reduce_time(4, 40'000_B, idle_star(link));
     CHECK(ring_all_reduce_time(4, 20'000_B, idle_star(link)) < 1ms);
     CHECK(run.elapsed() == 2 * (3ms + tail));
-    CHECK(run.cluster.worker(3).compute_time() == 6ms);
+    CHECK(run.cluster.state(3).compute_time == 6ms);
 }
 
 TEST_CASE("backward: all-reduces that outlast backward share the links") {

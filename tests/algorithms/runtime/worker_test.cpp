@@ -1,4 +1,4 @@
-// What a single worker does: steps, state, computation, messages to another.
+// What a single worker does: steps, state, computation, random streams.
 #include "algorithms/runtime/worker.hpp"
 
 #include <chrono>
@@ -33,7 +33,7 @@ Duration now_of(const Worker& self) {
 }
 
 Task<> note_gradients(Worker& self, std::vector<Seen>& seen) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector g = co_await self.gradient(self.model());
         seen.push_back({now_of(self), std::move(g)});
     }
@@ -57,7 +57,7 @@ Task<> change_model_before_awaiting(Worker& self, std::vector<Seen>& seen) {
 }
 
 Task<> note_buckets(Worker& self, std::vector<Seen>& seen) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector x = 2 * self.model();
         Backward backward = self.backward(x);
         x *= -3;
@@ -70,14 +70,14 @@ Task<> note_buckets(Worker& self, std::vector<Seen>& seen) {
 }
 
 Task<> take_all_steps(Worker& self, Duration each, std::vector<std::int64_t>& steps) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         steps.push_back(self.step());
         co_await self.compute(each);
     }
 }
 
 Task<> note_epochs(Worker& self, std::vector<double>& epochs, std::vector<double>& rates) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         epochs.push_back(self.epoch());
         rates.push_back(self.learning_rate());
         co_await self.compute(1us);
@@ -96,48 +96,6 @@ Task<> update_after(Worker& self, std::vector<Duration> waits, std::vector<Updat
         const auto k = static_cast<std::int64_t>(i);
         self.once(k, [&] { updates.push_back({k, self.rank()}); });
     }
-}
-
-Task<> send_all(Worker& self, int to, std::vector<Vector> values, std::vector<Duration>& ends) {
-    for (const Vector& value : values) {
-        co_await self.send(to, value);
-        ends.push_back(now_of(self));
-    }
-}
-
-Task<> receive_some(Worker& self, int from, int count, Duration delay, std::vector<Seen>& seen) {
-    co_await self.compute(delay);
-    for (int i = 0; i < count; ++i) {
-        Vector value = co_await self.receive(from);
-        seen.push_back({now_of(self), std::move(value)});
-    }
-}
-
-Task<> start_two_receives(Worker& self, int from, std::vector<Seen>& seen) {
-    Pending<Vector> first = self.start(self.receive(from));
-    Pending<Vector> second = self.start(self.receive(from));
-    Vector later = co_await std::move(second);
-    Vector sooner = co_await std::move(first);
-    seen.push_back({now_of(self), std::move(sooner)});
-    seen.push_back({now_of(self), std::move(later)});
-}
-
-Task<> drop_a_receive(Worker& self, int from, std::vector<Seen>& seen) {
-    {
-        const Pending<Vector> dropped = self.start(self.receive(from));
-        co_await self.compute(100us);
-    }
-    Vector value = co_await self.receive(from);
-    seen.push_back({now_of(self), std::move(value)});
-}
-
-Task<> send_after(Worker& self, int to, Vector value, Duration delay) {
-    co_await self.compute(delay);
-    co_await self.send(to, value);
-}
-
-Vector filled(const LayoutPtr& layout, double value) {
-    return {layout, Eigen::VectorXd::Constant(layout->entries(), value)};
 }
 
 LayoutPtr three_layers() {
@@ -224,10 +182,10 @@ TEST_CASE("worker: gradients and other work count as time of the device") {
 
     run.simulation.run();
 
-    CHECK(run.cluster.worker(0).gradients_computed() == 3);
-    CHECK(run.cluster.worker(0).compute_time() == 3ms);
-    CHECK(run.cluster.worker(1).gradients_computed() == 0);
-    CHECK(run.cluster.worker(1).compute_time() == 21us);
+    CHECK(run.cluster.state(0).gradients == 3);
+    CHECK(run.cluster.state(0).compute_time == 3ms);
+    CHECK(run.cluster.state(1).gradients == 0);
+    CHECK(run.cluster.state(1).compute_time == 21us);
 }
 
 TEST_CASE("worker: the buckets of backward are the segments of the whole gradient") {
@@ -279,8 +237,8 @@ TEST_CASE("worker: buckets are complete when the step timing says, the last at t
     CHECK(seen[2].at == 300us);
     CHECK(seen[3].at == 500us);
     CHECK(seen[5].at == 600us);
-    CHECK(run.cluster.worker(0).gradients_computed() == 2);
-    CHECK(run.cluster.worker(0).compute_time() == 600us);
+    CHECK(run.cluster.state(0).gradients == 2);
+    CHECK(run.cluster.state(0).compute_time == 600us);
 }
 
 TEST_CASE("worker: whether a step is taken is decided once for all workers") {
@@ -313,9 +271,9 @@ TEST_CASE("worker: after the stop rule's first no, it is not asked again") {
     };
     TrainingRun run(2, link, std::move(job));
 
-    const bool first = run.cluster.worker(0).keeps_training();
-    const bool again = run.cluster.worker(0).keeps_training();
-    const bool other = run.cluster.worker(1).keeps_training();
+    const bool first = run.cluster.worker(0).begins_step();
+    const bool again = run.cluster.worker(0).begins_step();
+    const bool other = run.cluster.worker(1).begins_step();
 
     CHECK_FALSE(first);
     CHECK_FALSE(again);
@@ -432,139 +390,6 @@ TEST_CASE("worker: random streams are reproducible, and differ by rank, name and
     CHECK_FALSE(batch == other.cluster.worker(1).stream("batch"));
 }
 
-TEST_CASE("worker: a sent vector is done when it has drained, and received a latency later") {
-    const LayoutPtr layout = make_layout({{"all", {125}}});  // 500 bytes, 4 us
-    TrainingRun run(2, link, training_job(layout, 1));
-    std::vector<Duration> ends;
-    std::vector<Seen> seen;
-    run.spawn(0, send_all(run.cluster.worker(0), 1, {filled(layout, 7)}, ends));
-    run.spawn(1, receive_some(run.cluster.worker(1), 0, 1, 0us, seen));
-
-    run.simulation.run();
-
-    REQUIRE(seen.size() == 1);
-    CHECK(ends == std::vector<Duration>{4us});
-    CHECK(seen[0].at == 14us);
-    CHECK(seen[0].value.values() == Eigen::VectorXd::Constant(125, 7));
-}
-
-TEST_CASE("worker: sending is eager: it does not wait for the receiver") {
-    const LayoutPtr layout = make_layout({{"all", {125}}});
-    TrainingRun run(2, link, training_job(layout, 1));
-    std::vector<Duration> ends;
-    std::vector<Seen> seen;
-    run.spawn(0, send_all(run.cluster.worker(0), 1, {filled(layout, 7), filled(layout, 8)}, ends));
-    run.spawn(1, receive_some(run.cluster.worker(1), 0, 2, 1ms, seen));
-
-    run.simulation.run();
-
-    REQUIRE(seen.size() == 2);
-    CHECK(ends == std::vector<Duration>{4us, 8us});
-    CHECK(seen[0].at == 1ms);
-    CHECK(seen[1].at == 1ms);
-}
-
-TEST_CASE("worker: messages between two workers are received in the order of sending") {
-    const LayoutPtr layout = small_layout();
-    TrainingRun run(3, link, training_job(layout, 1));
-    std::vector<Duration> ends;
-    std::vector<Seen> from_0;
-    std::vector<Seen> from_2;
-    run.spawn(0, send_all(run.cluster.worker(0), 1,
-                          {filled(layout, 1), filled(layout, 2), filled(layout, 3)}, ends));
-    run.spawn(1, receive_some(run.cluster.worker(1), 0, 3, 0us, from_0));
-    run.spawn(1, receive_some(run.cluster.worker(1), 2, 2, 0us, from_2));
-    run.spawn(2,
-              send_all(run.cluster.worker(2), 1, {filled(layout, -1), filled(layout, -2)}, ends));
-
-    run.simulation.run();
-
-    REQUIRE(from_0.size() == 3);
-    REQUIRE(from_2.size() == 2);
-    CHECK(from_0[0].value.values()(0) == 1);
-    CHECK(from_0[1].value.values()(0) == 2);
-    CHECK(from_0[2].value.values()(0) == 3);
-    CHECK(from_2[0].value.values()(0) == -1);
-    CHECK(from_2[1].value.values()(0) == -2);
-}
-
-TEST_CASE("worker: two receives under way answer the messages in the order of their start") {
-    const LayoutPtr layout = small_layout();
-    TrainingRun run(2, link, training_job(layout, 1));
-    std::vector<Duration> ends;
-    std::vector<Seen> seen;
-    run.spawn(0, send_all(run.cluster.worker(0), 1, {filled(layout, 1), filled(layout, 2)}, ends));
-    run.spawn(1, start_two_receives(run.cluster.worker(1), 0, seen));
-
-    run.simulation.run();
-
-    REQUIRE(seen.size() == 2);
-    CHECK(seen[0].value.values()(0) == 1);
-    CHECK(seen[1].value.values()(0) == 2);
-}
-
-TEST_CASE("worker: a receive that was dropped takes no message away") {
-    const LayoutPtr layout = small_layout();
-    TrainingRun run(2, link, training_job(layout, 1));
-    std::vector<Seen> seen;
-    run.spawn(0, send_after(run.cluster.worker(0), 1, filled(layout, 6), 500us));
-    run.spawn(1, drop_a_receive(run.cluster.worker(1), 0, seen));
-
-    const RunEnd end = run.simulation.run();
-
-    CHECK(end == RunEnd::idle);
-    REQUIRE(seen.size() == 1);
-    CHECK(seen[0].value.values()(0) == 6);
-}
-
-TEST_CASE("worker: a sent vector is a snapshot of when it was sent") {
-    const LayoutPtr layout = small_layout();
-    TrainingRun run(2, link, training_job(layout, 1));
-    std::vector<Seen> seen;
-    Vector value = filled(layout, 6);
-    run.spawn(0, send_after(run.cluster.worker(0), 1, value, 1us));
-    run.spawn(1, receive_some(run.cluster.worker(1), 0, 1, 1ms, seen));
-    value *= 100;
-
-    run.simulation.run();
-
-    REQUIRE(seen.size() == 1);
-    CHECK(seen[0].value.values()(0) == 6);
-}
-
-TEST_CASE("worker: a timing-only message weighs as much as one with values") {
-    const LayoutPtr layout = small_layout();
-    TrainingRun run(2, link, timing_job(layout, 1));
-    std::vector<Duration> ends;
-    std::vector<Seen> seen;
-    run.spawn(0, send_all(run.cluster.worker(0), 1, {Vector(layout)}, ends));
-    run.spawn(1, receive_some(run.cluster.worker(1), 0, 1, 0us, seen));
-
-    run.simulation.run();
-
-    CHECK(run.network.traffic(0).sent == 4 * Bytes{26});
-    CHECK(run.network.traffic(1).received == 4 * Bytes{26});
-    REQUIRE(seen.size() == 1);
-    CHECK_FALSE(seen[0].value.has_values());
-}
-
-TEST_CASE("worker: half precision halves what a message weighs") {
-    const LayoutPtr layout = small_layout();
-    Job job = training_job(layout, 1);
-    job.wire = fp16;
-    TrainingRun run(2, link, std::move(job));
-    std::vector<Duration> ends;
-    std::vector<Seen> seen;
-    run.spawn(0, send_all(run.cluster.worker(0), 1, {filled(layout, 0.1)}, ends));
-    run.spawn(1, receive_some(run.cluster.worker(1), 0, 1, 0us, seen));
-
-    run.simulation.run();
-
-    CHECK(run.network.traffic(0).sent == 2 * Bytes{26});
-    REQUIRE(seen.size() == 1);
-    CHECK(seen[0].value.values()(0) == 0.1);  // state is double, whatever the wire format
-}
-
 Task<> update_twice(Worker& self) {
     co_await self.update();
     co_await self.update();
@@ -581,8 +406,8 @@ TEST_CASE("update: it takes the job's update time on the device, or none") {
     }
 
     CHECK(with.elapsed() == 500us);
-    CHECK(with.cluster.worker(0).compute_time() == 500us);
-    CHECK(with.cluster.worker(0).gradients_computed() == 0);
+    CHECK(with.cluster.state(0).compute_time == 500us);
+    CHECK(with.cluster.state(0).gradients == 0);
     CHECK(without.elapsed() == 0us);
 }
 

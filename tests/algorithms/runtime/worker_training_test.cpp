@@ -43,14 +43,14 @@ Vector point_of_step(const Worker& self, const Vector& start) {
 }
 
 Task<> by_mean_gradient(Worker& self, AllReducePlan how, Log& log) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector mean = co_await self.mean_gradient(point_of_step(self, self.model()), how);
         log[static_cast<std::size_t>(self.rank())].push_back({now_of(self), std::move(mean)});
     }
 }
 
 Task<> by_gradient_and_all_reduce(Worker& self, AllReducePlan how, Log& log) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         Vector g = co_await self.gradient(point_of_step(self, self.model()));
         Vector mean = co_await self.all_reduce(std::move(g), how);
         log[static_cast<std::size_t>(self.rank())].push_back({now_of(self), std::move(mean)});
@@ -163,7 +163,7 @@ TEST_CASE("worker: local arithmetic has run once when its simulated time is over
 
     CHECK(run.processes.finished());
     CHECK(done == std::vector<int>{1, 1, 1});
-    CHECK(run.cluster.worker(2).compute_time() == 3ms);
+    CHECK(run.cluster.state(2).compute_time == 3ms);
 }
 
 TEST_CASE("worker: local arithmetic whose computation is dropped half-way does not run") {
@@ -259,7 +259,7 @@ Job job_that_diverges(int rank, std::int64_t step, double value) {
 }
 
 Task<> gradients_alone(Worker& self) {
-    while (self.keeps_training()) (void)co_await self.gradient(self.model());
+    while (self.begins_step()) (void)co_await self.gradient(self.model());
 }
 
 TEST_CASE("worker: a gradient that is not finite diverges, and names the worker and the step") {
@@ -336,7 +336,7 @@ TEST_CASE("worker: after_steps sees the model of exactly that many steps") {
 }
 
 Task<> record_rates(Worker& self, std::vector<double>& rates) {
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         rates.push_back(self.learning_rate());
         co_await self.compute(self.rank() * step_of_tests);
         const Vector g = co_await self.gradient(self.model());
@@ -358,8 +358,7 @@ TEST_CASE("worker: where all gradients are counted, the schedule goes by those b
         for (std::size_t i = 0; i < rates.size(); ++i)
             CHECK(rates[i] == static_cast<double>(i / 3));
         if (gradients > 3)  // workers take steps of one, two and three units of time
-            CHECK(run.cluster.worker(0).gradients_computed() >
-                  run.cluster.worker(2).gradients_computed());
+            CHECK(run.cluster.state(0).gradients > run.cluster.state(2).gradients);
     }
 }
 

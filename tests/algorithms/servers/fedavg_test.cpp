@@ -223,7 +223,7 @@ TEST_CASE("FedAvg: a worker that is not drawn sends and computes nothing, and co
 
     std::int64_t gradients = 0;
     for (int rank = 0; rank < 10; ++rank) {
-        const std::int64_t own = run.cluster.worker(rank).gradients_computed();
+        const std::int64_t own = run.cluster.state(rank).gradients;
         gradients += own;
         CHECK(last_step[rank] == 12);
         CHECK(own % 4 == 0);

@@ -222,8 +222,8 @@ TEST_CASE("dgc: selection is work of the device and takes its time") {
     const DgcRun run(1, options, timing_job(layout, 3));
 
     CHECK(run.elapsed() == 3 * (1ms + 1024 * 10 * Duration{500}));
-    CHECK(run.cluster.worker(0).compute_time() == run.elapsed());
-    CHECK(run.cluster.worker(0).gradients_computed() == 3);
+    CHECK(run.cluster.state(0).compute_time == run.elapsed());
+    CHECK(run.cluster.state(0).gradients == 3);
 }
 
 TEST_CASE("dgc: an all-gather brings each node the messages of all others") {

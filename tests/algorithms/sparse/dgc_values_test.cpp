@@ -319,7 +319,7 @@ TEST_CASE("dgc: a warm-up at density 1 takes the steps of dense SGD, to the bit 
         CHECK(run.model() == dense.cluster.worker(0).replicated_model().values());
         CHECK(run.elapsed() == dense.elapsed());
         CHECK(run.sent_by_all() == dense.sent_by_all());
-        CHECK(run.cluster.measured_density().steps == 0);
+        CHECK(run.cluster.metrics().measured_density().steps == 0);
     }
 }
 
@@ -359,7 +359,7 @@ TEST_CASE("dgc: where sparse messages outweigh dense ones, a dense exchange carr
             const Duration ring = ring_all_reduce_time(32, Bytes{4 * 564}, idle_star(link));
             CHECK(distance(run.model(), serial.x) < 1e-12);
             CHECK(run.elapsed() == 6 * (step_of_tests + selection + ring));
-            CHECK(run.cluster.measured_density().contribution ==
+            CHECK(run.cluster.metrics().measured_density().contribution ==
                   doctest::Approx((120 + 18) / 550.0).epsilon(1e-12));
         }
 }
@@ -482,12 +482,15 @@ TEST_CASE("dgc: the density of contributions and of their union is measured") {
                 for (const Set& set : serial.sent.back()) all.insert(set.begin(), set.end());
                 merged += static_cast<double>(all.size()) / 550 / 6;
             }
-            const MeasuredDensity measured = run.cluster.measured_density();
+            const MeasuredDensity measured = run.cluster.metrics().measured_density();
             CHECK(measured.steps == 6);
             CHECK(measured.contribution == doctest::Approx((15 + 3) / 550.0).epsilon(1e-12));
             CHECK(measured.merged == doctest::Approx(merged).epsilon(1e-12));
         }
-    CHECK(DgcRun(2, options, timing_job(mixed_layout(), 2)).cluster.measured_density().steps == 0);
+    CHECK(DgcRun(2, options, timing_job(mixed_layout(), 2))
+              .cluster.metrics()
+              .measured_density()
+              .steps == 0);
 }
 
 TEST_CASE("dgc: warm-up also applies to values") {
@@ -497,7 +500,7 @@ TEST_CASE("dgc: warm-up also applies to values") {
     const DgcRun run(1, options, job_with_schedule(5));
 
     // 480 and 70 entries send 240 + 35 twice, 48 + 7 twice, and 5 + 1 once.
-    CHECK(run.cluster.measured_density().contribution ==
+    CHECK(run.cluster.metrics().measured_density().contribution ==
           doctest::Approx((2 * 275 + 2 * 55 + 6) / 550.0 / 5).epsilon(1e-12));
 }
 
@@ -567,7 +570,7 @@ TEST_CASE("dgc: a stand-in's messages and selection are those of the net it stan
         // 3 % of 10,000 and 300 entries, though 18/550 of its own are sent; all 500 biases.
         const Bytes each{6 * (300 + 9) + 4 * 500};
         CHECK(run.network.traffic(0).sent == 3 * each);
-        CHECK(run.cluster.worker(0).compute_time() ==
+        CHECK(run.cluster.state(0).compute_time ==
               3 * (1ms + selection_time(options.selection, *charged, 0.03)));
         CHECK(run.model() == own.model());
     }

@@ -128,7 +128,7 @@ TEST_CASE("gradient dropping: dense steps are dense momentum SGD") {
         x -= 0.1 * m;
     }
     CHECK((run.model() - x).cwiseAbs().maxCoeff() < 1e-12);
-    CHECK(run.cluster.measured_density().steps == 0);
+    CHECK(run.cluster.metrics().measured_density().steps == 0);
 }
 
 TEST_CASE("gradient dropping: each worker sends what passes its threshold, and that is charged") {
@@ -146,7 +146,7 @@ TEST_CASE("gradient dropping: each worker sends what passes its threshold, and t
         const std::int64_t own = std::ssize(serial.sent[static_cast<std::size_t>(i)]);
         CHECK(run.network.traffic(i).received == Bytes{8 * (all - own)});
     }
-    CHECK(run.cluster.measured_density().contribution ==
+    CHECK(run.cluster.metrics().measured_density().contribution ==
           doctest::Approx(static_cast<double>(all) / (3 * 564)));
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("gradient dropping: a stand-in has its density on the whole of the oth
     // One dense step; then 5 % of 10,500 entries twice, though 29 of 564 of its own are sent.
     CHECK(run.network.traffic(0).sent == Bytes{4 * 10'500 + 2 * 8 * 525});
     CHECK(run.model() == own.model());
-    CHECK(run.cluster.worker(1).compute_time() ==
+    CHECK(run.cluster.state(1).compute_time ==
           3ms + 2 * dropping_time(options.codec.selection, 10'500));
 }
 

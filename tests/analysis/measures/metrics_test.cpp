@@ -9,6 +9,7 @@
 #include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/sparse/dgc.hpp"
+#include "sim/messages/transfer.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 
 namespace paceline::metrics_test {
@@ -20,12 +21,12 @@ using doctest::Approx;
 
 const Link link{1_Gbps};
 
-Task<> wait_for_mail(Worker& self, int from) {
-    co_await self.receive(from);
+Task<> wait_for_message(Network& network, int to, int from) {
+    co_await Receive(network, to, from, 0);
 }
 
 Task<> do_nothing_for_ever(Worker& self) {
-    while (self.keeps_training()) co_await self.compute(0us);
+    while (self.begins_step()) co_await self.compute(0us);
 }
 
 Task<> work(Worker& self, Duration span) {
@@ -221,8 +222,8 @@ TEST_CASE("metrics: a run without steps finishes and has no figure per step") {
 TEST_CASE("metrics: a deadlock names who waits for what") {
     TrainingRun run(3, link, timing_job(small_layout(), 1));
     run.spawn(0, work(run.cluster.worker(0), 1us));
-    run.spawn(1, wait_for_mail(run.cluster.worker(1), 0));
-    run.spawn(2, wait_for_mail(run.cluster.worker(2), 1));
+    run.spawn(1, wait_for_message(run.network, 1, 0));
+    run.spawn(2, wait_for_message(run.network, 2, 1));
 
     const Metrics m = measured(run);
 
@@ -235,7 +236,9 @@ TEST_CASE("metrics: a deadlock names who waits for what") {
 
 TEST_CASE("metrics: a deadlock of many names the first and counts the others") {
     TrainingRun run(9, link, timing_job(small_layout(), 1));
-    run.spawn_all([](Worker& self) { return wait_for_mail(self, (self.rank() + 1) % 9); });
+    run.spawn_all([&run](Worker& self) {
+        return wait_for_message(run.network, self.rank(), (self.rank() + 1) % 9);
+    });
 
     const Metrics m = measured(run);
 

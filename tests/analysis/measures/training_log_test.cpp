@@ -55,7 +55,7 @@ class Telling final : public Problem {
 
 Task<> walk_in(Worker& self, Duration more) {
     Vector& x = self.model();
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         co_await self.compute(more);
         const Vector g = co_await self.gradient(x);
         x -= g;
@@ -225,7 +225,7 @@ TEST_CASE("training log: a run that is cut ends with the models as they are then
 // Each step of each worker adds 1 to a model that all share, as a server's is.
 Task<> count_together(Worker& self) {
     Vector& x = self.replicated_model();
-    while (self.keeps_training()) {
+    while (self.begins_step()) {
         co_await self.compute(1ms * self.rank());
         const Vector g = co_await self.gradient(x);
         x += Vector(x.layout(), Eigen::VectorXd::Ones(x.entries()));

@@ -506,7 +506,7 @@ TEST_CASE("shared network: with ranks in the order of nodes both jobs fit on the
 }
 
 Task<> wait_for_a_letter(Worker& self) {
-    co_await self.next_letter(0);
+    co_await self.mail().next_letter(0);
 }
 
 TEST_CASE("shared network: a deadlock ends the run, with its name, whatever else is on the wires") {

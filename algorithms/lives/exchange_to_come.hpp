@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "algorithms/runtime/worker_state.hpp"
+#include "algorithms/lives/worker_state.hpp"
 
 namespace paceline {
 

@@ -1,4 +1,4 @@
-#include "algorithms/runtime/worker_state.hpp"
+#include "algorithms/lives/worker_state.hpp"
 
 namespace paceline {
 

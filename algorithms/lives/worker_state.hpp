@@ -1,13 +1,11 @@
-// The data of one worker or server: its model, its progress, its counters and its boxes.
+// The data of one worker or server that outlives its process: its model, progress and counters.
 #pragma once
 
 #include <cstdint>
 #include <map>
 
-#include "algorithms/runtime/letter.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
-#include "sim/engine/channel.hpp"
 #include "sim/engine/resource.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/stream.hpp"
@@ -28,7 +26,6 @@ struct WorkerState {
     std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group
     int exchanges_to_come = 0;  // with rounds that have no number yet (exchange_to_come.hpp)
     std::map<int, std::int64_t> orders{};  // common orders asked for, by channel
-    std::map<int, Channel<Letter>> boxes{};
     Resource device{1};  // computes one thing at a time: gradients, coding, updates, checkpoints
 
     // Each round of a group has a stream of its own. Its number is the same on each member, and no

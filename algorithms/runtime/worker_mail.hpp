@@ -1,0 +1,43 @@
+// The letters of one worker or server, for methods without rounds: `self.mail()` (letter.hpp).
+#pragma once
+
+#include <optional>
+
+#include "algorithms/runtime/letter.hpp"
+#include "sim/engine/task.hpp"
+#include "sim/engine/units.hpp"
+
+namespace paceline {
+
+class Lives;
+class Mail;
+
+class WorkerMail {
+  public:
+    /// Requires that both outlive this object.
+    WorkerMail(Mail& mail, const Lives& lives, int rank)
+        : mail_(mail), lives_(lives), rank_(rank) {}
+    WorkerMail(const WorkerMail&) = delete;
+    WorkerMail& operator=(const WorkerMail&) = delete;
+
+    /// Sends a letter to a box of another worker or server, eagerly: the task is done when the
+    /// letter has drained.
+    Task<> post(int to, int box, Letter letter, Bytes weight);
+    /// Takes back the letters to an earlier life of a worker: those that do not flow yet never do.
+    /// Requires that nobody waits for them to drain, and that none was posted to its present life.
+    void take_back_letters(int to, int box) const;
+    /// Waits for the next letter in a box and takes it out.
+    Task<Letter> next_letter(int box);
+    /// The same for a letter that is expected from a node. Returns nullopt once that node is known
+    /// to have died.
+    Task<std::optional<Letter>> next_letter_from(int node, int box);
+    /// The same for any letter. Returns nullopt if a worker dies or joins first.
+    Task<std::optional<Letter>> next_letter_or_change(int box);
+
+  private:
+    Mail& mail_;
+    const Lives& lives_;
+    int rank_;
+};
+
+}  // namespace paceline
