@@ -180,11 +180,11 @@ class Network {
     /// reserved: then there may be more to run.
     bool settle() {
         const bool any = reservations_.active > 0;
-        if (any) reservations_.reserver->touch_all();
+        if (any) reservations().reserver->touch_all();
         return any;
     }
     /// Makes the traffic of one host that of this instant.
-    void settle(int host) { reservations_.touch_host(host); }
+    void settle(int host) { reservations().touch_host(host); }
 
     /// Reports messages to `observer` from now on (null: to none). It must outlive the run.
     void observe(const NetworkObserver* observer) {

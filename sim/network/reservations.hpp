@@ -50,10 +50,10 @@ struct Reservations {
     std::vector<int> owners{};  // [link]: host, or nobody; complete if anything is active
 
     /// A flow is about to use a link.
-    void touch(LinkId link) {
+    void touch(LinkId link) const {
         if (active > 0 && owners[link] >= 0) reserver->touch_host(owners[link]);
     }
-    void touch_host(int host) {
+    void touch_host(int host) const {
         if (active > 0) reserver->touch_host(host);
     }
 };
