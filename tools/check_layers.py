@@ -2,7 +2,8 @@
 """Refuses includes that go against the layers of docs/design.md or in circles, or that cost every reader seconds.
 
 A folder at the root is a layer, a folder in it a room. LAYERS and ROOMS say what each may include. Besides, no chain of
-includes leads back to its folder, nor to its pair of files (x.hpp and x.cpp), and a folder has at most 40 files.
+includes leads back to its folder, nor to its pair of files (x.hpp and x.cpp). A friend is a class of the same room, and a
+folder has at most 40 files.
 
     tools/check_layers.py [ROOT]        check the tree at ROOT (default: this repository)
     tools/check_layers.py --self-test   check that the checker refuses what it must
@@ -37,6 +38,12 @@ LAYERS = {
 FAMILY = ["algorithms/compression", "algorithms/optimizers", "algorithms/rounds", "algorithms/lives", "algorithms/timing",
           "algorithms/runtime", "algorithms/coders", "algorithms/exchange"]
 ROOMS = {
+    "sim/numeric": [],  # sim/engine, which all may include, has ENGINE_ALLOWED
+    "sim/compute": ["sim/numeric"],
+    "sim/network": ["sim/numeric"],
+    "sim/ahead": ["sim/network"],
+    "sim/messages": ["sim/numeric", "sim/network"],
+    "sim/collectives": ["sim/network", "sim/ahead", "sim/messages"],
     "algorithms/compression": [],
     "algorithms/optimizers": [],
     "algorithms/rounds": FAMILY[:1],
@@ -86,6 +93,8 @@ THREADS_AND_FILES = re.compile(r"(filesystem|fstream|mutex|shared_mutex|thread|s
 PARALLEL = Path("models/tensors/parallel.hpp")
 
 INCLUDE = re.compile(r"\s*#\s*include\b\s*(?P<open>[<\"]?)(?P<path>[^>\"]*)")
+FRIEND = re.compile(r"\bfriend\s+(?:class\s+|struct\s+)?(?:\w*::)*(\w+)\s*(?:<[^;]*>)?\s*;")
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[[^]]*\]\]\s*|alignas\([^)]*\)\s*)*(\w+)\s*(?:<[^;{]*>)?\s*(?:final\s*)?[:{]")
 
 
 def room_of(file):
@@ -185,6 +194,19 @@ def faults_of_folders(files):
             yield f"{folder}: {count} C++ files; allowed: {MOST_FILES}; part the folder by what its files are about"
 
 
+def faults_of_friends(root, files):
+    """Yields a line of text for each friend that is a class which its room does not define."""
+    texts = {file: (root / file).read_text(encoding="utf-8") for file in files}
+    classes = {}
+    for file, text in texts.items():
+        classes.setdefault(room_of(file), set()).update(CLASS.findall(text))
+    for file, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            for friend in FRIEND.findall(line):
+                if friend not in classes[room_of(file)]:
+                    yield f"{file}:{number}: friend of another room: {friend}; allowed: classes of {room_of(file)}"
+
+
 def files_of(root):
     """The C++ files in the folders that have a layer, relative to the root, in a fixed order."""
     found = (f for folder in LAYERS for f in (root / folder).rglob("*"))
@@ -196,7 +218,8 @@ def check(root):
     files = files_of(root)
     includes_by_file = {file: includes_of(root, file) for file in files}
     of_files = (fault for file, includes in includes_by_file.items() for fault in faults_of_file(file, includes))
-    return len(files), [*of_files, *faults_of_circles(includes_by_file), *faults_of_folders(files)]
+    return len(files), [*of_files, *faults_of_circles(includes_by_file), *faults_of_friends(root, files),
+                        *faults_of_folders(files)]
 
 
 # One line per rule; every one of the bad must be refused, once, and none of the good.
@@ -221,6 +244,10 @@ GOOD = [
     ("app/study/a.cpp", "#include <tbb/global_control.h>"),
     ("models/tensors/parallel.hpp", "#include <tbb/parallel_for.h>"),
     ("sim/engine/b.cpp", "#include <atomic>"),
+    ("sim/collectives/a.cpp", '#include "sim/ahead/a.hpp"'),
+    ("sim/network/b.hpp", "class [[nodiscard]] Alpha final : Beta { friend class Gamma; };"),
+    ("sim/network/c.hpp", "struct Gamma { friend struct Alpha; friend bool operator==(Gamma, Gamma); };"),
+    ("sim/network/d.hpp", "template <class T> class List { friend class List<int>; };"),
 ]
 BAD = [
     ("sim/a.cpp", '#include "models/a.hpp"'),
@@ -258,6 +285,13 @@ BAD = [
     ("app/json/a.cpp", "#include <filesystem>"),
     ("app/scenario/a.hpp", "#include <mutex>"),
     ("app/run/b.cpp", "#include <sys/resource.h>"),
+    ("sim/network/b.cpp", '#include "sim/ahead/a.hpp"'),
+    ("sim/network/c.cpp", '#include "sim/collectives/a.hpp"'),
+    ("sim/ahead/a.cpp", '#include "sim/collectives/a.hpp"'),
+    ("sim/messages/a.cpp", '#include "sim/ahead/a.hpp"'),
+    ("sim/network/b.hpp", "class Alpha { friend class Gamma; };"),
+    ("sim/network/c.hpp", "class Gamma; struct Beta { friend Gamma; };"),
+    ("sim/ahead/b.hpp", "struct Gamma { friend struct paceline::Alpha; };"),
 ]
 
 

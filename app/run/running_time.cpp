@@ -58,7 +58,7 @@ constexpr double seconds_per_sample = 10e-9;
 constexpr double seconds_per_run = 0.4e-3;
 constexpr double seconds_per_worker = 20e-6;
 
-// Whether collectives run ahead of the event queue (sim/network/ahead.hpp), as far as the wires
+// Whether collectives run ahead of the event queue (sim/ahead/ahead.hpp), as far as the wires
 // decide it.
 bool wires_let_run_ahead(const ClusterChoice& cluster) {
     const Protocol protocol = cluster.library.protocol;

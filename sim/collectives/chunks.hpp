@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "sim/ahead/message_rounds.hpp"
 #include "sim/engine/units.hpp"
-#include "sim/network/message_rounds.hpp"
 
 namespace paceline {
 

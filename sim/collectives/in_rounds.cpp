@@ -21,8 +21,7 @@ class [[nodiscard]] RunAhead {
     }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> handle) {
-        if (!self_.network().run_ahead(ticket_, self_.stream(), self_.place(), self_.hosts(),
-                                       rounds_))
+        if (!ticket_.enter(self_.network(), self_.stream(), self_.place(), self_.hosts(), rounds_))
             return false;
         if (ticket_.join().complete()) return false;
         Coroutine& member = handle.promise();

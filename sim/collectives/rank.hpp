@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/ahead/ahead.hpp"
 #include "sim/collectives/library.hpp"
 #include "sim/messages/transfer.hpp"
 

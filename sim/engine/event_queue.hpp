@@ -46,7 +46,7 @@ enum class EventRank : std::uint8_t { other, begins, drains, arrives };
 /// that are no collective's) in the order in which they were pushed. Then events of collectives' messages leave by
 /// what they do, then by the host that they concern (the sender of what begins or drains, the receiver of what
 /// arrives), then by stream. So their order does not depend on when they were pushed, which a collective that
-/// runs ahead of the queue would change (sim/network/ahead.hpp). Equal keys leave in the order of pushes.
+/// runs ahead of the queue would change (sim/ahead/ahead.hpp). Equal keys leave in the order of pushes.
 class EventKey {
   public:
     static constexpr int host_bits = 24;

@@ -22,7 +22,6 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
       overhead_(transport.overhead),
       slow_start_{.first_window = transport.first_window},
       impairments_(Impairments::make(fabric.links, transport.flow, random)),
-      ahead_(*this, fabric.hosts, fabric.links.size()),
       by_events_(transport.by_events) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
@@ -48,7 +47,7 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
                    "a message goes from one host to another");
     PACELINE_CHECK(size >= Bytes{0}, "a message has a size of 0 or more");
     PACELINE_CHECK(!is_away(from), "a host that is away sends nothing");
-    if (ahead_.active()) ahead_.touch_lane(to, stream);
+    if (reservations_.active > 0) reservations_.reserver->touch_lane(to, stream);
     const Index index = new_message(from, to, stream, size, protocol);
     Flow& flow = flows_[index];
     flow.drained = &drained;
@@ -210,7 +209,7 @@ void Network::strand(Index index) {
 // The message may flow once its sender has spent the overhead on it. Inside a machine, there is
 // neither overhead nor slow start.
 void Network::set_out(Index index) {
-    if (overhead_ > Duration::zero() && ahead_.active()) ahead_.touch_host(flows_[index].from);
+    if (overhead_ > Duration::zero()) reservations_.touch_host(flows_[index].from);
     Flow& flow = flows_[index];
     if (flow.fate == Fate::kept) ++lanes_[flow.lane].under_way;
     if (!prepares_ || !machines_.are_apart(flow.from, flow.to)) return start(index);
@@ -242,11 +241,11 @@ Duration Network::slow_start(const Flow& flow) {
 
 // A flow is about to use the links of its route. What is called may move all flows.
 void Network::touch_route(const Flow& flow) {
-    for (const LinkId link : route(flow.from, flow.to)) ahead_.touch(link);
+    for (const LinkId link : route(flow.from, flow.to)) reservations_.touch(link);
 }
 
 void Network::start(Index index) {
-    if (ahead_.active()) touch_route(flows_[index]);
+    if (reservations_.active > 0) touch_route(flows_[index]);
     Flow& flow = flows_[index];
     flow.since = simulation_.now();
     find_route(index);

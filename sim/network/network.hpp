@@ -31,6 +31,8 @@
 //     Then the flow starts anew and they count as wasted. A drained message is not lost.
 //   - Unlimited links are left out of the routes on which messages drain: only their latency
 //     counts. They neither lose nor change.
+//   - Links may be reserved for messages that the network sees only when something else touches
+//     these links (sim/network/reservations.hpp).
 //   - Links may jitter and lose (sim/network/impairments.hpp). A message's jitter is drawn when it
 //     begins to flow. Loss bounds its rate, and so do the limits of a flow between machines
 //     (sim/network/flow_limits.hpp).
@@ -77,7 +79,6 @@
 #include "sim/engine/random.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/units.hpp"
-#include "sim/network/ahead.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/flow_limits.hpp"
 #include "sim/network/flow_paths.hpp"
@@ -86,7 +87,9 @@
 #include "sim/network/machine_traffic.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/network/network_observer.hpp"
+#include "sim/network/reservations.hpp"
 #include "sim/network/slow_start.hpp"
+#include "sim/network/wire.hpp"
 
 namespace paceline {
 
@@ -101,12 +104,26 @@ struct Transport {
     Duration overhead{};     // of the sender, before each of its messages flows
     Bytes first_window{};    // sent by a new connection before its first answer; 0: no slow start
     FlowLimits flow{};       // of each flow
-    bool by_events = false;  // no collective runs ahead of the queue (sim/network/ahead.hpp)
+    bool by_events = false;  // no links are reserved, so that each message has its events
 };
 
 /// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
 /// once the receiver's clearance has come back on the same connection.
 enum class Protocol : std::uint8_t { eager, rendezvous, rendezvous_in_band };
+
+/// A rendezvous message that has set out over reserved links and has not been delivered.
+struct MessageUnderWay {
+    int from = 0;
+    int to = 0;
+    Stream stream = 0;
+    Bytes size{};
+    EventKind kind = EventKind::foreground;
+    Wire wire{};
+    Time set_out;
+    Time drain;
+    Time arrive;
+    bool has_drained = false;
+};
 
 class Network {
   public:
@@ -159,11 +176,15 @@ class Network {
     /// Discards what the flows on a link have moved so far. They start anew at their source.
     void lose_flows(LinkId link);
 
-    /// Collectives that run ahead of the event queue.
-    [[nodiscard]] Ahead& ahead() { return ahead_; }
-    /// Hands over what runs ahead, so that traffic is that of this instant. Returns whether anything did, so
-    /// that there may be more to run.
-    bool settle() { return ahead_.hand_over_all(); }
+    /// Has all reserved links given back, so that traffic is that of this instant. Returns whether any were
+    /// reserved: then there may be more to run.
+    bool settle() {
+        const bool any = reservations_.active > 0;
+        if (any) reservations().reserver->touch_all();
+        return any;
+    }
+    /// Makes the traffic of one host that of this instant.
+    void settle(int host) { reservations().touch_host(host); }
 
     /// Reports messages to `observer` from now on (null: to none). It must outlive the run.
     void observe(const NetworkObserver* observer) {
@@ -182,8 +203,10 @@ class Network {
         find_route_(from, to, route);
         return route;
     }
+    /// Replaces `route` by it; allocates nothing where it fits.
+    void find_route(int from, int to, Route& route) const { find_route_(from, to, route); }
     [[nodiscard]] int hosts() const { return hosts_; }
-    /// Traffic of a collective that runs ahead counts when its member ends; settle() makes it exact.
+    /// Traffic over reserved links may be counted late; settle() makes it exact.
     [[nodiscard]] const Traffic& traffic(int host) const { return machines_.of(host); }
     [[nodiscard]] std::size_t flows_in_flight() const { return flowing_; }
     /// Number of messages that have been sent, and neither delivered nor taken back.
@@ -195,8 +218,35 @@ class Network {
     /// unknown.
     [[nodiscard]] double rate(MessageId message) const;
 
+    // --- for messages over reserved links (sim/network/reservations.hpp): network_reserved.cpp ---
+
+    [[nodiscard]] Reservations& reservations() { return reservations_; }
+    /// Returns whether messages that have their links to themselves do what their wires say, and no observer wants
+    /// each of them.
+    [[nodiscard]] bool follows_wires() const;
+    /// Returns whether the host is there and has spent its overhead, and these links are up and carry no flow.
+    [[nodiscard]] bool is_idle(int host, std::span<const LinkId> links) const;
+    [[nodiscard]] bool is_unlimited(LinkId link) const { return links_[link].unlimited; }
+    /// Returns the wire of a route from one host to another.
+    [[nodiscard]] Wire wire(int from, int to, const Route& route) const;
+    /// Returns whether a route's wire is that of its two halves, joined.
+    [[nodiscard]] bool has_half_wires() const {
+        return machines_.hosts_per_node == 1 && impairments_ == nullptr;
+    }
+    [[nodiscard]] Wire half_wire(std::span<const LinkId> links) const;
+    /// Counts messages that a host has exchanged: bytes to and from other machines, and how many it has received.
+    void count(int host, Bytes sent, Bytes received, std::int64_t messages);
+    /// Returns whether the observer wants sums (NetworkObserver::carries).
+    [[nodiscard]] bool reports_sums() const { return observer_ != nullptr && observer_->carries; }
+    /// Reports a sum. Removes unlimited links from `route`.
+    void report_sum(Route& route, Bytes bytes, Duration busy) const;
+    /// Continues a message as it is now, as if send() and receive() had been called for it in time. `drained` is null
+    /// if it has drained.
+    MessageId adopt(const MessageUnderWay& message, Join* drained, Join& delivered);
+    /// Sets the kind of the events of a message that has not set out.
+    void set_kind(MessageId message, EventKind kind) { flows_[message.index].kind = kind; }
+
   private:
-    friend class Ahead;
     using Index = std::uint32_t;
     static constexpr Index none = ~Index{0};
     static constexpr LinkId no_link = ~LinkId{0};
@@ -362,7 +412,7 @@ class Network {
     std::size_t flowing_hops_ = 0;  // of their routes
     std::uint64_t delivered_ = 0;
     const NetworkObserver* observer_ = nullptr;
-    Ahead ahead_;
+    Reservations reservations_;
     bool by_events_;
     bool has_unlimited_ = false;    // any link is unlimited
     bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted

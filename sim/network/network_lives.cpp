@@ -16,7 +16,7 @@ void Network::close(Stream stream, std::span<const int> hosts, int first) {
         const Lane& lane = lanes_[index];
         if (lane.stream == stream && is_among(lane.from) && is_among(lane.to)) close(index);
     });
-    ahead_.close(stream, hosts, first);
+    if (reservations_.reserver) reservations_.reserver->close(stream, hosts, first);
     close_gaps();
 }
 

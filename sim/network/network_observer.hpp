@@ -20,12 +20,11 @@
 //   - `capacity`: the bandwidth of a link has changed. Gives the rate available to payload from now
 //     on.
 //
-//   - `carries`: an observer that sets it leaves collectives ahead of the event queue
-//     (sim/network/ahead.hpp), and reports their messages as sums: bytes that have drained over a
-//     route, and the time for which they were on it. No other callback is made for these messages,
-//     but for those that are in flight when their collective is handed over: `begins`, with the
-//     time at which they set out, for what has not drained, and what follows it; `arrives` for the
-//     others.
+//   - `carries`: an observer that sets it lets links be reserved (sim/network/reservations.hpp).
+//     Messages over reserved links are reported as sums: bytes that have drained over a route, and
+//     the time for which they were on it. No other callback is made for these messages, but for
+//     those that are in flight when their links are given back: `begins`, with the time at which
+//     they set out, for what has not drained, and what follows it; `arrives` for the others.
 //
 // Host and link numbers are those of the whole network, across all jobs. All calls come from the
 // simulation's event loop, in the order in which things happen; the time is the simulation's now().

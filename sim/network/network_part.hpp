@@ -42,20 +42,15 @@ class NetworkPart {
         return network_->has_arrived(first_ + to, first_ + from, stream);
     }
     [[nodiscard]] Simulation& simulation() const { return network_->simulation(); }
+    [[nodiscard]] Network& whole() const { return *network_; }
     /// Returns the number of a host in the whole network.
     [[nodiscard]] int in_network(int host) const { return first_ + host; }
     [[nodiscard]] int hosts_per_node() const { return network_->hosts_per_node(); }
     [[nodiscard]] int hosts() const { return network_->hosts() - first_; }
-    /// Returns the traffic of a host up to now; hands over what it does ahead.
+    /// Returns the traffic of a host up to now; has the links that it reserves given back.
     [[nodiscard]] const Traffic& traffic(int host) const {
-        network_->ahead().touch_host(first_ + host);
+        network_->settle(first_ + host);
         return network_->traffic(first_ + host);
-    }
-    /// As AheadTicket::enter.
-    bool run_ahead(AheadTicket& ticket, Stream stream, int place, PlacesOfHosts hosts,
-                   const MessageRounds& rounds) const {
-        hosts.offset = first_;
-        return ticket.enter(*network_, stream, place, hosts, rounds);
     }
 
   private:

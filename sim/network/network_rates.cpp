@@ -29,7 +29,7 @@ void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     PACELINE_CHECK(bandwidth >= Bandwidth{0}, "a bandwidth is 0 or more");
     PACELINE_CHECK(until >= simulation_.now(), "a change is not announced for the past");
-    ahead_.touch_bandwidth(link);
+    if (reservations_.active > 0) reservations_.reserver->touch_bandwidth(link);
     LinkState& state = links_[link];
     const bool was_down = is_down(state);
     set_capacity(state, bandwidth);
@@ -42,7 +42,7 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
 }
 
 void Network::lose_flows(LinkId link) {
-    ahead_.touch(link);
+    reservations_.touch(link);
     LinkState& state = links_[link];
     const Time now = simulation_.now();
     for (const Index index : state.flows) {

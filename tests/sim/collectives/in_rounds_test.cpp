@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "analysis/measures/link_use.hpp"
+#include "sim/ahead/ahead_run.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/all_to_all.hpp"
@@ -280,8 +281,8 @@ Outcome run(const Plan& plan, bool by_events, bool watched = false) {
     outcome.finished = std::ranges::all_of(members, &Processes::finished);
     for (const Waiting& one : simulation.waiting()) outcome.waiting.push_back(one.what);
     std::ranges::sort(outcome.waiting);
-    outcome.ahead = network.ahead().finished();
-    outcome.interrupted = network.ahead().handed_over();
+    outcome.ahead = Ahead::of(network).finished();
+    outcome.interrupted = Ahead::of(network).handed_over();
     return outcome;
 }
 
@@ -411,8 +412,8 @@ TEST_CASE("ahead of the queue: a stop that is requested within a long ring is no
 
     CHECK(simulation.run() == RunEnd::stopped);
     CHECK(simulation.now() < Time{1200us});  // the first messages drain after 129 us
-    CHECK(network.ahead().finished() == 0);
-    CHECK(network.ahead().handed_over() == 1);
+    CHECK(Ahead::of(network).finished() == 0);
+    CHECK(Ahead::of(network).handed_over() == 1);
 }
 
 TEST_CASE("ahead of the queue: where messages share links, collectives go by events") {

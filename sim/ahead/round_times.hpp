@@ -1,4 +1,4 @@
-// The times of a collective's rounds, by the recurrence of sim/network/message_rounds.hpp.
+// The times of a collective's rounds, by the recurrence of sim/ahead/message_rounds.hpp.
 //
 // Members enter one by one, at times that do not decrease, and each entry is followed through to all that depends
 // on it: a round of a member is known as soon as the entries that it depends on are. So members whose ends do not
@@ -6,7 +6,7 @@
 //
 // until(instant) restricts the recurrence to what has happened by that instant. What remains are the open rounds
 // of members: which messages have been delivered, have drained, have set out, or wait for their receiver. That is
-// how a collective that is interrupted goes on by events (sim/network/network_handover.cpp).
+// how a collective that is interrupted goes on by events (sim/ahead/ahead_handover.cpp).
 //
 // Which of two things at one picosecond comes first is decided as in the queue of events (EventKey).
 //
@@ -18,9 +18,9 @@
 #include <functional>
 #include <vector>
 
+#include "sim/ahead/message_rounds.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/units.hpp"
-#include "sim/network/message_rounds.hpp"
 #include "sim/network/stream.hpp"
 #include "sim/network/wire.hpp"
 

@@ -1,11 +1,9 @@
-// How a collective that runs ahead (sim/network/ahead.hpp) goes on by events: the state of this instant, worked out
+// How a collective that runs ahead (sim/ahead/ahead.hpp) goes on by events: the state of this instant, worked out
 // from the recurrence, becomes messages of the network.
 #include <algorithm>
 #include <utility>
 
-#include "sim/engine/check.hpp"
-#include "sim/network/ahead_run.hpp"
-#include "sim/network/network.hpp"
+#include "sim/ahead/ahead_run.hpp"
 
 namespace paceline {
 
@@ -23,40 +21,39 @@ void Ahead::hand_over(AheadRun& run) {
     }
     ++handed_over_;
     replay(run);
-    std::vector<AheadTicket*> tickets = std::exchange(run.tickets, {});
-    run.tickets.resize(run.count());
+    std::vector<AheadMember*> members = std::exchange(run.members, {});
+    run.members.resize(run.count());
     run.by_events = true;
-    if (run.inside > 0) --active_;
+    if (run.inside > 0) --reservations_.active;
     run.inside = 0;
     for (int place = 0; place < run.rounds.members; ++place)
-        if (AheadTicket* const ticket = tickets[AheadRun::at(place)])
-            open_lanes(run, place, *ticket);
-    hand_over_messages(run, tickets);
-    for (AheadTicket* const ticket : tickets)
-        if (ticket != nullptr) ticket->join_.arrive();
+        if (AheadMember* const member = members[AheadRun::at(place)])
+            open_lanes(run, place, *member);
+    hand_over_messages(run, members);
+    for (AheadMember* const member : members)
+        if (member != nullptr) member->join.arrive();
     if (run.entered == run.rounds.members) retire(run);
 }
 
 // Runs the recurrence again, up to now.
 void Ahead::replay(AheadRun& run) {
-    Simulation& simulation = network_.simulation_;
     run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
-    run.times.until([&simulation, &run](Time at, EventRank rank, int place) {
-        if (run.takes_no_time) return at < simulation.now();
-        return simulation.has_fired(at, {rank, run.host(place), run.stream});
+    run.times.until([this, &run](Time at, EventRank rank, int place) {
+        if (run.takes_no_time) return at < simulation_.now();
+        return simulation_.has_fired(at, {rank, run.host(place), run.stream});
     });
-    if (is_observed())
+    if (network_.reports_sums())
         run.times.report_to([this, &run](int from, int to, const RoundMessage& message) {
             report_message(run, from, to, message);
         });
     if (run.entered == run.rounds.members && run.rounds.passes_chunks()) {
         find_ring_wires(run);
         if (run.ring.begin(run.rounds, run.ring_wires, run.entries)) {
-            const RoundTimes::Frontier frontier = run.ring.run_before(simulation.now());
+            const RoundTimes::Frontier frontier = run.ring.run_before(simulation_.now());
             run.traffic.resize(run.count());
             for (int place = 0; place < run.rounds.members; ++place)
                 run.traffic[AheadRun::at(place)] = ring_traffic(run, place, frontier.round);
-            if (is_observed()) report_ring(run, frontier.round);
+            if (network_.reports_sums()) report_ring(run, frontier.round);
             run.times.resume(frontier, run.traffic);
             return;
         }
@@ -66,17 +63,17 @@ void Ahead::replay(AheadRun& run) {
 }
 
 // Counts what the member has exchanged, and notes what its open rounds wait for.
-void Ahead::open_lanes(AheadRun& run, int place, AheadTicket& ticket) {
+void Ahead::open_lanes(AheadRun& run, int place, AheadMember& member) {
     const RoundTimes& times = run.times;
-    network_.simulation_.cancel(run.ends[AheadRun::at(place)]);
+    simulation_.cancel(run.ends[AheadRun::at(place)]);
     of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
-    ticket.run_ = nullptr;
+    member.run = nullptr;
     RoundTraffic traffic = times.traffic(place);
     const int width = run.rounds.open_rounds();
-    ticket.lanes_ = std::vector<OpenLane>(static_cast<std::size_t>(width));
+    member.lanes = std::vector<OpenLane>(static_cast<std::size_t>(width));
     for (int round = times.first_open(place); round < times.last_open(place); ++round) {
         const OpenRound& own = times.open(place, round);
-        OpenLane& lane = ticket.lane(round % width);
+        OpenLane& lane = member.lane(round % width);
         lane.round = round;
         const bool sends = !times.has_drained(place, round);
         const bool receives = !times.has_received(place, round);
@@ -86,7 +83,7 @@ void Ahead::open_lanes(AheadRun& run, int place, AheadTicket& ticket) {
         lane.join.expect((lane.sends_to >= 0 ? 1U : 0U) + (receives ? 1U : 0U));
         if (own.role.to >= 0 && !sends) {
             if (own.sent.apart) traffic.sent += own.sent.size;
-            if (is_observed()) report_message(run, place, own.role.to, own.sent);
+            if (network_.reports_sums()) report_message(run, place, own.role.to, own.sent);
         }
         if (own.role.from < 0 || receives) continue;
         ++traffic.messages;
@@ -96,39 +93,34 @@ void Ahead::open_lanes(AheadRun& run, int place, AheadTicket& ticket) {
 }
 
 // Into each lane goes first what crosses, then what is on its links, then what waits for its receiver.
-void Ahead::hand_over_messages(AheadRun& run, const std::vector<AheadTicket*>& tickets) {
+void Ahead::hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& members) {
     const RoundTimes& times = run.times;
     const int width = run.rounds.open_rounds();
     const auto lane_of = [&](int place, int round) -> OpenLane& {
-        return tickets[AheadRun::at(place)]->lane(round % width);
+        return members[AheadRun::at(place)]->lane(round % width);
     };
     const auto for_each_open = [&](const auto& act) {
         for (int place = 0; place < run.rounds.members; ++place) {
-            if (tickets[AheadRun::at(place)] == nullptr) continue;
+            if (members[AheadRun::at(place)] == nullptr) continue;
             for (int round = times.first_open(place); round < times.last_open(place); ++round)
                 act(place, times.open(place, round), lane_of(place, round), round);
         }
     };
     for_each_open([&](int place, const OpenRound& own, OpenLane& lane, int) {
         if (lane.awaits >= 0 && has_left(run, own.role.from, own.received))
-            adopt(run, own.role.from, place, own.received, lane.join);
+            adopt(run, own.role.from, place, own.received, nullptr, lane.join);
     });
     for_each_open([&](int place, const OpenRound& own, OpenLane& lane, int round) {
-        if (lane.sends_to < 0 || !is_under_way(own.sent)) return;
-        const std::uint32_t index =
-            adopt(run, place, own.role.to, own.sent, lane_of(own.role.to, round).join);
-        network_.flows_[index].drained = &lane.join;
-        lane.message = index;
-        lane.generation = network_.flows_[index].generation;
+        if (lane.sends_to >= 0 && is_under_way(own.sent))
+            lane.message = adopt(run, place, own.role.to, own.sent, &lane.join,
+                                 lane_of(own.role.to, round).join);
     });
     for_each_open([&](int place, const OpenRound& own, OpenLane& lane, int round) {
         if (lane.sends_to < 0 || is_under_way(own.sent)) return;
-        const MessageId id =
+        lane.message =
             network_.send(run.host(place), lane.sends_to, run.stream,
                           sent_in_round(run.rounds, place, round), Protocol::rendezvous, lane.join);
-        network_.flows_[id.index].kind = run.kind;
-        lane.message = id.index;
-        lane.generation = id.generation;
+        network_.set_kind(lane.message, run.kind);
     });
     for_each_open([&](int place, const OpenRound& own, OpenLane& lane, int) {
         if (lane.awaits < 0 || is_under_way(own.received) ||
@@ -140,52 +132,27 @@ void Ahead::hand_over_messages(AheadRun& run, const std::vector<AheadTicket*>& t
 
 bool Ahead::has_left(const AheadRun& run, int from, const RoundMessage& message) const {
     return message.drain != never &&
-           network_.simulation_.has_fired(message.drain,
-                                          {EventRank::drains, run.host(from), run.stream});
+           simulation_.has_fired(message.drain, {EventRank::drains, run.host(from), run.stream});
 }
 
 // Of what has not left. What sets out in this very instant is sent anew.
 bool Ahead::is_under_way(const RoundMessage& message) const {
-    return message.set_out < network_.simulation_.now();
+    return message.set_out < simulation_.now();
 }
 
-// Makes a message of the network of one that has set out, as it is now.
-std::uint32_t Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& message,
-                           Join& delivered) {
-    Simulation& simulation = network_.simulation_;
-    const Time now = simulation.now();
-    const int sender = run.host(from);
-    const Network::Index index =
-        network_.new_message(sender, run.host(to), run.stream, message.size, Protocol::rendezvous);
-    Network::Flow& flow = network_.flows_[index];
-    flow.kind = run.kind;
-    ++network_.lanes_[flow.lane].under_way;
-    network_.lanes_[flow.lane].receive(delivered);
-    if (has_left(run, from, message)) {
-        network_.lanes_.drain(flow.lane);
-        flow.state = Network::State::crossing;
-        simulation.at(message.arrive, action<&Network::deliver>(network_, index), flow.kind,
-                      network_.key(EventRank::arrives, flow));
-        return index;
-    }
-    const Wire wire = this->wire(run, from, to);
-    flow.since = later(message.set_out, wire.overhead);
-    if (flow.since >= now) {
-        network_.sender_free_[static_cast<std::size_t>(sender)] = flow.since;
-        flow.latency = {};
-        flow.state = Network::State::preparing;
-        flow.event = simulation.at(flow.since, action<&Network::start>(network_, index), flow.kind,
-                                   network_.key(EventRank::begins, flow));
-        return index;
-    }
-    network_.find_route(index);
-    network_.enter_links(index);
-    if (is_observed()) network_.report_begin(index);
-    flow.rate = Network::bytes_per_tick(wire.slowest);
-    flow.state = Network::State::flowing;
-    flow.event = simulation.at(message.drain, action<&Network::drain>(network_, index), flow.kind,
-                               network_.key(EventRank::drains, flow));
-    return index;
+MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& message, Join* drained,
+                       Join& delivered) {
+    return network_.adopt({.from = run.host(from),
+                           .to = run.host(to),
+                           .stream = run.stream,
+                           .size = message.size,
+                           .kind = run.kind,
+                           .wire = wire(run, from, to),
+                           .set_out = message.set_out,
+                           .drain = message.drain,
+                           .arrive = message.arrive,
+                           .has_drained = has_left(run, from, message)},
+                          drained, delivered);
 }
 
 }  // namespace paceline

@@ -1,4 +1,4 @@
-#include "sim/network/ring_times.hpp"
+#include "sim/ahead/ring_times.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Which links the messages of a collective use, and whether two of them can ever meet on one.
 //
-// In rounds (sim/network/message_rounds.hpp) a member has one message on the wires at a time, and one comes to it
+// In rounds (sim/ahead/message_rounds.hpp) a member has one message on the wires at a time, and one comes to it
 // at a time. So two messages of a collective never meet on a link if the link has an *owner*: a host that sends
 // all messages that cross it, or that receives all of them. Where neither exists, as on an oversubscribed uplink or
 // on a card that several devices share, the collective goes by events.
@@ -22,8 +22,9 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include "sim/ahead/message_rounds.hpp"
 #include "sim/network/fabric.hpp"
-#include "sim/network/message_rounds.hpp"
+#include "sim/network/reservations.hpp"
 
 namespace paceline {
 
@@ -31,10 +32,11 @@ class LinkOwners {
   public:
     using FindRoute = std::function<void(int from, int to, Route& route)>;
     using IsUnlimited = std::function<bool(LinkId)>;
-    static constexpr int nobody = -1;
+    static constexpr int nobody = Reservations::nobody;
 
-    /// Allocates nothing before the first claim.
-    LinkOwners(int hosts, std::size_t links) : hosts_(hosts), links_(links) {}
+    /// Notes owners in `owners` (by link). Allocates nothing before the first claim.
+    LinkOwners(int hosts, std::size_t links, std::vector<int>& owners)
+        : hosts_(hosts), links_(links), owners_(owners) {}
 
     /// What is known of a collective's routes.
     struct Routes {
@@ -46,7 +48,6 @@ class LinkOwners {
                  const FindRoute& route, const IsUnlimited& is_unlimited);
 
     // Of these, what has been claimed; so there must have been a claim.
-    [[nodiscard]] int owner(LinkId link) const { return owner_[link]; }
     [[nodiscard]] std::span<const LinkId> links_of(int host) const {
         return span_of(at(host).owned);
     }
@@ -90,7 +91,7 @@ class LinkOwners {
 
     int hosts_;
     std::size_t links_;
-    std::vector<int> owner_;  // [link]
+    std::vector<int>& owners_;
     std::vector<OfHost> of_host_;
     std::vector<Known> known_;
 };

@@ -1,4 +1,4 @@
-#include "sim/network/link_owners.hpp"
+#include "sim/ahead/link_owners.hpp"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ LinkOwners::Routes LinkOwners::claim(const MessageRounds& rounds, const std::vec
     });
     if (found != known_.end()) return found->routes;
     if (known_.size() == most_groups) known_.clear();
-    owner_.resize(links_, nobody);
+    owners_.resize(links_, nobody);
     of_host_.resize(hosts_of(hosts_));
     const Routes routes = claim_all(rounds, members, route, is_unlimited);
     known_.push_back({rounds.partners, members, routes});
@@ -38,7 +38,7 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
                                          const std::vector<int>& members, const FindRoute& route,
                                          const IsUnlimited& is_unlimited) {
     Routes routes{.have_owners = true, .have_halves = true};
-    std::vector<Claim> claims(owner_.size());
+    std::vector<Claim> claims(owners_.size());
     std::vector<LinkId> claimed;
     const bool always_the_same = rounds.partners == Partners::ring || rounds.in_flight > 1;
     Route links;
@@ -65,8 +65,8 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
     if (!routes.have_owners) return routes;
     for (const LinkId link : claimed) {
         const int owner = owner_for(link, claims[link]);
-        if (owner_[link] == owner) continue;
-        owner_[link] = owner;
+        if (owners_[link] == owner) continue;
+        owners_[link] = owner;
         of_host_[hosts_of(owner)].owned.push_back(link);
     }
     return routes;
@@ -89,7 +89,7 @@ bool LinkOwners::note_halves(int from, int to, const Route& route) {
 
 // The owner that a link has, or could get; nobody, if it can have none.
 int LinkOwners::owner_for(LinkId link, const Claim& claim) const {
-    const int has = owner_[link];
+    const int has = owners_[link];
     if (has != nobody) return has == claim.sender || has == claim.receiver ? has : nobody;
     const int wanted = claim.is_of_first_half ? claim.sender : claim.receiver;
     const int other = claim.is_of_first_half ? claim.receiver : claim.sender;

@@ -1,4 +1,4 @@
-#include "sim/network/link_owners.hpp"
+#include "sim/ahead/link_owners.hpp"
 
 #include <vector>
 
@@ -24,7 +24,8 @@ MessageRounds one_round(int members, int distance, Partners partners) {
 
 struct OnARing {
     Fabric ring = make_torus({5}, {1_Gbps}, 1);
-    LinkOwners owners{5, ring.links.size()};
+    std::vector<int> owned_by;
+    LinkOwners owners{5, ring.links.size(), owned_by};
 
     LinkOwners::Routes claim(const MessageRounds& rounds, const std::vector<int>& members) {
         return owners.claim(rounds, members, ring.find_route, [](LinkId) { return false; });

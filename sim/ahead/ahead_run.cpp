@@ -1,10 +1,9 @@
-// Entries and ends of collectives that run ahead of the queue (sim/network/ahead.hpp).
+#include "sim/ahead/ahead_run.hpp"
+
 #include <algorithm>
 #include <utility>
 
 #include "sim/engine/check.hpp"
-#include "sim/network/ahead_run.hpp"
-#include "sim/network/network.hpp"
 
 namespace paceline {
 
@@ -16,57 +15,53 @@ void AheadRun::begin(const MessageRounds& of_rounds, Stream of_stream, std::uint
     kind = of_kind;
     by_events = takes_no_time = false;
     entered = inside = 0;
-    const auto members = static_cast<std::size_t>(rounds.members);
-    hosts.resize(members);
-    entries.assign(members, never);
-    tickets.assign(members, nullptr);
-    ends.assign(members, {});
-    traffic.resize(rounds.passes_chunks() ? 0 : members);
+    const auto places = static_cast<std::size_t>(rounds.members);
+    hosts.resize(places);
+    entries.assign(places, never);
+    members.assign(places, nullptr);
+    ends.assign(places, {});
+    traffic.resize(rounds.passes_chunks() ? 0 : places);
 }
 
-// --- tickets ---
+// --- members ---
 
-bool AheadTicket::enter(Network& network, Stream stream, int place, const PlacesOfHosts& hosts,
+bool AheadTicket::enter(NetworkPart network, Stream stream, int place, PlacesOfHosts hosts,
                         const MessageRounds& rounds) {
-    network_ = &network;
-    stream_ = stream;
-    host_ = hosts(place);
-    entered_ = network.ahead().enter(*this, place, hosts, rounds);
+    hosts.offset = network.in_network(0);
+    network_ = &network.whole();
+    member_.stream = stream;
+    member_.host = hosts(place);
+    entered_ = Ahead::of(*network_).enter(member_, place, hosts, rounds);
     return entered_;
 }
 
 AheadTicket::~AheadTicket() {
-    if (network_ == nullptr) return;
-    network_->ahead().leave(*this);
-    for (OpenLane& lane : lanes_) {
+    if (member_.run != nullptr) member_.run->ahead.hand_over(*member_.run);
+    for (OpenLane& lane : member_.lanes) {
         if (lane.join.complete()) continue;
-        if (lane.sends_to >= 0) network_->forget({lane.message, lane.generation});
-        if (lane.awaits >= 0) network_->withdraw(host_, lane.awaits, stream_, lane.join);
+        if (lane.sends_to >= 0) network_->forget(lane.message);
+        if (lane.awaits >= 0)
+            network_->withdraw(member_.host, lane.awaits, member_.stream, lane.join);
     }
 }
 
 // --- entries ---
 
-Ahead::Ahead(Network& network, int hosts, std::size_t links)
-    : network_(network), owners_(hosts, links) {}
-Ahead::~Ahead() = default;
-
-bool Ahead::is_plain() const {
-    return !network_.by_events_ && !network_.has_cables_ &&
-           (network_.observer_ == nullptr || network_.observer_->carries) &&
-           network_.slow_start_.first_window == Bytes{0} &&
-           (network_.impairments_ == nullptr || !network_.impairments_->has_jitter());
+Ahead& Ahead::of(Network& network) {
+    std::unique_ptr<Reserver>& reserver = network.reservations().reserver;
+    if (reserver == nullptr) reserver = std::make_unique<Ahead>(network);
+    return static_cast<Ahead&>(*reserver);  // nobody else reserves
 }
 
+Ahead::Ahead(Network& network)
+    : network_(network),
+      simulation_(network.simulation()),
+      reservations_(network.reservations()),
+      owners_(network.hosts(), network.links(), reservations_.owners) {}
+
 bool Ahead::can_run(int host) const {
-    const auto at = static_cast<std::size_t>(host);
-    const bool is_free =
-        network_.sender_free_.empty() || network_.sender_free_[at] <= network_.simulation_.now();
-    return is_free && of_host_[at] == nullptr && !network_.is_away(host) &&
-           std::ranges::none_of(owners_.links_of(host), [this](LinkId link) {
-               const Network::LinkState& state = network_.links_[link];
-               return !state.flows.empty() || Network::is_down(state);
-           });
+    return of_host_[static_cast<std::size_t>(host)] == nullptr &&
+           network_.is_idle(host, owners_.links_of(host));
 }
 
 namespace {
@@ -80,9 +75,9 @@ bool has_empty_chunks(const MessageRounds& rounds) {
 }  // namespace
 
 // Returns the oldest collective of these members that the member has not entered.
-AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
+AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHosts& hosts,
                          const MessageRounds& rounds) {
-    Gathering& waiting = gathering_[{ticket.stream_, hosts(0), hosts(1), rounds.members}];
+    Gathering& waiting = gathering_[{member.stream, hosts(0), hosts(1), rounds.members}];
     for (AheadRun* const run : waiting) {
         if (run->is_here(place)) continue;
         PACELINE_CHECK(run->rounds.partners == rounds.partners && run->rounds.count == rounds.count,
@@ -93,15 +88,15 @@ AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHos
     runs_.push_back(std::move(free_.back()));
     free_.pop_back();
     AheadRun& run = *runs_.back();
-    run.begin(rounds, ticket.stream_, begun_++, network_.simulation_.running_kind());
+    run.begin(rounds, member.stream, begun_++, simulation_.running_kind());
     for (int i = 0; i < rounds.members; ++i) run.hosts[AheadRun::at(i)] = hosts(i);
     of_host_.resize(static_cast<std::size_t>(network_.hosts()));
-    const LinkOwners::Routes routes =
-        owners_.claim(run.rounds, run.hosts, network_.find_route_,
-                      [this](LinkId link) { return network_.links_[link].unlimited; });
+    const LinkOwners::Routes routes = owners_.claim(
+        run.rounds, run.hosts,
+        [this](int from, int to, Route& route) { network_.find_route(from, to, route); },
+        [this](LinkId link) { return network_.is_unlimited(link); });
     run.by_events = !routes.have_owners || has_empty_chunks(rounds);
-    run.has_halves =
-        routes.have_halves && network_.hosts_per_node() == 1 && network_.impairments_ == nullptr;
+    run.has_halves = routes.have_halves && network_.has_half_wires();
     run.up.resize(run.has_halves && !rounds.passes_chunks() ? run.count() : 0);
     run.down.resize(run.up.size());
     if (!rounds.passes_chunks())
@@ -110,14 +105,14 @@ AheadRun& Ahead::run_for(const AheadTicket& ticket, int place, const PlacesOfHos
     return run;
 }
 
-bool Ahead::enter(AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
+bool Ahead::enter(AheadMember& member, int place, const PlacesOfHosts& hosts,
                   const MessageRounds& rounds) {
-    if (rounds.members == 1 || rounds.count == 0 || !is_plain()) return false;
-    AheadRun& run = run_for(ticket, place, hosts, rounds);
+    if (rounds.members == 1 || rounds.count == 0 || !network_.follows_wires()) return false;
+    AheadRun& run = run_for(member, place, hosts, rounds);
     const int host = run.host(place);
-    PACELINE_CHECK(host == ticket.host_, "all members of a collective agree on its members");
+    PACELINE_CHECK(host == member.host, "all members of a collective agree on its members");
     if (!run.by_events && !can_run(host)) hand_over(run);
-    run.entries[AheadRun::at(place)] = network_.simulation_.now();
+    run.entries[AheadRun::at(place)] = simulation_.now();
     if (++run.entered == rounds.members) {
         const auto found = gathering_.find({run.stream, hosts(0), hosts(1), rounds.members});
         found->second.erase(std::ranges::find(found->second, &run));
@@ -127,13 +122,13 @@ bool Ahead::enter(AheadTicket& ticket, int place, const PlacesOfHosts& hosts,
         if (run.entered == rounds.members) retire(run);
         return false;
     }
-    run.tickets[AheadRun::at(place)] = &ticket;
-    ticket.run_ = &run;
+    run.members[AheadRun::at(place)] = &member;
+    member.run = &run;
     of_host_[static_cast<std::size_t>(host)] = &run;
-    if (run.inside++ == 0) ++active_;
+    if (run.inside++ == 0) ++reservations_.active;
     if (!run.up.empty()) {
-        run.up[AheadRun::at(place)] = half_wire(owners_.up(host));
-        run.down[AheadRun::at(place)] = half_wire(owners_.down(host));
+        run.up[AheadRun::at(place)] = network_.half_wire(owners_.up(host));
+        run.down[AheadRun::at(place)] = network_.half_wire(owners_.down(host));
     }
     if (!follow(run, place)) hand_over(run);
     return true;
@@ -170,7 +165,7 @@ bool Ahead::run_ring(AheadRun& run) {
     // A stop is noticed within some hundredths of a second; then the run ends, whichever way this goes on.
     const int rounds = std::max(1, messages_between_looks / run.rounds.members);
     while (!run.ring.run_on(rounds))
-        if (network_.simulation_.is_to_stop()) return false;
+        if (simulation_.is_to_stop()) return false;
     run.ring.run_to_end();
     if (run.ring.ends_at_once()) return false;
     for (int place = 0; place < run.rounds.members; ++place)
@@ -190,35 +185,15 @@ RoundTraffic Ahead::ring_traffic(const AheadRun& run, int place, int rounds) {
 
 // --- wires ---
 
-// The wire of a part of a route, without the sender's overhead and the bounds of a flow.
-Wire Ahead::half_wire(std::span<const LinkId> links) const {
-    Wire wire;
-    for (const LinkId link : links) {
-        const Network::LinkState& state = network_.links_[link];
-        wire.latency = sum(wire.latency, state.latency);
-        if (state.unlimited) continue;
-        wire.is_unlimited = false;
-        wire.is_down |= Network::is_down(state);
-        wire.slowest = std::min(wire.slowest, state.capacity);
-    }
-    wire.apart = true;
-    wire.overhead = network_.overhead_;
-    return wire;
-}
-
 Wire Ahead::wire(const AheadRun& run, int from, int to) {
     if (!run.up.empty()) return joined(run.up[AheadRun::at(from)], run.down[AheadRun::at(to)]);
     const int sender = run.host(from);
     const int receiver = run.host(to);
     if (run.has_halves)
-        return joined(half_wire(owners_.up(sender)), half_wire(owners_.down(receiver)));
-    network_.find_route_(sender, receiver, route_);
-    Wire wire = half_wire({route_.data(), route_.size()});
-    wire.apart = network_.machines_.are_apart(sender, receiver);
-    if (!wire.apart) wire.overhead = {};
-    if (network_.impairments_ && !wire.is_unlimited)
-        wire.slowest = std::min(wire.slowest, network_.impairments_->bound_of(route_, wire.apart));
-    return wire;
+        return joined(network_.half_wire(owners_.up(sender)),
+                      network_.half_wire(owners_.down(receiver)));
+    network_.find_route(sender, receiver, route_);
+    return network_.wire(sender, receiver, route_);
 }
 
 void Ahead::find_ring_wires(AheadRun& run) {
@@ -232,15 +207,14 @@ void Ahead::find_ring_wires(AheadRun& run) {
 // --- ends ---
 
 void Ahead::schedule_end(AheadRun& run, int place, Time at, EventRank by) {
-    run.ends[AheadRun::at(place)] = network_.simulation_.at(
-        at, action<&AheadRun::end_member>(run, static_cast<std::uint32_t>(place)), run.kind,
-        {by, run.host(place), run.stream});
+    run.ends[AheadRun::at(place)] =
+        simulation_.at(at, action<&AheadRun::end_member>(run, static_cast<std::uint32_t>(place)),
+                       run.kind, {by, run.host(place), run.stream});
 }
 
 void Ahead::schedule_end_of_all(AheadRun& run) {
-    run.ends[0] =
-        network_.simulation_.at(network_.simulation_.now(), action<&AheadRun::end_all>(run, 0),
-                                run.kind, {EventRank::arrives, run.host(0), run.stream});
+    run.ends[0] = simulation_.at(simulation_.now(), action<&AheadRun::end_all>(run, 0), run.kind,
+                                 {EventRank::arrives, run.host(0), run.stream});
 }
 
 void Ahead::all_end(AheadRun& run) {
@@ -250,25 +224,22 @@ void Ahead::all_end(AheadRun& run) {
 
 void Ahead::member_ends(AheadRun& run, int place) {
     const std::size_t at = AheadRun::at(place);
-    AheadTicket& ticket = *std::exchange(run.tickets[at], nullptr);
+    AheadMember& member = *std::exchange(run.members[at], nullptr);
     count(run.host(place), run.rounds.passes_chunks() ? ring_traffic(run, place, run.rounds.count)
                                                       : run.traffic[at]);
     of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
-    ticket.run_ = nullptr;
-    if (--run.inside == 0) --active_;
+    member.run = nullptr;
+    if (--run.inside == 0) --reservations_.active;
     if (run.inside == 0 && run.entered == run.rounds.members) {
         ++finished_;
-        if (is_observed()) report_all(run);
+        if (network_.reports_sums()) report_all(run);
         retire(run);
     }
-    ticket.join_.arrive();
+    member.join.arrive();
 }
 
 void Ahead::count(int host, const RoundTraffic& of) {
-    Traffic& traffic = network_.machines_.of(host);
-    traffic.sent += of.sent;
-    traffic.received += of.received;
-    network_.delivered_ += static_cast<std::uint64_t>(of.messages);
+    network_.count(host, of.sent, of.received, of.messages);
 }
 
 void Ahead::retire(AheadRun& run) {
@@ -281,18 +252,12 @@ void Ahead::retire(AheadRun& run) {
 
 // --- what hands over ---
 
-void Ahead::leave(AheadTicket& ticket) {
-    if (ticket.run_ != nullptr) hand_over(*ticket.run_);
-}
-
 void Ahead::touch_host(int host) {
-    if (active_ == 0) return;
     if (AheadRun* const run = of_host_[static_cast<std::size_t>(host)]) hand_over(*run);
 }
 
 void Ahead::touch_bandwidth(LinkId link) {
-    if (active_ == 0) return;
-    const int owner = owners_.owner(link);
+    const int owner = reservations_.owners[link];
     const auto used_by = [owner](const std::unique_ptr<AheadRun>& run) {
         const auto found = std::ranges::find(run->hosts, owner);
         return run->inside > 0 && found != run->hosts.end() &&
@@ -309,15 +274,13 @@ void Ahead::touch_lane(int to, Stream stream) {
     if (run != nullptr && run->stream == stream) hand_over(*run);
 }
 
-bool Ahead::hand_over_all() {
-    const bool any = active_ > 0;
-    while (active_ > 0) {
+void Ahead::touch_all() {
+    while (reservations_.active > 0) {
         const auto found = std::ranges::find_if(
             runs_, [](const std::unique_ptr<AheadRun>& run) { return run->inside > 0; });
         PACELINE_CHECK(found != runs_.end(), "what is active exists");
         hand_over(**found);
     }
-    return any;
 }
 
 void Ahead::close(Stream stream, std::span<const int> hosts, int first) {

@@ -1,4 +1,4 @@
-#include "sim/network/round_times.hpp"
+#include "sim/ahead/round_times.hpp"
 
 #include <algorithm>
 #include <utility>

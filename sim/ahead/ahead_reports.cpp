@@ -1,18 +1,12 @@
 // Reports to an observer of sums about collectives that run ahead (NetworkObserver::carries).
-#include "sim/network/ahead_run.hpp"
-#include "sim/network/network.hpp"
+#include "sim/ahead/ahead_run.hpp"
 
 namespace paceline {
 
-bool Ahead::is_observed() const {
-    return network_.observer_ != nullptr && network_.observer_->carries;
-}
-
 void Ahead::report(const AheadRun& run, int from, int to, Bytes bytes, Duration busy) {
     if (bytes == Bytes{0}) return;
-    network_.find_route_(run.host(from), run.host(to), route_);
-    network_.remove_unlimited_links(route_);
-    if (!route_.empty()) network_.observer_->carries(route_, bytes, busy);
+    network_.find_route(run.host(from), run.host(to), route_);
+    network_.report_sum(route_, bytes, busy);
 }
 
 void Ahead::report_message(const AheadRun& run, int from, int to, const RoundMessage& message) {

@@ -1,4 +1,4 @@
-// The recurrence of sim/network/message_rounds.hpp for chunks that all members of a ring pass on, once all of them
+// The recurrence of sim/ahead/message_rounds.hpp for chunks that all members of a ring pass on, once all of them
 // have entered: a few vector instructions per four messages.
 //
 // All members take a round at a time, so that a round is two passes over arrays by place. In a round, messages have
@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/network/message_rounds.hpp"
-#include "sim/network/round_times.hpp"
+#include "sim/ahead/message_rounds.hpp"
+#include "sim/ahead/round_times.hpp"
 #include "sim/network/wire.hpp"
 
 namespace paceline {

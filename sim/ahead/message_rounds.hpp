@@ -1,5 +1,5 @@
 // A collective as rounds of messages: who sends how much to whom in which round. A plain value; both ways of
-// running it, event by event and ahead of the queue (sim/network/ahead.hpp), read the same one.
+// running it, event by event and ahead of the queue (sim/ahead/ahead.hpp), read the same one.
 //
 // In a round, a member sends at most one message and receives at most one. The round ends when its own message
 // has drained and the other has been delivered. What it sends in a round is received by its partner in the same

@@ -1,5 +1,5 @@
 // The vectorized ring against the recurrence member by member, and both against a closed form.
-#include "sim/network/ring_times.hpp"
+#include "sim/ahead/ring_times.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/ahead/round_times.hpp"
 #include "sim/collectives/chunks.hpp"
-#include "sim/network/round_times.hpp"
 
 namespace paceline::ring_times_test {
 namespace {

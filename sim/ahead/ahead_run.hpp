@@ -1,0 +1,139 @@
+// What runs ahead (sim/ahead/ahead.hpp): all collectives of a network, and each by itself.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
+
+#include "sim/ahead/ahead.hpp"
+#include "sim/ahead/link_owners.hpp"
+#include "sim/ahead/ring_times.hpp"
+#include "sim/ahead/round_times.hpp"
+#include "sim/engine/event_queue.hpp"
+#include "sim/network/network.hpp"
+
+namespace paceline {
+
+/// The collectives of a network. Entries and ends are in ahead_run.cpp, handovers in ahead_handover.cpp, and what an
+/// observer is told in ahead_reports.cpp.
+class Ahead final : public Reserver {
+  public:
+    /// Returns the one of a network, which owns it.
+    static Ahead& of(Network& network);
+
+    explicit Ahead(Network& network);
+
+    /// See AheadTicket::enter.
+    bool enter(AheadMember& member, int place, const PlacesOfHosts& hosts,
+               const MessageRounds& rounds);
+    void hand_over(AheadRun& run);
+    /// The ends of members, as events.
+    void member_ends(AheadRun& run, int place);
+    void all_end(AheadRun& run);
+
+    void touch_host(int host) override;
+    /// Hands over collectives in which the link's owner took part, also if it has ended: their recurrence would run
+    /// again with the new bandwidth.
+    void touch_bandwidth(LinkId link) override;
+    void touch_lane(int to, Stream stream) override;
+    void touch_all() override;
+    void close(Stream stream, std::span<const int> hosts, int first) override;
+
+    /// Collectives that ran to their end ahead of the queue, and those that were handed over.
+    [[nodiscard]] std::uint64_t finished() const { return finished_; }
+    [[nodiscard]] std::uint64_t handed_over() const { return handed_over_; }
+
+  private:
+    struct Key {
+        Stream stream;
+        int first;
+        int second;
+        int members;
+        auto operator<=>(const Key&) const = default;
+    };
+
+    AheadRun& run_for(const AheadMember& member, int place, const PlacesOfHosts& hosts,
+                      const MessageRounds& rounds);
+    [[nodiscard]] bool can_run(int host) const;
+    [[nodiscard]] Wire wire(const AheadRun& run, int from, int to);
+    bool follow(AheadRun& run, int place);
+    bool run_ring(AheadRun& run);
+    void find_ring_wires(AheadRun& run);
+    static RoundTraffic ring_traffic(const AheadRun& run, int place, int rounds);
+    void schedule_end_of_all(AheadRun& run);
+    void schedule_end(AheadRun& run, int place, Time at, EventRank by);
+    void count(int host, const RoundTraffic& of);
+    void report(const AheadRun& run, int from, int to, Bytes bytes, Duration busy);
+    void report_message(const AheadRun& run, int from, int to, const RoundMessage& message);
+    void report_ring(const AheadRun& run, int rounds);
+    void report_all(AheadRun& run);
+    void retire(AheadRun& run);
+
+    void replay(AheadRun& run);
+    void open_lanes(AheadRun& run, int place, AheadMember& member);
+    void hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& members);
+    [[nodiscard]] bool has_left(const AheadRun& run, int from, const RoundMessage& message) const;
+    [[nodiscard]] bool is_under_way(const RoundMessage& message) const;
+    MessageId adopt(AheadRun& run, int from, int to, const RoundMessage& message, Join* drained,
+                    Join& delivered);
+
+    Network& network_;
+    Simulation& simulation_;
+    Reservations& reservations_;  // active: runs with a member in them
+    LinkOwners owners_;
+    using Gathering = boost::container::small_vector<AheadRun*, 2>;
+    boost::container::flat_map<Key, Gathering> gathering_;  // oldest first
+    std::vector<std::unique_ptr<AheadRun>> runs_;           // all that exist
+    std::vector<std::unique_ptr<AheadRun>> free_;           // to be used again
+    std::vector<AheadRun*> of_host_;                        // the run that a host is in, or null
+    std::uint64_t begun_ = 0;
+    std::uint64_t finished_ = 0;
+    std::uint64_t handed_over_ = 0;
+    Route route_;  // scratch
+};
+
+/// A collective that runs ahead, or was handed over before all its members had entered.
+class AheadRun {
+  public:
+    explicit AheadRun(Ahead& owner) : ahead(owner) {}
+
+    /// Begins anew; what was allocated is kept.
+    void begin(const MessageRounds& of_rounds, Stream of_stream, std::uint64_t of_number,
+               EventKind of_kind);
+
+    [[nodiscard]] std::size_t count() const { return hosts.size(); }
+    [[nodiscard]] bool is_here(int place) const { return entries[at(place)] != never; }
+    [[nodiscard]] int host(int place) const { return hosts[at(place)]; }
+    static std::size_t at(int place) { return static_cast<std::size_t>(place); }
+    void end_member(std::uint32_t place) { ahead.member_ends(*this, static_cast<int>(place)); }
+    void end_all(std::uint32_t /*unused*/) { ahead.all_end(*this); }
+
+    Ahead& ahead;
+    MessageRounds rounds{};
+    Stream stream = 0;
+    std::uint64_t number = 0;  // in the order in which collectives began
+    EventKind kind = EventKind::foreground;
+    bool by_events = false;  // members that still enter do
+    bool has_halves = false;
+    bool takes_no_time = false;  // a ring whose wires do not
+    int entered = 0;
+    int inside = 0;
+    std::vector<int> hosts;             // [place]
+    std::vector<Time> entries;          // [place]; never: absent
+    std::vector<AheadMember*> members;  // [place]; null before the entry and after the end
+    std::vector<EventId> ends;          // [place]
+    std::vector<Wire> up, down;         // [place], if it has halves and is no ring
+    std::vector<Wire> ring_wires;       // [place]: to the next place, while a ring is worked out
+    std::vector<RoundTraffic>
+        traffic;  // [place], in all rounds, if it is no ring; known when its end is
+    RoundTimes times;
+    RingTimes ring;
+};
+
+}  // namespace paceline
