@@ -2,7 +2,7 @@
 import { trainingScenario } from "./algorithms.js";
 import { clearWrong, showControls } from "./controls.js";
 import { byId, el } from "./dom.js";
-import { download } from "./exports.js";
+import { download, showDownloads } from "./exports.js";
 import { fromAddress, toAddress } from "./link.js";
 import { type Group, PageError, Pool } from "./pool.js";
 import { presets } from "./presets.js";
@@ -59,7 +59,10 @@ class Page {
       if (this.linked && !isExpected(error)) this.fallBack(error);
       else showError(error, this.state);
     } finally {
-      if (mine === this.running) document.body.dataset["busy"] = "no";
+      if (mine === this.running) {
+        showDownloads(mine);
+        document.body.dataset["busy"] = "no";
+      }
     }
   }
 
@@ -202,7 +205,7 @@ class Page {
       clearBoxes();
       this.soon();
     });
-    byId("downloads").addEventListener("click", (e) => { const kind = (e.target as HTMLElement).dataset["download"]; if (kind) download(kind, this.scenario, this.running.results); });
+    byId("downloads").addEventListener("click", (e) => { const kind = (e.target as HTMLElement).dataset["download"]; if (kind) void download(kind, this.running).catch((error) => showError(error, this.state)); });
     byId("controls").addEventListener("submit", (e) => e.preventDefault());
     document.addEventListener("dragover", (e) => { e.preventDefault(); document.body.classList.add("dropping"); });
     document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
