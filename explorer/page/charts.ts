@@ -55,6 +55,7 @@ export class ChartBox {
   private shape = "";
   private taller = 0; // for marks that need more height
   private readAt: { x: number; key: string | null } | null = null;
+  private isDrawing = false; // uPlot moves its cursor to other data then
   private readonly resize = new ResizeObserver(() => {
     const width = this.place.clientWidth;
     if (this.plot && width > 0 && width !== this.plot.width) { this.taller = 0; this.resized(width); }
@@ -85,11 +86,12 @@ export class ChartBox {
     for (const button of this.scales.querySelectorAll("button")) {
       const axis = button.dataset["log"] as "x" | "y";
       button.setAttribute("aria-pressed", String(axis === "x" ? this.look.logX : this.look.logY));
-      button.setAttribute("aria-label", `Logarithmic ${axis} axis of ${chart.title}`);
+      button.setAttribute("aria-label", `log ${axis}: ${chart.title}`);
       button.disabled = !canBeLog(chart, axis);
     }
     const shape = JSON.stringify([ink("--back"), chart.x, this.look.logX, this.look.logY, this.drawn.map(({ points, ...style }) => style)]);
     const data = columnsOf(this.drawn, this.look) as uPlot.AlignedData;
+    this.isDrawing = true;
     if (this.plot === null || shape !== this.shape) {
       this.plot?.destroy();
       this.shape = shape;
@@ -105,6 +107,8 @@ export class ChartBox {
         plot.setData(data);
       });
     }
+    if (this.readAt !== null) this.plot.batch(() => {}); // a new plot has its scales only now
+    this.isDrawing = false;
     this.readAgain();
   }
   get shown(): Chart | null {
@@ -120,7 +124,9 @@ export class ChartBox {
     return this.taller + Math.max(240, Math.min(Math.max(360, Math.round(innerHeight * 0.6)), Math.round(width * 0.62)));
   }
   private resized(width: number): void {
-    this.plot?.setSize({ width, height: this.heightOf(width) });
+    this.isDrawing = true;
+    this.plot?.batch(() => this.plot?.setSize({ width, height: this.heightOf(width) }));
+    this.isDrawing = false;
     this.readAgain();
   }
 
@@ -234,6 +240,7 @@ export class ChartBox {
 
   // Shows the values at the cursor as text beside it.
   private read(u: uPlot): void {
+    if (this.isDrawing) return;
     const { idx, idxs, left = -10, top = -10 } = u.cursor;
     if (idx === null || idx === undefined || left < 0) return this.unread();
     const shown = this.drawn.map((one, i) => ({ one, i: i + 1 })).filter(({ one }) => !this.look.hidden.has(one.key));
@@ -271,9 +278,13 @@ export class ChartBox {
     this.plot?.setCursor({ left: -10, top: -10 });
   }
 
-  // Puts the cursor where it was read, after data or size have changed.
+  // Puts the cursor where it was read, after data or size have changed. While results come in, its x may be missing.
   private readAgain(): void {
-    if (this.readAt !== null) this.moveTo(this.readAt.x, this.readAt.key);
+    const { readAt } = this;
+    if (readAt === null) return;
+    if (this.plot?.data[0].includes(readAt.x)) return this.moveTo(readAt.x, readAt.key);
+    this.leave();
+    this.readAt = readAt;
   }
   private moveTo(x: number, key: string | null): void {
     const { plot } = this;

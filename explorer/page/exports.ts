@@ -64,7 +64,11 @@ async function rastered(svg: Blob): Promise<Blob | null> {
     const sheet = document.createElement("canvas");
     sheet.width = Math.round((sheetWidth / unitsPerMm / mmPerInch) * dotsPerInch);
     sheet.height = Math.round((sheet.width * image.naturalHeight) / image.naturalWidth);
-    sheet.getContext("2d")?.drawImage(image, 0, 0, sheet.width, sheet.height);
+    const c = sheet.getContext("2d");
+    if (c === null) return null;
+    c.fillStyle = "#ffffff"; // where the picture ends within a dot
+    c.fillRect(0, 0, sheet.width, sheet.height);
+    c.drawImage(image, 0, 0, sheet.width, sheet.height);
     const drawn = await new Promise<Blob | null>((done) => sheet.toBlob(done, "image/png"));
     return drawn === null ? null : withResolution(new Uint8Array(await drawn.arrayBuffer()));
   } finally {

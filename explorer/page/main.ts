@@ -182,6 +182,10 @@ class Page {
     const paths = columns.slice(1, columns.indexOf("algorithm"));
     showTable({ title: name, axes: paths.map((path) => ({ path, names: [] })), points: [], trains: false }, rows);
     status(`${name}: ${rows.length} rows`);
+    // What the run before it found is not what is shown.
+    this.running = this.newRun();
+    showDownloads(this.running);
+    document.body.dataset["busy"] = "no";
   }
 
   private listen(): void {

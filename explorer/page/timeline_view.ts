@@ -1,7 +1,6 @@
 // A timeline of one step, from a trace in the Chrome format: a row for each track of a machine. Zoomed by buttons, by the
 // keyboard, and by the wheel where that is asked for: a wheel alone scrolls the page.
 import { el } from "./dom.js";
-import { wrap } from "./labels.js";
 import { colorOf, exact, ink, short } from "./lines.js";
 import { escaped, type Part, printedLegend, printedTitle, printedWidth, sheetWidth, textAt } from "./print.js";
 import { keepApart, shareOf, ticksOf } from "./scales.js";
@@ -154,7 +153,7 @@ export class Timeline {
     const ticks = ticksOf(scale, keepApart(place, (ms) => printedWidth(text(ms)), 16)).map((ms) =>
       `<path d="M${place(ms).toFixed(1)} ${top - 4}V${bottom}" stroke="${ink("--grid")}"/>${textAt(place(ms), 12, text(ms), `class="tick" text-anchor="middle" fill="${ink("--soft")}"`)}`);
     const rows = this.rows.map((row, i) => (i % 2 === 0 ? `<rect x="8" y="${top + i * rowHeight}" width="${right - 8}" height="${rowHeight}" fill="${ink("--panel")}"/>` : "") +
-      textAt(10, top + 11 + i * rowHeight, wrap(row, label - 12, (t) => printedWidth(t, 9))[0] ?? "", 'font-size="9"'));
+      textAt(10, top + 11 + i * rowHeight, row, `font-size="9"${printedWidth(row, 9) > label - 14 ? ` textLength="${label - 14}" lengthAdjust="spacingAndGlyphs"` : ""}`));
     return [printedTitle(what), printedLegend(this.kinds.map((kind, i) => ({ label: kind, swatch: `<rect width="12" height="12" rx="2" fill="${colorOf(i)}"/>` })), 12),
       { height: bottom + 8, body: rows.join("") + ticks.join("") + this.printedSlices(from, to, x, top, rowHeight) }];
   }
@@ -196,9 +195,14 @@ export class Timeline {
     const [left, right] = this.window();
     const x = (t: number) => this.label + ((t - left) / (right - left)) * (width - this.label);
     c.fillStyle = ink("--soft");
-    for (let i = 0; i <= 4; ++i) {
-      c.textAlign = i === 4 ? "right" : "left";
-      c.fillText(`${short((left + ((right - left) * i) / 4 - this.begin) / 1000)} ms`, this.label + ((width - this.label) * i) / 4, 12);
+    c.textAlign = "center";
+    const scale = { log: false, least: (left - this.begin) / 1000, most: (right - this.begin) / 1000 };
+    const text = (ms: number) => `${exact(ms)} ms`;
+    const across = (ms: number) => this.label + shareOf(scale, ms) * (width - this.label);
+    for (const ms of ticksOf(scale, keepApart(across, (t) => c.measureText(text(t)).width, 16))) {
+      const half = c.measureText(text(ms)).width / 2;
+      c.fillText(text(ms), Math.min(width - half, Math.max(this.label + half, across(ms))), 12);
+      c.fillRect(across(ms), 15, 1, 5);
     }
     c.textAlign = "left";
     this.rows.forEach((row, i) => { c.fillStyle = ink(i % 2 ? "--back" : "--panel"); c.fillRect(0, 20 + i * this.rowHeight, width, this.rowHeight);
