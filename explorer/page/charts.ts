@@ -74,6 +74,7 @@ export class ChartBox {
     this.element.append(this.title, this.scales, el("div", { class: "around" }, this.place, this.readout));
     this.place.addEventListener("keydown", (e) => this.key(e));
     this.place.addEventListener("blur", () => this.leave());
+    this.place.addEventListener("pointermove", () => this.readout.setAttribute("aria-live", "off")); // it would be spoken all the time
     this.resize.observe(this.place);
   }
 
@@ -99,11 +100,17 @@ export class ChartBox {
       const width = this.place.clientWidth || 480;
       this.plot = new uPlot(this.options(width), data, this.place);
       // A tap anywhere in the plot reads it, also where a browser sends no mouse's moves for taps.
-      this.plot.over.addEventListener("click", (e) => { const box = this.plot!.over.getBoundingClientRect(); this.plot!.setCursor({ left: e.clientX - box.left, top: e.clientY - box.top }); });
+      this.plot.over.addEventListener("click", (e) => {
+        const box = this.plot!.over.getBoundingClientRect();
+        this.plot!.setCursor({ left: e.clientX - box.left, top: e.clientY - box.top });
+      });
     } else {
       const { plot } = this;
       plot.batch(() => {
-        this.drawn.forEach((one, i) => { if (plot.series[i + 1]!.show === this.look.hidden.has(one.key)) plot.setSeries(i + 1, { show: !this.look.hidden.has(one.key) }); });
+        this.drawn.forEach((one, i) => {
+          const show = !this.look.hidden.has(one.key);
+          if (plot.series[i + 1]!.show !== show) plot.setSeries(i + 1, { show });
+        });
         plot.setData(data);
       });
     }
@@ -166,12 +173,14 @@ export class ChartBox {
       axes: [
         { ...axis, label: this.chart!.x, size: axisHeight, labelSize: 22, values: (_u, ticks) => ticks.map(xText),
           splits: (u, _axis, least, most) => {
-            const place = (v: number) => u.valToPos(v, "x") / (u.bbox.width / devicePixelRatio || 1) * wide();
+            const share = wide() / (u.bbox.width / devicePixelRatio || 1);
+            const place = (v: number) => u.valToPos(v, "x") * share;
             return ticksOf({ log: logX, least, most }, keepApart(place, (v) => widthOf(xText(v), 12), 12), this.chart!.xBase, this.chart!.ticks);
           } },
         { ...axis, size: axisWidth, values: (_u, ticks) => ticks.map(yText),
           splits: (u, _axis, least, most) => {
-            const place = (v: number) => u.valToPos(v, "y") / (u.bbox.height / devicePixelRatio || 1) * high();
+            const share = high() / (u.bbox.height / devicePixelRatio || 1);
+            const place = (v: number) => u.valToPos(v, "y") * share;
             return ticksOf({ log: logY, least, most }, keepApart(place, () => 12, logY ? 8 : 20));
           } },
       ],
@@ -199,7 +208,9 @@ export class ChartBox {
     ctx.setLineDash([4, 4]);
     for (const { at } of marks) { ctx.beginPath(); ctx.moveTo(at, box.top); ctx.lineTo(at, box.top + box.height); ctx.stroke(); }
     ctx.setLineDash([]);
-    const labels = placeMarks(marks, box, (text) => ctx.measureText(text).width, markHeight);
+    const lines = marks.length === 0 ? [] : this.visible().map((one) => shownPoints(one.points, this.look)
+      .map(([x, y]): [number, number] => [u.valToPos(x, "x", true) / ratio, u.valToPos(y, "y", true) / ratio]));
+    const labels = placeMarks(marks, box, (text) => ctx.measureText(text).width, markHeight, lines);
     for (const label of labels) write(ctx, label);
     const ends = this.visible().flatMap((one) => {
       const last = shownPoints(one.points, this.look).at(-1);
@@ -303,14 +314,13 @@ export class ChartBox {
     if (e.key === "Escape") return this.leave();
     if (e.ctrlKey || e.metaKey || e.altKey || xs.length === 0 || (along === undefined && across === undefined)) return;
     e.preventDefault();
-    this.readout.setAttribute("aria-live", "polite"); // a pointer's readout would be spoken all the time
+    this.readout.setAttribute("aria-live", "polite");
     const visible = this.visible();
     const key = this.readAt?.key ?? visible.find((one) => !isReference(one))?.key ?? null;
     const at = this.readAt === null ? (along === -1 || along === Infinity ? xs.length : -1) : xs.indexOf(this.readAt.x);
     const next = Math.max(0, Math.min(xs.length - 1, at + (along ?? (this.readAt === null ? 1 : 0))));
     const line = visible.findIndex((one) => one.key === key) + (this.readAt === null ? 0 : across ?? 0);
     this.moveTo(xs[next]!, visible[(line + visible.length) % Math.max(1, visible.length)]?.key ?? null);
-    this.readout.setAttribute("aria-live", "off");
   }
 }
 

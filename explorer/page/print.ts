@@ -97,10 +97,14 @@ function printedChart(chart: Chart, look: Look, lines: Drawn[]): Part {
   const sx = scaleX(drawnOf(chart).flatMap((one) => shownPoints(one.points, look).map((p) => p[0])), look.logX);
   const sy = scaleY(drawn.flatMap(({ points }) => points.map((p) => p[1])), look.logY);
   const px = (v: number) => left + shareOf(sx, v) * (right - left);
-  const marks = placeMarks((chart.marks ?? []).filter((mark) => mark.x >= sx.least && mark.x <= sx.most).map((mark) => ({ at: px(mark.x), label: mark.label })),
-    { left, top, width: right - left, height: 0 }, (text) => printedWidth(text), 15);
-  const bottom = Math.max(top + 220, ...marks.map((mark) => mark.top + mark.height + 6));
+  let bottom = top + 220;
   const py = (v: number) => bottom - shareOf(sy, v) * (bottom - top);
+  const inRange = (chart.marks ?? []).filter((mark) => mark.x >= sx.least && mark.x <= sx.most).map((mark) => ({ at: px(mark.x), label: mark.label }));
+  const place = () => placeMarks(inRange, { left, top, width: right - left, height: bottom - top }, (text) => printedWidth(text), 15,
+    drawn.map(({ points }) => points.map(([x, y]): [number, number] => [px(x), py(y)])));
+  const lowest = Math.max(0, ...place().map((mark) => mark.top + mark.height + 6));
+  bottom = Math.max(bottom, lowest);
+  const marks = place();
   return {
     height: bottom + 48,
     body: `<g class="chart">${heading.body}` +
