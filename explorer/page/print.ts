@@ -102,9 +102,9 @@ function printedChart(chart: Chart, look: Look, lines: Drawn[]): Part {
   const inRange = (chart.marks ?? []).filter((mark) => mark.x >= sx.least && mark.x <= sx.most).map((mark) => ({ at: px(mark.x), label: mark.label }));
   const place = () => placeMarks(inRange, { left, top, width: right - left, height: bottom - top }, (text) => printedWidth(text), 15,
     drawn.map(({ points }) => points.map(([x, y]): [number, number] => [px(x), py(y)])));
-  const lowest = Math.max(0, ...place().map((mark) => mark.top + mark.height + 6));
-  bottom = Math.max(bottom, lowest);
-  const marks = place();
+  let marks = place();
+  const lowest = () => Math.max(0, ...marks.map((mark) => mark.top + mark.height + 6));
+  for (let tries = 0; lowest() > bottom && tries < 50; ++tries) { bottom = lowest(); marks = place(); }
   return {
     height: bottom + 48,
     body: `<g class="chart">${heading.body}` +
