@@ -2,7 +2,7 @@
 import { trainingScenario } from "./algorithms.js";
 import { actOnChoice, clearWrong, showControls } from "./controls.js";
 import { byId, copyTo, el } from "./dom.js";
-import { download } from "./exports.js";
+import { download, showDownloads } from "./exports.js";
 import { fromAddress, toAddress } from "./link.js";
 import { type Names, setNames } from "./names.js";
 import { type Group, PageError, Pool } from "./pool.js";
@@ -71,6 +71,7 @@ class Page {
       else showError(error, this.state);
     } finally {
       if (mine === this.running) {
+        showDownloads(mine);
         document.body.dataset["busy"] = "no";
         announce();
       }
@@ -220,6 +221,10 @@ class Page {
     const paths = columns.slice(1, columns.indexOf("algorithm"));
     showTable({ title: name, axes: paths.map((path) => ({ path, names: [] })), points: [], trains: false }, rows);
     status(`${name}: ${rows.length} rows`);
+    // What the run before it found is not what is shown.
+    this.running = this.newRun();
+    showDownloads(this.running);
+    document.body.dataset["busy"] = "no";
   }
 
   private listen(): void {
@@ -245,7 +250,7 @@ class Page {
     byId("skip").addEventListener("click", (e) => { e.preventDefault(); byId("panel").focus(); });
     byId("command").addEventListener("click", () => this.running.command === "" ? status("This view has no command.") :
       copy(this.running.command, "The command is copied. It writes scenario.json, and prints these numbers.", "The clipboard cannot be written."));
-    byId("downloads").addEventListener("click", (e) => { const kind = (e.target as HTMLElement).dataset["download"]; if (kind) download(kind, this.scenario, this.running.results); });
+    byId("downloads").addEventListener("click", (e) => { const kind = (e.target as HTMLElement).dataset["download"]; if (kind) void download(kind, this.running).catch((error) => showError(error, this.state)); });
     byId("controls").addEventListener("submit", (e) => e.preventDefault());
     document.addEventListener("dragover", (e) => { e.preventDefault(); document.body.classList.add("dropping"); });
     document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));

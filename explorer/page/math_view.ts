@@ -4,7 +4,7 @@
 //
 // V is what a node sends, k the number of its messages that wait for each other, and L the latency of a message, which
 // crosses two links. A form is shown only if it gives the engine's closed form.
-import { short } from "./charts.js";
+import { short } from "./lines.js";
 import { el } from "./dom.js";
 import type { Json } from "./state.js";
 import { milliseconds } from "./step_view.js";

@@ -2,12 +2,13 @@
 import { trainingScenario } from "./algorithms.js";
 import { commandOf } from "./commands.js";
 import { copyTo, el, table } from "./dom.js";
+import { showDownloads } from "./exports.js";
 import { stepMath } from "./math_view.js";
 import { type Group, PageError } from "./pool.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
-import { draw, place, showError, showWarnings, status } from "./shown.js";
+import { draw, exportable, place, showError, showWarnings, status } from "./shown.js";
 import { algorithmsOf, type Json, bandwidthsOf, memoryOf, nodesOf, overBandwidth, overNodes, samplesOf, scenarioOf, type State, stepsOf, targetOf, type View } from "./state.js";
-import { bars, type Explanation } from "./step_view.js";
+import { bars, type Explanation, printedBars } from "./step_view.js";
 import { Timeline } from "./timeline_view.js";
 import { bitsPerSecond, seconds } from "./units.js";
 import { bandwidthCharts, lastFacts, speedupCharts, tableRows, trainingCharts } from "./views.js";
@@ -220,6 +221,7 @@ async function runStep(run: Run): Promise<void> {
   const { explained, what } = await explainAll(run);
   run.command = commandOf("explain", run.scenario, run.state.files, ["--point", String(explained[0]?.point ?? 0)]);
   place(bars(explained, ({ point }) => copyButton(commandOf("explain", run.scenario, run.state.files, ["--point", String(point)]))));
+  exportable(() => printedBars(explained, what));
   status(what);
   await warn(run);
 }
@@ -234,16 +236,17 @@ async function runTimeline(run: Run): Promise<void> {
   const show = async () => {
     const answer = await group.ask({ do: "trace", scenario: run.scenario, files: state.files, point: Number(choose.value) });
     const trace = String(answer["trace"]);
+    exportable(null);
     if (!trace.includes('"ph": "B"') && !trace.includes('"ph":"B"')) return shown.replaceChildren("Nothing happens in this step.");
-    const timeline = new Timeline(trace);
-    const cut = answer["cut"] ? [el("p", { class: "note" }, "The step has more events than a page can show; its beginning is drawn.")] : [];
-    shown.replaceChildren(...cut, timeline.element);
+    const timeline = new Timeline(trace, answer["cut"] === true);
+    shown.replaceChildren(timeline.element);
     timeline.redraw();
+    exportable(() => timeline.print(`One step of ${choose.selectedOptions[0]?.text ?? ""}${state.file === null ? ` on ${nodes} nodes` : ""}`));
   };
-  choose.addEventListener("change", () => void show().catch((error) => showError(error, state)));
+  choose.addEventListener("change", () => void show().then(() => showDownloads(run)).catch((error) => showError(error, state)));
   place(el("p", {}, el("label", { for: "traced" }, "One step of "), choose, state.file === null ? ` on ${nodes} nodes` : ""), shown);
   await show();
-  status("Zoom by the wheel, the buttons, or + and −; move by dragging or the arrows.");
+  status("Zoom by the buttons, by + and −, or by Ctrl and the wheel. Move by dragging or the arrows.");
 }
 
 async function formulas(run: Run, explained: Explained[]): Promise<Node[]> {

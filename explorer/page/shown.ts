@@ -1,10 +1,12 @@
 // What stands beside the controls: charts or other content, the status, messages, and whether they are those of the
 // controls.
-import { type Chart, ChartBox, colorOf } from "./charts.js";
+import { ChartBox } from "./charts.js";
 import { showWrong } from "./controls.js";
 import { byId, el } from "./dom.js";
 import type { Fault } from "./engine.js";
+import { type Chart, drawnOf, hiddenOf, lookOf, swatchOf } from "./lines.js";
 import { CancelledError, PageError, RefusedError } from "./pool.js";
+import { type Picture, printedCharts } from "./print.js";
 import { controlOf, entryErrors, EntryError, type State } from "./state.js";
 
 /// Times for tests: the last redrawing after a change, the first drawing, and the number of runs.
@@ -29,22 +31,44 @@ export function draw(view: string, charts: Chart[]): void {
   const shape = `${view} ${charts.length}`;
   if (drawnFor !== shape) {
     boxes.forEach((box) => box.destroy());
-    boxes = charts.map(() => new ChartBox());
-    panel().replaceChildren(el("ul", { class: "legend" }), el("div", { class: "charts" }, ...boxes.map((box) => box.element)), el("div", { id: "facts" }));
+    boxes = charts.map(() => new ChartBox(view, () => drawBoxes(view, shownCharts())));
+    panel().replaceChildren(el("ul", { class: "legend", "aria-label": "Lines" }), el("div", { class: "charts" }, ...boxes.map((box) => box.element)), el("div", { id: "facts" }));
     drawnFor = shape;
   }
-  charts.forEach((chart, i) => boxes[i]!.draw(chart));
-  const entries = (charts[0]?.lines ?? []).map((line) => ({ label: line.label, stroke: colorOf(line.color), dash: line.dash ? "7 5" : "" }));
-  if (charts[0]?.ideal) entries.push({ label: "ideal", stroke: "var(--soft)", dash: "2 4" });
-  panel().querySelector("ul.legend")?.replaceChildren(...entries.map(({ label, stroke, dash }) => {
-    const item = el("li", {});
-    item.innerHTML = `<svg width="30" height="10" aria-hidden="true"><path d="M0 5h30" stroke="${stroke}" stroke-width="2.5" stroke-dasharray="${dash}"/></svg>`;
-    item.append(label);
-    return item;
-  }));
+  drawBoxes(view, charts);
+  exportable(() => printedCharts(shownCharts().map((chart) => ({ chart, look: lookOf(view, chart) }))));
   current();
   measured.redraw_ms = performance.now() - measured.moved;
   if (measured.first_ms === 0) measured.first_ms = performance.now();
+}
+
+function drawBoxes(view: string, charts: Chart[]): void {
+  charts.forEach((chart, i) => boxes[i]!.draw(chart));
+  drawLegend(view, charts);
+}
+
+// Buttons that hide and show lines in all charts of the view. They stay while they name the same lines, so that a
+// redrawing does not take the focus from one.
+function drawLegend(view: string, charts: Chart[]): void {
+  const legend = panel().querySelector<HTMLElement>("ul.legend");
+  if (legend === null) return;
+  const drawn = [...new Map(charts.flatMap(drawnOf).map((one) => [one.key, one])).values()];
+  const named = JSON.stringify(drawn.map(({ points, ...style }) => style));
+  const hidden = hiddenOf(view);
+  if (legend.dataset["named"] !== named) {
+    legend.dataset["named"] = named;
+    legend.replaceChildren(...drawn.map((one) => {
+      const button = el("button", { type: "button", "data-key": one.key });
+      button.innerHTML = `<svg width="34" height="12" aria-hidden="true">${swatchOf(one, `var(${one.ink})`)}</svg>`;
+      button.append(one.label);
+      button.addEventListener("click", () => {
+        if (!hidden.delete(one.key)) hidden.add(one.key);
+        drawBoxes(view, shownCharts());
+      });
+      return el("li", {}, button);
+    }));
+  }
+  for (const button of legend.querySelectorAll("button")) button.setAttribute("aria-pressed", String(!hidden.has(button.dataset["key"]!)));
 }
 
 /// Shows other content in place of charts.
@@ -58,9 +82,17 @@ export function clearBoxes(): void {
   boxes.forEach((box) => box.destroy());
   boxes = [];
   drawnFor = "";
+  picture = null;
 }
 
 export const shownCharts = (): Chart[] => boxes.map((box) => box.shown).filter((chart) => chart !== null);
+
+// What PNG and SVG draw; null if the view has no picture.
+let picture: Picture | null = null;
+export function exportable(make: Picture | null): void {
+  picture = make;
+}
+export const shownPicture = (): Picture | null => picture;
 
 // Whether what stands in the panel belongs to the controls as they are.
 let isCurrent = true;

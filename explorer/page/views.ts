@@ -1,5 +1,5 @@
 // The views over results: what each draws from a study's rows.
-import { type Chart, type Line, short } from "./charts.js";
+import { type Chart, type Line, paletteSize, short } from "./lines.js";
 import type { Evaluation, Results, Row, Study } from "./results.js";
 import { bandwidthText, bitsPerSecond, timeText } from "./units.js";
 
@@ -42,9 +42,13 @@ function seriesOf(results: Results, x: number, valueOf: (name: string) => number
   return [...made.values()];
 }
 
+// Colors tell algorithms apart, dashes and markers the rest. Where there is one algorithm, colors tell the rest as well;
+// where there are more algorithms than colors, dashes and markers tell those of one color apart.
 function lines(series: Series[], column: string, factor = 1): Line[] {
-  return series.map((one, i) => ({
-    label: one.label, color: series.length <= 7 && one.variant > 1 ? i : one.algorithm, dash: one.variant % 2 === 1,
+  const variants = Math.max(0, ...series.map((one) => one.variant)) + 1;
+  const alone = series.every((one) => one.algorithm === series[0]!.algorithm);
+  return series.map((one) => ({
+    label: one.label, color: alone ? one.variant : one.algorithm, variant: one.variant + variants * Math.floor(one.algorithm / paletteSize),
     points: one.points.filter((p) => p.row[column] !== "" && p.row[column] !== undefined)
       .map((p): [number, number] => [p.x, Number(p.row[column]) * factor]).sort((a, b) => a[0] - b[0]),
   }));
@@ -56,6 +60,9 @@ function devicesPerNode(series: Series[]): number {
   return row === undefined ? 1 : Number(row["devices"]) / Number(row["nodes"]);
 }
 
+// Few counts of nodes have a tick each; between many, powers of two are easier to read.
+const nodeTicks = (counts: number[]): { xBase: 2; ticks?: number[] } => (counts.length <= 12 ? { xBase: 2, ticks: counts } : { xBase: 2 });
+
 const targetLabel = (target: number): string => `${short(target * 100)} %`;
 
 /// Speedup and efficiency over nodes. `target` is the efficiency to reach.
@@ -63,8 +70,7 @@ export function speedupCharts(results: Results, target: number): Chart[] {
   const x = axisOf(results.study, nodesPath);
   if (x < 0) return genericCharts(results);
   const series = seriesOf(results, x, Number);
-  const ticks = results.study.axes[x]!.names.map(Number);
-  const common = { x: "nodes", logX: true, xText: (v: number) => String(v), ticks };
+  const common = { x: "nodes", logX: true, xText: (v: number) => String(v), ...nodeTicks(results.study.axes[x]!.names.map(Number)) };
   const ideal = devicesPerNode(series);
   const label = targetLabel(target);
   return [
@@ -77,7 +83,7 @@ export function speedupCharts(results: Results, target: number): Chart[] {
 export function bandwidthCharts(results: Results, marks: { x: number; label: string }[], target: number): Chart[] {
   const x = axisOf(results.study, bandwidthPath);
   const series = seriesOf(results, x, (name) => bitsPerSecond(name) ?? Number.NaN);
-  const common = { x: "bandwidth of a link", logX: true, xText: bandwidthText, ticks: [1e8, 1e9, 1e10, 1e11], marks };
+  const common = { x: "bandwidth of a link", logX: true, xText: bandwidthText, marks };
   const row = series.flatMap((one) => one.points).find((point) => Number(point.row["efficiency"]) > 0)?.row;
   // What one row has at its efficiency, at the target's.
   const at = (column: string, power: number): { targets?: NonNullable<Chart["targets"]> } => {
@@ -132,7 +138,7 @@ export function trainingCharts(study: Study, evaluations: Evaluation[]): Chart[]
   };
   const make = (x: (e: Evaluation) => number, y: (e: Evaluation) => number | undefined): Line[] =>
     study.points.map((_, i) => ({
-      label: nameOf(i), color: i, dash: i >= 7,
+      label: nameOf(i), color: i, variant: Math.floor(i / paletteSize),
       points: evaluations.filter((e) => e.point === i && y(e) !== undefined).map((e): [number, number] => [x(e), y(e)!]),
     }));
   return [

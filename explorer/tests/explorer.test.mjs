@@ -2,86 +2,11 @@
 //
 // PACELINE names the program, which serves the page and is the oracle of every number.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const paceline = process.env.PACELINE ?? join(root, "build/release/paceline");
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const folder = mkdtempSync(join(tmpdir(), "explorer-"));
-const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
-let server, browser, address, page, complaints;
-
-before(async () => {
-  server = spawn(paceline, ["explore", "--no-browser", "--folder", join(root, "build/explorer")], { stdio: ["ignore", "pipe", "inherit"] });
-  address = await new Promise((resolve) => server.stdout.on("data", (d) => {
-    const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(String(d));
-    if (found) resolve(found[0]);
-  }));
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
-  page = await openPage();
-});
-
-after(async () => {
-  await browser?.close();
-  server?.kill();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function openPage(hash = "", options = {}) {
-  const made = await browser.newPage({ viewport: { width: 1280, height: 860 }, ...options });
-  complaints = [];
-  made.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complaints.push(m.text()); });
-  made.on("pageerror", (e) => complaints.push(String(e)));
-  made.on("request", (r) => { if (!r.url().startsWith(address) && !/^(data|blob):/.test(r.url())) complaints.push(`asked ${r.url()}`); });
-  await made.goto(address + hash);
-  await idle(made);
-  return made;
-}
-
-const idle = (p, timeout = 120_000) => p.waitForFunction(() => document.body.dataset.busy === "no", null, { timeout });
-const hashOf = (changes) => `#${encodeURIComponent(JSON.stringify(changes))}`;
-const csvOf = (p) => p.evaluate(() => window.explorer.csv());
-const text = (p, id) => p.evaluate((i) => document.getElementById(i).textContent, id);
-
-async function show(changes) {
-  await page.goto("about:blank");
-  complaints.length = 0;
-  await page.goto(address + hashOf(changes));
-  await idle(page);
-}
-
-async function drop(name, content) {
-  await page.setInputFiles("#open", { name, mimeType: "text/plain", buffer: Buffer.from(content) });
-  await page.waitForTimeout(80);
-  await idle(page);
-}
-
-/// results.csv of the command line for this text.
-function byCommandLine(scenario) {
-  const file = join(folder, "scenario.json");
-  writeFileSync(file, scenario);
-  execFileSync(paceline, ["run", file, "--out", join(folder, "out"), "--quiet", "--no-mpi"], { stdio: "ignore" });
-  const csv = readFileSync(join(folder, "out/results.csv"), "utf8");
-  rmSync(join(folder, "out"), { recursive: true, force: true });
-  return csv;
-}
-
-const shipped = (name) => JSON.parse(readFileSync(join(root, "scenarios", `${name}.json`), "utf8"));
-// A few steps on a few nodes.
-function fewerNodes(scenario, most) {
-  const sweep = scenario.sweep ?? {};
-  scenario.stop = { iterations: 2 };
-  if (sweep["cluster.nodes"]) sweep["cluster.nodes"] = sweep["cluster.nodes"].filter((n) => n <= most);
-  return JSON.stringify(scenario);
-}
+import { test } from "node:test";
+import { address, axe, browser, byCommandLine, complaints, csvOf, drop, fewerNodes, folder, hashOf, idle, openPage, paceline, page, shipped, show, text } from "./harness.mjs";
 
 test("the first view is drawn from the numbers of the command line", async () => {
   assert.match(await text(page, "status"), /28 points/);

@@ -1,48 +1,46 @@
-// The page in headless Chromium, or in Firefox, served by the program, which is the oracle of its numbers. PACELINE names the program.
+// What the tests of the page share: the served page in a headless browser, and the command line as the oracle.
+//
+// PACELINE names the program, which serves the page; PAGE_BROWSER is chromium (the default) or firefox, Debian's by
+// WebDriver BiDi.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chromium, firefox } from "playwright-core";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const paceline = process.env.PACELINE ?? join(root, "build/release/paceline");
+export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 export const folder = mkdtempSync(join(tmpdir(), "explorer-"));
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
-let server, browser;
-export let address;
-/// What the last page complained of: errors in its console, and requests to others.
-export const complaints = [];
+export let browser, address, page, complaints;
+let server;
 
-const launch = {
-  chromium: () => chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags }),
-  firefox: () => firefox.launch({ executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", channel: "moz-firefox" }), // Debian's, by WebDriver BiDi
-};
-
-/// Starts the server and a browser; returns the first page.
-export async function open(name = "chromium") {
+before(async () => {
   server = spawn(paceline, ["explore", "--no-browser", "--folder", join(root, "build/explorer")], { stdio: ["ignore", "pipe", "inherit"] });
   address = await new Promise((resolve) => server.stdout.on("data", (d) => {
     const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(String(d));
     if (found) resolve(found[0]);
   }));
-  browser = await launch[name]();
-  return openPage();
-}
+  browser = process.env.PAGE_BROWSER === "firefox"
+    ? await firefox.launch({ executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", channel: "moz-firefox" })
+    : await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
+  page = await openPage();
+});
 
-export async function close() {
+after(async () => {
   await browser?.close();
   server?.kill();
   rmSync(folder, { recursive: true, force: true });
-}
-
-export const newPage = (options = {}) => browser.newPage(options);
+});
 
 export async function openPage(hash = "", options = {}) {
-  const made = await newPage({ viewport: { width: 1280, height: 860 }, ...options });
-  complaints.length = 0;
+  const made = await browser.newPage({ viewport: { width: 1280, height: 860 }, ...options });
+  complaints = [];
   made.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complaints.push(m.text()); });
   made.on("pageerror", (e) => complaints.push(String(e)));
   made.on("request", (r) => { if (!r.url().startsWith(address) && !/^(data|blob):/.test(r.url())) complaints.push(`asked ${r.url()}`); });
@@ -61,16 +59,16 @@ export const hashOf = (changes) => `#${encodeURIComponent(JSON.stringify(changes
 export const csvOf = (p) => p.evaluate(() => window.explorer.csv());
 export const text = (p, id) => p.evaluate((i) => document.getElementById(i).textContent, id);
 
-export async function show(p, changes) {
-  await p.goto("about:blank");
+export async function show(changes) {
+  await page.goto("about:blank");
   complaints.length = 0;
-  await p.goto(address + hashOf(changes));
-  await idle(p);
+  await page.goto(address + hashOf(changes));
+  await idle(page);
 }
 
-export async function drop(p, name, content) {
-  await p.setInputFiles("#open", { name, mimeType: "text/plain", buffer: Buffer.from(content) });
-  await settled(p);
+export async function drop(name, content) {
+  await page.setInputFiles("#open", { name, mimeType: "text/plain", buffer: Buffer.from(content) });
+  await settled(page);
 }
 
 /// results.csv of the command line for this text, beside the files that it names.
@@ -84,10 +82,17 @@ export function byCommandLine(scenario, files = {}) {
   return csv;
 }
 
+export const shipped = (name) => JSON.parse(readFileSync(join(root, "scenarios", `${name}.json`), "utf8"));
+// A few steps on a few nodes.
+export function fewerNodes(scenario, most) {
+  const sweep = scenario.sweep ?? {};
+  scenario.stop = { iterations: 2 };
+  if (sweep["cluster.nodes"]) sweep["cluster.nodes"] = sweep["cluster.nodes"].filter((n) => n <= most);
+  return JSON.stringify(scenario);
+}
+
 /// The rows of a CSV whose fields hold no commas.
 export function rowsOf(csv) {
   const [header, ...rows] = csv.trim().split("\n").map((line) => line.split(","));
   return header.length < 2 ? [] : rows.map((row) => Object.fromEntries(header.map((name, i) => [name, row[i] ?? ""])));
 }
-
-export const shipped = (name) => JSON.parse(readFileSync(join(root, "scenarios", `${name}.json`), "utf8"));

@@ -6,19 +6,15 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { byCommandLine, close, csvOf, drop, folder, hashOf, idle, open, openPage, paceline, rowsOf, settled, shipped, show, text } from "./harness.mjs";
-
-let page;
-before(async () => { page = await open(); });
-after(close);
+import { test } from "node:test";
+import { byCommandLine, csvOf, drop, folder, hashOf, idle, openPage, page, paceline, rowsOf, settled, shipped, show, text } from "./harness.mjs";
 
 const names = JSON.parse(execFileSync(paceline, ["list", "--json"], { encoding: "utf8" }));
 const kinds = names.algorithms.flatMap((family) => family.algorithms);
 const number = (row, column) => Number(row[column]);
 
 test("local SGD with a period of 8 has the speedup of whole periods, in all views", async () => {
-  await show(page, { algorithms: [{ label: "local", kind: "local-sgd", period: 8 }], second: "" });
+  await show({ algorithms: [{ label: "local", kind: "local-sgd", period: 8 }], second: "" });
   const rows = rowsOf(await csvOf(page));
   const last = rows.find((row) => row.nodes === "64");
   assert.ok(Math.abs(number(last, "speedup") - 27.3) < 0.1, last.speedup);
@@ -32,7 +28,7 @@ test("local SGD with a period of 8 has the speedup of whole periods, in all view
 // Many steps of a method cost on average what its whole periods do. Those that draw at random come near it.
 test("every method of the schema has the step time of many steps", async () => {
   const files = { "my-net.json": JSON.stringify({ name: "n", source: "a test", layers: [1, 2, 3].map((i) => ({ name: `l${i}`, macs: 1e6, tensors: [{ name: "w", shape: [1000, 100] }] })) }) };
-  await show(page, { nodes: "4", second: "", net: "my net", files, algorithms: [] });
+  await show({ nodes: "4", second: "", net: "my net", files, algorithms: [] });
   const warned = [];
   for (const { name } of kinds) {
     await page.selectOption("#add", `kind ${name}`);
@@ -62,7 +58,7 @@ test("every method of the schema has the step time of many steps", async () => {
 });
 
 test("warnings of the engine are shown, as paceline check prints them", async () => {
-  await show(page, { nodes: "4", second: "", algorithms: [{ label: "1-bit", kind: "one-bit-adam" }] });
+  await show({ nodes: "4", second: "", algorithms: [{ label: "1-bit", kind: "one-bit-adam" }] });
   const file = join(folder, "warned.json");
   writeFileSync(file, await page.evaluate(() => window.explorer.scenario()));
   const printed = execFileSync(paceline, ["check", file], { encoding: "utf8" });
@@ -72,23 +68,23 @@ test("warnings of the engine are shown, as paceline check prints them", async ()
 });
 
 test("the ideal line counts devices, and stands in the legend", async () => {
-  await show(page, { devices: "4", nodes: "8", algorithms: [{ label: "dense", kind: "dense" }] });
+  await show({ devices: "4", nodes: "8", algorithms: [{ label: "dense", kind: "dense" }] });
   const ideal = await page.evaluate(() => window.explorer.charts()[0].ideal);
   assert.equal(ideal, 4);
   assert.match(await text(page, "panel"), /ideal/);
 });
 
 test("a second preset replaces the first, and a net that is loaded shows its numbers", async () => {
-  await show(page, { nodes: "4" });
+  await show({ nodes: "4" });
   for (const name of ["ring-allreduce", "collectives"]) {
     await page.selectOption("#preset", name);
     await settled(page);
     assert.deepEqual(JSON.parse(await page.inputValue("#text")), shipped(name));
   }
-  await show(page, { nodes: "4" });
+  await show({ nodes: "4" });
   const net = (p) => JSON.stringify({ name: "mine", source: "a test", layers: [{ name: "a", macs: 2e9, tensors: [{ name: "w", shape: [p, 1000] }] }] });
   for (const p of [7000, 9000]) {
-    await drop(page, "mine.json", net(p));
+    await drop("mine.json", net(p));
     assert.equal(await page.inputValue("#parameters"), String(p / 1000));
     assert.equal(await page.inputValue("#macs"), "2");
     assert.equal(await page.inputValue("#layers"), "1");
@@ -97,7 +93,7 @@ test("a second preset replaces the first, and a net that is loaded shows its num
 });
 
 test("after an error the curves are marked as old, and nothing is exported", async () => {
-  await show(page, { nodes: "4" });
+  await show({ nodes: "4" });
   await page.fill("#bandwidth", "fast");
   await settled(page);
   assert.ok(await page.locator("#panel.old").count() === 1);
@@ -109,14 +105,14 @@ test("after an error the curves are marked as old, and nothing is exported", asy
 });
 
 test("a step says which points of a file it shows", async () => {
-  await drop(page, "dgc-speedup.json", JSON.stringify(shipped("dgc-speedup")));
+  await drop("dgc-speedup.json", JSON.stringify(shipped("dgc-speedup")));
   await page.click("#tab-step");
   await settled(page);
   assert.match(await text(page, "status"), /one step of \d+ of the 84 points: .*those on 64 nodes/);
 });
 
 test("nets, devices and methods are those of the engine", async () => {
-  await show(page, { nodes: "4" });
+  await show({ nodes: "4" });
   const values = (id) => page.evaluate((i) => [...document.getElementById(i).options].map((o) => o.value), id);
   for (const { name } of names.profiles) assert.ok((await values("net")).includes(name), name);
   for (const { name } of kinds) assert.ok((await values("add")).includes(`kind ${name}`), name);
@@ -131,7 +127,7 @@ test("nets, devices and methods are those of the engine", async () => {
 });
 
 test("precision, an estimate, the wire, a bus and cards reach the scenario", async () => {
-  await show(page, { nodes: "2", net: "llama-7b", device: "a100-80gb", precision: "bf16", efficiency: "40", batch: "1", wire: "bf16", devices: "8", bus: "nvlink-1", cards: "8", second: "",
+  await show({ nodes: "2", net: "llama-7b", device: "a100-80gb", precision: "bf16", efficiency: "40", batch: "1", wire: "bf16", devices: "8", bus: "nvlink-1", cards: "8", second: "",
     algorithms: [{ label: "dense", kind: "dense" }, { label: "FSDP", kind: "zero", stage: 3 }] });
   assert.equal(await text(page, "message"), "");
   const scenario = JSON.parse(await page.evaluate(() => window.explorer.scenario()));
@@ -142,7 +138,7 @@ test("precision, an estimate, the wire, a bus and cards reach the scenario", asy
 });
 
 test("which bandwidth for an efficiency: the answers are those of paceline solve", async () => {
-  await show(page, { view: "bandwidth", nodes: "8", target: "80", algorithms: [{ label: "dense", kind: "dense" }, { label: "local", kind: "local-sgd", period: 4 }] });
+  await show({ view: "bandwidth", nodes: "8", target: "80", algorithms: [{ label: "dense", kind: "dense" }, { label: "local", kind: "local-sgd", period: 4 }] });
   const table = await page.evaluate(() => [...document.querySelectorAll("#reach tr")].map((row) => [...row.cells].map((cell) => cell.textContent)));
   assert.deepEqual(table[0].slice(1, 6), ["50 %", "75 %", "80 %", "90 %", "95 %"]);
   const scenario = JSON.parse(await page.evaluate(() => window.explorer.scenario()));
@@ -162,7 +158,7 @@ test("which bandwidth for an efficiency: the answers are those of paceline solve
 });
 
 test("a copied command prints the page's numbers", async () => {
-  await show(page, { nodes: "4", latency: "20us" });
+  await show({ nodes: "4", latency: "20us" });
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (t) => { window.copied = t; } } }));
   await page.click("#command");
   const command = await page.evaluate(() => window.copied);
@@ -178,7 +174,7 @@ test("a copied command prints the page's numbers", async () => {
 });
 
 test("time for samples, and memory that fits or not", async () => {
-  await show(page, { nodes: "4", samples: "1e6", memory: "0,2", algorithms: [{ label: "dense", kind: "dense" }], second: "" });
+  await show({ nodes: "4", samples: "1e6", memory: "0,2", algorithms: [{ label: "dense", kind: "dense" }], second: "" });
   const row = rowsOf(await csvOf(page)).find((one) => one.nodes === "4");
   const facts = await text(page, "facts");
   const minutes = 1e6 / number(row, "samples_per_s") / 60;
@@ -187,7 +183,7 @@ test("time for samples, and memory that fits or not", async () => {
 });
 
 test("quantities are read as people write them, or get a hint", async () => {
-  await show(page, { nodes: "2" });
+  await show({ nodes: "2" });
   for (const [id, written, meant] of [["bandwidth", "2,5 Gbps", "2.5Gbps"], ["bandwidth", "25 gbps", "25Gbps"], ["bandwidth", "25 Gb/s", "25Gbps"], ["bandwidth", "100 Mbit/s", "100Mbps"],
     ["latency", "5µs", "5us"], ["latency", "5 usec", "5us"]]) {
     await page.fill(`#${id}`, written);
@@ -203,7 +199,7 @@ test("quantities are read as people write them, or get a hint", async () => {
 });
 
 test("arrow keys in the lists of algorithms and presets choose, and Enter acts", async () => {
-  await show(page, { nodes: "2" });
+  await show({ nodes: "2" });
   await page.focus("#add");
   for (let i = 0; i < 3; ++i) await page.keyboard.press("ArrowDown");
   await page.waitForTimeout(150);
@@ -221,7 +217,7 @@ test("arrow keys in the lists of algorithms and presets choose, and Enter acts",
 });
 
 test("back undoes a step, and a file survives a reload though it is not in the address", async () => {
-  await show(page, { nodes: "4" });
+  await show({ nodes: "4" });
   await page.fill("#bandwidth", "2Gbps");
   await settled(page);
   await page.selectOption("#fabric", "ring");
@@ -234,7 +230,7 @@ test("back undoes a step, and a file survives a reload though it is not in the a
   await settled(page);
   assert.equal(await page.inputValue("#bandwidth"), "1Gbps");
   const scenario = JSON.stringify({ ...shipped("ring-allreduce"), title: "x".repeat(50_000) });
-  await drop(page, "mine.json", scenario);
+  await drop("mine.json", scenario);
   assert.ok(page.url().length < 1000, page.url().slice(0, 100));
   await page.reload();
   await idle(page);
@@ -242,7 +238,7 @@ test("back undoes a step, and a file survives a reload though it is not in the a
 });
 
 test("the theme is kept, a link skips to the result, and the status is announced once per run", async () => {
-  await show(page, { nodes: "4" });
+  await show({ nodes: "4" });
   const before = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.click("#theme");
   await settled(page);
@@ -261,7 +257,7 @@ test("the theme is kept, a link skips to the result, and the status is announced
 });
 
 test("a run can be cancelled", async () => {
-  await show(page, { nodes: "4" });
+  await show({ nodes: "4" });
   await page.fill("#nodes", "4096");
   await page.waitForTimeout(400);
   await page.click("#cancel");

@@ -1,12 +1,8 @@
 // Three users, from the first click to the exported figure: make test-explorer.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { close, csvOf, open, openPage, rowsOf, settled, show, text } from "./harness.mjs";
-
-let page;
-before(async () => { page = await open(); });
-after(close);
+import { test } from "node:test";
+import { csvOf, openPage, page, rowsOf, settled, show, text } from "./harness.mjs";
 
 async function choose(p, entries) {
   for (const [id, value] of entries) {
@@ -34,7 +30,7 @@ const bits = (shown) => { const found = /([\d.]+) ?([kMGT]?)bps/.exec(shown); re
 const reach = (p) => p.evaluate(() => [...document.querySelectorAll("#reach tr")].map((row) => [...row.cells].map((cell) => cell.textContent)));
 
 test("an engineer: 8 machines of 8 A100 and a 7B Llama; dense, FSDP and DiLoCo at 25 and 100 Gbps; which bandwidth for 90 %", async () => {
-  await show(page, {});
+  await show({});
   await choose(page, [["net", "llama-7b"], ["device", "a100-80gb estimated"], ["precision", "bf16"], ["efficiency", "50"], ["batch", "1"], ["wire", "bf16"], ["nodes", "8"], ["devices", "8"], ["bus", "nvlink-1"], ["cards", "8"],
     ["bandwidth", "25 Gb/s"], ["second", "100 Gb/s"], ["memory", "80"], ["samples", "1e6"], ["add", "kind zero"]]);
   const zero = page.locator("details.algorithm", { has: page.locator("summary", { hasText: "zero" }) });
@@ -61,7 +57,7 @@ test("an engineer: 8 machines of 8 A100 and a 7B Llama; dense, FSDP and DiLoCo a
 });
 
 test("a student: where DGC and dense SGD cross for three nets, and DecentLaM against DmSGD in training", async () => {
-  await show(page, { nodes: "16" });
+  await show({ nodes: "16" });
   await view(page, "bandwidth");
   for (const net of ["resnet-50", "vgg-16", "bert-base"]) {
     await choose(page, [["net", net]]);
